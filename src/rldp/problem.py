@@ -1,0 +1,81 @@
+"""Everything a solver needs to know about a batch of design problems, and nothing about how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.sets import UncertaintySet
+
+__all__ = ["DesignProblem"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DesignProblem:
+    r"""A batch of K problems of one shape.
+
+    .. math::
+        \min_Q \sup_{P\in F_u} \sum P_{su}\,d(u,y)\,Q[s,u,y]\quad\text{s.t.}\quad
+        \sum_u P_{u|s_1} Q[s_1,u,y] \le e^\varepsilon \sum_u P_{u|s_2} Q[s_2,u,y]
+        \quad\forall P\in F_p, y, s_1, s_2.
+
+    Attributes
+    ----------
+    counts : int array (K, |S|, |U|)
+    epsilon : array (K,), non-negative, may be infinite
+    distortion : array (|U|, |Y|), non-negative
+    privacy, utility : (λ, budget (K,)) or None
+        The sets, as orders and budgets of :class:`rldp.support.NestedMean`; None is the estimate.
+    """
+
+    counts: NDArray[np.int64]
+    epsilon: Floats
+    distortion: Floats
+    privacy: tuple[float, Floats] | None
+    utility: tuple[float, Floats] | None
+
+    @classmethod
+    def of(
+        cls,
+        counts: NDArray[np.int64],
+        epsilon: Floats,
+        distortion: Floats,
+        privacy: UncertaintySet,
+        utility: UncertaintySet,
+    ) -> DesignProblem:
+        return cls(counts, epsilon, distortion, _budget(privacy, counts), _budget(utility, counts))
+
+    @property
+    def estimate(self) -> Floats:
+        """P̂: (K, |S|, |U|)."""
+        return self.counts / self.counts.sum(axis=(1, 2), keepdims=True)
+
+    @property
+    def scale(self) -> float:
+        """The largest distortion; solvers work with distortions of at most one."""
+        return float(self.distortion.max())
+
+    @property
+    def scaled_distortion(self) -> Floats:
+        return self.distortion / self.scale
+
+    def subset(self, index: NDArray[np.int64]) -> DesignProblem:
+        """The problems numbered ``index``."""
+        privacy, utility = (
+            None if part is None else (part[0], part[1][index]) for part in (self.privacy, self.utility)
+        )
+        return DesignProblem(
+            self.counts[index], self.epsilon[index], self.distortion, privacy, utility
+        )
+
+
+def _budget(uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> tuple[float, Floats] | None:
+    radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
+    if not radius.any():
+        return None
+    order = uncertainty.order
+    return order, (radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order)))

@@ -1,0 +1,195 @@
+r"""Sets of distributions that a sample does not rule out.
+
+For an empirical distribution :math:`\hat P` on :math:`k` cells from :math:`n` draws, the power
+divergences of Cressie and Read give the confidence sets
+
+.. math::
+    F_\lambda = \{P : \sum \hat P\,[(\hat P / P)^\lambda - 1] \le B\},\quad
+    B = \tfrac{\lambda(\lambda+1)}{2}\,\chi^2_{k-1}(1-\alpha)/n \quad(\lambda > 0),
+
+    F_0 = \{P : \sum \hat P \log(\hat P / P) \le r\},\quad r = \chi^2_{k-1}(1-\alpha)/(2n).
+
+See ``docs/theory.md``, 'Sets of distributions'.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtri
+
+from rldp._checks import finite_number
+from rldp.errors import InvalidArgument, InvalidArgumentType
+
+if TYPE_CHECKING:
+    from rldp.sample import Sample
+
+__all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet"]
+
+
+@dataclass(frozen=True)
+class UncertaintySet:
+    """A recipe that turns a sample into a set of distributions around its estimate."""
+
+    @property
+    def order(self) -> float:
+        """The λ of the power divergence."""
+        raise NotImplementedError
+
+    def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
+        """Radius of the set for samples of ``n`` draws on ``cells`` cells; 0 is the estimate alone.
+
+        Parameters
+        ----------
+        n : array_like of int, any shape
+            Sample sizes.
+        cells : int
+            Number of cells, |S|·|U|.
+
+        Returns
+        -------
+        ndarray, shape of ``n``
+        """
+        raise NotImplementedError
+
+    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
+        """Divergence of ``distribution`` from ``estimate``, in the units of the radius."""
+        p_hat, p = np.asarray(estimate, dtype=float), np.asarray(distribution, dtype=float)
+        seen = p_hat > 0
+        if np.any(p[seen] <= 0):
+            return math.inf
+        log_ratio = np.log(p_hat[seen] / p[seen])
+        terms = log_ratio if self.order == 0 else np.expm1(self.order * log_ratio)
+        return float(np.sum(p_hat[seen] * terms))
+
+    def contains(self, sample: Sample, distribution: ArrayLike) -> bool:
+        """Whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
+        p = np.asarray(distribution, dtype=float)
+        if p.shape != sample.counts.shape:
+            raise InvalidArgument(
+                f"distribution must have the sample's shape {sample.counts.shape}, got {p.shape}"
+            )
+        radius = float(self.size(sample.n, p.size))
+        if radius == 0:
+            return bool(np.array_equal(p, sample.distribution))
+        return self.divergence(sample.distribution, p) <= radius
+
+
+@dataclass(frozen=True)
+class Nominal(UncertaintySet):
+    """The estimate alone: no robustness.
+
+    Examples
+    --------
+    >>> float(Nominal().size(100, cells=6))
+    0.0
+    """
+
+    @property
+    def order(self) -> float:
+        """Of no consequence: a set of radius 0 is the same for every λ."""
+        return 1.0
+
+    def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
+        """Zero, for every sample."""
+        return np.zeros(np.shape(n))
+
+
+@dataclass(frozen=True, eq=False)
+class PowerDivergence(UncertaintySet):
+    """Confidence set of the power-divergence test of order ``lambda_`` at level 1 − ``alpha``.
+
+    Parameters
+    ----------
+    lambda_ : float
+        Order λ ≥ 0: 1 is Pearson's χ², 2/3 Cressie and Read's choice, 0 the G-test.
+    alpha : float
+        Significance level in (0, 1): asymptotically the truth is outside with probability α.
+    radius : float, optional
+        Radius to use instead of the one that follows from ``alpha``.
+
+    References
+    ----------
+    N. Cressie and T. R. C. Read, Multinomial goodness-of-fit tests, JRSS B 46 (1984);
+    ``docs/theory.md``, 'Sets of distributions'.
+
+    Examples
+    --------
+    >>> bool(PowerDivergence(1.0, alpha=0.05) == ChiSquare())
+    True
+    >>> float(PowerDivergence(1.0, radius=0.25).size(100, cells=6))
+    0.25
+    """
+
+    lambda_: float
+    alpha: float = 0.05
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lambda_", finite_number("lambda_", self.lambda_, at_least=0.0))
+        alpha = finite_number("alpha", self.alpha)
+        if not 0 < alpha < 1:
+            raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+        object.__setattr__(self, "alpha", alpha)
+        if self.radius is not None:
+            object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PowerDivergence):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[float, float | None, float | None]:
+        return self.lambda_, (None if self.radius is not None else self.alpha), self.radius
+
+    @property
+    def order(self) -> float:
+        """The λ of the power divergence."""
+        return self.lambda_
+
+    def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
+        """B (λ > 0) or r (λ = 0) of the set."""
+        draws = np.asarray(n, dtype=float)
+        if self.radius is not None:
+            return np.full(draws.shape, self.radius)
+        if cells == 1:
+            return np.zeros(draws.shape)
+        factor = self.lambda_ * (self.lambda_ + 1) / 2 if self.lambda_ > 0 else 0.5
+        return np.asarray(factor * float(chdtri(cells - 1, self.alpha)) / draws)
+
+
+class ChiSquare(PowerDivergence):
+    """Pearson's χ² set, λ = 1: the one of the paper."""
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        super().__init__(1.0, alpha)
+
+
+class CressieRead(PowerDivergence):
+    """The set of Cressie and Read's statistic, λ = 2/3: coverage closest to nominal at small n."""
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        super().__init__(2 / 3, alpha)
+
+
+class GTest(PowerDivergence):
+    """The likelihood-ratio set, λ = 0."""
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        super().__init__(0.0, alpha)
+
+
+def checked_set(name: str, value: object) -> UncertaintySet:
+    """``value`` if it is a set of distributions; otherwise an error that names ``name``."""
+    if not isinstance(value, UncertaintySet):
+        raise InvalidArgumentType(
+            f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {value!r}"
+        )
+    return value

@@ -1,0 +1,361 @@
+r"""Privacy terms: the constraints of one output on pairs of secrets, at a strictly private point.
+
+For an output y and a pair (s1, s2) put :math:`x_1 = Q[s_1,:,y]`, :math:`x_2 = -E\,Q[s_2,:,y]`.
+
+* nominal: :math:`\sigma = -\sum_i \hat P_{\cdot|s_i}\cdot x_i > 0`;
+* robust: :math:`\sigma = G(p) - \eta_1 - \eta_2 > 0` with :math:`p_i = \eta_i - x_i > 0`.
+
+z is the multiplier of σ > 0 and w that of p > 0. Stationarity sees a term only through
+:math:`\varrho_i = z\,\nabla_i G + w_i` (nominal: :math:`z\,\hat P_{\cdot|s_i}`), which is z times a
+member of the projected set; see ``docs/theory.md``, 'The engine'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+
+from rldp.solver.arrays import along, diagonal_matrix
+from rldp.solver.pairs import Pairs
+from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
+
+
+@dataclass(frozen=True)
+class PrivacyStep:
+    """A direction in η, in the slacks, and in their multipliers."""
+
+    eta: Array
+    slacks: tuple[Array, ...]
+    multipliers: tuple[Array, ...] = ()
+
+
+@dataclass(frozen=True)
+class NominalPrivacy:
+    """Linear constraints under the estimate; pairs with an unseen secret hold by definition."""
+
+    pairs: Pairs
+    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    conditionals: Array  # (K, 1, T, 2, U): zero in pairs that hold by definition
+    active: Array  # (K, 1, T)
+    eta: Array  # (K, 0)
+    sigma: Array  # (K, Y, T)
+    z: Array  # (K, Y, T)
+
+    @classmethod
+    def start(cls, pairs: Pairs, estimate: Array, e: Array, q: Array, mu: Array) -> NominalPrivacy:
+        """At the uniform protocol ``q``, centred at ``mu``."""
+        masses, conditionals, sign = _per_pair(pairs, estimate, e)
+        xp = namespace(q)
+        active = xp.min(masses, axis=-1) > 0
+        conditionals = xp.where(active[..., None, None], conditionals, 0.0)
+        shell = cls(pairs, sign, conditionals, active, q[:, :0, 0, 0], q, q).at(q)
+        return replace(shell, z=along(mu, shell.sigma) / shell.sigma)
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return (self.sigma,)
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return (self.z,)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalPrivacy:
+        return replace(self, z=multipliers[0])
+
+    def at(self, q: Array, eta: Array = None) -> NominalPrivacy:
+        xp = namespace(q)
+        return replace(self, sigma=xp.where(self.active, self._slope(q), 1.0))
+
+    def _slope(self, dq: Array) -> Array:
+        xp = namespace(dq)
+        x = self.sign * self.pairs.ends_of(dq)
+        return -row_sum(xp.vecdot(self.conditionals, x))
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
+        rho = multipliers[0][..., None, None] * self.conditionals
+        return self.pairs.sum_per_secret(self.sign * rho), self.eta
+
+    def curvature(self) -> NominalCurvature:
+        return NominalCurvature(self)
+
+    def step(self, dq: Array, deta: Array) -> PrivacyStep:
+        return PrivacyStep(deta, (self._slope(dq),))
+
+    def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
+        """Half the second derivatives of the slacks and of ϱ along the step: none."""
+        return (0.0 * step.slacks[0],), 0.0
+
+    def members(self) -> Array:
+        """The only member of the projected set: the estimated conditionals."""
+        xp = namespace(self.z)
+        return xp.broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.pairs.sum_per_secret(self.sign * self.z[..., None, None] * members)
+
+
+@dataclass(frozen=True)
+class NominalCurvature:
+    """Newton's quadratic model of the linear constraints: a rank one per pair and output."""
+
+    term: NominalPrivacy
+
+    @property
+    def _weight(self) -> Array:
+        return self.term.z / self.term.sigma
+
+    def matrix(self) -> Array:
+        term, weight = self.term, self._weight[..., None, None]
+        xp = namespace(weight)
+        vectors = term.sign * term.conditionals  # (K, 1, T, 2, U)
+        scaled = weight * vectors
+        both = [scaled, xp.broadcast_to(vectors, scaled.shape)]
+        left, right = (term.pairs.per_secret(v) for v in both)
+        diagonal = xp.matmul(xp.matrix_transpose(left), right)
+        off = scaled[..., 0, :, None] * vectors[..., 1, None, :]
+        off = off + xp.matrix_transpose(xp.take(off, term.pairs.reverse, axis=2))
+        return term.pairs.block_matrix(diagonal, off)
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        term = self.term
+        rho = (-self._weight * term._slope(dq))[..., None, None] * term.conditionals
+        return term.pairs.sum_per_secret(term.sign * rho), deta
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        return 0.0, geta
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        return eta0
+
+
+@dataclass(frozen=True)
+class RobustPrivacy:
+    """Constraints over the whole projected set, with two scalars η per pair and output."""
+
+    pairs: Pairs
+    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
+    eta: Array  # (K, Y, T, 2)
+    point: MeanPoint  # at p (K, Y, T, 2, U)
+    sigma: Array  # (K, Y, T)
+    z: Array  # (K, Y, T)
+    w: Array  # (K, Y, T, 2, U)
+
+    @classmethod
+    def start(
+        cls, pairs: Pairs, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
+    ) -> RobustPrivacy:
+        """At the uniform protocol ``q``, centred at ``mu``.
+
+        There v is constant and any η above it loses a fixed share of its excess, ``deficit``. The
+        excess starts at the scale the solution will want, deficit^(−1/2), if half the slack allows.
+        """
+        xp = namespace(q)
+        masses, conditionals, sign = _per_pair(pairs, estimate, e)
+        mean = NestedMean(order, masses, conditionals, budget[:, None, None])
+        total = row_sum(masses)
+        share = masses / xp.where(total > 0, total, 1.0)[..., None]
+        relative = mean.budget / xp.where(total > 0, total, 1.0)
+        if order == 0:
+            deficit = -xp.expm1(-relative)
+        else:
+            deficit = -xp.expm1(-(1 / mean.theta - 1) * xp.log1p(relative))
+        slack = ((e - 1) / q.shape[1])[:, None, None]
+        excess = xp.minimum(0.5 * slack / deficit, deficit**-0.5)[..., None] * share
+        excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
+        eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
+        shell = cls(pairs, sign, mean, eta, None, None, None, None)  # type: ignore[arg-type]
+        shell = shell.at(q, eta)
+        return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return self.sigma, self.point.p
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return self.z, self.w
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> RobustPrivacy:
+        return replace(self, z=multipliers[0], w=multipliers[1])
+
+    def at(self, q: Array, eta: Array) -> RobustPrivacy:
+        xp = namespace(q)
+        point = self.mean.at(eta[..., None] - self._x(q))
+        return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
+
+    def _x(self, q: Array) -> Array:
+        return self.sign * self.pairs.ends_of(q)
+
+    def _to_q(self, rho: Array) -> Array:
+        return self.pairs.sum_per_secret(self.sign * rho)
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
+        xp = namespace(self.eta)
+        z, w = multipliers
+        rho = z[..., None, None] * self.point.gradient + w + bend
+        return self._to_q(rho), z[..., None] - row_sum(rho)
+
+    def curvature(self) -> RobustCurvature:
+        return RobustCurvature.of(self)
+
+    def step(self, dq: Array, deta: Array) -> PrivacyStep:
+        xp = namespace(dq)
+        dp = deta[..., None] - self._x(dq)
+        dsigma = row_sum(xp.vecdot(self.point.gradient, dp) - deta)
+        return PrivacyStep(deta, (dsigma, dp))
+
+    def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
+        """Half the second derivatives of the slacks and of ϱ along the step."""
+        dp, dz = step.slacks[1], step.multipliers[0]
+        bend = self.z[..., None, None] * self.point.gradient_curvature(dp)
+        slope = self.point.gradient * self.point.log_gradient_slope(dp)
+        return (self.point.curvature(dp), 0.0 * dp), bend + dz[..., None, None] * slope
+
+    def members(self) -> Array:
+        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
+        xp = namespace(self.z)
+        rho = self.z[..., None, None] * self.point.gradient + self.w
+        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self._to_q(self.z[..., None, None] * members)
+
+
+@dataclass(frozen=True)
+class RobustCurvature:
+    r"""Newton's quadratic model of the robust constraints, with η eliminated by hand.
+
+    In :math:`x_i` a pair contributes :math:`\mathrm{diag}(D_i)` plus a quadratic form in the four
+    numbers :math:`b_i = \beta_i\cdot x_i`, :math:`\alpha_i = a_i\cdot x_i`; its kernel has the 2×2
+    blocks ``bb``, ``ab``, ``aa``. ``inverse`` is the inverse of the Hessian in η and ``mixed`` the
+    part of the cross term that goes through b.
+    """
+
+    term: RobustPrivacy
+    a: Array  # (K, Y, T, 2, U)
+    diagonal: Array  # (K, Y, T, 2, U): D
+    inverse: Array  # (K, Y, T, 2, 2)
+    mixed: Array  # (K, Y, T, 2, 2)
+    base: Array  # (K, Y, T, 2, 2)
+
+    @classmethod
+    def of(cls, term: RobustPrivacy) -> RobustCurvature:
+        point, z = term.point, term.z
+        xp = namespace(z)
+        gain, tau = z * point.value, point.tau
+        within = (gain[..., None] * tau * (1 - point.rho))[..., None]
+        between = gain * (1 - point.theta) * tau[..., 0] * tau[..., 1]
+        ratio = z / term.sigma
+        stiffness = term.w * point.inverse
+        r = row_sum(point.beta)
+        slope = point.value[..., None] * tau  # ∂G/∂b
+        c = slope * r - 1  # ∂σ/∂η
+        deviation = point.inverse - r[..., None]
+        pull = within * point.beta
+        variance = row_sum(pull * point.p * deviation**2 + stiffness)
+
+        r0, r1, c0, c1 = r[..., 0], r[..., 1], c[..., 0], c[..., 1]
+        v0, v1 = variance[..., 0], variance[..., 1]
+        h00 = v0 + between * r0**2 + ratio * c0**2
+        h11 = v1 + between * r1**2 + ratio * c1**2
+        h01 = ratio * c0 * c1 - between * r0 * r1
+        cross = between * ratio * (r0 * c1 + r1 * c0) ** 2
+        determinant = v0 * h11 + v1 * (h00 - v0) + cross
+        inverse = _two_by_two(h11, -h01, -h01, h00) / determinant[..., None, None]
+
+        opposed = between[..., None, None] * xp.asarray([[1.0, -1.0], [-1.0, 1.0]], dtype=z.dtype)
+        along_sigma = ratio[..., None] * slope
+        mixed = opposed * r[..., :, None] + c[..., :, None] * along_sigma[..., None, :]
+        base = opposed + slope[..., :, None] * along_sigma[..., None, :] - diagonal_matrix(within[..., 0])
+        a = pull * deviation + stiffness
+        return cls(term, a, pull * point.inverse + stiffness, inverse, mixed, base)
+
+    def matrix(self) -> Array:
+        """The model as one matrix (K, Y, |S|U, |S|U) per output."""
+        term, pairs = self.term, self.term.pairs
+        xp = namespace(self.a)
+        transposed = xp.matrix_transpose
+        ab = -_product(self.inverse, self.mixed)
+        bb = self.base + _product(transposed(self.mixed), ab)
+        ba = transposed(ab)
+
+        beta, a = term.sign * term.point.beta, term.sign * self.a
+        own = [xp.stack([m[..., 0, 0], m[..., 1, 1]], axis=-1)[..., None] for m in (bb, ba, ab, -self.inverse)]
+        left = xp.stack([own[0] * beta + own[2] * a, own[1] * beta + own[3] * a], axis=-2)
+        right = xp.stack([beta, a], axis=-2)
+        left, right = (_rows(pairs.per_secret(v)) for v in (left, right))
+        diagonal = pairs.sum_per_secret(term.sign**2 * self.diagonal)
+        diagonal = xp.matmul(transposed(left), right) + diagonal_matrix(diagonal)
+
+        to_b = bb[..., 0, 1, None] * beta[..., 0, :] + ab[..., 0, 1, None] * a[..., 0, :]
+        to_a = ba[..., 0, 1, None] * beta[..., 0, :] - self.inverse[..., 0, 1, None] * a[..., 0, :]
+        off = to_b[..., :, None] * beta[..., 1, None, :] + to_a[..., :, None] * a[..., 1, None, :]
+        off = off + transposed(xp.take(off, pairs.reverse, axis=2))
+        return pairs.block_matrix(diagonal, off)
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        term = self.term
+        xp = namespace(dq)
+        dsigma, dp = term.step(dq, deta).slacks
+        dz = -(term.z / term.sigma) * dsigma
+        slope = term.z[..., None, None] * term.point.log_gradient_slope(dp) + dz[..., None, None]
+        rho = term.point.gradient * slope - term.w * term.point.inverse * dp
+        return term._to_q(rho), dz[..., None] - row_sum(rho)
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
+        eta0 = -_times(self.inverse, geta)
+        weight_b = _times(namespace(eta0).matrix_transpose(self.mixed), eta0)
+        rho = -(weight_b[..., None] * self.term.point.beta + eta0[..., None] * self.a)
+        return self.term._to_q(rho), eta0
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The η step that belongs to ``dq``."""
+        xp = namespace(dq)
+        x = self.term._x(dq)
+        b = xp.vecdot(self.term.point.beta, x)
+        cross = xp.vecdot(self.a, x) + _times(self.mixed, b)
+        return eta0 + _times(self.inverse, cross)
+
+
+PrivacyTerm: TypeAlias = NominalPrivacy | RobustPrivacy
+PrivacyCurvature: TypeAlias = NominalCurvature | RobustCurvature
+
+
+def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Array]:
+    """Masses (K, 1, T, 2), conditionals (K, 1, T, 2, U) and signs of the pairs."""
+    xp = namespace(estimate)
+    masses = row_sum(estimate)
+    conditionals = estimate / xp.where(masses > 0, masses, 1.0)[..., None]
+    sign = xp.stack([xp.ones_like(e), -e], axis=-1)[:, None, None, :, None]
+    ends = pairs.ends_of(xp.concat([masses[..., None], conditionals], axis=-1))[:, None]
+    return ends[..., 0], ends[..., 1:], sign
+
+
+def _two_by_two(m00: Array, m01: Array, m10: Array, m11: Array) -> Array:
+    xp = namespace(m00)
+    return xp.stack([xp.stack([m00, m01], axis=-1), xp.stack([m10, m11], axis=-1)], axis=-2)
+
+
+def _product(m: Array, n: Array) -> Array:
+    """Product of 2×2 matrices; far quicker on large batches than ``matmul``."""
+    return m[..., :, 0, None] * n[..., None, 0, :] + m[..., :, 1, None] * n[..., None, 1, :]
+
+
+def _times(m: Array, x: Array) -> Array:
+    """2×2 matrix times vector."""
+    return m[..., :, 0] * x[..., None, 0] + m[..., :, 1] * x[..., None, 1]
+
+
+def _rows(table: Array) -> Array:
+    """(K, Y, |S|, m, 2, U) → (K, Y, |S|, 2m, U)."""
+    xp = namespace(table)
+    head, (m, two, values) = table.shape[:3], table.shape[3:]
+    return xp.reshape(table, head + (m * two, values))

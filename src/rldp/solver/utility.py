@@ -1,0 +1,184 @@
+r"""Utility terms: the objective as a function of :math:`v = \sum_y d(\cdot,y)\,Q[\cdot,\cdot,y]`.
+
+* nominal: :math:`\hat P\cdot v`;
+* robust: :math:`\min_\eta \eta - G(\eta - v)` over :math:`p = \eta - v > 0`, the support function of
+  the set (one group that holds every cell), with multipliers w of p > 0.
+
+Stationarity sees a term only through :math:`\pi = \nabla G + w`, a member of the set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+
+from rldp.solver.arrays import along, diagonal_matrix, flat
+from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
+
+
+@dataclass(frozen=True)
+class UtilityStep:
+    """A direction in η, in the slacks, and in their multipliers."""
+
+    eta: Array
+    slacks: tuple[Array, ...]
+    multipliers: tuple[Array, ...] = ()
+
+
+@dataclass(frozen=True)
+class NominalUtility:
+    """Expected distortion under the estimate."""
+
+    estimate: Array  # (K, |S|U)
+    eta: Array  # (K, 0)
+    objective: Array  # (K,)
+
+    slacks: tuple[Array, ...] = ()
+    multipliers: tuple[Array, ...] = ()
+
+    @classmethod
+    def start(cls, estimate: Array, v: Array) -> NominalUtility:
+        cells = flat(estimate)
+        return cls(cells, cells[:, :0], cells[:, 0]).at(v)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalUtility:
+        return self
+
+    def at(self, v: Array, eta: Array = None) -> NominalUtility:
+        xp = namespace(v)
+        return replace(self, objective=xp.vecdot(self.estimate, v))
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+        """π and the gradient in η."""
+        return self.estimate, self.eta
+
+    def curvature(self) -> None:
+        """A linear function has none."""
+
+    def step(self, dv: Array, deta: Array) -> UtilityStep:
+        return UtilityStep(deta, ())
+
+    def second_order(self, step: UtilityStep) -> tuple[tuple[Array, ...], Array]:
+        return (), 0.0
+
+    def member(self) -> Array:
+        """The distribution that the lower bound uses: (K, |S|U)."""
+        return self.estimate
+
+
+@dataclass(frozen=True)
+class RobustUtility:
+    """Largest expected distortion over a set."""
+
+    mean: NestedMean  # one group of |S|U cells: (K, 1, |S|U)
+    eta: Array  # (K, 1)
+    point: MeanPoint  # at p (K, 1, |S|U)
+    objective: Array  # (K,)
+    w: Array  # (K, 1, |S|U)
+
+    @classmethod
+    def start(cls, estimate: Array, order: float, budget: Array, v: Array, mu: Array) -> RobustUtility:
+        """At the uniform protocol, with η at the scale the solution will want."""
+        xp = namespace(v)
+        cells = flat(estimate)[:, None, :]
+        mean = NestedMean(order, xp.ones_like(cells[..., 0]), cells, budget)
+        if order == 0:
+            deficit = -xp.expm1(-budget)
+        else:
+            deficit = -xp.expm1(-(1 / mean.theta - 1) * xp.log1p(budget))
+        spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
+        eta = (xp.max(v, axis=-1) + (spread + 0.1) * deficit**-0.5)[:, None]
+        shell = cls(mean, eta, None, None, None).at(v, eta)  # type: ignore[arg-type]
+        return replace(shell, w=along(mu, shell.point.p) / shell.point.p)
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return (self.point.p,)
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return (self.w,)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> RobustUtility:
+        return replace(self, w=multipliers[0])
+
+    def at(self, v: Array, eta: Array) -> RobustUtility:
+        point = self.mean.at(eta[..., None] - v[:, None, :])
+        return replace(self, eta=eta, point=point, objective=eta[:, 0] - point.value)
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+        """π and the gradient in η."""
+        xp = namespace(self.eta)
+        pi = self.point.gradient + multipliers[0] + bend
+        return pi[:, 0, :], 1 - row_sum(pi)
+
+    def curvature(self) -> UtilityCurvature:
+        return UtilityCurvature.of(self)
+
+    def step(self, dv: Array, deta: Array) -> UtilityStep:
+        return UtilityStep(deta, (deta[..., None] - dv[:, None, :],))
+
+    def second_order(self, step: UtilityStep) -> tuple[tuple[Array, ...], Array]:
+        """Half the second derivatives of the slacks and of π along the step."""
+        dp = step.slacks[0]
+        return (0.0 * dp,), self.point.gradient_curvature(dp)
+
+    def member(self) -> Array:
+        """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
+        xp = namespace(self.w)
+        pi = self.point.gradient + self.w
+        return self.mean.pulled_inside(pi / row_sum(pi)[..., None])[:, 0, :]
+
+
+@dataclass(frozen=True)
+class UtilityCurvature:
+    """Newton's quadratic model of the robust objective in v, with η eliminated by hand."""
+
+    term: RobustUtility
+    a: Array  # (K, |S|U)
+    diagonal: Array  # (K, |S|U)
+    within: Array  # (K,)
+    eta_curvature: Array  # (K,)
+
+    @classmethod
+    def of(cls, term: RobustUtility) -> UtilityCurvature:
+        point = term.point
+        xp = namespace(term.w)
+        within = point.value * (1 - point.rho)
+        stiffness = term.w * point.inverse
+        deviation = point.inverse - row_sum(point.beta)[..., None]
+        pull = within[:, None, None] * point.beta
+        variance = row_sum(pull * point.p * deviation**2 + stiffness)
+        a = pull * deviation + stiffness
+        diagonal = pull * point.inverse + stiffness
+        return cls(term, a[:, 0, :], diagonal[:, 0, :], within, variance[:, 0])
+
+    def matrix(self) -> Array:
+        """(K, |S|U, |S|U)."""
+        beta = self.term.point.beta[:, 0, :]
+        rank_one = self.within[:, None, None] * beta[:, :, None] * beta[:, None, :]
+        scaled = self.a / self.eta_curvature[:, None]
+        return diagonal_matrix(self.diagonal) - rank_one - scaled[:, :, None] * self.a[:, None, :]
+
+    def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of π and of the gradient in η along a step."""
+        term = self.term
+        xp = namespace(dv)
+        dp = deta[..., None] - dv[:, None, :]
+        pi = term.point.gradient * term.point.log_gradient_slope(dp)
+        pi = pi - term.w * term.point.inverse * dp
+        return pi[:, 0, :], -row_sum(pi)
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in η means for v, and the η step it asks for by itself."""
+        eta0 = -geta / self.eta_curvature[:, None]
+        return -self.a * eta0, eta0
+
+    def expand(self, dv: Array, eta0: Array) -> Array:
+        """The η step that belongs to ``dv``."""
+        xp = namespace(dv)
+        return eta0 + (xp.vecdot(self.a, dv) / self.eta_curvature)[:, None]
+
+
+UtilityTerm: TypeAlias = NominalUtility | RobustUtility

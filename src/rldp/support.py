@@ -1,0 +1,292 @@
+r"""Support functions of the projected sets: one nested power mean for utility and for privacy.
+
+A distribution in :math:`F_\lambda` induces, on any family of secrets :math:`i` (all cells as one
+group for utility, two conditionals for privacy), conditionals :math:`R_i` with
+
+.. math::
+    \sum_i P_i\,\bigl(K_i(R_i)^{1/(1+\lambda)} - 1\bigr) \le \Delta,\qquad
+    K_i(R) = \sum_u \hat P_{u|i}\,(\hat P_{u|i}/R_u)^\lambda,\qquad
+    \Delta = (1+B)^{1/(1+\lambda)} - 1,
+
+and for λ = 0 the same with :math:`\sum_i P_i\,\mathrm{KL}(\hat P_{\cdot|i}\|R_i) \le r`. Its support
+function at :math:`v = (v_i)` is a minimum over one scalar per group,
+
+.. math::
+    \sup_R \sum_i R_i\cdot v_i = \min_{\eta_i \ge \max v_i} \sum_i \eta_i - G(\eta - v),\qquad
+    G = T^{1/\theta} C^{1-1/\theta},\quad T = \sum_i P_i^{1-\theta} M_i^\theta,\quad
+    C = \Delta + \sum_i P_i,
+
+with :math:`M_i(p) = (\sum_u \hat P_{u|i}\,p_u^\rho)^{1/\rho}`, :math:`\rho = \lambda/(1+\lambda)`,
+:math:`\theta = \lambda/(1+2\lambda)`. See ``docs/theory.md``, 'The support function'.
+
+Arrays end in the axes (group, value); any axes before them are a batch. The code follows the array
+API standard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import array_api_compat
+
+__all__ = ["Array", "MeanPoint", "NestedMean", "minimising_eta", "namespace", "row_sum"]
+
+Array = Any
+
+
+def namespace(x: Array) -> Any:
+    """The array library of ``x``; NumPy's own namespace is asked first because that is quickest."""
+    try:
+        return x.__array_namespace__()
+    except AttributeError:
+        return array_api_compat.array_namespace(x)
+
+
+def row_sum(x: Array) -> Array:
+    """Sum over the last axis. As a product with ones it is several times quicker on short rows."""
+    xp = namespace(x)
+    return xp.vecdot(x, xp.ones(x.shape[-1], dtype=x.dtype))
+
+
+@dataclass(frozen=True)
+class MeanPoint:
+    r"""The nested mean at a point :math:`p`, with its derivatives.
+
+    With :math:`e = dp/p`, :math:`\bar e_i` its mean under :math:`\omega_i` and :math:`\bar{\bar e}`
+    the mean of those under :math:`\tau`, every derivative is a weighted mean or a variance of ``e``;
+    nothing cancels (``docs/theory.md``, 'Derivatives').
+
+    Attributes
+    ----------
+    p : array (..., I, U), positive
+    value : array (...)
+        :math:`G(p)`.
+    tau : array (..., I)
+        Weights of the groups; they sum to one unless no group was ever seen.
+    omega : array (..., I, U)
+        Weights of the values within a group; they sum to one for every group that was seen.
+    """
+
+    p: Array
+    value: Array
+    tau: Array
+    omega: Array
+    rho: float
+    theta: float
+
+    @cached_property
+    def inverse(self) -> Array:
+        """1/p."""
+        return 1.0 / self.p
+
+    @cached_property
+    def beta(self) -> Array:
+        """ω/p, the derivative of the logarithm of a group's mean."""
+        return self.omega * self.inverse
+
+    @cached_property
+    def gradient(self) -> Array:
+        """∂G/∂p = G τ ω / p."""
+        return (self.value[..., None] * self.tau)[..., None] * self.beta
+
+    def relative(self, dp: Array) -> tuple[Array, Array, Array]:
+        """e = dp/p, its group means, and the mean of those."""
+        xp = namespace(dp)
+        e = dp * self.inverse
+        group = xp.vecdot(self.omega, e)
+        return e, group, xp.vecdot(self.tau, group)
+
+    def curvature(self, dp: Array) -> Array:
+        """Half the second derivative of G along dp, never positive."""
+        xp = namespace(dp)
+        e, group, total = self.relative(dp)
+        within = xp.vecdot(self.omega, (e - group[..., None]) ** 2)
+        between = (group - total[..., None]) ** 2
+        spread = (1 - self.theta) * between + (1 - self.rho) * within
+        return -0.5 * self.value * xp.vecdot(self.tau, spread)
+
+    def log_gradient_slope(self, dp: Array) -> Array:
+        """First derivative of log(∂G/∂p) along dp."""
+        e, group, total = self.relative(dp)
+        spread = (1 - self.theta) * (group - total[..., None])
+        return -spread[..., None] - (1 - self.rho) * (e - group[..., None])
+
+    def gradient_curvature(self, dp: Array) -> Array:
+        """Half the second derivative of ∂G/∂p along dp."""
+        xp = namespace(dp)
+        e, group, total = self.relative(dp)
+        within = xp.vecdot(self.omega, (e - group[..., None]) ** 2)
+        log_mean = -(1 - self.rho) * within - group**2
+        between = xp.vecdot(self.tau, (group - total[..., None]) ** 2)
+        log_value = (self.theta * between + xp.vecdot(self.tau, log_mean))[..., None]
+        log_group = log_value + self.theta * (log_mean - log_value)
+        bend = (log_group - self.rho * log_mean)[..., None] + (1 - self.rho) * e**2
+        return 0.5 * self.gradient * (self.log_gradient_slope(dp) ** 2 + bend)
+
+
+@dataclass(frozen=True)
+class NestedMean:
+    r"""The concave, homogeneous function :math:`G` of a projected set, and the set itself.
+
+    Attributes
+    ----------
+    order : float
+        λ of the power divergence.
+    masses : array (..., I)
+        :math:`P_i`, the estimated mass of each group; 0 for one that was never seen.
+    conditionals : array (..., I, U)
+        :math:`\hat P_{u|i}`; zero for a group that was never seen.
+    budget : array (...)
+        :math:`\Delta` (λ > 0) or r (λ = 0).
+    """
+
+    order: float
+    masses: Array
+    conditionals: Array
+    budget: Array
+
+    @property
+    def rho(self) -> float:
+        return self.order / (1 + self.order)
+
+    @property
+    def theta(self) -> float:
+        return self.order / (1 + 2 * self.order)
+
+    @cached_property
+    def _total(self) -> Array:
+        return row_sum(self.masses)
+
+    @cached_property
+    def _log_masses(self) -> Array:
+        xp = namespace(self.masses)
+        return xp.log(xp.where(self.masses > 0, self.masses, 1.0))
+
+    def at(self, p: Array) -> MeanPoint:
+        """G and its weights at ``p`` (..., I, U), all positive.
+
+        Powers are taken as ``expm1`` of logarithms, so that λ → 0 and radius → 0 lose no digits.
+        """
+        xp = namespace(p)
+        log_p = xp.log(p)
+        if self.order == 0:
+            log_mean = xp.vecdot(self.conditionals, log_p)
+            omega = xp.broadcast_to(self.conditionals, p.shape)
+            total = xp.where(self._total > 0, self._total, 1.0)
+            excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
+            log_value = xp.log(total) + excess / total
+            tau = xp.broadcast_to(self.masses / total[..., None], p.shape[:-1])
+        else:
+            power = xp.expm1(self.rho * log_p)
+            excess = xp.vecdot(self.conditionals, power)
+            omega = self.conditionals * (1 + power) / (1 + excess)[..., None]
+            log_mean = xp.log1p(excess) / self.rho
+            part = self.masses * xp.expm1(self.theta * (log_mean - self._log_masses))
+            size = self.budget + self._total
+            share = (row_sum(part) - self.budget) / size
+            log_value = xp.log(size) + xp.log1p(xp.where(self._total > 0, share, 0.0)) / self.theta
+            part = part + self.masses
+            norm = row_sum(part)
+            tau = part / xp.where(norm > 0, norm, 1.0)[..., None]
+        value = xp.where(self._total > 0, xp.exp(log_value), 0.0)
+        return MeanPoint(p, value, tau, omega, self.rho, self.theta)
+
+    def divergence(self, members: Array) -> Array:
+        """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
+        xp = namespace(members)
+        seen = self.conditionals > 0
+        positive = xp.where(seen, members, 1.0)
+        log_ratio = xp.log(xp.where(seen, self.conditionals, 1.0)) - xp.log(positive)
+        if self.order == 0:
+            spent = xp.vecdot(self.conditionals, log_ratio)
+        else:
+            inner = xp.vecdot(self.conditionals, xp.expm1(self.order * log_ratio))
+            spent = xp.expm1(xp.log1p(inner) / (1 + self.order))
+        return xp.vecdot(self.masses, spent)
+
+    def pulled_inside(self, members: Array) -> Array:
+        """``members`` moved towards the estimate until they lie in the set, by convexity.
+
+        The divergence is convex and zero at the estimate, so a fraction (d − budget)/d of the way
+        is enough; a hair more is taken, so that rounding cannot leave them outside.
+        """
+        xp = namespace(members)
+        spent = self.divergence(members)
+        over = spent > self.budget * (1 - 1e-12)
+        fraction = (spent - self.budget * (1 - 1e-9)) / xp.where(spent > 0, spent, 1.0)
+        fraction = xp.where(over, xp.clip(fraction, min=0.0, max=1.0), 0.0)[..., None, None]
+        estimate = xp.where(self.masses[..., None] > 0, self.conditionals, members)
+        return (1 - fraction) * members + fraction * estimate
+
+
+def minimising_eta(mean: NestedMean, v: Array, *, steps: int = 60) -> Array:
+    r"""Scalars η that (nearly) attain the minimum in the support function at ``v``.
+
+    Any :math:`\eta \ge \max v` proves an upper bound; these prove one that is tight to rounding. A
+    damped Newton method on :math:`\sum\eta - G(\eta - v) - \mu\sum\log(\eta - \max v)` with μ
+    shrinking every step, for all entries of the batch at once.
+
+    Parameters
+    ----------
+    mean : NestedMean
+        With one or two groups.
+    v : array (..., I, U)
+
+    Returns
+    -------
+    array (..., I)
+    """
+    xp = namespace(v)
+    top = xp.max(v, axis=-1)
+    scale = xp.max(top - xp.min(v, axis=-1), axis=-1)
+    scale = xp.where(scale > 0, scale, xp.max(xp.abs(top), axis=-1))
+    scale = xp.where(scale > 0, scale, 1.0)[..., None]
+
+    def merit(h: Array, mu: float) -> Array:
+        value = mean.at((top + h)[..., None] - v).value
+        return row_sum(h) - value - mu * scale[..., 0] * xp.sum(xp.log(h), axis=-1)
+
+    h = scale + 0.0 * top
+    mu = 1.0
+    for _ in range(steps):
+        mu = max(mu / 3, 1e-16)
+        point = mean.at((top + h)[..., None] - v)
+        slope = 1 - row_sum(point.gradient) - mu * scale / h
+        step = -_solve_small(_eta_hessian(point), mu * scale / h**2, slope)
+        length = xp.clip(0.9 / xp.max(-step / h, axis=-1), max=1.0)
+        length = xp.where(xp.max(-step / h, axis=-1) > 0, length, 1.0)
+        start, decrease = merit(h, mu), xp.vecdot(slope, step)
+        for _ in range(30):
+            reached = merit(h + length[..., None] * step, mu)
+            short = ~(reached <= start + 1e-4 * length * decrease + 1e-15 * xp.abs(start))
+            if not bool(xp.any(short)):
+                break
+            length = xp.where(short, length / 2, length)
+        h = h + length[..., None] * step
+    return top + h
+
+
+def _eta_hessian(point: MeanPoint) -> tuple[Array, Array]:
+    """−∂²G/∂η² as a diagonal and a between-group rank one, both non-negative."""
+    xp = namespace(point.p)
+    r = row_sum(point.beta)
+    deviation = xp.where(point.omega > 0, point.inverse - r[..., None], 0.0)
+    within = (1 - point.rho) * xp.vecdot(point.omega, deviation**2)
+    diagonal = point.value[..., None] * point.tau * within
+    if r.shape[-1] == 1:
+        return diagonal, 0.0 * r
+    strength = point.value * (1 - point.theta) * point.tau[..., 0] * point.tau[..., 1]
+    signed = xp.stack([r[..., 0], -r[..., 1]], axis=-1)
+    return diagonal, xp.sqrt(strength)[..., None] * signed
+
+
+def _solve_small(hessian: tuple[Array, Array], ridge: Array, rhs: Array) -> Array:
+    """Solve (diag + ridge + u uᵀ) x = rhs by the Sherman–Morrison formula."""
+    xp = namespace(rhs)
+    diagonal = hessian[0] + ridge
+    u = hessian[1]
+    x, y = rhs / diagonal, u / diagonal
+    share = xp.vecdot(u, x) / (1 + xp.vecdot(u, y))
+    return x - share[..., None] * y
