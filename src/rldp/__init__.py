@@ -1,0 +1,29 @@
+"""Publish one column without leaking another: robust local differential privacy.
+
+>>> import rldp
+>>> sample = rldp.Sample([[30, 10, 5], [5, 25, 25]], secrets=["ill", "well"])
+>>> design = rldp.design(sample, epsilon=1.0, privacy=rldp.ChiSquare(alpha=0.05))
+>>> design.protocol.outputs
+(0, 1, 2)
+"""
+
+from rldp.certificate import Certificate
+from rldp.design import Batch, Design, design, design_batch
+from rldp.errors import (
+    DataError,
+    GapWarning,
+    InvalidArgument,
+    InvalidArgumentType,
+    MissingDependency,
+    ProtocolFileError,
+    RldpError,
+    RldpWarning,
+    UnseenSecretWarning,
+)
+from rldp.io import load
+from rldp.protocol import Guarantee, Protocol
+from rldp.sample import Sample
+from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
+from rldp.solver import Progress
+
+__version__ = "0.1.0"

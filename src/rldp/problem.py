@@ -9,9 +9,16 @@ from numpy.typing import NDArray
 
 from rldp.sets import UncertaintySet
 
-__all__ = ["DesignProblem"]
+__all__ = ["DesignProblem", "Floats", "ordered_pairs"]
 
 Floats = NDArray[np.float64]
+
+
+def ordered_pairs(secrets: int) -> NDArray[np.int64]:
+    """All (s1, s2) with s1 ≠ s2 as an array (T, 2): s1 = 0 first, s2 counting up cyclically."""
+    first = np.repeat(np.arange(secrets), secrets - 1)
+    second = (first + 1 + np.tile(np.arange(secrets - 1), secrets)) % secrets
+    return np.stack([first, second], axis=1)
 
 
 @dataclass(frozen=True)

@@ -167,31 +167,51 @@ class NestedMean:
     def at(self, p: Array) -> MeanPoint:
         """G and its weights at ``p`` (..., I, U), all positive.
 
-        Powers are taken as ``expm1`` of logarithms, so that λ → 0 and radius → 0 lose no digits.
+        Powers are taken as ``expm1`` of logarithms, so that λ → 0 and radius → 0 lose no digits,
+        and of ratios to a mean, so that no scale of ``p`` can make them vanish together.
         """
-        xp = namespace(p)
-        log_p = xp.log(p)
         if self.order == 0:
-            log_mean = xp.vecdot(self.conditionals, log_p)
-            omega = xp.broadcast_to(self.conditionals, p.shape)
-            total = xp.where(self._total > 0, self._total, 1.0)
-            excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
-            log_value = xp.log(total) + excess / total
-            tau = xp.broadcast_to(self.masses / total[..., None], p.shape[:-1])
-        else:
-            power = xp.expm1(self.rho * log_p)
-            excess = xp.vecdot(self.conditionals, power)
-            omega = self.conditionals * (1 + power) / (1 + excess)[..., None]
-            log_mean = xp.log1p(excess) / self.rho
-            part = self.masses * xp.expm1(self.theta * (log_mean - self._log_masses))
-            size = self.budget + self._total
-            share = (row_sum(part) - self.budget) / size
-            log_value = xp.log(size) + xp.log1p(xp.where(self._total > 0, share, 0.0)) / self.theta
-            part = part + self.masses
-            norm = row_sum(part)
-            tau = part / xp.where(norm > 0, norm, 1.0)[..., None]
-        value = xp.where(self._total > 0, xp.exp(log_value), 0.0)
+            return self._at_order_zero(p)
+        xp = namespace(p)
+        centre = xp.vecdot(self.conditionals, p)
+        centre = xp.where(centre > 0, centre, 1.0)
+        power = xp.expm1(self.rho * xp.log(p / centre[..., None]))
+        excess = xp.vecdot(self.conditionals, power)
+        omega = self.conditionals * (1 + power) / (1 + excess)[..., None]
+        log_mean = xp.log(centre) + xp.log1p(excess) / self.rho
+        level = xp.max(xp.where(self.masses > 0, log_mean, -xp.inf), axis=-1)
+        level = xp.where(self._total > 0, level, 0.0)
+        part = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
+        size = self.budget + self._total
+        share = xp.where(self._total > 0, (row_sum(part) - self.budget) / size, 0.0)
+        value = xp.exp(level + xp.log(size) + xp.log1p(share) / self.theta)
+        part = part + self.masses
+        norm = row_sum(part)
+        tau = part / xp.where(norm > 0, norm, 1.0)[..., None]
+        return self._point(p, value, tau, omega)
+
+    def _at_order_zero(self, p: Array) -> MeanPoint:
+        xp = namespace(p)
+        log_mean = xp.vecdot(self.conditionals, xp.log(p))
+        total = xp.where(self._total > 0, self._total, 1.0)
+        excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
+        tau = xp.broadcast_to(self.masses / total[..., None], p.shape[:-1])
+        omega = xp.broadcast_to(self.conditionals, p.shape)
+        return self._point(p, total * xp.exp(excess / total), tau, omega)
+
+    def _point(self, p: Array, value: Array, tau: Array, omega: Array) -> MeanPoint:
+        value = namespace(p).where(self._total > 0, value, 0.0)
         return MeanPoint(p, value, tau, omega, self.rho, self.theta)
+
+    def rounding(self, p: Array) -> Array:
+        """Bound on the relative rounding error of G as computed by :meth:`at`: (...)."""
+        xp = namespace(p)
+        unit = 4 * 2.0**-52
+        terms = p.shape[-1] + 8
+        if self.order == 0:
+            size = 8 + xp.max(xp.abs(xp.log(p)), axis=(-2, -1))
+            return unit * terms * size
+        return unit * (terms / self.rho + 8 / self.theta + 8) * xp.ones_like(p[..., 0, 0])
 
     def divergence(self, members: Array) -> Array:
         """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
@@ -240,23 +260,24 @@ def minimising_eta(mean: NestedMean, v: Array, *, steps: int = 60) -> Array:
     """
     xp = namespace(v)
     top = xp.max(v, axis=-1)
-    scale = xp.max(top - xp.min(v, axis=-1), axis=-1)
+    below = top[..., None] - v
+    scale = xp.max(below, axis=(-2, -1))
     scale = xp.where(scale > 0, scale, xp.max(xp.abs(top), axis=-1))
     scale = xp.where(scale > 0, scale, 1.0)[..., None]
 
     def merit(h: Array, mu: float) -> Array:
-        value = mean.at((top + h)[..., None] - v).value
-        return row_sum(h) - value - mu * scale[..., 0] * xp.sum(xp.log(h), axis=-1)
+        value = mean.at(h[..., None] + below).value
+        return row_sum(h - mu * scale * xp.log(h)) - value
 
     h = scale + 0.0 * top
     mu = 1.0
     for _ in range(steps):
-        mu = max(mu / 3, 1e-16)
-        point = mean.at((top + h)[..., None] - v)
+        mu = max(mu / 3, 1e-14)
+        point = mean.at(h[..., None] + below)
         slope = 1 - row_sum(point.gradient) - mu * scale / h
         step = -_solve_small(_eta_hessian(point), mu * scale / h**2, slope)
-        length = xp.clip(0.9 / xp.max(-step / h, axis=-1), max=1.0)
-        length = xp.where(xp.max(-step / h, axis=-1) > 0, length, 1.0)
+        fastest = xp.max(-step / h, axis=-1)
+        length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
         start, decrease = merit(h, mu), xp.vecdot(slope, step)
         for _ in range(30):
             reached = merit(h + length[..., None] * step, mu)

@@ -9,20 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rldp.problem import ordered_pairs
 from rldp.solver.arrays import Constant
 from rldp.support import Array
-
-Index = NDArray[np.int64]
-
-
-def ordered_pairs(secrets: int) -> Index:
-    """All (s1, s2) with s1 ≠ s2, in the order the engine uses: an array (T, 2)."""
-    first = np.repeat(np.arange(secrets), secrets - 1)
-    second = (first + 1 + np.tile(np.arange(secrets - 1), secrets)) % secrets
-    return np.stack([first, second], axis=1)
-
 
 @dataclass(frozen=True)
 class Pairs(Constant):

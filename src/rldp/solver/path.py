@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rldp.problem import DesignProblem
 from rldp.solver.arrays import along, choose, dot, flat, longest_step, take_problems
@@ -35,7 +34,10 @@ _LAG = 0.05  # μ stays above this share of the gap that the dual point has prov
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running solve tells its caller after each iteration."""
+    """What a running solve tells its caller after each iteration.
+
+    ``worst_gap`` is the largest relative gap of the problems still running.
+    """
 
     iteration: int
     finished: int
@@ -120,24 +122,22 @@ class _Patience:
 def solve(
     problem: DesignProblem,
     *,
-    tolerance: NDArray[np.float64],
+    gap: float,
     xp: Any = np,
     callback: Callable[[Progress], None] | None = None,
 ) -> Solution:
-    """Solve a batch until every gap is at most ``tolerance`` (K,), or no longer shrinks.
+    """Solve a batch until every gap is at most gap·max(1, objective), or no longer shrinks.
 
     Parameters
     ----------
     problem : DesignProblem
         With ε > 0 finite and at least two secrets and two outputs.
-    tolerance : array (K,)
-        In the units of the scaled distortion.
+    gap : float
     xp : array namespace
         The array library to compute with; the result is in its arrays.
     """
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     iterate = _start(problem, distortion, xp)
-    allowed = xp.asarray(tolerance)
     total = iterate.q.shape[0]
     where = xp.arange(total)
     record: Solution | None = None
@@ -145,17 +145,17 @@ def solve(
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(_LIMIT + 1):
         record, gap_now = _recorded(iterate, distortion, record, iteration)
-        gap = record.objective - record.bound
-        patience = _judged(patience, gap)
-        done = (gap <= allowed) | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
+        proved = record.objective - record.bound
+        allowed = gap * xp.clip(record.objective, min=1 / problem.scale)
+        patience = _judged(patience, proved)
+        done = (proved <= allowed) | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
         if bool(xp.any(done)):
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
             left = xp.nonzero(~done)[0]
             iterate, record, patience = take_problems((_Batch(iterate, record, patience)), left).parts
-            where, allowed = where[~done], allowed[~done]
-            gap_now = gap_now[~done]
+            where, gap_now = where[~done], gap_now[~done]
         if callback is not None:
-            worst = float(xp.max(gap)) if gap.shape[0] else 0.0
+            worst = float(xp.max(proved / allowed)) * gap
             callback(Progress(iteration, total - where.shape[0], total, worst))
         if where.shape[0] == 0:
             break

@@ -1,0 +1,176 @@
+"""What can be proved of a given protocol, rounded to the safe side; knows no solver.
+
+Every number here follows from a protocol and a few witnesses (η, multipliers, members of a set) by
+formulas that hold for any witnesses at all. A float that carries a claim has a bound on its own
+rounding error added (upper bounds) or taken off (lower bounds). See ``docs/theory.md``, 'Two bounds'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.problem import DesignProblem, Floats, ordered_pairs
+from rldp.support import NestedMean, minimising_eta
+
+__all__ = [
+    "Witness",
+    "constant_lower_bound",
+    "lower_bound",
+    "objective",
+    "privacy_excess",
+    "trivial_eta",
+    "utility_mean",
+    "worst_distribution",
+]
+
+_UNIT = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Multipliers and members that prove a lower bound for K problems.
+
+    Attributes
+    ----------
+    z : array (K, Y, T), non-negative
+    members : array (K, Y, T, 2, U)
+        In the projected privacy set of each pair, in the order of :func:`rldp.problem.ordered_pairs`.
+    distribution : array (K, |S|, |U|)
+        In the utility set.
+    """
+
+    z: Floats
+    members: Floats
+    distribution: Floats
+
+
+def _safe_e(problem: DesignProblem) -> Floats:
+    """e^ε rounded down: what holds with it holds with e^ε."""
+    return np.exp(problem.epsilon) * (1 - 4 * _UNIT)
+
+
+def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats, Floats]:
+    """Masses (K, 1, T, 2), conditionals (K, 1, T, 2, U) and signs (K, 1, 1, 2, 1) of the pairs."""
+    pairs = ordered_pairs(problem.counts.shape[1])
+    totals = problem.counts.sum(axis=2, keepdims=True)
+    conditionals = problem.counts / np.maximum(totals, 1)
+    masses = problem.estimate.sum(axis=2)
+    e = _safe_e(problem)
+    sign = np.stack([np.ones_like(e), -e], axis=1)[:, None, None, :, None]
+    return masses[:, None, pairs], conditionals[:, None, pairs], sign
+
+
+def _seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
+    """x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
+    pairs = ordered_pairs(matrix.shape[1])
+    columns = np.moveaxis(matrix, 3, 1)
+    return np.asarray(columns[:, :, pairs] * _pair_data(problem)[2])
+
+
+def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
+    """η = max x: proves privacy of protocols that need no knowledge of the distribution."""
+    return np.asarray(_seen_by_pairs(problem, matrix).max(axis=-1))
+
+
+def _above(eta: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """η raised a hair above max x where it is not already, and p = η − x > 0.
+
+    Any η ≥ max x proves its bound, so raising it is safe; a p of exactly 0 would have no logarithm.
+    """
+    top = x.max(axis=-1)
+    eta = np.maximum(eta, top + np.maximum(_UNIT * np.abs(top), 1e-290))
+    return eta, eta[..., None] - x
+
+
+def privacy_excess(
+    problem: DesignProblem, matrix: Floats, eta: Floats | None
+) -> tuple[Floats, Floats | None]:
+    """Upper bounds on P(y|s1) − e^ε P(y|s2) over the whole privacy set, for every y and pair.
+
+    Parameters
+    ----------
+    matrix : array (K, |S|, |U|, |Y|)
+    eta : array (K, Y, T, 2), or None for nominal privacy
+        Any numbers; raised to max x where they are smaller.
+
+    Returns
+    -------
+    excess : array (K, Y, T)
+        The protocol is private where this is at most 0.
+    eta : array (K, Y, T, 2) or None
+        The η that prove it.
+    """
+    x = _seen_by_pairs(problem, matrix)
+    masses, conditionals, _ = _pair_data(problem)
+    if problem.privacy is None or eta is None:
+        terms = conditionals * x
+        excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
+        return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
+    order, budget = problem.privacy
+    eta, p = _above(eta, x)
+    mean = NestedMean(order, masses, conditionals, budget[:, None, None] * (1 + 64 * _UNIT))
+    value = mean.at(p).value * (1 - mean.rounding(p))
+    return eta.sum(axis=-1) - value + 4 * _UNIT * np.abs(eta).sum(axis=-1), eta
+
+
+def utility_mean(problem: DesignProblem) -> NestedMean:
+    """The utility set as one group that holds every cell."""
+    assert problem.utility is not None
+    order, budget = problem.utility
+    cells = problem.estimate.reshape(len(problem.counts), 1, -1)
+    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget * (1 + 64 * _UNIT))
+
+
+def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
+    """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
+    if problem.utility is None:
+        return problem.estimate
+    mean = utility_mean(problem)
+    flat = v.reshape(len(v), 1, -1)
+    eta, p = _above(minimising_eta(mean, flat), flat)
+    gradient = mean.at(p).gradient
+    missing = np.maximum(1 - gradient.sum(axis=-1, keepdims=True), 0)
+    largest = flat == flat.max(axis=-1, keepdims=True)
+    member = gradient + missing * largest / largest.sum(axis=-1, keepdims=True)
+    member = mean.pulled_inside(member / member.sum(axis=-1, keepdims=True))
+    return np.asarray(member).reshape(v.shape)
+
+
+def objective(problem: DesignProblem, matrix: Floats) -> tuple[Floats, Floats]:
+    """Largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1)."""
+    v = (matrix * problem.distortion[None, None]).sum(axis=3)
+    cells, outputs = v[0].size, matrix.shape[3]
+    if problem.utility is None:
+        value = (problem.estimate * v).sum(axis=(1, 2))
+        return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
+    mean = utility_mean(problem)
+    flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))
+    eta, p = _above(minimising_eta(mean, flat), flat)
+    value = mean.at(p).value * (1 - mean.rounding(p))
+    upper = eta[:, 0] - value + 4 * _UNIT * np.abs(eta[:, 0])
+    return np.minimum(upper, flat.max(axis=(1, 2))), eta
+
+
+def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
+    """A distortion that no private protocol beats, rounded down: (K,)."""
+    pairs = ordered_pairs(problem.counts.shape[1])
+    sign = np.stack([np.ones_like(problem.epsilon), -np.exp(problem.epsilon)], axis=1)
+    weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
+    cost = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1).copy()
+    size = np.abs(cost)
+    for end in (0, 1):
+        for secret in range(cost.shape[2]):
+            here = pairs[:, end] == secret
+            cost[:, :, secret] += weighted[:, :, here, end].sum(axis=2)
+            size[:, :, secret] += np.abs(weighted[:, :, here, end]).sum(axis=2)
+    rounding = 4 * _UNIT * (len(pairs) + cost[0, 0].size + 8) * size.max(axis=1).sum(axis=(1, 2))
+    return np.asarray(cost.min(axis=1).sum(axis=(1, 2)) - rounding)
+
+
+def constant_lower_bound(problem: DesignProblem, distribution: Floats) -> Floats:
+    """A distortion that no protocol beats whose output ignores secret and value, rounded down: (K,)."""
+    cost = np.einsum("ksu,uy->ky", distribution, problem.distortion)
+    return cost.min(axis=1) * (1 - 4 * _UNIT * (problem.counts[0].size + 4))

@@ -1,0 +1,195 @@
+"""The way of a batch: problem → solve → repair → certify, each problem by the route that fits it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp import bounds, closed
+from rldp.bounds import Witness
+from rldp.problem import DesignProblem, Floats
+from rldp.repair import on_grid, repaired
+from rldp.solver import Progress, Solution, solve
+
+__all__ = ["Solved", "solve_batch"]
+
+Callback = Callable[[Progress], None] | None
+
+_TIGHTER = 0.4  # share of the asked gap that the solver may use up; the rest is for rounding
+_CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
+_SMALLEST_EPSILON = 1e-6  # below, the interior is too thin for floats; see _solve_thin
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A batch of designed protocols with their proofs; every field has the problems first.
+
+    Attributes
+    ----------
+    matrix : array (K, |S|, |U|, |Y|)
+        On the grid, rows summing to exactly one, strictly private.
+    objective, lower_bound : array (K,)
+        Rounded to the safe side.
+    eta (K, Y, T, 2), eta_utility (K, 0 or 1), z (K, Y, T), members (K, Y, T, 2, U),
+    distribution (K, |S|, |U|) : array
+        The proofs; see :class:`rldp.certificate.Certificate`.
+    constant : bool array (K,)
+        Whether the lower bound rests on ε = 0 instead of z and members.
+    """
+
+    matrix: Floats
+    objective: Floats
+    lower_bound: Floats
+    eta: Floats
+    eta_utility: Floats
+    z: Floats
+    members: Floats
+    distribution: Floats
+    constant: NDArray[np.bool_]
+
+
+def solve_batch(problem: DesignProblem, gap: float, callback: Callback = None) -> Solved:
+    """Send each problem where it belongs, and put the answers back in order."""
+    easy = _is_easy(problem, gap)
+    frozen = ~easy & (problem.epsilon == 0) & (problem.privacy is not None)
+    thin = ~easy & ~frozen & (problem.epsilon < _SMALLEST_EPSILON)
+    routes: list[tuple[NDArray[np.bool_], Callable[[DesignProblem], Solved]]] = [
+        (easy, _solve_easy),
+        (frozen, lambda part: _solve_frozen(part, gap)),
+        (thin, lambda part: _solve_thin(part, gap)),
+        (~easy & ~frozen & ~thin, lambda part: _solve_inside(part, gap, callback)),
+    ]
+    taken = [(np.flatnonzero(mask), route) for mask, route in routes if mask.any()]
+    parts = [route(problem.subset(index)) for index, route in taken]
+    return _rows(_joined(parts), np.argsort(np.concatenate([index for index, _ in taken])))
+
+
+def _joined(parts: list[Solved]) -> Solved:
+    if len(parts) == 1:
+        return parts[0]
+    return Solved(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Solved)))
+
+
+def _rows(solved: Solved, index: NDArray[np.int64]) -> Solved:
+    return Solved(*(getattr(solved, f.name)[index] for f in fields(Solved)))
+
+
+def _better(one: Solved, other: Solved) -> Solved:
+    """Per problem the protocol with the smaller objective, and the larger lower bound."""
+    primal = ("matrix", "objective", "eta", "eta_utility")
+    smaller = one.objective <= other.objective
+    larger = one.lower_bound >= other.lower_bound
+    chosen = {}
+    for field in fields(Solved):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        mask = smaller if field.name in primal else larger
+        chosen[field.name] = np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+    return Solved(**chosen)
+
+
+def _certified(problem: DesignProblem, matrix: Floats, eta: Floats, witness: Witness) -> Solved:
+    objective, eta_utility = bounds.objective(problem, matrix)
+    return Solved(
+        matrix=matrix,
+        objective=objective,
+        lower_bound=np.minimum(np.maximum(bounds.lower_bound(problem, witness), 0), objective),
+        eta=eta,
+        eta_utility=eta_utility,
+        z=witness.z,
+        members=witness.members,
+        distribution=witness.distribution,
+        constant=np.zeros(len(matrix), dtype=bool),
+    )
+
+
+def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
+    """Where mixing a little uniform output into the unconstrained optimum is good enough."""
+    secrets, outputs = problem.counts.shape[1], problem.distortion.shape[1]
+    if secrets == 1 or outputs == 1 or problem.scale == 0:
+        return np.ones(len(problem.counts), dtype=bool)
+    share = outputs / (np.exp(problem.epsilon) + outputs - 1)
+    return share * problem.scale <= 0.1 * gap
+
+
+def _solve_easy(problem: DesignProblem) -> Solved:
+    """Nothing, or next to nothing, is forbidden."""
+    if problem.scale == 0:
+        return _solve_single_output(problem)
+    matrix = on_grid(closed.nearly_unconstrained(problem))
+    eta = bounds.trivial_eta(problem, matrix)
+    return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
+
+
+def _solve_single_output(problem: DesignProblem) -> Solved:
+    """Always the same output: private at every ε and for every distribution."""
+    matrix = closed.best_single_output(problem)
+    eta = bounds.trivial_eta(problem, matrix)
+    return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
+
+
+def _solve_frozen(problem: DesignProblem, gap: float) -> Solved:
+    """ε = 0 over a set: only protocols that ignore secret and value are private."""
+    matrix, distribution = closed.best_constant(problem, gap)
+    matrix = on_grid(matrix)
+    eta = bounds.trivial_eta(problem, matrix)
+    solved = _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
+    bound = np.minimum(bounds.constant_lower_bound(problem, distribution), solved.objective)
+    constant = np.ones(len(matrix), dtype=bool)
+    return replace(solved, lower_bound=bound, distribution=distribution, constant=constant)
+
+
+def _solve_thin(problem: DesignProblem, gap: float) -> Solved:
+    """ε so small that nothing but constant protocols is strictly private in floats.
+
+    The lower bound is that of a slightly larger ε, which allows more.
+    """
+    relaxed = replace(problem, epsilon=np.full_like(problem.epsilon, _SMALLEST_EPSILON))
+    bound = _solve_inside(relaxed, gap, None)
+    matrix = on_grid(closed.best_constant(problem, gap)[0])
+    eta = bounds.trivial_eta(problem, matrix)
+    witness = Witness(bound.z, bound.members, bound.distribution)
+    return _certified(problem, matrix, eta, witness)
+
+
+def _solve_inside(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
+    """The interior-point engine, in chunks that fit the cache, one thread each."""
+    k, secrets, values = problem.counts.shape
+    blocks = 8 * problem.distortion.shape[1] * (secrets * values) ** 2
+    chunk = max(1, min(256, _CHUNK_BYTES // blocks))
+    parts = [problem.subset(np.arange(i, min(i + chunk, k))) for i in range(0, k, chunk)]
+    if len(parts) == 1:
+        return _solve_chunk(problem, gap, callback)
+    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+        return _joined(list(pool.map(lambda part: _solve_chunk(part, gap, None), parts)))
+
+
+def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
+    solution = solve(problem, gap=_TIGHTER * gap, callback=callback)
+    matrix, eta, proved = repaired(
+        problem,
+        np.moveaxis(solution.q, 1, 3),
+        None if problem.privacy is None else solution.eta,
+        solution.objective * problem.scale,
+    )
+    witness = _witness(problem, solution)
+    if eta is None:
+        eta = bounds.trivial_eta(problem, matrix)
+    solved = _certified(problem, matrix, eta, witness)
+    objective = np.where(proved, solved.objective, np.inf)
+    solved = replace(solved, objective=objective)
+    missed = ~(objective - solved.lower_bound <= gap * np.maximum(1, objective))
+    return _better(solved, _solve_single_output(problem)) if missed.any() else solved
+
+
+def _witness(problem: DesignProblem, solution: Solution) -> Witness:
+    dual = solution.dual
+    return Witness(
+        z=dual.z * problem.scale,
+        members=dual.members,
+        distribution=dual.distribution.reshape(problem.counts.shape),
+    )

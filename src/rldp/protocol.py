@@ -1,0 +1,114 @@
+"""The protocol: a table P(Y | S, U) with labels, and what is guaranteed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rldp._checks import Label, labels
+from rldp.certificate import Certificate
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.sample import Sample
+from rldp.sets import UncertaintySet
+
+__all__ = ["Guarantee", "Protocol"]
+
+
+@dataclass(frozen=True, eq=False)
+class Guarantee:
+    """What a protocol claims, about which sample, and the proof.
+
+    Attributes
+    ----------
+    epsilon : float
+    sample : Sample
+        The public sample the sets are built around.
+    privacy, utility : UncertaintySet
+    distortion : array (|U|, |Y|)
+    objective, lower_bound : float
+        See :class:`rldp.Design`.
+    certificate : Certificate
+    """
+
+    epsilon: float
+    sample: Sample
+    privacy: UncertaintySet
+    utility: UncertaintySet
+    distortion: NDArray[np.float64]
+    objective: float
+    lower_bound: float
+    certificate: Certificate
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Protocol:
+    """A release protocol: the probability of each output, given secret and value.
+
+    Parameters
+    ----------
+    matrix : array_like (|S|, |U|, |Y|)
+        Non-negative, each row (last axis) summing to one.
+    secrets, values, outputs : sequence, optional
+        Labels; 0, 1, 2, … by default.
+    guarantee : Guarantee, optional
+        What is proved of it; :func:`rldp.design` fills this in.
+
+    Examples
+    --------
+    >>> coin = Protocol([[[1.0, 0.0], [0.5, 0.5]]], secrets=["all"], values=["no", "yes"])
+    >>> coin.matrix.shape, coin.outputs
+    ((1, 2, 2), (0, 1))
+    """
+
+    matrix: NDArray[np.float64]
+    secrets: tuple[Label, ...]
+    values: tuple[Label, ...]
+    outputs: tuple[Label, ...]
+    guarantee: Guarantee | None
+
+    def __init__(
+        self,
+        matrix: ArrayLike,
+        secrets: Iterable[Label] | None = None,
+        values: Iterable[Label] | None = None,
+        outputs: Iterable[Label] | None = None,
+        *,
+        guarantee: Guarantee | None = None,
+    ) -> None:
+        table = _stochastic(matrix)
+        object.__setattr__(self, "matrix", table)
+        for axis, (name, given) in enumerate(
+            (("secrets", secrets), ("values", values), ("outputs", outputs))
+        ):
+            object.__setattr__(self, name, labels(name, given, table.shape[axis]))
+        object.__setattr__(self, "guarantee", guarantee)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the protocol, its guarantee and the proof to a JSON file, atomically."""
+        from rldp.io import save
+
+        save(self, path)
+
+
+def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:
+    try:
+        table = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentType(
+            f"matrix must be a table of numbers (secrets, values, outputs), got {type(matrix).__name__}"
+        ) from error
+    if table.ndim != 3 or table.size == 0:
+        raise InvalidArgument(
+            f"matrix must have three axes (secrets, values, outputs), got shape {table.shape}"
+        )
+    if not (table >= 0).all():
+        raise InvalidArgument("matrix must hold probabilities, got a negative number or NaN")
+    worst = float(np.abs(table.sum(axis=2) - 1).max())
+    if not worst <= 1e-9:
+        raise InvalidArgument(f"matrix must have rows that sum to one, got a row off by {worst:.3g}")
+    table.setflags(write=False)
+    return table

@@ -1,0 +1,165 @@
+"""Files and data frames → counts of pairs. The only module that knows data-frame libraries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import Label, label
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
+
+__all__ = ["pair_counts"]
+
+_MOST_LABELS = 1000
+_NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
+
+
+def pair_counts(
+    data: Any,
+    *,
+    secret: str,
+    value: str,
+    secrets: Sequence[Label] | None,
+    values: Sequence[Label] | None,
+) -> tuple[NDArray[np.int64], tuple[Label, ...], tuple[Label, ...]]:
+    """How often each pair of labels stands in two columns of ``data``.
+
+    Returns
+    -------
+    counts : int array (|S|, |U|)
+    secrets, values : tuple of labels
+    """
+    if secret == value:
+        raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
+    frame, source = _frame(data, (secret, value))
+    if len(frame) == 0:
+        raise DataError(f"{source} must hold at least one row, got none")
+    for column in (secret, value):
+        _refuse_nulls(frame, column, source)
+    rows = [
+        (label(secret, s), label(value, u), int(count)) for s, u, count in _grouped(frame, secret, value)
+    ]
+    s_labels = _alphabet("secrets", secret, [(s, c) for s, _, c in rows], secrets)
+    u_labels = _alphabet("values", value, [(u, c) for _, u, c in rows], values)
+    s_index = {item: i for i, item in enumerate(s_labels)}
+    u_index = {item: i for i, item in enumerate(u_labels)}
+    counts = np.zeros((len(s_labels), len(u_labels)), dtype=np.int64)
+    for s, u, count in rows:
+        counts[s_index[s], u_index[u]] += count
+    return counts, s_labels, u_labels
+
+
+def _frame(data: Any, columns: tuple[str, str]) -> tuple[Any, str]:
+    """The two columns as a narwhals frame, and a name for the source."""
+    try:
+        import narwhals.stable.v1 as nw
+    except ImportError as error:
+        raise MissingDependency("reading data needs narwhals, which is not installed") from error
+
+    source = "data"
+    if isinstance(data, str | os.PathLike):
+        source = str(Path(data))
+        data = _read_file(Path(data), columns)
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError as error:
+        raise InvalidArgumentType(
+            f"data must be a path or a data frame, got {type(data).__name__}"
+        ) from error
+    _require_columns(frame.columns, columns, source)
+    return frame.select(list(columns)), source
+
+
+def _require_columns(present: Sequence[str], wanted: Sequence[str], source: str) -> None:
+    for column in wanted:
+        if column not in present:
+            shown = ", ".join(map(repr, present[:30])) + (", …" if len(present) > 30 else "")
+            raise DataError(f"{source} has no column {column!r}; it has {shown or 'no columns'}")
+
+
+def _read_file(path: Path, columns: tuple[str, str]) -> Any:
+    if not path.exists():
+        raise DataError(f"data must be a file that exists, got {str(path)!r}")
+    if not path.is_file():
+        raise DataError(f"data must be a CSV or Parquet file, got the folder {str(path)!r}")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path} must hold a table, got an empty file")
+    try:
+        import pyarrow
+        import pyarrow.csv
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependency("reading files needs pyarrow, which is not installed") from error
+    try:
+        if path.suffix.lower() in (".parquet", ".pq"):
+            present = pyarrow.parquet.read_schema(path).names
+            _require_columns(present, columns, str(path))
+            return pyarrow.parquet.read_table(path, columns=list(columns))
+        options = pyarrow.csv.ConvertOptions(strings_can_be_null=True, null_values=_NULLS, quoted_strings_can_be_null=False)
+        table = pyarrow.csv.read_csv(
+            path,
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=options,
+        )
+    except pyarrow.ArrowInvalid as error:
+        reason = str(error).split("\n")[0]
+        raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    _require_columns(table.column_names, columns, str(path))
+    for column in columns:
+        if table.column_names.count(column) > 1:
+            raise DataError(f"{path} must have one column {column!r}, got several")
+    return table.select(list(columns))
+
+
+def _refuse_nulls(frame: Any, column: str, source: str) -> None:
+    series = frame[column]
+    missing = int(series.null_count())
+    if series.dtype.is_float():
+        missing += int(series.drop_nulls().is_nan().sum())
+    if missing:
+        rows = "row" if missing == 1 else "rows"
+        raise DataError(
+            f"column {column!r} of {source} must hold no nulls, got {missing} {rows} of {len(frame)} "
+            "without a value"
+        )
+
+
+def _grouped(frame: Any, secret: str, value: str) -> list[tuple[Any, Any, int]]:
+    import narwhals.stable.v1 as nw
+
+    pairs = frame.group_by([secret, value]).agg(nw.len().alias("rldp_count"))
+    return [(row[0], row[1], row[2]) for row in pairs.select([secret, value, "rldp_count"]).rows()]
+
+
+def _alphabet(
+    name: str, column: str, seen: list[tuple[Label, int]], given: Sequence[Label] | None
+) -> tuple[Label, ...]:
+    """The labels of a column: the given ones if they cover it, else those seen, sorted."""
+    found = {item for item, _ in seen}
+    if given is not None:
+        unknown = found.difference(given)
+        if unknown:
+            rows = sum(count for item, count in seen if item in unknown)
+            first = sorted(unknown, key=_sort_key)[0]
+            raise DataError(
+                f"{name} must list every label of column {column!r}, but {first!r} is not in it "
+                f"({len(unknown)} such labels in {rows} rows)"
+            )
+        return tuple(given)
+    if len(found) > _MOST_LABELS:
+        raise DataError(
+            f"column {column!r} must have at most {_MOST_LABELS} distinct labels, got {len(found)}; "
+            "group or round them first"
+        )
+    return tuple(sorted(found, key=_sort_key))
+
+
+def _sort_key(item: Label) -> tuple[int, Any]:
+    return (1, item) if isinstance(item, str) else (0, item)
