@@ -21,6 +21,7 @@ from rldp.errors import (
     UnseenSecretWarning,
 )
 from rldp.io import load
+from rldp.measures import WorstCase, distortion, leakage, worst_case, worst_case_leakage
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet

@@ -58,8 +58,7 @@ def label(name: str, item: object) -> Label:
     plain = item.item() if isinstance(item, np.generic) else item
     if not isinstance(plain, str | int | float | bool):
         raise InvalidArgumentType(
-            f"{name} must hold strings, numbers or booleans, got {item!r} of type "
-            f"{type(item).__name__}"
+            f"{name} must hold strings, numbers or booleans, got {item!r} of type {type(item).__name__}"
         )
     if isinstance(plain, float) and not math.isfinite(plain):
         raise InvalidArgument(f"{name} must hold finite labels, got {plain!r}")
@@ -96,9 +95,7 @@ def count_array(name: str, given: object, ndim: int) -> NDArray[np.int64]:
         if wrong.size:
             raise InvalidArgument(f"{name} must hold non-negative integers, got {wrong[0]:g}")
     if (array < 0).any():
-        raise InvalidArgument(
-            f"{name} must hold non-negative integers, got {array[array < 0].flat[0]:g}"
-        )
+        raise InvalidArgument(f"{name} must hold non-negative integers, got {array[array < 0].flat[0]:g}")
     if (array > 2**53).any():
         raise InvalidArgument(f"{name} must hold integers up to 2^53, got {array.max():g}")
     result: NDArray[np.int64] = array.astype(np.int64)

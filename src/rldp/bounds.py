@@ -48,8 +48,8 @@ class Witness:
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
-    """e^ε rounded down: what holds with it holds with e^ε."""
-    return np.exp(problem.epsilon) * (1 - 4 * _UNIT)
+    """e^ε rounded down, and finite: what holds with it holds with e^ε."""
+    return np.exp(np.minimum(problem.epsilon, 700)) * (1 - 4 * _UNIT)
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats, Floats]:
@@ -157,7 +157,8 @@ def objective(problem: DesignProblem, matrix: Floats) -> tuple[Floats, Floats]:
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """A distortion that no private protocol beats, rounded down: (K,)."""
     pairs = ordered_pairs(problem.counts.shape[1])
-    sign = np.stack([np.ones_like(problem.epsilon), -np.exp(problem.epsilon)], axis=1)
+    e = np.exp(np.minimum(problem.epsilon, 700)) * (1 + 4 * _UNIT)
+    sign = np.stack([np.ones_like(e), -e], axis=1)
     weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
     cost = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1).copy()
     size = np.abs(cost)

@@ -10,27 +10,29 @@ from numpy.typing import NDArray
 
 from rldp.bounds import Witness, objective, worst_distribution
 from rldp.problem import DesignProblem, Floats
+from rldp.repair import DENOMINATOR
 
 __all__ = ["best_constant", "best_single_output", "nearly_unconstrained", "unconstrained_witness"]
 
 
 def nearly_unconstrained(problem: DesignProblem) -> Floats:
-    r"""The best output for each value, mixed with as little uniform output as ε demands.
+    r"""The best output for each value, mixed with as little uniform output as a finite ε demands.
 
-    A share :math:`|Y|/(e^\varepsilon + |Y| - 1)` of uniform output bounds every ratio of
-    probabilities by :math:`e^\varepsilon`, whatever the distribution. One secret needs none.
+    If every output has probability at least :math:`m \ge 1/(e^\varepsilon + |Y| - 1)` and the best
+    one takes the rest, no ratio of probabilities exceeds :math:`e^\varepsilon`, whatever the
+    distribution. m is rounded up to the grid. One secret, or ε = ∞, needs none of it.
 
     Returns
     -------
-    array (K, |S|, |U|, |Y|)
+    array (K, |S|, |U|, |Y|), on the grid
     """
     k, secrets, values = problem.counts.shape
     outputs = problem.distortion.shape[1]
     best = np.eye(outputs)[problem.distortion.argmin(axis=1)]
-    share = outputs / (np.exp(problem.epsilon) * (1 - 1e-12) + outputs - 1)
-    share = np.where((secrets == 1) | (outputs == 1), 0.0, np.minimum(share, 1.0))
-    share = share[:, None, None, None]
-    matrix = (1 - share) * best[None, None] + share / outputs
+    needed = (1 + 1e-12) / (np.exp(-problem.epsilon) * (outputs - 1) + 1) * np.exp(-problem.epsilon)
+    least = np.maximum(np.ceil(needed * DENOMINATOR), 1) / DENOMINATOR
+    least = np.where((secrets == 1) | np.isinf(problem.epsilon), 0.0, least)[:, None, None, None]
+    matrix = least + (1 - outputs * least) * best[None, None]
     return np.broadcast_to(matrix, (k, secrets, values, outputs)).copy()
 
 
@@ -70,9 +72,7 @@ def best_constant(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
     """
     if problem.utility is None:
         return best_single_output(problem), problem.estimate
-    parts = [
-        _matrix_game(problem.subset(np.array([i])), gap) for i in range(len(problem.counts))
-    ]
+    parts = [_matrix_game(problem.subset(np.array([i])), gap) for i in range(len(problem.counts))]
     return np.concatenate([m for m, _ in parts]), np.concatenate([p for _, p in parts])
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
 from rldp.certificate import Certificate
-from rldp.distortion import Distortion, distortion_matrix
+from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import GapWarning, InvalidArgument, InvalidArgumentType, UnseenSecretWarning
 from rldp.pipeline import Solved, solve_batch
 from rldp.problem import DesignProblem, Floats
@@ -23,6 +23,7 @@ from rldp.solver import Progress
 __all__ = ["Batch", "Design", "design", "design_batch"]
 
 _CHI_SQUARE = ChiSquare()
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -262,8 +263,6 @@ def _as_design(
         lower_bound=lower_bound,
         certificate=certificate,
     )
-    protocol = Protocol(
-        solved.matrix[0], sample.secrets, sample.values, outputs, guarantee=guarantee
-    )
+    protocol = Protocol(solved.matrix[0], sample.secrets, sample.values, outputs, guarantee=guarantee)
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
     return Design(kind, protocol, objective, lower_bound, certificate)

@@ -65,13 +65,13 @@ def load(path: str | PathLike[str]) -> Protocol:
     except FileNotFoundError as error:
         raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} is missing") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise ProtocolFileError(f"{source} must be a protocol file, but it cannot be read: {error}") from error
+        raise ProtocolFileError(
+            f"{source} must be a protocol file, but it cannot be read: {error}"
+        ) from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise ProtocolFileError(f"{source} must be a protocol file, got other JSON")
     if document.get("version") != _VERSION:
-        raise ProtocolFileError(
-            f"{source} must have version {_VERSION}, got {document.get('version')!r}"
-        )
+        raise ProtocolFileError(f"{source} must have version {_VERSION}, got {document.get('version')!r}")
     try:
         return _protocol(document)
     except (KeyError, TypeError, ValueError, IndexError, RldpError) as error:

@@ -112,15 +112,14 @@ def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
     secrets, outputs = problem.counts.shape[1], problem.distortion.shape[1]
     if secrets == 1 or outputs == 1 or problem.scale == 0:
         return np.ones(len(problem.counts), dtype=bool)
-    share = outputs / (np.exp(problem.epsilon) + outputs - 1)
-    return share * problem.scale <= 0.1 * gap
+    return outputs * np.exp(-problem.epsilon) * problem.scale <= 0.1 * gap
 
 
 def _solve_easy(problem: DesignProblem) -> Solved:
     """Nothing, or next to nothing, is forbidden."""
     if problem.scale == 0:
         return _solve_single_output(problem)
-    matrix = on_grid(closed.nearly_unconstrained(problem))
+    matrix = closed.nearly_unconstrained(problem)
     eta = bounds.trivial_eta(problem, matrix)
     return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
 

@@ -75,9 +75,7 @@ class DesignProblem:
         privacy, utility = (
             None if part is None else (part[0], part[1][index]) for part in (self.privacy, self.utility)
         )
-        return DesignProblem(
-            self.counts[index], self.epsilon[index], self.distortion, privacy, utility
-        )
+        return DesignProblem(self.counts[index], self.epsilon[index], self.distortion, privacy, utility)
 
 
 def _budget(uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> tuple[float, Floats] | None:

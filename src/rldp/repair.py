@@ -87,10 +87,7 @@ def _folded(
     kept = largest >= np.minimum(1e-3, 0.5 * largest.max(axis=1, keepdims=True))
     increase = problem.distortion[:, None, :] - problem.distortion[:, :, None]  # (U, y, y')
     cost = np.stack(
-        [
-            np.max(matrix[:, :, :, [y]] * increase[None, None, :, y, :], axis=(1, 2))
-            for y in range(outputs)
-        ],
+        [np.max(matrix[:, :, :, [y]] * increase[None, None, :, y, :], axis=(1, 2)) for y in range(outputs)],
         axis=1,
     )  # (K, y, y')
     cost = np.maximum(np.where(kept[:, None, :], cost, np.inf), 0)

@@ -41,9 +41,7 @@ def pair_counts(
         raise DataError(f"{source} must hold at least one row, got none")
     for column in (secret, value):
         _refuse_nulls(frame, column, source)
-    rows = [
-        (label(secret, s), label(value, u), int(count)) for s, u, count in _grouped(frame, secret, value)
-    ]
+    rows = [(label(secret, s), label(value, u), int(count)) for s, u, count in _grouped(frame, secret, value)]
     s_labels = _alphabet("secrets", secret, [(s, c) for s, _, c in rows], secrets)
     u_labels = _alphabet("values", value, [(u, c) for _, u, c in rows], values)
     s_index = {item: i for i, item in enumerate(s_labels)}
@@ -100,7 +98,9 @@ def _read_file(path: Path, columns: tuple[str, str]) -> Any:
             present = pyarrow.parquet.read_schema(path).names
             _require_columns(present, columns, str(path))
             return pyarrow.parquet.read_table(path, columns=list(columns))
-        options = pyarrow.csv.ConvertOptions(strings_can_be_null=True, null_values=_NULLS, quoted_strings_can_be_null=False)
+        options = pyarrow.csv.ConvertOptions(
+            strings_can_be_null=True, null_values=_NULLS, quoted_strings_can_be_null=False
+        )
         table = pyarrow.csv.read_csv(
             path,
             parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),

@@ -68,8 +68,7 @@ def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
         return tree
     names = [field.name for field in fields(tree)]
     changes = {
-        name: map_arrays(function, getattr(tree, name), *(getattr(o, name) for o in others))
-        for name in names
+        name: map_arrays(function, getattr(tree, name), *(getattr(o, name) for o in others)) for name in names
     }
     return replace(tree, **changes)
 
@@ -83,6 +82,4 @@ def choose(mask: Array, yes: Tree, no: Tree) -> Tree:
     """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
     if bool(namespace(mask).all(mask)):
         return yes
-    return map_arrays(
-        lambda a, b: namespace(a).where(along(mask, a), a, b) if a.size else a, yes, no
-    )
+    return map_arrays(lambda a, b: namespace(a).where(along(mask, a), a, b) if a.size else a, yes, no)

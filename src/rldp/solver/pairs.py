@@ -14,6 +14,7 @@ from rldp.problem import ordered_pairs
 from rldp.solver.arrays import Constant
 from rldp.support import Array
 
+
 @dataclass(frozen=True)
 class Pairs(Constant):
     """Index arrays for |S| secrets, in the array library ``xp``.

@@ -248,9 +248,7 @@ def _advance(iterate: _Iterate, distortion: Array, gap_now: Array) -> tuple[_Ite
         iterate.l / iterate.q, distortion, iterate.privacy.curvature(), iterate.utility.curvature()
     )
     affine = _direction(iterate, system, distortion, mu, 0 * mu)
-    reach = xp.clip(
-        longest_step((*slacks, *multipliers), (*affine.slacks, *affine.multipliers)), max=1.0
-    )
+    reach = xp.clip(longest_step((*slacks, *multipliers), (*affine.slacks, *affine.multipliers)), max=1.0)
     ahead = _complementarity(
         tuple(s + along(reach, s) * d for s, d in zip(slacks, affine.slacks, strict=True)),
         tuple(m + along(reach, m) * d for m, d in zip(multipliers, affine.multipliers, strict=True)),
@@ -302,17 +300,13 @@ def _direction(
     privacy = iterate.privacy.step(x.q, x.eta)
     utility = iterate.utility.step(flat(xp.sum(distortion * x.q, axis=1)), x.eta_utility)
     moves = (x.q, *privacy.slacks, *utility.slacks)
-    turns = tuple(
-        a - m - m / s * d for a, m, s, d in zip(aimed, multipliers, slacks, moves, strict=True)
-    )
+    turns = tuple(a - m - m / s * d for a, m, s, d in zip(aimed, multipliers, slacks, moves, strict=True))
     privacy = replace(privacy, multipliers=turns[1:split])
     utility = replace(utility, multipliers=turns[split:])
     return _Direction(x, privacy, utility, moves, turns)
 
 
-def _moved(
-    iterate: _Iterate, step: _Direction, distortion: Array, length: Array
-) -> tuple[_Iterate, Array]:
+def _moved(iterate: _Iterate, step: _Direction, distortion: Array, length: Array) -> tuple[_Iterate, Array]:
     """The iterate after the step, shortened until the curved slacks stay positive."""
     xp = namespace(length)
     sigma = iterate.privacy.slacks[0]

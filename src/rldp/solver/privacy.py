@@ -286,7 +286,9 @@ class RobustCurvature:
         ba = transposed(ab)
 
         beta, a = term.sign * term.point.beta, term.sign * self.a
-        own = [xp.stack([m[..., 0, 0], m[..., 1, 1]], axis=-1)[..., None] for m in (bb, ba, ab, -self.inverse)]
+        own = [
+            xp.stack([m[..., 0, 0], m[..., 1, 1]], axis=-1)[..., None] for m in (bb, ba, ab, -self.inverse)
+        ]
         left = xp.stack([own[0] * beta + own[2] * a, own[1] * beta + own[3] * a], axis=-2)
         right = xp.stack([beta, a], axis=-2)
         left, right = (_rows(pairs.per_secret(v)) for v in (left, right))

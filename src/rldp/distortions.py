@@ -52,9 +52,7 @@ def distortion_matrix(
     else:
         matrix = _as_floats(distortion)
     if matrix.shape != shape:
-        raise InvalidArgument(
-            f"distortion must have shape {shape} (values, outputs), got {matrix.shape}"
-        )
+        raise InvalidArgument(f"distortion must have shape {shape} (values, outputs), got {matrix.shape}")
     if not np.isfinite(matrix).all():
         raise InvalidArgument("distortion must be finite, got a value that is not")
     if (matrix < 0).any():
@@ -101,6 +99,5 @@ def _as_floats(matrix: ArrayLike) -> NDArray[np.float64]:
         return np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidArgumentType(
-            f"distortion must be {_NAMES}, a function or a matrix of numbers, "
-            f"got {type(matrix).__name__}"
+            f"distortion must be {_NAMES}, a function or a matrix of numbers, got {type(matrix).__name__}"
         ) from error

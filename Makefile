@@ -1,0 +1,49 @@
+# make demo   set everything up and run the demonstration
+# make test   set everything up and run the whole test suite
+# make quick  the test suite without the slow tests
+# make check  lint, types, import contracts, documentation examples
+# make bench  the benchmarks, written to docs/performance.md
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+.PHONY: demo test quick check format bench clean
+
+demo: $(VENV)/.core
+	$(BIN)/rldp demo
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -n $(JOBS) --durations=5
+
+quick: $(VENV)/.dev
+	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q --doctest-modules src/rldp --doctest-glob='*.md' README.md docs
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/run.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --editable '.[test,dev]'
+	touch $(VENV)/.core $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,5 @@
+"""``python -m rldp`` is the command ``rldp``."""
+
+from rldp.cli import main
+
+main()

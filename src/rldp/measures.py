@@ -1,0 +1,301 @@
+r"""Judging a protocol: leakage and distortion under a distribution, and at worst over a set.
+
+See ``docs/theory.md``, 'Leakage'.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rldp import bounds
+from rldp._checks import Label
+from rldp.distortions import Distortion, distortion_matrix
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.problem import DesignProblem, Floats, ordered_pairs
+from rldp.protocol import Protocol
+from rldp.sample import Sample
+from rldp.sets import Nominal, UncertaintySet, checked_set
+from rldp.support import NestedMean, minimising_eta
+
+__all__ = ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"]
+
+
+def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
+    r"""The paper's ε*: the privacy level that the protocol has under a known distribution.
+
+    .. math:: \varepsilon^* = \log \max_{y, s_1, s_2} P(Y{=}y\,|\,S{=}s_1) / P(Y{=}y\,|\,S{=}s_2)
+
+    with 0/0 = 1, and ∞ where an output that one secret can give is impossible for another. Secrets
+    of probability zero are left out.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    distribution : array_like (|S|, |U|)
+
+    Returns
+    -------
+    float, at least 0
+
+    Examples
+    --------
+    >>> flip = Protocol([[[0.75, 0.25]], [[0.25, 0.75]]])
+    >>> round(leakage(flip, [[0.5], [0.5]]), 4) == round(math.log(3), 4)
+    True
+    """
+    p = _checked_distribution(protocol, distribution)
+    masses = p.sum(axis=1)
+    present = masses > 0
+    conditionals = p[present] / masses[present, None]
+    outputs = np.einsum("su,suy->sy", conditionals, protocol.matrix[present])
+    highest, lowest = outputs.max(axis=0), outputs.min(axis=0)
+    used = highest > 0
+    if (lowest[used] == 0).any():
+        return math.inf
+    return float(np.log(highest[used] / lowest[used]).max())
+
+
+def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion = "squared") -> float:
+    """The paper's D*: the expected distortion E d(U, Y) under a known distribution.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    distribution : array_like (|S|, |U|)
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
+    """
+    p = _checked_distribution(protocol, distribution)
+    d = distortion_matrix(distortion, protocol.values, protocol.outputs)
+    return float(np.einsum("su,suy,uy->", p, protocol.matrix, d))
+
+
+@dataclass(frozen=True, eq=False)
+class WorstCase:
+    """The largest leakage of a protocol over a set of distributions.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The supremum of ε* over the set lies between them.
+    output : label
+        The output that leaks most.
+    secrets : (label, label)
+        The pair of secrets it tells apart best.
+    distribution : array (|S|, |U|)
+        A member of the set under which ε* is ``lower``: what an attacker would have to know.
+    """
+
+    lower: float
+    upper: float
+    output: Label
+    secrets: tuple[Label, Label]
+    distribution: Floats
+
+
+def worst_case_leakage(
+    protocol: Protocol, sample: Sample, uncertainty: UncertaintySet
+) -> tuple[float, float]:
+    """Lower and upper bound on the supremum of ε* over the set around a sample.
+
+    The lower one is attained by a distribution in the set (see :func:`worst_case`); the upper one
+    is proved by the closed form of the support function.
+    """
+    found = worst_case(protocol, sample, uncertainty)
+    return found.lower, found.upper
+
+
+def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
+    """The worst leakage over the set around a sample, and a distribution that shows it.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    sample : Sample
+        Of the protocol's shape (|S|, |U|).
+    uncertainty : UncertaintySet
+
+    Returns
+    -------
+    WorstCase
+    """
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    _checked_distribution(protocol, sample.distribution)
+    checked_set("uncertainty", uncertainty)
+    pairs = ordered_pairs(len(protocol.secrets))
+    problem = DesignProblem.of(
+        sample.counts[None],
+        np.zeros(1),
+        np.zeros(protocol.matrix.shape[1:]),
+        uncertainty,
+        Nominal(),
+    )
+    if len(pairs) == 0 or problem.privacy is None:
+        return _nominal_case(protocol, sample)
+    ratio, members = _worst_ratios(problem, protocol, pairs)
+    y, t = np.unravel_index(int(ratio.argmax()), ratio.shape)
+    upper = _proved_ratio(problem, protocol, ratio)
+    joint = _joint(problem, pairs[t], members[y, t])
+    lower = leakage(protocol, joint)
+    return WorstCase(
+        lower=lower,
+        upper=max(lower, math.log(upper) * (1 + 1e-15) + 1e-15),
+        output=protocol.outputs[y],
+        secrets=(protocol.secrets[pairs[t, 0]], protocol.secrets[pairs[t, 1]]),
+        distribution=joint,
+    )
+
+
+def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    try:
+        p = np.array(distribution, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentType("distribution must be a table of numbers") from error
+    if p.shape != protocol.matrix.shape[:2]:
+        raise InvalidArgument(
+            f"distribution must have shape {protocol.matrix.shape[:2]} (secrets, values), got {p.shape}"
+        )
+    if not (p >= 0).all() or not abs(p.sum() - 1) <= 1e-9:
+        raise InvalidArgument(
+            f"distribution must hold probabilities that sum to one, got a sum of {p.sum():g}"
+        )
+    return p
+
+
+def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
+    value = leakage(protocol, sample.distribution)
+    masses = sample.distribution.sum(axis=1)
+    conditionals = sample.distribution / np.where(masses > 0, masses, 1)[:, None]
+    outputs = np.einsum("su,suy->sy", conditionals, protocol.matrix)
+    seen = np.flatnonzero(masses > 0)
+    high, low = outputs[seen].argmax(axis=0), outputs[seen].argmin(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(outputs[seen].max(axis=0) / outputs[seen].min(axis=0), nan=1.0)
+    y = int(ratio.argmax())
+    slack = 1e-14 * max(1.0, value) if math.isfinite(value) else 0.0
+    return WorstCase(
+        lower=max(0.0, value - slack),
+        upper=value + slack,
+        output=protocol.outputs[y],
+        secrets=(protocol.secrets[seen[high[y]]], protocol.secrets[seen[low[y]]]),
+        distribution=sample.distribution,
+    )
+
+
+def _worst_ratios(
+    problem: DesignProblem, protocol: Protocol, pairs: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Largest P(y|s1)/P(y|s2) over the set for each output and pair, by Dinkelbach's iteration.
+
+    With R the worst members for R1·q1 − E·R2·q2, the next E is R1·q1 / R2·q2; it rises to the
+    supremum.
+
+    Returns
+    -------
+    ratio : array (Y, T)
+    members : array (Y, T, 2, U)
+        Members of the projected sets that attain the ratios.
+    """
+    q = np.moveaxis(protocol.matrix, 2, 0)[:, pairs]  # (Y, T, 2, U)
+    mean = _pair_mean(problem, pairs)
+    members = np.broadcast_to(
+        np.where(mean.masses[..., None] > 0, mean.conditionals, 1 / q.shape[-1]), q.shape
+    )
+    ratio = _ratio(q, members)
+    for _ in range(12):
+        e = np.where(np.isfinite(ratio), ratio, 1.0)
+        x = q * np.stack([np.ones_like(e), -e], axis=-1)[..., None]
+        found = _worst_members(mean, x)
+        better = _ratio(q, found) > ratio
+        if not better.any():
+            break
+        members = np.where(better[..., None, None], found, members)
+        ratio = np.where(better, _ratio(q, found), ratio)
+    return ratio, members
+
+
+def _pair_mean(problem: DesignProblem, pairs: NDArray[np.int64]) -> NestedMean:
+    assert problem.privacy is not None
+    order, budget = problem.privacy
+    estimate = problem.estimate[0]
+    masses = estimate.sum(axis=1)
+    conditionals = estimate / np.where(masses > 0, masses, 1)[:, None]
+    return NestedMean(order, masses[pairs], conditionals[pairs], np.full(len(pairs), budget[0]))
+
+
+def _ratio(q: Floats, members: Floats) -> Floats:
+    top, bottom = np.moveaxis((q * members).sum(axis=-1), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(top > 0, top / bottom, np.where(bottom > 0, 0.0, 1.0))
+
+
+def _worst_members(mean: NestedMean, x: Floats) -> Floats:
+    """Members that (nearly) attain the support function at ``x`` (..., 2, U)."""
+    eta = minimising_eta(mean, x)
+    top = x.max(axis=-1, keepdims=True)
+    p = np.maximum(eta[..., None] - x, 1e-18 * (1 + np.abs(top)))
+    gradient = mean.at(p).gradient
+    missing = np.maximum(1 - gradient.sum(axis=-1, keepdims=True), 0)
+    largest = x == top
+    member = gradient + missing * largest / largest.sum(axis=-1, keepdims=True)
+    return np.asarray(mean.pulled_inside(member / member.sum(axis=-1, keepdims=True)))
+
+
+def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> float:
+    """An e^ε for which the closed form proves every constraint, as small as rounding allows.
+
+    Never more than the largest ratio of two entries of a column, which no distribution exceeds.
+    """
+    worst = float(max(ratio.max(), 1.0))
+    pairs = ordered_pairs(len(protocol.secrets))
+    mean = _pair_mean(problem, pairs)
+    q = np.moveaxis(protocol.matrix, 2, 0)[:, pairs]
+    used = q.max(axis=(1, 2, 3)) > 0
+    lowest = protocol.matrix.min(axis=(0, 1))[used]
+    highest = protocol.matrix.max(axis=(0, 1))[used]
+    limit = float((highest / lowest).max()) * (1 + 1e-15) if lowest.all() else math.inf
+
+    def proves(e: float) -> bool:
+        claim = replace(problem, epsilon=np.array([math.log(e)]))
+        eta = minimising_eta(mean, q * np.array([1.0, -e])[:, None])
+        over, _ = bounds.privacy_excess(claim, protocol.matrix[None], eta[None])
+        return bool((over[0, used] <= 0).all())
+
+    if not math.isfinite(worst):
+        return limit
+    low, high = -1.0, -1.0
+    for power in range(-13, 3):  # excess 10^power over the ratio that is attained
+        high = float(power)
+        if proves(worst * (1 + 10.0**power)):
+            break
+        low = high
+    else:
+        return limit
+    for _ in range(6 if high > -13 else 0):
+        middle = (low + high) / 2
+        low, high = (low, middle) if proves(worst * (1 + 10.0**middle)) else (middle, high)
+    return min(limit, worst * (1 + 10.0**high))
+
+
+def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> Floats:
+    """A joint distribution in the set whose two conditionals are ``members`` (2, U)."""
+    assert problem.privacy is not None
+    order, budget = problem.privacy
+    estimate = problem.estimate[0]
+    joint = estimate.copy()
+    for secret, member in zip(pair, members, strict=True):
+        mass = estimate[secret].sum()
+        if mass == 0:  # any trace of it shows the conditional, and a trace costs next to nothing
+            joint[secret] = 1e-12 * min(1.0, float(budget[0])) * member
+            continue
+        known = estimate[secret] > 0
+        ratio = estimate[secret][known] / mass / member[known]
+        spread = np.sum(estimate[secret][known] / mass * ratio**order)
+        joint[secret] = mass * spread ** (1 / (1 + order)) * member
+    return joint / joint.sum()

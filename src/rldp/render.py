@@ -1,0 +1,123 @@
+"""Terminal pictures: tables and heat maps. The only module that imports rich."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rldp.demo import Row
+from rldp.design import Design
+from rldp.protocol import Protocol
+
+__all__ = ["comparison", "heat_map", "summary"]
+
+_SHADES = " ·░▒▓█"
+
+
+def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
+    """P(y | s, u) for every secret: rows are values, columns outputs, darker is likelier."""
+    parts: list[RenderableType] = []
+    values, outputs = protocol.values[:widest], protocol.outputs[:widest]
+    for secret, table in zip(protocol.secrets, protocol.matrix, strict=True):
+        grid = Table(title=f"P(y | {secret}, u)", box=None, padding=(0, 0), title_justify="left")
+        grid.add_column("u \\ y ", justify="right", style="dim")
+        for output in outputs:
+            grid.add_column(
+                f"{output:>3}" if not isinstance(output, str) else output[:6] + " ", justify="right"
+            )
+        for value, row in zip(values, table, strict=False):
+            grid.add_row(f"{value} ", *(_cell(p) for p in row[: len(outputs)]))
+        parts += [grid, Text()]
+    cut = len(protocol.values) > widest or len(protocol.outputs) > widest
+    note = f" (first {widest} values and outputs shown)" if cut else ""
+    legend = "  ".join(f"{shade * 2} ≤ {share:g}" for shade, share in zip(_SHADES, _LIMITS, strict=True))
+    return Group(*parts, Text(f"shades: {legend}{note}", style="dim"))
+
+
+_LIMITS = (0.001, 0.05, 0.2, 0.5, 0.8, 1.0)
+
+
+def _cell(probability: float) -> Text:
+    level = next(i for i, limit in enumerate(_LIMITS) if probability <= limit + 1e-12)
+    colour = ("grey30", "blue", "cyan", "green", "yellow", "red")[level]
+    return Text(" " + _SHADES[level] * 2, style=colour)
+
+
+def comparison(rows: Sequence[Row], epsilon: float) -> Table:
+    """The four problems side by side."""
+    table = Table(title=f"Four designs at ε = {epsilon:g}", title_justify="left")
+    for heading, justify in (
+        ("problem", "left"),
+        ("privacy holds for", "left"),
+        ("worst ε in the 95 % set", "right"),
+        ("distortion of the estimate", "right"),
+        ("distortion promised", "right"),
+        ("no private protocol beats", "right"),
+    ):
+        table.add_column(heading, justify="left" if justify == "left" else "right")
+    for row in rows:
+        robust = row.design.problem.endswith("RP")
+        upper = row.worst_leakage[1]
+        shown = "∞" if math.isinf(upper) else f"{upper:.4f}"
+        kept = upper <= epsilon
+        table.add_row(
+            row.design.problem,
+            "the whole set" if robust else "the estimate only",
+            Text(f"{shown} {'✓' if kept else '✗'}", style="green" if kept else "red"),
+            f"{row.nominal_distortion:.5f}",
+            f"{row.design.objective:.5f}" + (" (whole set)" if row.design.problem[0] == "R" else ""),
+            f"{row.design.lower_bound:.5f}",
+        )
+    return table
+
+
+def summary(designed: Design) -> Table:
+    """What a design promises, one line each."""
+    guarantee = designed.protocol.guarantee
+    assert guarantee is not None
+    sample = guarantee.sample
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    robust_privacy, robust_utility = designed.problem[3 - 1] == "R", designed.problem[0] == "R"
+    lines = (
+        ("problem", designed.problem),
+        ("sample", f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"),
+        (
+            "privacy",
+            f"ε = {guarantee.epsilon:g}, for "
+            + (
+                "every distribution in the set " + _named(guarantee.privacy)
+                if robust_privacy
+                else "the estimated distribution only"
+            ),
+        ),
+        (
+            "distortion",
+            f"at most {designed.objective:.6g} for "
+            + (
+                "every distribution in the set " + _named(guarantee.utility)
+                if robust_utility
+                else "the estimated distribution"
+            ),
+        ),
+        ("optimality", f"no private protocol has less than {designed.lower_bound:.6g}"),
+        (
+            "outputs used",
+            f"{int((designed.protocol.matrix.max(axis=(0, 1)) > 0).sum())} of {len(designed.protocol.outputs)}",
+        ),
+    )
+    for name, text in lines:
+        table.add_row(Text(name, style="bold"), text)
+    return table
+
+
+def _named(uncertainty: object) -> str:
+    return repr(uncertainty)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that degrades to plain text where the terminal does."""
+    return Console(stderr=stderr, highlight=False)
