@@ -28,3 +28,36 @@ from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, U
 from rldp.solver import Progress
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Batch",
+    "Certificate",
+    "ChiSquare",
+    "CressieRead",
+    "DataError",
+    "Design",
+    "GTest",
+    "GapWarning",
+    "Guarantee",
+    "InvalidArgument",
+    "InvalidArgumentType",
+    "MissingDependency",
+    "Nominal",
+    "PowerDivergence",
+    "Progress",
+    "Protocol",
+    "ProtocolFileError",
+    "RldpError",
+    "RldpWarning",
+    "Sample",
+    "UncertaintySet",
+    "UnseenSecretWarning",
+    "WorstCase",
+    "design",
+    "design_batch",
+    "distortion",
+    "leakage",
+    "load",
+    "worst_case",
+    "worst_case_leakage",
+]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rldp.problem import DesignProblem, Floats, ordered_pairs
 from rldp.support import NestedMean, minimising_eta
@@ -130,7 +129,7 @@ def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
         return problem.estimate
     mean = utility_mean(problem)
     flat = v.reshape(len(v), 1, -1)
-    eta, p = _above(minimising_eta(mean, flat), flat)
+    _eta, p = _above(minimising_eta(mean, flat), flat)
     gradient = mean.at(p).gradient
     missing = np.maximum(1 - gradient.sum(axis=-1, keepdims=True), 0)
     largest = flat == flat.max(axis=-1, keepdims=True)
@@ -139,8 +138,13 @@ def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
     return np.asarray(member).reshape(v.shape)
 
 
-def objective(problem: DesignProblem, matrix: Floats) -> tuple[Floats, Floats]:
-    """Largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1)."""
+def objective(
+    problem: DesignProblem, matrix: Floats, start: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1).
+
+    ``start`` (K, 1) may hold scalars that are known to be near the best η.
+    """
     v = (matrix * problem.distortion[None, None]).sum(axis=3)
     cells, outputs = v[0].size, matrix.shape[3]
     if problem.utility is None:
@@ -148,7 +152,7 @@ def objective(problem: DesignProblem, matrix: Floats) -> tuple[Floats, Floats]:
         return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
     mean = utility_mean(problem)
     flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))
-    eta, p = _above(minimising_eta(mean, flat), flat)
+    eta, p = _above(minimising_eta(mean, flat, start=start), flat)
     value = mean.at(p).value * (1 - mean.rounding(p))
     upper = eta[:, 0] - value + 4 * _UNIT * np.abs(eta[:, 0])
     return np.minimum(upper, flat.max(axis=(1, 2))), eta
@@ -174,4 +178,4 @@ def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
 def constant_lower_bound(problem: DesignProblem, distribution: Floats) -> Floats:
     """A distortion that no protocol beats whose output ignores secret and value, rounded down: (K,)."""
     cost = np.einsum("ksu,uy->ky", distribution, problem.distortion)
-    return cost.min(axis=1) * (1 - 4 * _UNIT * (problem.counts[0].size + 4))
+    return np.asarray(cost.min(axis=1) * (1 - 4 * _UNIT * (problem.counts[0].size + 4)))

@@ -280,7 +280,7 @@ def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> 
     for _ in range(6 if high > -13 else 0):
         middle = (low + high) / 2
         low, high = (low, middle) if proves(worst * (1 + 10.0**middle)) else (middle, high)
-    return min(limit, worst * (1 + 10.0**high))
+    return min(limit, float(worst * (1 + 10.0**high)))
 
 
 def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> Floats:
@@ -298,4 +298,4 @@ def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> 
         ratio = estimate[secret][known] / mass / member[known]
         spread = np.sum(estimate[secret][known] / mass * ratio**order)
         joint[secret] = mass * spread ** (1 / (1 + order)) * member
-    return joint / joint.sum()
+    return np.asarray(joint / joint.sum())

@@ -92,8 +92,10 @@ def _better(one: Solved, other: Solved) -> Solved:
     return Solved(**chosen)
 
 
-def _certified(problem: DesignProblem, matrix: Floats, eta: Floats, witness: Witness) -> Solved:
-    objective, eta_utility = bounds.objective(problem, matrix)
+def _certified(
+    problem: DesignProblem, matrix: Floats, eta: Floats, witness: Witness, start: Floats | None = None
+) -> Solved:
+    objective, eta_utility = bounds.objective(problem, matrix, start)
     return Solved(
         matrix=matrix,
         objective=objective,
@@ -112,7 +114,7 @@ def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
     secrets, outputs = problem.counts.shape[1], problem.distortion.shape[1]
     if secrets == 1 or outputs == 1 or problem.scale == 0:
         return np.ones(len(problem.counts), dtype=bool)
-    return outputs * np.exp(-problem.epsilon) * problem.scale <= 0.1 * gap
+    return np.asarray(outputs * np.exp(-problem.epsilon) * problem.scale <= 0.1 * gap)
 
 
 def _solve_easy(problem: DesignProblem) -> Solved:
@@ -178,7 +180,8 @@ def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solv
     witness = _witness(problem, solution)
     if eta is None:
         eta = bounds.trivial_eta(problem, matrix)
-    solved = _certified(problem, matrix, eta, witness)
+    start = None if problem.utility is None else solution.eta_utility * problem.scale
+    solved = _certified(problem, matrix, eta, witness, start)
     objective = np.where(proved, solved.objective, np.inf)
     solved = replace(solved, objective=objective)
     missed = ~(objective - solved.lower_bound <= gap * np.maximum(1, objective))

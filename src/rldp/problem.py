@@ -59,7 +59,7 @@ class DesignProblem:
     @property
     def estimate(self) -> Floats:
         """P̂: (K, |S|, |U|)."""
-        return self.counts / self.counts.sum(axis=(1, 2), keepdims=True)
+        return np.asarray(self.counts / self.counts.sum(axis=(1, 2), keepdims=True))
 
     @property
     def scale(self) -> float:

@@ -30,18 +30,16 @@ from functools import cached_property
 from typing import Any
 
 import array_api_compat
+import numpy as np
 
-__all__ = ["Array", "MeanPoint", "NestedMean", "minimising_eta", "namespace", "row_sum"]
+__all__ = ["Array", "MeanPoint", "NestedMean", "Variation", "minimising_eta", "namespace", "row_sum"]
 
 Array = Any
 
 
 def namespace(x: Array) -> Any:
-    """The array library of ``x``; NumPy's own namespace is asked first because that is quickest."""
-    try:
-        return x.__array_namespace__()
-    except AttributeError:
-        return array_api_compat.array_namespace(x)
+    """The array library of ``x``. NumPy's own namespace follows the standard and is quickest."""
+    return np if type(x) is np.ndarray else array_api_compat.array_namespace(x)
 
 
 def row_sum(x: Array) -> Array:
@@ -54,9 +52,9 @@ def row_sum(x: Array) -> Array:
 class MeanPoint:
     r"""The nested mean at a point :math:`p`, with its derivatives.
 
-    With :math:`e = dp/p`, :math:`\bar e_i` its mean under :math:`\omega_i` and :math:`\bar{\bar e}`
-    the mean of those under :math:`\tau`, every derivative is a weighted mean or a variance of ``e``;
-    nothing cancels (``docs/theory.md``, 'Derivatives').
+    With :math:`e = dp/p`, its mean :math:`\bar e_i` under :math:`\omega_i` and the mean of those under
+    :math:`\tau`, every derivative is a weighted mean or a variance of ``e``; nothing cancels
+    (``docs/theory.md``, 'Derivatives').
 
     Attributes
     ----------
@@ -91,39 +89,64 @@ class MeanPoint:
         """∂G/∂p = G τ ω / p."""
         return (self.value[..., None] * self.tau)[..., None] * self.beta
 
-    def relative(self, dp: Array) -> tuple[Array, Array, Array]:
-        """e = dp/p, its group means, and the mean of those."""
-        xp = namespace(dp)
-        e = dp * self.inverse
-        group = xp.vecdot(self.omega, e)
-        return e, group, xp.vecdot(self.tau, group)
+    def along(self, dp: Array) -> Variation:
+        """Derivatives along a direction ``dp`` (..., I, U)."""
+        return Variation(self, dp)
 
-    def curvature(self, dp: Array) -> Array:
-        """Half the second derivative of G along dp, never positive."""
-        xp = namespace(dp)
-        e, group, total = self.relative(dp)
-        within = xp.vecdot(self.omega, (e - group[..., None]) ** 2)
-        between = (group - total[..., None]) ** 2
-        spread = (1 - self.theta) * between + (1 - self.rho) * within
-        return -0.5 * self.value * xp.vecdot(self.tau, spread)
 
-    def log_gradient_slope(self, dp: Array) -> Array:
-        """First derivative of log(∂G/∂p) along dp."""
-        e, group, total = self.relative(dp)
-        spread = (1 - self.theta) * (group - total[..., None])
-        return -spread[..., None] - (1 - self.rho) * (e - group[..., None])
+@dataclass(frozen=True)
+class Variation:
+    """Derivatives of the nested mean along a direction, all from the same few means of dp/p."""
 
-    def gradient_curvature(self, dp: Array) -> Array:
-        """Half the second derivative of ∂G/∂p along dp."""
-        xp = namespace(dp)
-        e, group, total = self.relative(dp)
-        within = xp.vecdot(self.omega, (e - group[..., None]) ** 2)
-        log_mean = -(1 - self.rho) * within - group**2
-        between = xp.vecdot(self.tau, (group - total[..., None]) ** 2)
-        log_value = (self.theta * between + xp.vecdot(self.tau, log_mean))[..., None]
-        log_group = log_value + self.theta * (log_mean - log_value)
-        bend = (log_group - self.rho * log_mean)[..., None] + (1 - self.rho) * e**2
-        return 0.5 * self.gradient * (self.log_gradient_slope(dp) ** 2 + bend)
+    point: MeanPoint
+    dp: Array
+
+    @cached_property
+    def _e(self) -> Array:
+        return self.dp * self.point.inverse
+
+    @cached_property
+    def _group(self) -> Array:
+        """Mean of e within each group."""
+        return namespace(self.dp).vecdot(self.point.omega, self._e)
+
+    @cached_property
+    def _between(self) -> Array:
+        """Deviation of the group means from their own mean."""
+        point = self.point
+        return self._group - namespace(self.dp).vecdot(point.tau, self._group)[..., None]
+
+    @cached_property
+    def _deviation(self) -> Array:
+        return self._e - self._group[..., None]
+
+    @cached_property
+    def _variance(self) -> Array:
+        return namespace(self.dp).vecdot(self.point.omega, self._deviation**2)
+
+    @property
+    def value_curvature(self) -> Array:
+        """Half the second derivative of G, never positive: (...)."""
+        point = self.point
+        spread = (1 - point.theta) * self._between**2 + (1 - point.rho) * self._variance
+        return -0.5 * point.value * namespace(self.dp).vecdot(point.tau, spread)
+
+    @cached_property
+    def log_gradient_slope(self) -> Array:
+        """First derivative of log ∂G/∂p: (..., I, U)."""
+        point = self.point
+        return (point.theta - 1) * self._between[..., None] + (point.rho - 1) * self._deviation
+
+    @property
+    def gradient_curvature(self) -> Array:
+        """Half the second derivative of ∂G/∂p: (..., I, U)."""
+        point = self.point
+        xp = namespace(self.dp)
+        log_mean = (point.rho - 1) * self._variance - self._group**2
+        log_value = xp.vecdot(point.tau, point.theta * self._between**2 + log_mean)[..., None]
+        log_group = (1 - point.theta) * log_value + (point.theta - point.rho) * log_mean
+        bend = log_group[..., None] + (1 - point.rho) * self._e**2
+        return 0.5 * point.gradient * (self.log_gradient_slope**2 + bend)
 
 
 @dataclass(frozen=True)
@@ -155,14 +178,35 @@ class NestedMean:
     def theta(self) -> float:
         return self.order / (1 + 2 * self.order)
 
+    # Groups that were never seen have mass zero. The constants below keep them, and a family of
+    # which none was seen, out of every quotient and logarithm.
+
     @cached_property
     def _total(self) -> Array:
         return row_sum(self.masses)
 
     @cached_property
+    def _unseen(self) -> Array:
+        """1 for a group that was never seen, else 0."""
+        return namespace(self.masses).where(self.masses > 0, 0.0, 1.0)
+
+    @cached_property
+    def _alone(self) -> Array:
+        """1 for a family of which no group was seen, else 0."""
+        return namespace(self.masses).where(self._total > 0, 0.0, 1.0)
+
+    @cached_property
+    def _shares(self) -> Array:
+        return self.masses / (self._total + self._alone)[..., None]
+
+    @cached_property
     def _log_masses(self) -> Array:
-        xp = namespace(self.masses)
-        return xp.log(xp.where(self.masses > 0, self.masses, 1.0))
+        return namespace(self.masses).log(self.masses + self._unseen)
+
+    @cached_property
+    def _size(self) -> Array:
+        """C, or 0 for a family of which no group was seen: there G = 0."""
+        return (self.budget + self._total) * (1 - self._alone)
 
     def at(self, p: Array) -> MeanPoint:
         """G and its weights at ``p`` (..., I, U), all positive.
@@ -173,35 +217,36 @@ class NestedMean:
         if self.order == 0:
             return self._at_order_zero(p)
         xp = namespace(p)
-        centre = xp.vecdot(self.conditionals, p)
-        centre = xp.where(centre > 0, centre, 1.0)
+        centre = xp.vecdot(self.conditionals, p) + self._unseen
         power = xp.expm1(self.rho * xp.log(p / centre[..., None]))
         excess = xp.vecdot(self.conditionals, power)
         omega = self.conditionals * (1 + power) / (1 + excess)[..., None]
         log_mean = xp.log(centre) + xp.log1p(excess) / self.rho
-        level = xp.max(xp.where(self.masses > 0, log_mean, -xp.inf), axis=-1)
-        level = xp.where(self._total > 0, level, 0.0)
-        part = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
-        size = self.budget + self._total
-        share = xp.where(self._total > 0, (row_sum(part) - self.budget) / size, 0.0)
-        value = xp.exp(level + xp.log(size) + xp.log1p(share) / self.theta)
-        part = part + self.masses
-        norm = row_sum(part)
-        tau = part / xp.where(norm > 0, norm, 1.0)[..., None]
-        return self._point(p, value, tau, omega)
+        level = xp.vecdot(self._shares, log_mean)
+        excess = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
+        share = (row_sum(excess) - self.budget) / (self.budget + self._total + self._alone)
+        value = xp.exp(level + xp.log1p(share) / self.theta) * self._size
+        part = excess + self.masses
+        tau = part / (row_sum(part) + self._alone)[..., None]
+        return MeanPoint(p, value, tau, omega, self.rho, self.theta)
 
     def _at_order_zero(self, p: Array) -> MeanPoint:
         xp = namespace(p)
         log_mean = xp.vecdot(self.conditionals, xp.log(p))
-        total = xp.where(self._total > 0, self._total, 1.0)
         excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
-        tau = xp.broadcast_to(self.masses / total[..., None], p.shape[:-1])
+        value = self._total * xp.exp(excess / (self._total + self._alone))
+        tau = xp.broadcast_to(self._shares, p.shape[:-1])
         omega = xp.broadcast_to(self.conditionals, p.shape)
-        return self._point(p, total * xp.exp(excess / total), tau, omega)
-
-    def _point(self, p: Array, value: Array, tau: Array, omega: Array) -> MeanPoint:
-        value = namespace(p).where(self._total > 0, value, 0.0)
         return MeanPoint(p, value, tau, omega, self.rho, self.theta)
+
+    @property
+    def deficit(self) -> Array:
+        """The share of η − v that the bound loses when v is constant within each group: (...)."""
+        xp = namespace(self.masses)
+        relative = self.budget / (self._total + self._alone)
+        if self.order == 0:
+            return -xp.expm1(-relative)
+        return -xp.expm1(-(1 / self.theta - 1) * xp.log1p(relative))
 
     def rounding(self, p: Array) -> Array:
         """Bound on the relative rounding error of G as computed by :meth:`at`: (...)."""
@@ -241,7 +286,9 @@ class NestedMean:
         return (1 - fraction) * members + fraction * estimate
 
 
-def minimising_eta(mean: NestedMean, v: Array, *, steps: int = 50) -> Array:
+def minimising_eta(
+    mean: NestedMean, v: Array, *, start: Array | None = None, steps: int = 50
+) -> Array:
     r"""Scalars η that (nearly) attain the minimum in the support function at ``v``.
 
     Any :math:`\eta \ge \max v` proves an upper bound; these prove one that is tight to rounding. A
@@ -253,6 +300,8 @@ def minimising_eta(mean: NestedMean, v: Array, *, steps: int = 50) -> Array:
     mean : NestedMean
         With one or two groups.
     v : array (..., I, U)
+    start : array (..., I), optional
+        Scalars near the minimum; a few steps then suffice.
 
     Returns
     -------
@@ -269,10 +318,11 @@ def minimising_eta(mean: NestedMean, v: Array, *, steps: int = 50) -> Array:
         value = mean.at(h[..., None] + below).value
         return row_sum(h - mu * scale * xp.log(h)) - value
 
-    h = scale + 0.0 * top
-    mu = 1.0
+    h, mu = scale + 0.0 * top, 1.0
+    if start is not None:
+        h, mu = xp.maximum(start - top, 1e-9 * scale), 1e-8
     for _ in range(steps):
-        mu = max(mu / 3, 1e-14)
+        mu = max(mu / (3 if start is None else 10), 1e-14)
         point = mean.at(h[..., None] + below)
         slope = 1 - row_sum(point.gradient) - mu * scale / h
         step = -_solve_small(_eta_hessian(point), mu * scale / h**2, slope)

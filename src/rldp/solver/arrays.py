@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass, replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from array_api_compat import is_array_api_obj
@@ -25,17 +27,27 @@ def along(batch: Array, like: Array) -> Array:
 
 def flat(x: Array) -> Array:
     """``x`` (K, ...) with everything but the problems in one axis."""
-    xp = namespace(x)
-    size = 1
-    for extent in x.shape[1:]:
-        size *= extent
-    return xp.reshape(x, (x.shape[0], size))
+    return namespace(x).reshape(x, (x.shape[0], -1))
 
 
-def dot(x: Array, y: Array) -> Array:
-    """Inner product per problem: (K, ...), (K, ...) → (K,)."""
-    xp = namespace(x)
-    return xp.sum(flat(x * y), axis=1)
+@dataclass(frozen=True)
+class Layout(Constant):
+    """How several arrays (K, ...) lie side by side in one (K, N)."""
+
+    places: tuple[tuple[slice, tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Array]) -> Layout:
+        shapes = [tuple(part.shape[1:]) for part in parts]
+        ends = [0, *accumulate(math.prod(shape) for shape in shapes)]
+        return cls(tuple((slice(*ends[i : i + 2]), shape) for i, shape in enumerate(shapes)))
+
+    def join(self, parts: Sequence[Array]) -> Array:
+        return namespace(parts[0]).concat([flat(part) for part in parts], axis=1)
+
+    def split(self, joined: Array) -> tuple[Array, ...]:
+        reshape, k = namespace(joined).reshape, joined.shape[0]
+        return tuple(reshape(joined[:, place], (k, *shape)) for place, shape in self.places)
 
 
 def apply(matrix: Array, vector: Array) -> Array:
@@ -50,14 +62,10 @@ def diagonal_matrix(x: Array) -> Array:
     return x[..., None] * xp.eye(x.shape[-1], dtype=x.dtype)
 
 
-def longest_step(slacks: Iterable[Array], steps: Iterable[Array]) -> Array:
-    """Largest t ≥ 0 per problem with slack + t·step ≥ 0 throughout; at most 1e30."""
-    longest: Array = None
-    for slack, step in zip(slacks, steps, strict=True):
-        xp = namespace(slack)
-        ratio = xp.max(flat(-step / slack), axis=1)
-        longest = ratio if longest is None else xp.maximum(longest, ratio)
-    return 1.0 / xp.clip(longest, min=1e-30)
+def longest_step(slack: Array, step: Array) -> Array:
+    """Largest t ≥ 0 per problem with slack + t·step ≥ 0 throughout, for arrays (K, N); at most 1e30."""
+    xp = namespace(slack)
+    return 1.0 / xp.clip(xp.max(-step / slack, axis=1), min=1e-30)
 
 
 def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:

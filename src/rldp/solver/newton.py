@@ -10,10 +10,7 @@ was never eliminated, whose products lose none. See ``docs/theory.md``, 'The eng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-from rldp.solver.arrays import along, apply, diagonal_matrix, dot, flat
+from rldp.solver.arrays import Layout, apply, diagonal_matrix, flat
 from rldp.solver.privacy import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
@@ -21,27 +18,6 @@ from rldp.support import Array, namespace
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
-
-
-@dataclass(frozen=True)
-class Vector:
-    """A point of the space the system lives in, or a residual in it."""
-
-    q: Array  # (K, Y, |S|, U)
-    eta: Array  # (K, ...)
-    eta_utility: Array  # (K, 0 or 1)
-    nu: Array  # (K, |S|U)
-
-    def parts(self) -> tuple[Array, ...]:
-        return self.q, self.eta, self.eta_utility, self.nu
-
-    def plus(self, factor: Array, other: Vector) -> Vector:
-        """self + factor·other, with one factor per problem."""
-        pairs = zip(self.parts(), other.parts(), strict=True)
-        return Vector(*(x + along(factor, y) * y for x, y in pairs))
-
-    def dot(self, other: Vector) -> Array:
-        return sum(dot(x, y) for x, y in zip(self.parts(), other.parts(), strict=True))
 
 
 class NewtonSystem:
@@ -54,6 +30,8 @@ class NewtonSystem:
     distortion : array (Y, 1, U)
     privacy, utility
         The curvatures of the two terms; None for a linear utility.
+    layout : Layout
+        Of the vectors (Q, η, η of the utility, ν) that the system acts on.
     """
 
     def __init__(
@@ -62,9 +40,11 @@ class NewtonSystem:
         distortion: Array,
         privacy: PrivacyCurvature,
         utility: UtilityCurvature | None,
+        layout: Layout,
     ) -> None:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
+        self.layout = layout
         self._factorise()
 
     def _factorise(self) -> None:
@@ -93,75 +73,73 @@ class NewtonSystem:
         self._row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         self._utility_system = system * self._row_scale[..., None]
 
-    def apply(self, x: Vector) -> Vector:
-        """The system times ``x``, without any elimination."""
-        xp = namespace(x.q)
-        gq, geta = self.privacy.apply(x.q, x.eta)
-        gq = gq + self.barrier * x.q - xp.reshape(x.nu, (x.q.shape[0], 1, *x.q.shape[2:]))
-        geta_utility = x.eta_utility
+    def apply(self, x: Array) -> Array:
+        """The system times ``x`` (K, N), without any elimination."""
+        xp = namespace(x)
+        dq, eta, eta_utility, nu = self.layout.split(x)
+        gq, geta = self.privacy.apply(dq, eta)
+        gq = gq + self.barrier * dq - self._per_cell(nu)
         if self.utility is not None:
-            pi, geta_utility = self.utility.apply(self._v(x.q), x.eta_utility)
-            gq = gq + self._from_v(pi, x.q)
-        return Vector(gq, geta, geta_utility, flat(xp.sum(x.q, axis=1)))
+            pi, eta_utility = self.utility.apply(self._v(dq), eta_utility)
+            gq = gq + self.distortion * self._per_cell(pi)
+        return self.layout.join((gq, geta, eta_utility, xp.sum(dq, axis=1)))
 
-    def solve(self, rhs: Vector, gradient_tolerance: Array, primal_tolerance: float) -> Vector:
-        """Solve to the tolerances where refinement reaches them; the residual never grows."""
-        xp = namespace(rhs.q)
-        residual, x = rhs, None
-        history: list[tuple[Vector, Vector, Array]] = []
+    def solve(self, rhs: Array, tolerance: Array) -> Array:
+        """Solve to ``tolerance`` (K,) where refinement reaches it; the residual never grows.
+
+        Generalised conjugate residuals: each step adds the multiple of a new direction that leaves
+        the smallest residual.
+        """
+        xp = namespace(rhs)
+        residual, x = rhs, 0 * rhs
+        history: list[tuple[Array, Array, Array]] = []
         for _ in range(_REFINEMENTS):
             direction = self._eliminate(residual)
             image = self.apply(direction)
             for old, old_image, norm in history:
-                factor = -image.dot(old_image) / norm
-                direction, image = direction.plus(factor, old), image.plus(factor, old_image)
-            norm = xp.clip(image.dot(image), min=1e-300)
-            length = residual.dot(image) / norm
-            zero = xp.zeros_like(length)
-            x = direction.plus(length - 1, direction) if x is None else x.plus(length, direction)
-            residual = residual.plus(zero - length, image)
+                factor = (xp.vecdot(image, old_image) / norm)[:, None]
+                direction, image = direction - factor * old, image - factor * old_image
+            norm = xp.clip(xp.vecdot(image, image), min=1e-300)
+            length = (xp.vecdot(residual, image) / norm)[:, None]
+            x, residual = x + length * direction, residual - length * image
             history.append((direction, image, norm))
-            gradient = xp.max(xp.abs(flat(residual.q)), axis=1)
-            primal = xp.max(xp.abs(residual.nu), axis=1)
-            if bool(xp.all((gradient <= gradient_tolerance) & (primal <= primal_tolerance))):
+            if bool(xp.all(xp.max(xp.abs(residual), axis=1) <= tolerance)):
                 break
-        assert x is not None
         return x
 
-    def _eliminate(self, rhs: Vector) -> Vector:
+    def _eliminate(self, rhs: Array) -> Array:
         """Solve by block elimination; the answer may miss digits."""
-        xp = namespace(rhs.q)
-        k, outputs = rhs.q.shape[:2]
-        from_eta, eta0 = self.privacy.reduce(-rhs.eta)
-        r = rhs.q - from_eta
+        xp = namespace(rhs)
+        rq, reta, reta_utility, rnu = self.layout.split(rhs)
+        k, outputs = rq.shape[:2]
+        from_eta, eta0 = self.privacy.reduce(-reta)
+        r = rq - from_eta
         if self.utility is not None:
-            from_eta_utility, eta_utility0 = self.utility.reduce(-rhs.eta_utility)
-            r = r - self._from_v(from_eta_utility, rhs.q)
-        r = xp.reshape(r, (k, outputs, -1))
-        moved = apply(self._inverse, r)
-        needed = rhs.nu - xp.sum(moved, axis=1)
+            from_eta_utility, eta_utility0 = self.utility.reduce(-reta_utility)
+            r = r - self.distortion * self._per_cell(from_eta_utility)
+        moved = apply(self._inverse, xp.reshape(r, (k, outputs, -1)))
+        needed = rnu - xp.sum(moved, axis=1)
         if self.utility is None:
             nu = apply(self._schur, needed)
-            dq = moved + apply(self._inverse, nu[:, None, :])
-            dq = xp.reshape(dq, rhs.q.shape)
-            return Vector(dq, self.privacy.expand(dq, eta0), rhs.eta_utility, nu)
-        reached = xp.sum(self._centred * moved, axis=1) + self._centre * rhs.nu
+            dq = xp.reshape(moved + apply(self._inverse, nu[:, None, :]), rq.shape)
+            return self.layout.join((dq, self.privacy.expand(dq, eta0), reta_utility, nu))
+        reached = xp.sum(self._centred * moved, axis=1) + self._centre * rnu
         reached = reached + apply(xp.matrix_transpose(self._coupling), apply(self._schur, needed))
         dv = xp.linalg.solve(self._utility_system, (self._row_scale * reached)[..., None])[..., 0]
         force = apply(self._stiffness, dv)
         nu = apply(self._schur, needed + apply(self._coupling, force))
         pushed = nu[:, None, :] - self._centred * force[:, None, :]
-        dq = xp.reshape(moved + apply(self._inverse, pushed), rhs.q.shape)
+        dq = xp.reshape(moved + apply(self._inverse, pushed), rq.shape)
         eta_utility = self.utility.expand(self._v(dq), eta_utility0)
-        return Vector(dq, self.privacy.expand(dq, eta0), eta_utility, nu + self._centre * force)
+        nu = nu + self._centre * force
+        return self.layout.join((dq, self.privacy.expand(dq, eta0), eta_utility, nu))
 
     def _v(self, dq: Array) -> Array:
-        xp = namespace(dq)
-        return flat(xp.sum(self.distortion * dq, axis=1))
+        return flat(namespace(dq).sum(self.distortion * dq, axis=1))
 
-    def _from_v(self, force: Array, like: Array) -> Array:
-        xp = namespace(force)
-        return self.distortion * xp.reshape(force, (like.shape[0], 1, *like.shape[2:]))
+    def _per_cell(self, x: Array) -> Array:
+        """(K, |S|U) → (K, 1, |S|, U)."""
+        return namespace(x).reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
 
 
 def _scaled_inverse(matrix: Array, jitter: float) -> Array:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rldp.problem import DesignProblem
-from rldp.solver.arrays import along, choose, dot, flat, longest_step, take_problems
-from rldp.solver.newton import NewtonSystem, Vector
+from rldp.solver.arrays import Layout, along, choose, flat, longest_step, take_problems
+from rldp.solver.newton import NewtonSystem
 from rldp.solver.pairs import Pairs
 from rldp.solver.privacy import NominalPrivacy, PrivacyStep, PrivacyTerm, RobustPrivacy
 from rldp.solver.utility import NominalUtility, RobustUtility, UtilityStep, UtilityTerm
@@ -72,6 +72,8 @@ class Solution:
     q : array (K, Y, |S|, U)
     eta : array (K, Y, T, 2), or (K, 0) for nominal privacy
         With Q, proves privacy over the whole set.
+    eta_utility : array (K, 1), or (K, 0) for nominal utility
+        With Q, proves the objective.
     objective, bound : array (K,)
         In the units of the scaled distortion; not yet rounded to the safe side.
     iterations : array (K,)
@@ -79,6 +81,7 @@ class Solution:
 
     q: Array
     eta: Array
+    eta_utility: Array
     objective: Array
     bound: Array
     dual: Dual
@@ -101,14 +104,84 @@ class _Iterate:
     def multipliers(self) -> tuple[Array, ...]:
         return self.l, *self.privacy.multipliers, *self.utility.multipliers
 
+    @property
+    def unknowns(self) -> tuple[Array, ...]:
+        return self.q, self.privacy.eta, self.utility.eta, self.nu
+
 
 @dataclass(frozen=True)
 class _Direction:
-    vector: Vector
+    unknowns: tuple[Array, ...]  # as in _Iterate
     privacy: PrivacyStep
     utility: UtilityStep
-    slacks: tuple[Array, ...]
-    multipliers: tuple[Array, ...]
+    slacks: Array  # (K, M), joined
+    multipliers: Array  # (K, M), joined
+
+
+@dataclass(frozen=True)
+class _Local:
+    """What an iteration needs of its iterate: the slacks and multipliers side by side, the system."""
+
+    iterate: _Iterate
+    distortion: Array
+    layout: Layout
+    slacks: Array  # (K, M)
+    multipliers: Array  # (K, M)
+    mu: Array  # (K,)
+    system: NewtonSystem
+
+    @classmethod
+    def at(cls, iterate: _Iterate, distortion: Array) -> _Local:
+        layout = Layout.of(iterate.slacks)
+        slacks, multipliers = layout.join(iterate.slacks), layout.join(iterate.multipliers)
+        mu = namespace(slacks).vecdot(slacks, multipliers) / slacks.shape[1]
+        privacy, utility = iterate.privacy.curvature(), iterate.utility.curvature()
+        system = NewtonSystem(
+            iterate.l / iterate.q, distortion, privacy, utility, Layout.of(iterate.unknowns)
+        )
+        return cls(iterate, distortion, layout, slacks, multipliers, mu, system)
+
+    def direction(self, target: Array, affine: _Direction | None = None, weight: Array = None) -> _Direction:
+        """Newton's direction towards products ``target``, with ``weight`` of the second-order terms."""
+        it, xp = self.iterate, namespace(self.mu)
+        wanted, bend, bend_utility = target[:, None], 0.0, 0.0
+        if affine is not None:
+            second, bend, bend_utility = self._second_order(affine)
+            wanted = wanted - weight[:, None] * second
+            bend = weight[:, None, None, None, None] * bend
+            bend_utility = weight[:, None, None] * bend_utility
+        aimed = wanted / self.slacks
+        aims = self.layout.split(aimed)
+        end = 1 + len(it.privacy.slacks)
+        gq, geta = it.privacy.residual(aims[1:end], bend)
+        pi, geta_utility = it.utility.residual(aims[end:], bend_utility)
+        cells = (it.q.shape[0], 1, *it.q.shape[2:])
+        gq = gq + self.distortion * xp.reshape(pi, cells) - aims[0] - xp.reshape(it.nu, cells)
+        missing = xp.sum(it.q, axis=1) - 1
+        rhs = -self.system.layout.join((gq, geta, geta_utility, missing))
+        accuracy = 1.0 if affine is None else 0.1  # the predictor only looks ahead
+        x = self.system.layout.split(self.system.solve(rhs, accuracy * self.mu))
+        privacy = it.privacy.step(x[0], x[1])
+        utility = it.utility.step(flat(xp.sum(self.distortion * x[0], axis=1)), x[2])
+        moves = self.layout.join((x[0], *privacy.slacks, *utility.slacks))
+        turns = aimed - self.multipliers - self.multipliers / self.slacks * moves
+        parts = self.layout.split(turns)
+        privacy = replace(privacy, multipliers=parts[1:end])
+        utility = replace(utility, multipliers=parts[end:])
+        return _Direction(x, privacy, utility, moves, turns)
+
+    def _second_order(self, affine: _Direction) -> tuple[Array, Array, Array]:
+        """Second-order terms along the affine direction: of the products, of ϱ and of π."""
+        it = self.iterate
+        curved, bend = it.privacy.second_order(affine.privacy)
+        curved_utility, bend_utility = it.utility.second_order(affine.utility)
+        curves = self.layout.join((0 * it.q, *curved, *curved_utility))
+        return affine.slacks * affine.multipliers + self.multipliers * curves, bend, bend_utility
+
+    def longest(self, step: _Direction) -> Array:
+        """How far a step can go before a slack or a multiplier vanishes."""
+        slacks = longest_step(self.slacks, step.slacks)
+        return namespace(slacks).minimum(slacks, longest_step(self.multipliers, step.multipliers))
 
 
 @dataclass(frozen=True)
@@ -184,7 +257,7 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> _Iterate:
     outputs = distortion.shape[0]
     e = xp.exp(xp.asarray(problem.epsilon))
     q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=estimate.dtype)
-    mu = xp.full((k,), 0.1 / (outputs * secrets * values), dtype=estimate.dtype)
+    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=estimate.dtype)
     pairs = Pairs.of(secrets, xp)
     privacy: PrivacyTerm
     utility: UtilityTerm
@@ -214,7 +287,9 @@ def _recorded(
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective
     count = xp.full(bound.shape, float(iteration))
-    new = Solution(iterate.q, iterate.privacy.eta, objective, bound, dual, count)
+    new = Solution(
+        iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, dual, count
+    )
     if record is None:
         return new, objective - bound
     primal = objective < record.objective
@@ -241,78 +316,28 @@ def _judged(patience: _Patience, gap: Array) -> _Patience:
 def _advance(iterate: _Iterate, distortion: Array, gap_now: Array) -> tuple[_Iterate, Array]:
     """One predictor–corrector iteration; the new iterate and the length of its step."""
     xp = namespace(iterate.q)
-    slacks, multipliers = iterate.slacks, iterate.multipliers
-    count = sum(flat(slack).shape[1] for slack in slacks)
-    mu = _complementarity(slacks, multipliers) / count
-    system = NewtonSystem(
-        iterate.l / iterate.q, distortion, iterate.privacy.curvature(), iterate.utility.curvature()
-    )
-    affine = _direction(iterate, system, distortion, mu, 0 * mu)
-    reach = xp.clip(longest_step((*slacks, *multipliers), (*affine.slacks, *affine.multipliers)), max=1.0)
-    ahead = _complementarity(
-        tuple(s + along(reach, s) * d for s, d in zip(slacks, affine.slacks, strict=True)),
-        tuple(m + along(reach, m) * d for m, d in zip(multipliers, affine.multipliers, strict=True)),
-    )
-    centring = xp.clip((ahead / (mu * count)) ** 3, min=_LEAST_CENTRING, max=1.0)
+    local = _Local.at(iterate, distortion)
+    mu, count = local.mu, local.slacks.shape[1]
+    affine = local.direction(0 * mu)
+    reach = xp.clip(local.longest(affine), max=1.0)
+    slacks = local.slacks + reach[:, None] * affine.slacks
+    multipliers = local.multipliers + reach[:, None] * affine.multipliers
+    centring = xp.clip((xp.vecdot(slacks, multipliers) / (mu * count)) ** 3, min=_LEAST_CENTRING)
     target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / count), mu)
-    weight = reach * (1 - target / mu) ** 2
-    step = _direction(iterate, system, distortion, mu, target, affine, weight)
-    length = longest_step((*slacks, *multipliers), (*step.slacks, *step.multipliers))
-    return _moved(iterate, step, distortion, xp.clip(_BOUNDARY * length, max=1.0))
+    step = local.direction(target, affine, reach * (1 - target / mu) ** 2)
+    return _moved(local, step, xp.clip(_BOUNDARY * local.longest(step), max=1.0))
 
 
-def _complementarity(slacks: tuple[Array, ...], multipliers: tuple[Array, ...]) -> Array:
-    return sum(dot(s, m) for s, m in zip(slacks, multipliers, strict=True))
-
-
-def _direction(
-    iterate: _Iterate,
-    system: NewtonSystem,
-    distortion: Array,
-    mu: Array,
-    target: Array,
-    affine: _Direction | None = None,
-    weight: Array = None,
-) -> _Direction:
-    """Newton's direction towards products ``target``, with ``weight`` of the second-order terms."""
-    xp = namespace(iterate.q)
-    slacks, multipliers = iterate.slacks, iterate.multipliers
-    split = 1 + len(iterate.privacy.slacks)
-    wanted = tuple(along(target, s) + 0 * s for s in slacks)
-    bend, bend_utility = 0.0, 0.0
-    if affine is not None:
-        curved, bend = iterate.privacy.second_order(affine.privacy)
-        curved_utility, bend_utility = iterate.utility.second_order(affine.utility)
-        curves = (0.0, *curved, *curved_utility)
-        bend = bend * weight[:, None, None, None, None]
-        bend_utility = bend_utility * weight[:, None, None]
-        second = zip(affine.slacks, affine.multipliers, multipliers, curves, strict=True)
-        products = (ds * dm + m * curve for ds, dm, m, curve in second)
-        wanted = tuple(t - along(weight, p) * p for t, p in zip(wanted, products, strict=True))
-    aimed = tuple(t / s for t, s in zip(wanted, slacks, strict=True))
-    gq, geta = iterate.privacy.residual(aimed[1:split], bend)
-    pi, geta_utility = iterate.utility.residual(aimed[split:], bend_utility)
-    row = (iterate.q.shape[0], 1, *iterate.q.shape[2:])
-    gq = gq + distortion * xp.reshape(pi, row) - aimed[0] - xp.reshape(iterate.nu, row)
-    missing = flat(1 - xp.sum(iterate.q, axis=1))
-    accuracy = 1.0 if affine is None else 0.1  # of μ: the predictor only looks ahead
-    x = system.solve(Vector(-gq, -geta, -geta_utility, missing), accuracy * mu, 1e-9)
-    privacy = iterate.privacy.step(x.q, x.eta)
-    utility = iterate.utility.step(flat(xp.sum(distortion * x.q, axis=1)), x.eta_utility)
-    moves = (x.q, *privacy.slacks, *utility.slacks)
-    turns = tuple(a - m - m / s * d for a, m, s, d in zip(aimed, multipliers, slacks, moves, strict=True))
-    privacy = replace(privacy, multipliers=turns[1:split])
-    utility = replace(utility, multipliers=turns[split:])
-    return _Direction(x, privacy, utility, moves, turns)
-
-
-def _moved(iterate: _Iterate, step: _Direction, distortion: Array, length: Array) -> tuple[_Iterate, Array]:
+def _moved(local: _Local, step: _Direction, length: Array) -> tuple[_Iterate, Array]:
     """The iterate after the step, shortened until the curved slacks stay positive."""
     xp = namespace(length)
+    iterate = local.iterate
     sigma = iterate.privacy.slacks[0]
+    length = xp.minimum(length, _predicted_length(iterate.privacy, step.privacy))
     for _ in range(60):
-        q = iterate.q + along(length, iterate.q) * step.vector.q
-        eta = iterate.privacy.eta + along(length, iterate.privacy.eta) * step.privacy.eta
+        q, eta, eta_utility, nu = (
+            x + along(length, x) * dx for x, dx in zip(iterate.unknowns, step.unknowns, strict=True)
+        )
         privacy = iterate.privacy.at(q, eta)
         short = ~xp.all(flat(privacy.slacks[0] > _SIGMA_KEPT * sigma), axis=1)
         if not bool(xp.any(short)):
@@ -320,20 +345,25 @@ def _moved(iterate: _Iterate, step: _Direction, distortion: Array, length: Array
         length = xp.where(short, 0.9 * length, length)
     else:
         length = xp.where(short, 0.0, length)
-    eta_utility = iterate.utility.eta + along(length, iterate.utility.eta) * step.utility.eta
-    utility = iterate.utility.at(flat(xp.sum(distortion * q, axis=1)), eta_utility)
-    multipliers = tuple(
-        m + along(length, m) * d for m, d in zip(iterate.multipliers, step.multipliers, strict=True)
-    )
-    split = 1 + len(privacy.slacks)
-    moved = _Iterate(
-        q,
-        multipliers[0],
-        iterate.nu + length[:, None] * step.vector.nu,
-        privacy.with_multipliers(multipliers[1:split]),
-        utility.with_multipliers(multipliers[split:]),
-    )
-    return moved, length
+    utility = iterate.utility.at(flat(xp.sum(local.distortion * q, axis=1)), eta_utility)
+    multipliers = local.layout.split(local.multipliers + length[:, None] * step.multipliers)
+    end = 1 + len(privacy.slacks)
+    privacy = privacy.with_multipliers(multipliers[1:end])
+    utility = utility.with_multipliers(multipliers[end:])
+    return _Iterate(q, multipliers[0], nu, privacy, utility), length
+
+
+def _predicted_length(term: PrivacyTerm, step: PrivacyStep) -> Array:
+    """Where the second-order expansion of σ says that a step must end: (K,), about 1 if nowhere.
+
+    σ + t·dσ + t²·c keeps a share of σ up to the positive root of a concave quadratic.
+    """
+    xp = namespace(term.slacks[0])
+    keep, slope = (1 - 2 * _SIGMA_KEPT) * term.slacks[0], step.slacks[0]
+    curve = term.second_order(step)[0][0]
+    root = 2 * keep / (xp.sqrt(slope**2 - 4 * curve * keep) - slope + 1e-300)
+    root = xp.where(root > 0, root, 1.0)
+    return xp.clip(xp.min(flat(root), axis=1), max=1.0)
 
 
 def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:
@@ -351,6 +381,7 @@ def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:
     return Solution(
         joined(lambda part: part.q),
         joined(lambda part: part.eta),
+        joined(lambda part: part.eta_utility),
         joined(lambda part: part.objective),
         joined(lambda part: part.bound),
         dual,

@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-
 from rldp.solver.arrays import along, diagonal_matrix
 from rldp.solver.pairs import Pairs
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
@@ -150,7 +149,7 @@ class RobustPrivacy:
     ) -> RobustPrivacy:
         """At the uniform protocol ``q``, centred at ``mu``.
 
-        There v is constant and any η above it loses a fixed share of its excess, ``deficit``. The
+        There v is constant and any η above it loses a fixed share of its excess, the deficit. The
         excess starts at the scale the solution will want, deficit^(−1/2), if half the slack allows.
         """
         xp = namespace(q)
@@ -158,13 +157,8 @@ class RobustPrivacy:
         mean = NestedMean(order, masses, conditionals, budget[:, None, None])
         total = row_sum(masses)
         share = masses / xp.where(total > 0, total, 1.0)[..., None]
-        relative = mean.budget / xp.where(total > 0, total, 1.0)
-        if order == 0:
-            deficit = -xp.expm1(-relative)
-        else:
-            deficit = -xp.expm1(-(1 / mean.theta - 1) * xp.log1p(relative))
         slack = ((e - 1) / q.shape[1])[:, None, None]
-        excess = xp.minimum(0.5 * slack / deficit, deficit**-0.5)[..., None] * share
+        excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)[..., None] * share
         excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
         shell = cls(pairs, sign, mean, eta, None, None, None, None)  # type: ignore[arg-type]
@@ -183,7 +177,7 @@ class RobustPrivacy:
         return replace(self, z=multipliers[0], w=multipliers[1])
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
-        xp = namespace(q)
+        namespace(q)
         point = self.mean.at(eta[..., None] - self._x(q))
         return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
@@ -195,7 +189,7 @@ class RobustPrivacy:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
-        xp = namespace(self.eta)
+        namespace(self.eta)
         z, w = multipliers
         rho = z[..., None, None] * self.point.gradient + w + bend
         return self._to_q(rho), z[..., None] - row_sum(rho)
@@ -212,13 +206,14 @@ class RobustPrivacy:
     def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of ϱ along the step."""
         dp, dz = step.slacks[1], step.multipliers[0]
-        bend = self.z[..., None, None] * self.point.gradient_curvature(dp)
-        slope = self.point.gradient * self.point.log_gradient_slope(dp)
-        return (self.point.curvature(dp), 0.0 * dp), bend + dz[..., None, None] * slope
+        variation = self.point.along(dp)
+        bend = self.z[..., None, None] * variation.gradient_curvature
+        slope = self.point.gradient * variation.log_gradient_slope
+        return (variation.value_curvature, 0.0 * dp), bend + dz[..., None, None] * slope
 
     def members(self) -> Array:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
-        xp = namespace(self.z)
+        namespace(self.z)
         rho = self.z[..., None, None] * self.point.gradient + self.w
         return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
 
@@ -304,10 +299,10 @@ class RobustCurvature:
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
         term = self.term
-        xp = namespace(dq)
+        namespace(dq)
         dsigma, dp = term.step(dq, deta).slacks
         dz = -(term.z / term.sigma) * dsigma
-        slope = term.z[..., None, None] * term.point.log_gradient_slope(dp) + dz[..., None, None]
+        slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
         rho = term.point.gradient * slope - term.w * term.point.inverse * dp
         return term._to_q(rho), dz[..., None] - row_sum(rho)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-
 from rldp.solver.arrays import along, diagonal_matrix, flat
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
@@ -83,12 +82,8 @@ class RobustUtility:
         xp = namespace(v)
         cells = flat(estimate)[:, None, :]
         mean = NestedMean(order, xp.ones_like(cells[..., 0]), cells, budget)
-        if order == 0:
-            deficit = -xp.expm1(-budget)
-        else:
-            deficit = -xp.expm1(-(1 / mean.theta - 1) * xp.log1p(budget))
         spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
-        eta = (xp.max(v, axis=-1) + (spread + 0.1) * deficit**-0.5)[:, None]
+        eta = (xp.max(v, axis=-1) + (spread + 0.1) * mean.deficit**-0.5)[:, None]
         shell = cls(mean, eta, None, None, None).at(v, eta)  # type: ignore[arg-type]
         return replace(shell, w=along(mu, shell.point.p) / shell.point.p)
 
@@ -109,7 +104,7 @@ class RobustUtility:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """π and the gradient in η."""
-        xp = namespace(self.eta)
+        namespace(self.eta)
         pi = self.point.gradient + multipliers[0] + bend
         return pi[:, 0, :], 1 - row_sum(pi)
 
@@ -122,11 +117,11 @@ class RobustUtility:
     def second_order(self, step: UtilityStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of π along the step."""
         dp = step.slacks[0]
-        return (0.0 * dp,), self.point.gradient_curvature(dp)
+        return (0.0 * dp,), self.point.along(dp).gradient_curvature
 
     def member(self) -> Array:
         """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
-        xp = namespace(self.w)
+        namespace(self.w)
         pi = self.point.gradient + self.w
         return self.mean.pulled_inside(pi / row_sum(pi)[..., None])[:, 0, :]
 
@@ -144,7 +139,7 @@ class UtilityCurvature:
     @classmethod
     def of(cls, term: RobustUtility) -> UtilityCurvature:
         point = term.point
-        xp = namespace(term.w)
+        namespace(term.w)
         within = point.value * (1 - point.rho)
         stiffness = term.w * point.inverse
         deviation = point.inverse - row_sum(point.beta)[..., None]
@@ -164,9 +159,9 @@ class UtilityCurvature:
     def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
         """Change of π and of the gradient in η along a step."""
         term = self.term
-        xp = namespace(dv)
+        namespace(dv)
         dp = deta[..., None] - dv[:, None, :]
-        pi = term.point.gradient * term.point.log_gradient_slope(dp)
+        pi = term.point.gradient * term.point.along(dp).log_gradient_slope
         pi = pi - term.w * term.point.inverse * dp
         return pi[:, 0, :], -row_sum(pi)
 
