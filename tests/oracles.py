@@ -224,8 +224,8 @@ def largest_difference_by_cones(
         if order == 0:
             parts.append(mass * cp.sum(cp.kl_div(conditional[seen], member[seen]) + conditional[seen] - member[seen]))
         else:
-            powers = cp.power(member[seen], -order / (1 + order), approx=False)
-            norm = cp.pnorm(cp.multiply(conditional[seen], powers), 1 + order, approx=False)
+            powers = cp.power(member[seen], -order / (1 + order))
+            norm = cp.pnorm(cp.multiply(conditional[seen], powers), 1 + order)
             parts.append(mass * (norm - 1))
         members.append(member)
     budget = radius if order == 0 else (1 + radius) ** (1 / (1 + order)) - 1
@@ -233,7 +233,7 @@ def largest_difference_by_cones(
         cp.Maximize(members[0] @ a - members[1] @ b),
         [cp.sum(parts) <= budget, cp.sum(members[0]) == 1, cp.sum(members[1]) == 1],
     )
-    return float(problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10))
+    return float(problem.solve(solver=cp.CLARABEL))
 
 
 def exact_mean(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,16 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 
 Label: TypeAlias = str | int | float | bool
 
+_MOST_DRAWS = 2**53  # beyond, a float does not hold every integer
+
 
 def finite_number(name: str, value: object, *, at_least: float | None = None) -> float:
     """``value`` as a float, if it is a finite number (and no smaller than ``at_least``)."""
     number = real_number(name, value)
     if not math.isfinite(number):
-        raise InvalidArgument(f"{name} must be finite, got {value!r}")
+        raise InvalidArgument(f"{name} must be finite, got {shown(value)}")
     if at_least is not None and number < at_least:
-        raise InvalidArgument(f"{name} must be at least {at_least:g}, got {value!r}")
+        raise InvalidArgument(f"{name} must be at least {at_least:g}, got {shown(value)}")
     return number
 
 
@@ -30,10 +32,32 @@ def real_number(name: str, value: object) -> float:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InvalidArgumentType(f"{name} must be a number, got {value!r}")
-    if math.isnan(value):
+        raise InvalidArgumentType(f"{name} must be a number, got {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise InvalidArgument(f"{name} must be a number that a float can hold, got {shown(value)}") from error
+    if math.isnan(number):
         raise InvalidArgument(f"{name} must be a number, got NaN")
-    return float(value)
+    return number
+
+
+def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:
+    """``given`` as a new array of floats, if it is a rectangular array of numbers, ``needed`` in words."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentType(f"{name} must be {needed}, got rows that differ") from error
+    if array.dtype == object:
+        odd = [item for item in array.flat if not isinstance(item, numbers.Real)]
+        if odd:
+            raise InvalidArgumentType(f"{name} must be {needed}, got {shown(odd[0])}")
+    elif array.dtype.kind not in "biuf":
+        raise InvalidArgumentType(f"{name} must be {needed}, got {_entries(array)}")
+    try:
+        return array.astype(np.float64)
+    except OverflowError as error:
+        raise InvalidArgument(f"{name} must be {needed}, got one that a float cannot hold") from error
 
 
 def labels(name: str, given: object, count: int | None = None) -> tuple[Label, ...]:
@@ -41,7 +65,7 @@ def labels(name: str, given: object, count: int | None = None) -> tuple[Label, .
     if given is None and count is not None:
         return tuple(range(count))
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InvalidArgumentType(f"{name} must be a list of labels, got {given!r}")
+        raise InvalidArgumentType(f"{name} must be a list of labels, got {shown(given)}")
     result = tuple(label(name, item) for item in given)
     if not result:
         raise InvalidArgument(f"{name} must hold at least one label, got none")
@@ -58,11 +82,22 @@ def label(name: str, item: object) -> Label:
     plain = item.item() if isinstance(item, np.generic) else item
     if not isinstance(plain, str | int | float | bool):
         raise InvalidArgumentType(
-            f"{name} must hold strings, numbers or booleans, got {item!r} of type {type(item).__name__}"
+            f"{name} must hold strings, numbers or booleans, got {shown(item)} of type {type(item).__name__}"
         )
     if isinstance(plain, float) and not math.isfinite(plain):
         raise InvalidArgument(f"{name} must hold finite labels, got {plain!r}")
+    if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
+        raise InvalidArgument(f"{name} must hold labels of valid Unicode, got {shown(plain)}")
     return plain
+
+
+def shown(value: object, width: int = 80) -> str:
+    """``value`` as it stands in a message: on one line, and not too long."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # not ours: an integer too long to print, a broken __repr__
+        text = f"an object of type {type(value).__name__}"
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _first_repeated(items: Sequence[Label]) -> Label | None:
@@ -80,15 +115,17 @@ def count_array(name: str, given: object, ndim: int) -> NDArray[np.int64]:
         array = np.asarray(given)
     except ValueError as error:
         raise InvalidArgument(f"{name} must be a rectangular table, got rows that differ") from error
-    if array.dtype == object or array.dtype.kind not in "iuf":
-        kind = "booleans" if array.dtype.kind == "b" else f"entries of type {array.dtype}"
-        raise InvalidArgumentType(f"{name} must hold non-negative integers, got {kind}")
+    if array.dtype == object:
+        array = _plain_integers(name, array)
+    if array.dtype.kind not in "iuf":
+        raise InvalidArgumentType(f"{name} must hold non-negative integers, got {_entries(array)}")
     if array.ndim != ndim:
         axes = {2: "two axes (secrets, values)", 3: "three axes (samples, secrets, values)"}[ndim]
         raise InvalidArgument(f"{name} must have {axes}, got shape {array.shape}")
     if array.size == 0:
         raise InvalidArgument(f"{name} must not be empty, got shape {array.shape}")
     if array.dtype.kind == "f":
+        array = array.astype(np.float64)
         if np.isnan(array).any():
             raise InvalidArgument(f"{name} must hold non-negative integers, got NaN")
         wrong = array[~np.isfinite(array) | (array != np.floor(array))]
@@ -96,12 +133,30 @@ def count_array(name: str, given: object, ndim: int) -> NDArray[np.int64]:
             raise InvalidArgument(f"{name} must hold non-negative integers, got {wrong[0]:g}")
     if (array < 0).any():
         raise InvalidArgument(f"{name} must hold non-negative integers, got {array[array < 0].flat[0]:g}")
-    if (array > 2**53).any():
-        raise InvalidArgument(f"{name} must hold integers up to 2^53, got {array.max():g}")
+    totals = array.reshape(array.shape[0] if ndim == 3 else 1, -1).sum(axis=1, dtype=np.float64)
+    if (totals > _MOST_DRAWS).any():
+        raise InvalidArgument(f"{name} must hold integers that sum to at most 2^53, got {totals.max():g}")
     result: NDArray[np.int64] = array.astype(np.int64)
-    totals = result.reshape(result.shape[0] if ndim == 3 else 1, -1).sum(axis=1)
     if (totals == 0).any():
         where = f" in sample {int(np.argmin(totals))}" if ndim == 3 else ""
         raise InvalidArgument(f"{name} must hold at least one observation, got all zeros{where}")
     result.setflags(write=False)
     return result
+
+
+def _plain_integers(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
+    """An array of Python objects as integers, if that is what they are."""
+    for item in array.flat:
+        if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
+            raise InvalidArgumentType(f"{name} must hold non-negative integers, got {shown(item)}")
+        if item > _MOST_DRAWS:
+            raise InvalidArgument(f"{name} must hold integers that sum to at most 2^53, got {shown(item)}")
+        if item < 0:
+            raise InvalidArgument(f"{name} must hold non-negative integers, got {shown(item)}")
+    return array.astype(np.int64)
+
+
+def _entries(array: NDArray[Any]) -> str:
+    """What an array holds that should hold numbers, in words."""
+    words = {"b": "booleans", "U": "text", "S": "bytes"}
+    return words.get(array.dtype.kind, f"entries of type {array.dtype}")

@@ -138,9 +138,7 @@ def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
     return np.asarray(member).reshape(v.shape)
 
 
-def objective(
-    problem: DesignProblem, matrix: Floats, start: Floats | None = None
-) -> tuple[Floats, Floats]:
+def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
     """Largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1).
 
     ``start`` (K, 1) may hold scalars that are known to be near the best η.

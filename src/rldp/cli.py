@@ -5,6 +5,7 @@ Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 13
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ import rldp
 from rldp.errors import InvalidArgument, RldpError, RldpWarning
 
 __all__ = ["app", "main"]
+
+_INTERRUPTED = 130
 
 app = typer.Typer(
     name="rldp",
@@ -86,10 +89,7 @@ def design(
     """Design a protocol from a public sample and write it, with its proof, to a file."""
     from rldp import render
 
-    if not output.absolute().parent.is_dir():
-        raise InvalidArgument(f"--output must lie in a folder that exists, got {str(output)!r}")
-    if output.is_dir():
-        raise InvalidArgument(f"--output must be a file, got the folder {str(output)!r}")
+    _require_writable(output)
     sample = rldp.Sample.from_data(data, secret=secret, value=value)
     with _progress("Designing") as callback:
         designed = rldp.design(
@@ -104,7 +104,18 @@ def design(
     designed.protocol.save(output)
     screen = render.console()
     screen.print(render.summary(designed))
-    screen.print(f"written to {output}", soft_wrap=True)
+    screen.print(f"written to {output}", soft_wrap=True, markup=False, emoji=False)
+
+
+def _require_writable(output: Path) -> None:
+    """Refuse early what would only fail after the work."""
+    try:
+        if not output.absolute().parent.is_dir():
+            raise InvalidArgument(f"--output must lie in a folder that exists, got {str(output)!r}")
+        if output.is_dir():
+            raise InvalidArgument(f"--output must be a file, got the folder {str(output)!r}")
+    except OSError as error:
+        raise InvalidArgument(f"--output must be a file that can be written, but: {error}") from error
 
 
 @app.command()
@@ -158,15 +169,26 @@ def main() -> None:
     """Run the command; a library error becomes one line and exit code 1."""
     warnings.showwarning = _one_line_warning
     warnings.simplefilter("always", RldpWarning)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows ? in its place
+            stream.reconfigure(errors="replace")
     try:
         app()
     except RldpError as error:
-        print(f"rldp: {error}", file=sys.stderr)
+        _say(str(error))
         sys.exit(1)
+    except SystemExit as stop:
+        if stop.code == _INTERRUPTED:
+            _say("interrupted")
+        raise
     except KeyboardInterrupt:
-        print("rldp: interrupted", file=sys.stderr)
-        sys.exit(130)
+        _say("interrupted")
+        sys.exit(_INTERRUPTED)
 
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"rldp: warning: {message}", file=sys.stderr)
+    _say(f"warning: {message}")
+
+
+def _say(message: str) -> None:
+    print("rldp:", " ".join(message.split()), file=sys.stderr)

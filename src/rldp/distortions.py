@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label
+from rldp._checks import Label, number_array, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Distortion", "distortion_matrix"]
@@ -17,7 +17,7 @@ __all__ = ["Distortion", "distortion_matrix"]
 Distortion: TypeAlias = str | Callable[[Label, Label], float] | ArrayLike
 
 _NAMED: dict[str, Callable[[float, float], float]] = {
-    "squared": lambda u, y: (u - y) ** 2,
+    "squared": lambda u, y: (u - y) * (u - y),
     "absolute": lambda u, y: abs(u - y),
 }
 _NAMES = "'squared', 'absolute' or 'hamming'"
@@ -50,13 +50,14 @@ def distortion_matrix(
     elif callable(distortion):
         matrix = _tabulated(distortion, values, outputs)
     else:
-        matrix = _as_floats(distortion)
+        matrix = number_array("distortion", f"{_NAMES}, a function or a matrix of numbers", distortion)
     if matrix.shape != shape:
         raise InvalidArgument(f"distortion must have shape {shape} (values, outputs), got {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        raise InvalidArgument("distortion must be finite, got a value that is not")
-    if (matrix < 0).any():
-        raise InvalidArgument(f"distortion must not be negative, got {matrix.min():g}")
+    for needed, wrong in (("finite", ~np.isfinite(matrix)), ("0 or more", matrix < 0)):
+        if wrong.any():
+            u, y = np.argwhere(wrong)[0]
+            pair = f"d({shown(values[u])}, {shown(outputs[y])})"
+            raise InvalidArgument(f"distortion must be {needed}, got {pair} = {matrix[u, y]:g}")
     matrix.setflags(write=False)
     return matrix
 
@@ -65,12 +66,14 @@ def _named(name: str, values: Sequence[Label], outputs: Sequence[Label]) -> NDAr
     if name == "hamming":
         return np.array([[float(u != y) for y in outputs] for u in values])
     if name not in _NAMED:
-        raise InvalidArgument(f"distortion must be {_NAMES}, a function or a matrix, got {name!r}")
+        raise InvalidArgument(
+            f"distortion must be {_NAMES}, a function or a matrix of numbers, got {shown(name)}"
+        )
     for kind, labels in (("values", values), ("outputs", outputs)):
         for item in labels:
-            if isinstance(item, str):
+            if isinstance(item, str) or not abs(item) <= sys.float_info.max:
                 raise InvalidArgument(
-                    f"distortion {name!r} needs {kind} that are numbers, got {item!r}; "
+                    f"distortion {name!r} needs {kind} that are numbers, got {shown(item)}; "
                     "use 'hamming', a function d(u, y) or a matrix instead"
                 )
     return np.array([[_NAMED[name](float(u), float(y)) for y in outputs] for u in values])
@@ -82,22 +85,19 @@ def _tabulated(
     rows = []
     for u in values:
         for y in outputs:
+            pair = f"d({shown(u)}, {shown(y)})"
             try:
-                number = float(function(u, y))
+                found = function(u, y)
+            except Exception as error:
+                raise InvalidArgument(
+                    f"distortion must return a number, but {pair} raised {shown(error)}"
+                ) from error
+            try:
+                rows.append(float("text" if isinstance(found, str | bytes) else found))
             except (TypeError, ValueError) as error:
                 raise InvalidArgumentType(
-                    f"distortion must return a number, but d({u!r}, {y!r}) failed: {error}"
+                    f"distortion must return a number, got {pair} = {shown(found)}"
                 ) from error
-            if not math.isfinite(number):
-                raise InvalidArgument(f"distortion must be finite, got d({u!r}, {y!r}) = {number}")
-            rows.append(number)
+            except OverflowError as error:
+                raise InvalidArgument(f"distortion must be finite, got {pair} = {shown(found)}") from error
     return np.array(rows).reshape(len(values), len(outputs))
-
-
-def _as_floats(matrix: ArrayLike) -> NDArray[np.float64]:
-    try:
-        return np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgumentType(
-            f"distortion must be {_NAMES}, a function or a matrix of numbers, got {type(matrix).__name__}"
-        ) from error

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._checks import shown
 from rldp.certificate import Certificate
-from rldp.errors import InvalidArgument, ProtocolFileError, RldpError
+from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError, RldpError
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet
@@ -32,12 +33,15 @@ _DENOMINATOR = 2**52
 
 def save(protocol: Protocol, path: str | PathLike[str]) -> None:
     """Write ``protocol`` to ``path``; the file appears whole or not at all."""
-    text = json.dumps(_document(protocol), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    target = Path(path)
+    target = _checked_path(path)
+    try:
+        text = json.dumps(_document(protocol), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:
+        raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
     try:
         handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise ProtocolFileError(f"path must be writable, but {str(target)!r} is not: {error}") from error
+        raise _unwritable(target, error) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text + "\n")
@@ -46,9 +50,22 @@ def save(protocol: Protocol, path: str | PathLike[str]) -> None:
         os.chmod(scratch, 0o644)
         os.replace(scratch, target)
     except OSError as error:
-        raise ProtocolFileError(f"path must be writable, but {str(target)!r} is not: {error}") from error
+        raise _unwritable(target, error) from error
     finally:
         Path(scratch).unlink(missing_ok=True)
+
+
+def _unwritable(target: Path, error: OSError) -> ProtocolFileError:
+    reason = error.strerror or error
+    return ProtocolFileError(f"path must be writable, but {str(target)!r} is not: {reason}")
+
+
+def _checked_path(path: str | PathLike[str]) -> Path:
+    if not isinstance(path, str | PathLike):
+        raise InvalidArgumentType(f"path must be a path, got {shown(path)}")
+    if "\0" in str(path):
+        raise InvalidArgument(f"path must not hold a null character, got {shown(path)}")
+    return Path(path)
 
 
 def load(path: str | PathLike[str]) -> Protocol:
@@ -59,9 +76,9 @@ def load(path: str | PathLike[str]) -> Protocol:
     ProtocolFileError
         If the file is missing, is not a protocol, or has a version this library does not know.
     """
-    source = Path(path)
+    source = _checked_path(path)
     try:
-        document = json.loads(source.read_text(encoding="utf-8"))
+        document = json.loads(source.read_text(encoding="utf-8"), parse_constant=_refused_constant)
     except FileNotFoundError as error:
         raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} is missing") from error
     except (OSError, ValueError, RecursionError) as error:
@@ -74,8 +91,12 @@ def load(path: str | PathLike[str]) -> Protocol:
         raise ProtocolFileError(f"{source} must have version {_VERSION}, got {document.get('version')!r}")
     try:
         return _protocol(document)
-    except (KeyError, TypeError, ValueError, IndexError, RldpError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, RldpError) as error:
         raise ProtocolFileError(f"{source} is not a whole protocol file: {error!r}") from error
+
+
+def _refused_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON knows")
 
 
 def _document(protocol: Protocol) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from rldp import bounds, closed
 from rldp.bounds import Witness
 from rldp.problem import DesignProblem, Floats
-from rldp.repair import on_grid, repaired
+from rldp.repair import equalised, on_grid, repaired
 from rldp.solver import Progress, Solution, solve
 
 __all__ = ["Solved", "solve_batch"]
 
 Callback = Callable[[Progress], None] | None
 
-_TIGHTER = 0.4  # share of the asked gap that the solver may use up; the rest is for rounding
+_TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
 _SMALLEST_EPSILON = 1e-6  # below, the interior is too thin for floats; see _solve_thin
 
@@ -145,16 +145,25 @@ def _solve_frozen(problem: DesignProblem, gap: float) -> Solved:
 
 
 def _solve_thin(problem: DesignProblem, gap: float) -> Solved:
-    """ε so small that nothing but constant protocols is strictly private in floats.
+    """ε so small, or 0 under the estimate, that the interior is too thin for floats.
 
-    The lower bound is that of a slightly larger ε, which allows more.
+    A slightly larger ε allows more: it gives the lower bound, and a protocol from which one that is
+    private at every ε is made by exact arithmetic (nominal privacy). Otherwise a constant protocol
+    serves, which at such ε costs next to nothing.
     """
     relaxed = replace(problem, epsilon=np.full_like(problem.epsilon, _SMALLEST_EPSILON))
-    bound = _solve_inside(relaxed, gap, None)
-    matrix = on_grid(closed.best_constant(problem, gap)[0])
-    eta = bounds.trivial_eta(problem, matrix)
-    witness = Witness(bound.z, bound.members, bound.distribution)
-    return _certified(problem, matrix, eta, witness)
+    near = _solve_inside(relaxed, gap, None)
+    witness = Witness(near.z, near.members, near.distribution)
+
+    def judged(matrix: Floats) -> Solved:
+        return _certified(problem, matrix, bounds.trivial_eta(problem, matrix), witness)
+
+    constant = on_grid(closed.best_constant(problem, gap)[0])
+    if problem.privacy is not None:
+        return judged(constant)
+    exact = [equalised(counts, m) for counts, m in zip(problem.counts, near.matrix, strict=True)]
+    found = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
+    return _better(judged(found), judged(constant))
 
 
 def _solve_inside(problem: DesignProblem, gap: float, callback: Callback) -> Solved:

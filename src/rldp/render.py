@@ -12,8 +12,9 @@ from rich.text import Text
 from rldp.demo import Row
 from rldp.design import Design
 from rldp.protocol import Protocol
+from rldp.sets import PowerDivergence, UncertaintySet
 
-__all__ = ["comparison", "heat_map", "summary"]
+__all__ = ["comparison", "console", "heat_map", "summary"]
 
 _SHADES = " ·░▒▓█"
 
@@ -80,42 +81,31 @@ def summary(designed: Design) -> Table:
     guarantee = designed.protocol.guarantee
     assert guarantee is not None
     sample = guarantee.sample
+    used = int((designed.protocol.matrix.max(axis=(0, 1)) > 0).sum())
+    lines = {
+        "problem": designed.problem,
+        "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
+        "privacy": f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
+        "distortion": f"at most {designed.objective:.6g} for {_scope(guarantee.utility)}",
+        "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
+        "outputs used": f"{used} of {len(designed.protocol.outputs)}",
+    }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    robust_privacy, robust_utility = designed.problem[3 - 1] == "R", designed.problem[0] == "R"
-    lines = (
-        ("problem", designed.problem),
-        ("sample", f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"),
-        (
-            "privacy",
-            f"ε = {guarantee.epsilon:g}, for "
-            + (
-                "every distribution in the set " + _named(guarantee.privacy)
-                if robust_privacy
-                else "the estimated distribution only"
-            ),
-        ),
-        (
-            "distortion",
-            f"at most {designed.objective:.6g} for "
-            + (
-                "every distribution in the set " + _named(guarantee.utility)
-                if robust_utility
-                else "the estimated distribution"
-            ),
-        ),
-        ("optimality", f"no private protocol has less than {designed.lower_bound:.6g}"),
-        (
-            "outputs used",
-            f"{int((designed.protocol.matrix.max(axis=(0, 1)) > 0).sum())} of {len(designed.protocol.outputs)}",
-        ),
-    )
-    for name, text in lines:
+    for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
 
 
-def _named(uncertainty: object) -> str:
-    return repr(uncertainty)
+def _scope(uncertainty: UncertaintySet) -> str:
+    """The set in words."""
+    if not isinstance(uncertainty, PowerDivergence):
+        return "the estimated distribution"
+    test = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}.get(
+        uncertainty.lambda_, f"power-divergence test of order {uncertainty.lambda_:g}"
+    )
+    if uncertainty.radius is not None:
+        return f"every distribution within radius {uncertainty.radius:g} of the {test}"
+    return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -9,13 +9,15 @@ proof is checked on the result, and the trace is enlarged where the check fails.
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp.bounds import privacy_excess
 from rldp.problem import DesignProblem, Floats
 
-__all__ = ["DENOMINATOR", "on_grid", "repaired"]
+__all__ = ["DENOMINATOR", "equalised", "on_grid", "repaired"]
 
 DENOMINATOR = 2**52
 _FOLDING_BUDGET = 2e-8  # share of the objective that folding may cost
@@ -114,3 +116,54 @@ def on_grid(matrix: Floats) -> Floats:
     largest = np.take_along_axis(units, place, axis=3) + left[..., None]
     np.put_along_axis(units, place, largest, axis=3)
     return units / DENOMINATOR
+
+
+def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
+    r"""A protocol near ``matrix`` whose outputs have exactly the same distribution for every secret.
+
+    With integers K over the denominator, secret s gives output y with probability
+    :math:`\sum_u N_{su} K_{suy} / (N_s D)`. Put :math:`K_{suy} = M_y + X_{suy}`: the probabilities
+    are all :math:`M_y/D` iff :math:`\sum_u N_{su} X_{suy} = 0`, and rows sum iff
+    :math:`\sum_y X_{suy} = 0`. Choosing X freely away from one value and one output, as multiples
+    that divide out, determines the rest in integers.
+
+    Parameters
+    ----------
+    counts : int array (|S|, |U|)
+    matrix : array (|S|, |U|, |Y|)
+        With conditionals that are nearly equal.
+
+    Returns
+    -------
+    array (|S|, |U|, |Y|) on the grid, or None if the counts are too large for the grid.
+    """
+    seen = counts.sum(axis=1) > 0
+    conditionals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    common = np.einsum("su,suy->sy", conditionals, matrix)[seen].mean(axis=0)
+    target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
+    for power in range(-13, 0):
+        share = 10.0**power
+        pulled = np.where(seen[:, None, None], (1 - share) * matrix + share * target, matrix)
+        result = on_grid(pulled[None])[0]
+        for s in np.flatnonzero(seen):
+            result[s] = _balanced(counts[s], result[s], target)
+        if (result >= 0).all():
+            return np.asarray(result)
+    return None
+
+
+def _balanced(counts: NDArray[np.int64], rows: Floats, target: Floats) -> Floats:
+    """Rows (U, Y) of one secret, moved by less than a few grains' multiples to meet ``target``."""
+    n = [int(count) for count in counts]
+    u0, y0 = int(np.argmax(counts)), int(np.argmax(target))
+    units = [[int(x) for x in row] for row in np.rint((rows - target) * DENOMINATOR)]
+    for u, row in enumerate(units):
+        if n[u] == 0 or u == u0:
+            continue
+        grain = n[u0] // gcd(n[u], n[u0])
+        row[:] = [grain * round(x / grain) for x in row]
+        row[y0] -= sum(row)
+    others = [u for u in range(len(n)) if n[u] and u != u0]
+    units[u0] = [-sum(n[u] * units[u][y] for u in others) // n[u0] for y in range(len(target))]
+    result = target + np.array(units, dtype=np.float64) / DENOMINATOR
+    return np.where(counts[:, None] > 0, result, rows)

@@ -65,29 +65,19 @@ class MeanPoint:
         Weights of the groups; they sum to one unless no group was ever seen.
     omega : array (..., I, U)
         Weights of the values within a group; they sum to one for every group that was seen.
+    inverse, beta, gradient : array (..., I, U)
+        1/p; ω/p, the derivative of the logarithm of a group's mean; ∂G/∂p = G τ ω/p.
     """
 
     p: Array
     value: Array
     tau: Array
     omega: Array
+    inverse: Array
+    beta: Array
+    gradient: Array
     rho: float
     theta: float
-
-    @cached_property
-    def inverse(self) -> Array:
-        """1/p."""
-        return 1.0 / self.p
-
-    @cached_property
-    def beta(self) -> Array:
-        """ω/p, the derivative of the logarithm of a group's mean."""
-        return self.omega * self.inverse
-
-    @cached_property
-    def gradient(self) -> Array:
-        """∂G/∂p = G τ ω / p."""
-        return (self.value[..., None] * self.tau)[..., None] * self.beta
 
     def along(self, dp: Array) -> Variation:
         """Derivatives along a direction ``dp`` (..., I, U)."""
@@ -228,7 +218,7 @@ class NestedMean:
         value = xp.exp(level + xp.log1p(share) / self.theta) * self._size
         part = excess + self.masses
         tau = part / (row_sum(part) + self._alone)[..., None]
-        return MeanPoint(p, value, tau, omega, self.rho, self.theta)
+        return self._point(p, value, tau, omega)
 
     def _at_order_zero(self, p: Array) -> MeanPoint:
         xp = namespace(p)
@@ -237,7 +227,13 @@ class NestedMean:
         value = self._total * xp.exp(excess / (self._total + self._alone))
         tau = xp.broadcast_to(self._shares, p.shape[:-1])
         omega = xp.broadcast_to(self.conditionals, p.shape)
-        return MeanPoint(p, value, tau, omega, self.rho, self.theta)
+        return self._point(p, value, tau, omega)
+
+    def _point(self, p: Array, value: Array, tau: Array, omega: Array) -> MeanPoint:
+        inverse = 1.0 / p
+        beta = omega * inverse
+        gradient = (value[..., None] * tau)[..., None] * beta
+        return MeanPoint(p, value, tau, omega, inverse, beta, gradient, self.rho, self.theta)
 
     @property
     def deficit(self) -> Array:
@@ -286,9 +282,7 @@ class NestedMean:
         return (1 - fraction) * members + fraction * estimate
 
 
-def minimising_eta(
-    mean: NestedMean, v: Array, *, start: Array | None = None, steps: int = 50
-) -> Array:
+def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, steps: int = 50) -> Array:
     r"""Scalars η that (nearly) attain the minimum in the support function at ``v``.
 
     Any :math:`\eta \ge \max v` proves an upper bound; these prove one that is tight to rounding. A

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, label
+from rldp._checks import Label, label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
 
 __all__ = ["pair_counts"]
@@ -34,6 +35,9 @@ def pair_counts(
     counts : int array (|S|, |U|)
     secrets, values : tuple of labels
     """
+    for name, column in (("secret", secret), ("value", value)):
+        if not isinstance(column, str):
+            raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(column)}")
     if secret == value:
         raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
     frame, source = _frame(data, (secret, value))
@@ -41,7 +45,10 @@ def pair_counts(
         raise DataError(f"{source} must hold at least one row, got none")
     for column in (secret, value):
         _refuse_nulls(frame, column, source)
-    rows = [(label(secret, s), label(value, u), int(count)) for s, u, count in _grouped(frame, secret, value)]
+    rows = [
+        (_label(s, secret, source), _label(u, value, source), int(count))
+        for s, u, count in _grouped(frame, secret, value, source)
+    ]
     s_labels = _alphabet("secrets", secret, [(s, c) for s, _, c in rows], secrets)
     u_labels = _alphabet("values", value, [(u, c) for _, u, c in rows], values)
     s_index = {item: i for i, item in enumerate(s_labels)}
@@ -69,23 +76,31 @@ def _frame(data: Any, columns: tuple[str, str]) -> tuple[Any, str]:
         raise InvalidArgumentType(
             f"data must be a path or a data frame, got {type(data).__name__}"
         ) from error
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{source} must have columns of distinct names, but: {reason}") from error
     _require_columns(frame.columns, columns, source)
     return frame.select(list(columns)), source
 
 
-def _require_columns(present: Sequence[str], wanted: Sequence[str], source: str) -> None:
+def _require_columns(present: list[str], wanted: Sequence[str], source: str) -> None:
     for column in wanted:
         if column not in present:
-            shown = ", ".join(map(repr, present[:30])) + (", …" if len(present) > 30 else "")
-            raise DataError(f"{source} has no column {column!r}; it has {shown or 'no columns'}")
+            names = ", ".join(map(repr, present[:30])) + (", …" if len(present) > 30 else "")
+            raise DataError(f"{source} has no column {column!r}; it has {names or 'no columns'}")
+        if present.count(column) > 1:
+            raise DataError(f"{source} must have one column {column!r}, got several")
 
 
 def _read_file(path: Path, columns: tuple[str, str]) -> Any:
-    if not path.exists():
-        raise DataError(f"data must be a file that exists, got {str(path)!r}")
-    if not path.is_file():
-        raise DataError(f"data must be a CSV or Parquet file, got the folder {str(path)!r}")
-    if path.stat().st_size == 0:
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        raise DataError(f"data must be a file that exists, got {shown(str(path))}") from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = "the folder" if stat.S_ISDIR(status.st_mode) else "the device or pipe"
+        raise DataError(f"data must be a CSV or Parquet file, got {kind} {str(path)!r}")
+    if status.st_size == 0:
         raise DataError(f"{path} must hold a table, got an empty file")
     try:
         import pyarrow
@@ -98,24 +113,46 @@ def _read_file(path: Path, columns: tuple[str, str]) -> Any:
             present = pyarrow.parquet.read_schema(path).names
             _require_columns(present, columns, str(path))
             return pyarrow.parquet.read_table(path, columns=list(columns))
-        options = pyarrow.csv.ConvertOptions(
-            strings_can_be_null=True, null_values=_NULLS, quoted_strings_can_be_null=False
-        )
-        table = pyarrow.csv.read_csv(
+        return _read_csv(path, columns)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} must be UTF-8 text, got other bytes in the header") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = "".join(c if c.isprintable() else "?" for c in str(error).split("\n")[0])
+        raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
+
+
+def _read_csv(path: Path, columns: tuple[str, str]) -> Any:
+    import pyarrow.csv
+
+    def read(types: dict[str, Any]) -> Any:
+        return pyarrow.csv.read_csv(
             path,
             parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-            convert_options=options,
+            convert_options=pyarrow.csv.ConvertOptions(
+                strings_can_be_null=True,
+                null_values=_NULLS,
+                quoted_strings_can_be_null=False,
+                column_types=types,
+            ),
         )
-    except pyarrow.ArrowInvalid as error:
-        reason = str(error).split("\n")[0]
-        raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+
+    table = read({})
     _require_columns(table.column_names, columns, str(path))
-    for column in columns:
-        if table.column_names.count(column) > 1:
-            raise DataError(f"{path} must have one column {column!r}, got several")
+    types = {column: table.schema.field(column).type for column in columns}
+    for column, kind in types.items():
+        if pyarrow.types.is_binary(kind):
+            raise DataError(f"column {column!r} of {path} must be UTF-8 text, got other bytes")
+    dates = {column: pyarrow.string() for column, kind in types.items() if pyarrow.types.is_temporal(kind)}
+    if dates:  # a label is the text that stands there
+        table = read(dates)
     return table.select(list(columns))
+
+
+def _label(item: object, column: str, source: str) -> Label:
+    try:
+        return label(f"column {column!r} of {source}", item)
+    except (InvalidArgument, InvalidArgumentType) as error:
+        raise DataError(str(error)) from None
 
 
 def _refuse_nulls(frame: Any, column: str, source: str) -> None:
@@ -131,11 +168,25 @@ def _refuse_nulls(frame: Any, column: str, source: str) -> None:
         )
 
 
-def _grouped(frame: Any, secret: str, value: str) -> list[tuple[Any, Any, int]]:
+def _grouped(frame: Any, secret: str, value: str, source: str) -> list[tuple[Any, Any, int]]:
     import narwhals.stable.v1 as nw
 
-    pairs = frame.group_by([secret, value]).agg(nw.len().alias("rldp_count"))
-    return [(row[0], row[1], row[2]) for row in pairs.select([secret, value, "rldp_count"]).rows()]
+    for column in (secret, value):
+        if frame[column].dtype.is_nested():
+            raise DataError(
+                f"column {column!r} of {source} must hold strings, numbers or booleans, got lists or records"
+            )
+    count = "count"
+    while count in (secret, value):
+        count += "_"
+    try:
+        pairs = frame.group_by([secret, value]).agg(nw.len().alias(count))
+    except TypeError as error:  # objects that cannot be told apart, such as lists
+        raise DataError(
+            f"columns {secret!r} and {value!r} of {source} must hold strings, numbers or booleans, "
+            f"but they cannot be grouped: {error}"
+        ) from error
+    return [(row[0], row[1], row[2]) for row in pairs.select([secret, value, count]).rows()]
 
 
 def _alphabet(
@@ -148,9 +199,9 @@ def _alphabet(
         if unknown:
             rows = sum(count for item, count in seen if item in unknown)
             first = sorted(unknown, key=_sort_key)[0]
+            such = f"{len(unknown)} such label{'s' * (len(unknown) > 1)} in {rows} row{'s' * (rows > 1)}"
             raise DataError(
-                f"{name} must list every label of column {column!r}, but {first!r} is not in it "
-                f"({len(unknown)} such labels in {rows} rows)"
+                f"{name} must list every label of column {column!r}, but {first!r} is not in it ({such})"
             )
         return tuple(given)
     if len(found) > _MOST_LABELS:

@@ -10,7 +10,7 @@ was never eliminated, whose products lose none. See ``docs/theory.md``, 'The eng
 
 from __future__ import annotations
 
-from rldp.solver.arrays import Layout, apply, diagonal_matrix, flat
+from rldp.solver.arrays import Layout, apply, diagonal_matrix, flat, reshape
 from rldp.solver.privacy import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
@@ -18,6 +18,7 @@ from rldp.support import Array, namespace
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
+_ELIMINATION_ERROR = 1e-13  # of the residual, per unit of spread between curvatures, at most
 
 
 class NewtonSystem:
@@ -45,6 +46,9 @@ class NewtonSystem:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
         self.layout = layout
+        xp = namespace(barrier)
+        curvatures = flat(barrier)
+        self._spread = xp.max(curvatures, axis=1) / xp.min(curvatures, axis=1)
         self._factorise()
 
     def _factorise(self) -> None:
@@ -52,14 +56,14 @@ class NewtonSystem:
         k, outputs, secrets, values = self.barrier.shape
         n = secrets * values
         matrix = self.privacy.matrix()
-        matrix = matrix + diagonal_matrix(xp.reshape(self.barrier, (k, outputs, n)))
+        matrix = matrix + diagonal_matrix(reshape(self.barrier, (k, outputs, n)))
         self._inverse = _scaled_inverse(matrix, _JITTER)
         self._schur = _scaled_inverse(xp.sum(self._inverse, axis=1), _SCHUR_JITTER)
         if self.utility is None:
             return
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
         # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
-        d = xp.reshape(xp.broadcast_to(self.distortion, (outputs, secrets, values)), (1, outputs, n))
+        d = reshape(xp.broadcast_to(self.distortion, (outputs, secrets, values)), (1, outputs, n))
         freedom = xp.linalg.diagonal(self._inverse)
         self._centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
         self._centred = d - self._centre[:, None, :]
@@ -88,9 +92,12 @@ class NewtonSystem:
         """Solve to ``tolerance`` (K,) where refinement reaches it; the residual never grows.
 
         Generalised conjugate residuals: each step adds the multiple of a new direction that leaves
-        the smallest residual.
+        the smallest residual. Where curvatures are not yet far apart, elimination alone is enough.
         """
         xp = namespace(rhs)
+        expected = _ELIMINATION_ERROR * self._spread * xp.max(xp.abs(rhs), axis=1)
+        if bool(xp.all(expected <= tolerance)):
+            return self._eliminate(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
         for _ in range(_REFINEMENTS):
@@ -117,11 +124,11 @@ class NewtonSystem:
         if self.utility is not None:
             from_eta_utility, eta_utility0 = self.utility.reduce(-reta_utility)
             r = r - self.distortion * self._per_cell(from_eta_utility)
-        moved = apply(self._inverse, xp.reshape(r, (k, outputs, -1)))
+        moved = apply(self._inverse, reshape(r, (k, outputs, -1)))
         needed = rnu - xp.sum(moved, axis=1)
         if self.utility is None:
             nu = apply(self._schur, needed)
-            dq = xp.reshape(moved + apply(self._inverse, nu[:, None, :]), rq.shape)
+            dq = reshape(moved + apply(self._inverse, nu[:, None, :]), rq.shape)
             return self.layout.join((dq, self.privacy.expand(dq, eta0), reta_utility, nu))
         reached = xp.sum(self._centred * moved, axis=1) + self._centre * rnu
         reached = reached + apply(xp.matrix_transpose(self._coupling), apply(self._schur, needed))
@@ -129,7 +136,7 @@ class NewtonSystem:
         force = apply(self._stiffness, dv)
         nu = apply(self._schur, needed + apply(self._coupling, force))
         pushed = nu[:, None, :] - self._centred * force[:, None, :]
-        dq = xp.reshape(moved + apply(self._inverse, pushed), rq.shape)
+        dq = reshape(moved + apply(self._inverse, pushed), rq.shape)
         eta_utility = self.utility.expand(self._v(dq), eta_utility0)
         nu = nu + self._centre * force
         return self.layout.join((dq, self.privacy.expand(dq, eta0), eta_utility, nu))
@@ -139,7 +146,7 @@ class NewtonSystem:
 
     def _per_cell(self, x: Array) -> Array:
         """(K, |S|U) → (K, 1, |S|, U)."""
-        return namespace(x).reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
+        return reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
 
 
 def _scaled_inverse(matrix: Array, jitter: float) -> Array:

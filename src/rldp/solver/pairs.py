@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rldp.problem import ordered_pairs
-from rldp.solver.arrays import Constant
+from rldp.solver.arrays import Constant, reshape
 from rldp.support import Array
 
 
@@ -58,28 +58,28 @@ class Pairs(Constant):
     def ends_of(self, table: Array) -> Array:
         """(..., |S|, U) → (..., T, 2, U): what each pair sees of ``table``."""
         seen = self.xp.matmul(self.xp.matrix_transpose(self.incidence), table)
-        return self.xp.reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
+        return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
 
     def sum_per_secret(self, table: Array) -> Array:
         """(..., T, 2, U) → (..., |S|, U): entries added up by secret."""
         head, values = table.shape[:-3], table.shape[-1]
-        merged = self.xp.reshape(table, head + (2 * self.count, values))
+        merged = reshape(table, head + (2 * self.count, values))
         return self.xp.matmul(self.incidence, merged)
 
     def per_secret(self, table: Array) -> Array:
         """(K, Y, T, 2, ...) → (K, Y, |S|, 2(|S|−1), ...): the same entries, grouped by secret."""
         head, tail = table.shape[:2], table.shape[4:]
-        merged = self.xp.reshape(table, head + (2 * self.count,) + tail)
+        merged = reshape(table, head + (2 * self.count,) + tail)
         shape = head + (self.secrets, 2 * (self.secrets - 1)) + tail
-        return self.xp.reshape(self.xp.take(merged, self.slots, axis=2), shape)
+        return reshape(self.xp.take(merged, self.slots, axis=2), shape)
 
     def block_matrix(self, diagonal: Array, off: Array) -> Array:
         """(K, Y, |S|, U, U) and (K, Y, T, U, U) as one matrix (K, Y, |S|U, |S|U) per output."""
         xp, s = self.xp, self.secrets
         head, values = diagonal.shape[:2], diagonal.shape[-1]
-        rows = xp.reshape(off, head + (s, s - 1, values, values))
+        rows = reshape(off, head + (s, s - 1, values, values))
         blocks = xp.concat([diagonal[:, :, :, None], rows], axis=3)
-        blocks = xp.reshape(blocks, head + (s * s, values, values))
-        blocks = xp.reshape(xp.take(blocks, self.blocks, axis=2), head + (s, s, values, values))
+        blocks = reshape(blocks, head + (s * s, values, values))
+        blocks = reshape(xp.take(blocks, self.blocks, axis=2), head + (s, s, values, values))
         matrix = xp.permute_dims(blocks, (0, 1, 2, 4, 3, 5))
-        return xp.reshape(matrix, head + (s * values, s * values))
+        return reshape(matrix, head + (s * values, s * values))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rldp.problem import DesignProblem
-from rldp.solver.arrays import Layout, along, choose, flat, longest_step, take_problems
+from rldp.solver.arrays import Layout, along, choose, flat, longest_step, reshape, take_problems
 from rldp.solver.newton import NewtonSystem
 from rldp.solver.pairs import Pairs
 from rldp.solver.privacy import NominalPrivacy, PrivacyStep, PrivacyTerm, RobustPrivacy
@@ -156,7 +156,7 @@ class _Local:
         gq, geta = it.privacy.residual(aims[1:end], bend)
         pi, geta_utility = it.utility.residual(aims[end:], bend_utility)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
-        gq = gq + self.distortion * xp.reshape(pi, cells) - aims[0] - xp.reshape(it.nu, cells)
+        gq = gq + self.distortion * reshape(pi, cells) - aims[0] - reshape(it.nu, cells)
         missing = xp.sum(it.q, axis=1) - 1
         rhs = -self.system.layout.join((gq, geta, geta_utility, missing))
         accuracy = 1.0 if affine is None else 0.1  # the predictor only looks ahead
@@ -282,14 +282,12 @@ def _recorded(
     """The record with this iterate's objective and bound where they are better; and its own gap."""
     xp = namespace(iterate.q)
     dual = Dual(iterate.privacy.multipliers[0], iterate.privacy.members(), iterate.utility.member())
-    cells = xp.reshape(dual.distribution, (-1, 1, *iterate.q.shape[2:]))
+    cells = reshape(dual.distribution, (-1, 1, *iterate.q.shape[2:]))
     cost = distortion * cells + iterate.privacy.reduced_cost(dual.members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective
     count = xp.full(bound.shape, float(iteration))
-    new = Solution(
-        iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, dual, count
-    )
+    new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, dual, count)
     if record is None:
         return new, objective - bound
     primal = objective < record.objective
@@ -360,7 +358,7 @@ def _predicted_length(term: PrivacyTerm, step: PrivacyStep) -> Array:
     """
     xp = namespace(term.slacks[0])
     keep, slope = (1 - 2 * _SIGMA_KEPT) * term.slacks[0], step.slacks[0]
-    curve = term.second_order(step)[0][0]
+    curve = term.sigma_curvature(step)
     root = 2 * keep / (xp.sqrt(slope**2 - 4 * curve * keep) - slope + 1e-300)
     root = xp.where(root > 0, root, 1.0)
     return xp.clip(xp.min(flat(root), axis=1), max=1.0)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rldp.solver.arrays import along, diagonal_matrix
+from rldp.solver.arrays import along, diagonal_matrix, reshape
 from rldp.solver.pairs import Pairs
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
@@ -81,6 +81,10 @@ class NominalPrivacy:
 
     def step(self, dq: Array, deta: Array) -> PrivacyStep:
         return PrivacyStep(deta, (self._slope(dq),))
+
+    def sigma_curvature(self, step: PrivacyStep) -> Array:
+        """Half the second derivative of σ along the step: none."""
+        return 0.0 * self.sigma
 
     def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of ϱ along the step: none."""
@@ -177,7 +181,6 @@ class RobustPrivacy:
         return replace(self, z=multipliers[0], w=multipliers[1])
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
-        namespace(q)
         point = self.mean.at(eta[..., None] - self._x(q))
         return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
@@ -189,7 +192,6 @@ class RobustPrivacy:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
-        namespace(self.eta)
         z, w = multipliers
         rho = z[..., None, None] * self.point.gradient + w + bend
         return self._to_q(rho), z[..., None] - row_sum(rho)
@@ -203,6 +205,10 @@ class RobustPrivacy:
         dsigma = row_sum(xp.vecdot(self.point.gradient, dp) - deta)
         return PrivacyStep(deta, (dsigma, dp))
 
+    def sigma_curvature(self, step: PrivacyStep) -> Array:
+        """Half the second derivative of σ along the step."""
+        return self.point.along(step.slacks[1]).value_curvature
+
     def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of ϱ along the step."""
         dp, dz = step.slacks[1], step.multipliers[0]
@@ -213,7 +219,6 @@ class RobustPrivacy:
 
     def members(self) -> Array:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
-        namespace(self.z)
         rho = self.z[..., None, None] * self.point.gradient + self.w
         return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
 
@@ -299,7 +304,6 @@ class RobustCurvature:
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
         term = self.term
-        namespace(dq)
         dsigma, dp = term.step(dq, deta).slacks
         dz = -(term.z / term.sigma) * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
@@ -353,6 +357,5 @@ def _times(m: Array, x: Array) -> Array:
 
 def _rows(table: Array) -> Array:
     """(K, Y, |S|, m, 2, U) → (K, Y, |S|, 2m, U)."""
-    xp = namespace(table)
     head, (m, two, values) = table.shape[:3], table.shape[3:]
-    return xp.reshape(table, head + (m * two, values))
+    return reshape(table, head + (m * two, values))

@@ -104,7 +104,6 @@ class RobustUtility:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """π and the gradient in η."""
-        namespace(self.eta)
         pi = self.point.gradient + multipliers[0] + bend
         return pi[:, 0, :], 1 - row_sum(pi)
 
@@ -121,7 +120,6 @@ class RobustUtility:
 
     def member(self) -> Array:
         """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
-        namespace(self.w)
         pi = self.point.gradient + self.w
         return self.mean.pulled_inside(pi / row_sum(pi)[..., None])[:, 0, :]
 
@@ -139,7 +137,6 @@ class UtilityCurvature:
     @classmethod
     def of(cls, term: RobustUtility) -> UtilityCurvature:
         point = term.point
-        namespace(term.w)
         within = point.value * (1 - point.rho)
         stiffness = term.w * point.inverse
         deviation = point.inverse - row_sum(point.beta)[..., None]
@@ -159,7 +156,6 @@ class UtilityCurvature:
     def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
         """Change of π and of the gradient in η along a step."""
         term = self.term
-        namespace(dv)
         dp = deta[..., None] - dv[:, None, :]
         pi = term.point.gradient * term.point.along(dp).log_gradient_slope
         pi = pi - term.w * term.point.inverse * dp
