@@ -14,7 +14,7 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 
 Label: TypeAlias = str | int | float | bool
 
-_MOST_DRAWS = 2**53  # beyond, a float does not hold every integer
+_TOO_MANY = 2**53  # draws; from here on, a float does not hold every integer
 
 
 def finite_number(name: str, value: object, *, at_least: float | None = None) -> float:
@@ -134,8 +134,8 @@ def count_array(name: str, given: object, ndim: int) -> NDArray[np.int64]:
     if (array < 0).any():
         raise InvalidArgument(f"{name} must hold non-negative integers, got {array[array < 0].flat[0]:g}")
     totals = array.reshape(array.shape[0] if ndim == 3 else 1, -1).sum(axis=1, dtype=np.float64)
-    if (totals > _MOST_DRAWS).any():
-        raise InvalidArgument(f"{name} must hold integers that sum to at most 2^53, got {totals.max():g}")
+    if (totals >= _TOO_MANY).any():
+        raise InvalidArgument(f"{name} must hold integers that sum to less than 2^53, got {totals.max():g}")
     result: NDArray[np.int64] = array.astype(np.int64)
     if (totals == 0).any():
         where = f" in sample {int(np.argmin(totals))}" if ndim == 3 else ""
@@ -149,8 +149,8 @@ def _plain_integers(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
     for item in array.flat:
         if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
             raise InvalidArgumentType(f"{name} must hold non-negative integers, got {shown(item)}")
-        if item > _MOST_DRAWS:
-            raise InvalidArgument(f"{name} must hold integers that sum to at most 2^53, got {shown(item)}")
+        if item >= _TOO_MANY:
+            raise InvalidArgument(f"{name} must hold integers that sum to less than 2^53, got {shown(item)}")
         if item < 0:
             raise InvalidArgument(f"{name} must hold non-negative integers, got {shown(item)}")
     return array.astype(np.int64)

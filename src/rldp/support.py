@@ -178,12 +178,12 @@ class NestedMean:
     @cached_property
     def _unseen(self) -> Array:
         """1 for a group that was never seen, else 0."""
-        return namespace(self.masses).where(self.masses > 0, 0.0, 1.0)
+        return namespace(self.masses).astype(self.masses <= 0, self.masses.dtype)
 
     @cached_property
     def _alone(self) -> Array:
         """1 for a family of which no group was seen, else 0."""
-        return namespace(self.masses).where(self._total > 0, 0.0, 1.0)
+        return namespace(self.masses).astype(self._total <= 0, self.masses.dtype)
 
     @cached_property
     def _shares(self) -> Array:

@@ -70,6 +70,8 @@ def _frame(data: Any, columns: tuple[str, str]) -> tuple[Any, str]:
     if isinstance(data, str | os.PathLike):
         source = str(Path(data))
         data = _read_file(Path(data), columns)
+    if hasattr(data, "unify_dictionaries"):  # Arrow groups no chunks of different dictionaries
+        data = data.unify_dictionaries()
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:

@@ -18,7 +18,6 @@ from rldp.support import Array, namespace
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
-_ELIMINATION_ERROR = 1e-13  # of the residual, per unit of spread between curvatures, at most
 
 
 class NewtonSystem:
@@ -46,9 +45,6 @@ class NewtonSystem:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
         self.layout = layout
-        xp = namespace(barrier)
-        curvatures = flat(barrier)
-        self._spread = xp.max(curvatures, axis=1) / xp.min(curvatures, axis=1)
         self._factorise()
 
     def _factorise(self) -> None:
@@ -92,12 +88,9 @@ class NewtonSystem:
         """Solve to ``tolerance`` (K,) where refinement reaches it; the residual never grows.
 
         Generalised conjugate residuals: each step adds the multiple of a new direction that leaves
-        the smallest residual. Where curvatures are not yet far apart, elimination alone is enough.
+        the smallest residual.
         """
         xp = namespace(rhs)
-        expected = _ELIMINATION_ERROR * self._spread * xp.max(xp.abs(rhs), axis=1)
-        if bool(xp.all(expected <= tolerance)):
-            return self._eliminate(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
         for _ in range(_REFINEMENTS):

@@ -78,7 +78,7 @@ class Pairs(Constant):
         xp, s = self.xp, self.secrets
         head, values = diagonal.shape[:2], diagonal.shape[-1]
         rows = reshape(off, head + (s, s - 1, values, values))
-        blocks = xp.concat([diagonal[:, :, :, None], rows], axis=3)
+        blocks = xp.concat([diagonal[:, :, :, None, ...], rows], axis=3)
         blocks = reshape(blocks, head + (s * s, values, values))
         blocks = reshape(xp.take(blocks, self.blocks, axis=2), head + (s, s, values, values))
         matrix = xp.permute_dims(blocks, (0, 1, 2, 4, 3, 5))

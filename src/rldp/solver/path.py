@@ -233,7 +233,8 @@ def solve(
         if where.shape[0] == 0:
             break
         moved, length = _advance(iterate, distortion, gap_now)
-        patience = replace(patience, strikes=patience.strikes + xp.where(length < 1e-6, 1.0, 0.0))
+        stuck = xp.astype(~(length >= 1e-6), length.dtype)
+        patience = replace(patience, strikes=patience.strikes + stuck)
         sound = xp.isfinite(moved.utility.objective) & (length > 0)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
@@ -307,8 +308,8 @@ def _recorded(
 def _judged(patience: _Patience, gap: Array) -> _Patience:
     """A third of a strike for each iteration that does not better the gap."""
     xp = namespace(gap)
-    idle = xp.where(gap < 0.95 * patience.gap, 0.0, 1 / 3)
-    return _Patience(patience.strikes + idle, xp.minimum(gap, patience.gap))
+    idle = xp.astype(~(gap < 0.95 * patience.gap), gap.dtype)
+    return _Patience(patience.strikes + idle / 3, xp.minimum(gap, patience.gap))
 
 
 def _advance(iterate: _Iterate, distortion: Array, gap_now: Array) -> tuple[_Iterate, Array]:

@@ -336,7 +336,7 @@ def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Ar
     masses = row_sum(estimate)
     conditionals = estimate / xp.where(masses > 0, masses, 1.0)[..., None]
     sign = xp.stack([xp.ones_like(e), -e], axis=-1)[:, None, None, :, None]
-    ends = pairs.ends_of(xp.concat([masses[..., None], conditionals], axis=-1))[:, None]
+    ends = pairs.ends_of(xp.concat([masses[..., None], conditionals], axis=-1))[:, None, ...]
     return ends[..., 0], ends[..., 1:], sign
 
 

@@ -1,0 +1,41 @@
+"""Random samples and protocols, for hypothesis and for seeded draws."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+import rldp
+
+EPSILONS = (0.1, 0.5, 1.0, 2.0)
+ORDERS = (0.0, 2 / 3, 1.0, 2.0)
+
+
+@st.composite
+def samples(draw, secrets=(2, 3), values=(2, 4)):
+    """Small samples with zero counts, skewed rows and sizes from a handful to a million."""
+    shape = (draw(st.integers(*secrets)), draw(st.integers(*values)))
+    size = draw(st.sampled_from((5, 40, 1000, 10**6)))
+    seed = draw(st.integers(0, 2**32 - 1))
+    return rldp.Sample(jeffreys_counts(np.random.default_rng(seed), 1, shape, size)[0])
+
+
+def jeffreys_counts(rng, count, shape, n):
+    """Counts (count, |S|, |U|) of n draws each from Dirichlet(½) truths."""
+    return jeffreys(rng, count, shape, n)[0]
+
+
+def jeffreys(rng, count, shape, n):
+    """Counts and the truths they were drawn from."""
+    truths = rng.dirichlet(np.full(shape[0] * shape[1], 0.5), size=count)
+    counts = np.stack([rng.multinomial(n, truth) for truth in truths])
+    return counts.reshape(count, *shape), truths.reshape(count, *shape)
+
+
+def sets_of(problem, order=1.0):
+    """Keyword arguments of design() for one of the four problems."""
+    robust = rldp.PowerDivergence(order)
+    return {
+        "utility": robust if problem[0] == "R" else rldp.Nominal(),
+        "privacy": robust if problem[2] == "R" else rldp.Nominal(),
+    }

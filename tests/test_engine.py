@@ -1,0 +1,142 @@
+"""The engine on its own: any array library, strictly private iterates, true derivatives of its model."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import rldp
+from rldp.problem import DesignProblem, ordered_pairs
+from rldp.solver import solve
+from rldp.solver.arrays import Layout
+from rldp.solver.newton import NewtonSystem
+from rldp.solver.pairs import Pairs
+from rldp.solver.path import _Local, _start
+from strategies import jeffreys_counts, sets_of
+
+PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
+
+
+def a_problem(problem="RURP", order=1.0, count=3, shape=(3, 4), n=60, epsilon=0.5, seed=0):
+    counts = jeffreys_counts(np.random.default_rng(seed), count, shape, n)
+    d = np.subtract.outer(np.arange(shape[1]), np.arange(shape[1])) ** 2.0
+    return DesignProblem.of(counts, np.full(count, epsilon), d, **sets_of(problem, order))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("order", [0.0, 1.0])
+def test_it_runs_on_any_library_that_follows_the_array_standard(problem, order):
+    task = a_problem(problem, order)
+    plain = solve(task, gap=1e-6)
+    strict = solve(task, gap=1e-6, xp=array_api_strict)
+    assert isinstance(strict.q, type(array_api_strict.asarray([1.0])))
+    assert np.allclose(np.asarray(strict.objective), plain.objective, atol=2e-6)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_every_iterate_is_strictly_private(problem):
+    from rldp.solver import path
+
+    task = a_problem(problem)
+    distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
+    iterate = path._start(task, distortion, np)
+    for _ in range(12):
+        for slack in iterate.slacks:
+            assert (slack > 0).all()
+        assert np.allclose(iterate.q.sum(axis=1), 1, atol=1e-9)
+        iterate, _ = path._advance(iterate, distortion, np.zeros(len(task.counts)))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("order", [0.0, 2 / 3, 2.0])
+def test_the_newton_matrix_is_the_derivative_of_the_residual(problem, order):
+    """The residual of stationarity, differentiated numerically, is what ``apply`` computes."""
+    task = a_problem(problem, order, count=1)
+    distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
+    iterate = _start(task, distortion, np)
+    rng = np.random.default_rng(1)
+    q = rng.dirichlet(np.full(4, 5.0), size=(1, 3, 4)).transpose(0, 3, 1, 2) * 0.2 + 0.8 * iterate.q
+    local = _Local.at(moved_to(iterate, q, distortion), distortion)
+    layout = local.system.layout
+    step = 1e-3 * rng.normal(size=sum(np.prod(shape) for _, shape in layout.places))[None]
+    expected = local.system.apply(step)
+    h = 1e-4
+    plus, minus = (stationarity(local, layout.split(sign * h * step), distortion) for sign in (1, -1))
+    assert np.allclose((plus - minus) / (2 * h), expected, atol=1e-7)
+
+
+def moved_to(iterate, q, distortion):
+    from dataclasses import replace
+
+    v = (distortion * q).sum(axis=1).reshape(1, -1)
+    eta = iterate.utility.eta
+    return replace(
+        iterate,
+        q=q,
+        privacy=iterate.privacy.at(q, iterate.privacy.eta + 0.05),
+        utility=iterate.utility.at(v, eta + 0.05),
+    )
+
+
+def stationarity(local, step, distortion):
+    """The residual after a step, with multipliers moved as Newton's method moves them."""
+    it = local.iterate
+    dq, deta, deta_utility, dnu = step
+    q = it.q + dq
+    v = (distortion * q).sum(axis=1).reshape(1, -1)
+    privacy = it.privacy.at(q, it.privacy.eta + deta)
+    utility = it.utility.at(v, it.utility.eta + deta_utility)
+    # Along a Newton step a multiplier times its slack is constant to first order.
+    moves = local.layout.join((q, *privacy.slacks, *utility.slacks)) - local.slacks
+    linear = local.layout.join(
+        (
+            dq,
+            *it.privacy.step(dq, deta).slacks,
+            *it.utility.step((distortion * dq).sum(axis=1).reshape(1, -1), deta_utility).slacks,
+        )
+    )
+    assert np.allclose(moves, linear, atol=1e-5)
+    multipliers = local.layout.split(local.multipliers * (1 - linear / local.slacks))
+    end = 1 + len(privacy.slacks)
+    gq, geta = privacy.residual(multipliers[1:end], 0.0)
+    pi, geta_utility = utility.residual(multipliers[end:], 0.0)
+    cells = (1, 1, *q.shape[2:])
+    gq = gq + distortion * pi.reshape(cells) - multipliers[0] - (it.nu + dnu).reshape(cells)
+    return Layout.of(it.unknowns).join((gq, geta, geta_utility, q.sum(axis=1)))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_elimination_solves_the_system_it_was_built_from(problem):
+    task = a_problem(problem, count=2)
+    distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
+    system: NewtonSystem = _Local.at(_start(task, distortion, np), distortion).system
+    size = sum(int(np.prod(shape)) for _, shape in system.layout.places)
+    rhs = np.random.default_rng(2).normal(size=(2, size))
+    x = system.solve(rhs, np.full(2, 1e-12))
+    assert np.abs(system.apply(x) - rhs).max() <= 1e-8
+
+
+def test_problems_that_are_done_leave_the_batch_and_come_back_in_order():
+    task = a_problem("NURP", count=8, n=500, seed=4)
+    together = solve(task, gap=1e-7)
+    assert len(np.unique(together.iterations)) > 1
+    for k in range(8):
+        alone = solve(task.subset(np.array([k])), gap=1e-7)
+        assert abs(alone.objective[0] - together.objective[k]) <= 2e-7
+
+
+def test_pairs_move_tables_back_and_forth():
+    pairs = Pairs.of(4, np)
+    table = np.random.default_rng(0).random((2, 3, 4, 5))
+    seen = pairs.ends_of(table)
+    for t, (a, b) in enumerate(ordered_pairs(4)):
+        assert np.array_equal(seen[:, :, t, 0], table[:, :, a])
+        assert np.array_equal(seen[:, :, t, 1], table[:, :, b])
+    assert np.allclose(pairs.sum_per_secret(seen), 6 * table)
+    assert np.allclose(pairs.per_secret(seen).sum(axis=3), 6 * table)
+
+
+def test_the_four_problems_are_named():
+    sample = rldp.Sample([[8, 3], [2, 9]])
+    assert [rldp.design(sample, 1.0, **sets_of(p)).problem for p in PROBLEMS] == list(PROBLEMS)
