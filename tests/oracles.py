@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -85,7 +86,7 @@ class JointSet:
 
         return self._maximise(log_ratio, (first, second))
 
-    def _maximise(self, objective: Callable, conditioned: tuple[int, ...], starts: int = 4) -> Maximum:
+    def _maximise(self, objective: Callable, conditioned: tuple[int, ...], starts: int = 2) -> Maximum:
         """Sequential quadratic programming from several starts; the best member that was reached.
 
         A secret in ``conditioned`` that was never seen gets no more than a trace of mass: that is
@@ -195,12 +196,23 @@ def largest_leakage(joint_set: JointSet, matrix: np.ndarray) -> float:
     )
 
 
-def nominal_privacy_excess(counts: np.ndarray, matrix: np.ndarray, epsilon: float) -> float:
-    """Largest P(y|s1) − e^ε P(y|s2) under the estimate, over the secrets that were seen."""
-    seen = counts.sum(axis=1) > 0
-    conditionals = counts[seen] / counts[seen].sum(axis=1, keepdims=True)
-    outputs = np.einsum("su,suy->sy", conditionals, matrix[seen])
-    return float((outputs[:, None] - math.exp(epsilon) * outputs[None])[~np.eye(seen.sum(), dtype=bool)].max())
+def nominal_privacy_excess(counts: np.ndarray, matrix: np.ndarray, epsilon: float) -> Fraction:
+    """Largest P(y|s1) − e^ε P(y|s2) under the estimate, over the secrets that were seen; exactly."""
+    e = Fraction(math.exp(epsilon))
+    outputs = [
+        [
+            sum(
+                Fraction(int(c), int(row.sum())) * Fraction(float(q))
+                for c, q in zip(row, column, strict=True)
+            )
+            for column in table.T
+        ]
+        for row, table in zip(counts, matrix, strict=True)
+        if row.any()
+    ]
+    return max(
+        p1 - e * p2 for one, other in permutations(outputs, 2) for p1, p2 in zip(one, other, strict=True)
+    )
 
 
 def largest_difference_by_cones(
@@ -222,7 +234,8 @@ def largest_difference_by_cones(
         seen = conditional > 0
         member = cp.Variable(len(conditional), nonneg=True)
         if order == 0:
-            parts.append(mass * cp.sum(cp.kl_div(conditional[seen], member[seen]) + conditional[seen] - member[seen]))
+            shift = conditional[seen] - member[seen]  # kl_div(x, y) is x log(x/y) − x + y
+            parts.append(mass * cp.sum(cp.kl_div(conditional[seen], member[seen]) + shift))
         else:
             powers = cp.power(member[seen], -order / (1 + order))
             norm = cp.pnorm(cp.multiply(conditional[seen], powers), 1 + order)
@@ -253,11 +266,11 @@ def exact_mean(
         context.prec = digits
         context.Emin, context.Emax = -(10**9), 10**9
         lam = Decimal(float(order))
-        groups = [
-            (Decimal(float(mass)), [(Decimal(float(w)), Decimal(x)) for w, x in zip(row, values, strict=True) if w > 0])
-            for mass, row, values in zip(masses, conditionals, p, strict=True)
-            if mass > 0
-        ]
+        groups = []
+        for mass, row, values in zip(masses, conditionals, p, strict=True):
+            cells = [(Decimal(float(w)), Decimal(x)) for w, x in zip(row, values, strict=True) if w > 0]
+            if mass > 0:
+                groups.append((Decimal(float(mass)), cells))
         total = sum((mass for mass, _ in groups), Decimal(0))
         if not groups:
             return total
@@ -272,24 +285,22 @@ def exact_mean(
 
 
 def best_distortion_by_cutting_planes(
-    joint_set: JointSet | None,
-    utility_set: JointSet | None,
     counts: np.ndarray,
     epsilon: float,
     distortion: np.ndarray,
-    tolerance: float,
+    privacy: JointSet | None = None,
+    utility: JointSet | None = None,
+    tolerance: float = 1e-6,
     rounds: int = 200,
 ) -> float:
-    """Smallest (worst) expected distortion of a private protocol; ``None`` is the set {P̂}.
+    """Smallest (worst) expected distortion of a private protocol; a set of ``None`` is the estimate.
 
     Every cut is the constraint for one member of a set, found by the direct search, so that the
     linear program's value never exceeds the optimum; it stops once the protocol that the program
-    proposes breaks no constraint by more than ``tolerance``.
+    proposes breaks no constraint by more than ``tolerance``. Without sets it is one linear program.
     """
-    secrets, values = counts.shape
-    outputs = distortion.shape[1]
-    shape = (secrets, values, outputs)
-    size = secrets * values * outputs
+    shape = (*counts.shape, distortion.shape[1])
+    cells, size = counts.size, counts.size * shape[2]
     e = math.exp(epsilon)
 
     def privacy_cut(joint: np.ndarray, y: int, s1: int, s2: int) -> np.ndarray:
@@ -302,29 +313,31 @@ def best_distortion_by_cutting_planes(
         return np.append(joint[:, :, None] * distortion, -1.0)
 
     estimate = counts / counts.sum()
-    triples = [(y, s1, s2) for y in range(outputs) for s1, s2 in permutations(range(secrets), 2)]
-    cuts = [privacy_cut(estimate, *triple) for triple in triples] + [utility_cut(estimate)]
-    row_sums = np.hstack([np.kron(np.eye(secrets * values), np.ones(outputs)), np.zeros((secrets * values, 1))])
+    seen = counts.any(axis=1)
+    triples = [(y, s1, s2) for y in range(shape[2]) for s1, s2 in permutations(range(shape[0]), 2)]
+    cuts = [privacy_cut(estimate, y, s1, s2) for y, s1, s2 in triples if seen[s1] and seen[s2]]
+    cuts.append(utility_cut(estimate))
+    row_sums = np.hstack([np.kron(np.eye(cells), np.ones(shape[2])), np.zeros((cells, 1))])
     for _ in range(rounds):
         program = linprog(
             np.append(np.zeros(size), 1.0),
             A_ub=np.array(cuts),
             b_ub=np.zeros(len(cuts)),
             A_eq=row_sums,
-            b_eq=np.ones(secrets * values),
+            b_eq=np.ones(cells),
             bounds=[(0, 1)] * size + [(0, None)],
         )
         matrix, bound = program.x[:size].reshape(shape), program.x[size]
         worst = 0.0
-        if joint_set is not None:
+        if privacy is not None:
             for y, s1, s2 in triples:
-                found = joint_set.largest_difference(s1, s2, matrix[s1, :, y], e * matrix[s2, :, y])
+                found = privacy.largest_difference(s1, s2, matrix[s1, :, y], e * matrix[s2, :, y])
                 cuts.append(privacy_cut(found.joint, y, s1, s2))
                 worst = max(worst, found.value)
-        if utility_set is not None:
-            found = utility_set.largest_mean((matrix * distortion).sum(axis=2))
+        if utility is not None:
+            found = utility.largest_mean((matrix * distortion).sum(axis=2))
             cuts.append(utility_cut(found.joint))
             worst = max(worst, found.value - bound)
         if worst <= tolerance:
             return float(bound)
-    raise AssertionError(f"cutting planes still violated by {worst:g} after {rounds} rounds")
+    raise AssertionError(f"cutting planes are still violated by {worst:g} after {rounds} rounds")

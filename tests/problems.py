@@ -103,7 +103,8 @@ def randomised_response(epsilon: float, secrets: int) -> KnownProblem:
         "hamming",
         (secrets - 1) / (e + secrets - 1),
         "The value is the secret. P(y|s) ≥ e^−ε P(y|y) for all s, so each column of the k×k table sums to "
-        "at least (1 + (k − 1)e^−ε) P(y|y), and all of it to k: the diagonal holds at most k e^ε/(e^ε + k − 1).",
+        "at least (1 + (k − 1)e^−ε) P(y|y), and all of it to k: the diagonal holds at most "
+        "k e^ε/(e^ε + k − 1).",
     )
 
 
@@ -161,8 +162,8 @@ def cautious_silence() -> KnownProblem:
 
 
 KNOWN_PROBLEMS = [
-    *(identical_conditionals(epsilon) for epsilon in (0.01, 0.5, 3.0)),
-    *(mirrored_coins(epsilon) for epsilon in (0.1, 0.5, 1.0, 2.0)),
+    *(identical_conditionals(epsilon) for epsilon in (0.0, 0.01, 0.5, 3.0)),
+    *(mirrored_coins(epsilon) for epsilon in (0.0, 0.1, 0.5, 1.0, 2.0)),
     lopsided_coins(),
     *(randomised_response(epsilon, secrets) for epsilon in (0.5, 2.0) for secrets in (2, 3, 4)),
     one_value(rldp.Nominal()),

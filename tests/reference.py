@@ -80,9 +80,7 @@ def reference_design(
     program = cp.Problem(cp.Minimize(objective), constraints)
     program.solve(solver=cp.CLARABEL, **options)
     matrix = np.stack([column.value for column in columns], axis=2)
-    return ReferenceDesign(
-        matrix, float(program.value), program.solver_stats.solve_time, str(program.status)
-    )
+    return ReferenceDesign(matrix, float(program.value), program.solver_stats.solve_time, str(program.status))
 
 
 def _robust_utility(v, estimate, radius, constraints):

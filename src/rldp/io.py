@@ -34,8 +34,9 @@ _DENOMINATOR = 2**52
 def save(protocol: Protocol, path: str | PathLike[str]) -> None:
     """Write ``protocol`` to ``path``; the file appears whole or not at all."""
     target = _checked_path(path)
+    document = _document(protocol)
     try:
-        text = json.dumps(_document(protocol), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError as error:
         raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
     try:

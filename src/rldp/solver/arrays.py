@@ -77,6 +77,8 @@ def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
     """Apply ``function`` to the arrays in equally built dataclasses; leave everything else alone."""
     if is_array_api_obj(tree):
         return function(tree, *others)  # type: ignore[no-any-return]
+    if isinstance(tree, tuple):
+        return tuple(map_arrays(function, *parts) for parts in zip(tree, *others, strict=True))  # type: ignore[return-value]
     if isinstance(tree, Constant) or not is_dataclass(tree) or isinstance(tree, type):
         return tree
     names = [field.name for field in fields(tree)]

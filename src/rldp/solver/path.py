@@ -1,9 +1,10 @@
 r"""The primal–dual path: predictor, corrector, step; problems that are done leave the batch.
 
 Every iterate is strictly inside: Q > 0, p > 0, σ > 0, so every iterate is a strictly private
-protocol. Each iteration solves one Newton system twice: for the affine direction, which shows how
-far μ can fall, and for the direction taken, which carries Mehrotra's second-order terms of the
-products and those of the constraints themselves. See ``docs/theory.md``, 'The engine'.
+protocol. Each iteration solves one Newton system twice or more: for the affine direction, which shows
+how far μ can fall, and for the direction taken, which carries Mehrotra's second-order terms of the
+products and those of the constraints themselves. A step that their curvature cuts short is corrected
+once more, by the second-order terms along itself. See ``docs/theory.md``, 'The engine'.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ _PATIENCE = 8  # iterations without a step worth the name, or without a better g
 _BOUNDARY = 0.99  # share of the way to the boundary that a step may go
 _SIGMA_KEPT = 1e-3  # share of σ that a step must leave; σ is curved, so this is checked
 _LEAST_CENTRING = 0.02  # μ falls at most by this factor
+_CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
+_FAR = 0.9  # a step that goes this far needs no further correction
+_LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
 _LAG = 0.05  # μ stays above this share of the gap that the dual point has proved so far
 
 
@@ -178,6 +182,12 @@ class _Local:
         curves = self.layout.join((0 * it.q, *curved, *curved_utility))
         return affine.slacks * affine.multipliers + self.multipliers * curves, bend, bend_utility
 
+    def reach(self, step: _Direction) -> Array:
+        """How far a step should go: inside all boundaries, as far as second order can tell."""
+        xp = namespace(self.mu)
+        length = xp.clip(_BOUNDARY * self.longest(step), max=1.0)
+        return xp.minimum(length, _predicted_length(self.iterate.privacy, step.privacy))
+
     def longest(self, step: _Direction) -> Array:
         """How far a step can go before a slack or a multiplier vanishes."""
         slacks = longest_step(self.slacks, step.slacks)
@@ -324,7 +334,15 @@ def _advance(iterate: _Iterate, distortion: Array, gap_now: Array) -> tuple[_Ite
     centring = xp.clip((xp.vecdot(slacks, multipliers) / (mu * count)) ** 3, min=_LEAST_CENTRING)
     target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / count), mu)
     step = local.direction(target, affine, reach * (1 - target / mu) ** 2)
-    return _moved(local, step, xp.clip(_BOUNDARY * local.longest(step), max=1.0))
+    length = local.reach(step)
+    for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
+        if bool(xp.all(length >= _FAR)):
+            break
+        again = local.direction(target, step, xp.ones_like(mu))
+        reached = local.reach(again)
+        step = choose(reached > length, again, step)
+        length = xp.maximum(reached, length)
+    return _moved(local, step, length)
 
 
 def _moved(local: _Local, step: _Direction, length: Array) -> tuple[_Iterate, Array]:
@@ -332,7 +350,6 @@ def _moved(local: _Local, step: _Direction, length: Array) -> tuple[_Iterate, Ar
     xp = namespace(length)
     iterate = local.iterate
     sigma = iterate.privacy.slacks[0]
-    length = xp.minimum(length, _predicted_length(iterate.privacy, step.privacy))
     for _ in range(60):
         q, eta, eta_utility, nu = (
             x + along(length, x) * dx for x, dx in zip(iterate.unknowns, step.unknowns, strict=True)

@@ -1,0 +1,347 @@
+"""The command: exit codes, one line for a mistake, never a traceback."""
+
+import errno
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+import typer.main
+
+import rldp
+from rldp import cli
+
+COMMANDS = sorted(typer.main.get_command(cli.app).commands)
+
+
+@pytest.fixture
+def rldp_command(monkeypatch, capsys, tmp_path):
+    """Run the command in an empty folder with a small table: (exit code, output, errors)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "data.csv").write_text("sex,age,town\n" + "f,1,ä\nm,2,b\n" * 3 + "f,2,b\nm,1,ä\nf,1,b\n")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["rldp", *arguments])
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
+            cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+DESIGN = [
+    "design",
+    "data.csv",
+    "--secret",
+    "sex",
+    "--value",
+    "age",
+    "--epsilon",
+    "0.5",
+    "-o",
+    "protocol.json",
+]
+
+
+def changed(**options):
+    """The arguments of a design with some of them replaced; None takes an option away."""
+    arguments = dict(zip(DESIGN[2::2], DESIGN[3::2], strict=True))
+    data = options.pop("data", "data.csv")
+    for name, value in options.items():
+        arguments["-o" if name == "output" else f"--{name}"] = value
+    given = [(name, value) for name, value in arguments.items() if value is not None]
+    return ["design", data, *(part for pair in given for part in pair)]
+
+
+def one_line(errors):
+    assert errors.startswith("rldp: ")
+    assert errors.count("\n") == 1
+    assert errors.endswith("\n")
+    return errors[len("rldp: ") : -1]
+
+
+# Help and version
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=["rldp", *COMMANDS])
+def test_every_command_explains_itself(rldp_command, command):
+    code, out, err = rldp_command(*command, "--help")
+    assert code == 0
+    assert out.startswith("Usage: ")
+    assert err == ""
+
+
+def test_the_help_lists_every_command(rldp_command):
+    _, out, _ = rldp_command("--help")
+    assert {"design", "demo"} <= set(COMMANDS)
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(rldp_command):
+    assert rldp_command("--version") == (0, f"rldp {rldp.__version__}\n", "")
+
+
+# Success
+
+
+def test_a_design_is_written_and_summed_up(rldp_command, tmp_path):
+    code, out, err = rldp_command(*DESIGN)
+    assert (code, err) == (0, "")
+    assert "RURP" in out
+    assert "9 draws, 2 secrets × 2 values" in out
+    assert out.endswith("written to protocol.json\n")
+    protocol = rldp.load(tmp_path / "protocol.json")
+    assert protocol.secrets == ("f", "m")
+    assert protocol.values == protocol.outputs == (1, 2)
+    assert protocol.guarantee.epsilon == 0.5
+    assert protocol.guarantee.sample.counts.tolist() == [[4, 1], [1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("chi2", rldp.ChiSquare(0.1)),
+        ("g", rldp.GTest(0.1)),
+        ("cr", rldp.CressieRead(0.1)),
+        ("nominal", rldp.Nominal()),
+    ],
+)
+def test_the_sets_have_names(rldp_command, name, expected):
+    assert rldp_command(*changed(privacy=name, alpha="0.1"))[0] == 0
+    assert rldp.load("protocol.json").guarantee.privacy == expected
+    assert rldp_command(*changed(utility=name, alpha="0.1"))[0] == 0
+    assert rldp.load("protocol.json").guarantee.utility == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "entry"), [("squared", "age", 1), ("absolute", "age", 1), ("hamming", "town", 1)]
+)
+def test_the_distortions_have_names(rldp_command, name, value, entry):
+    assert rldp_command(*changed(distortion=name, value=value))[0] == 0
+    assert rldp.load("protocol.json").guarantee.distortion.tolist() == [[0, entry], [entry, 0]]
+
+
+def test_the_sample_may_lie_in_a_parquet_file(rldp_command, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"sex": ["f", "m"], "age": [1, 2]}), tmp_path / "data.parquet")
+    assert rldp_command(*changed(data="data.parquet"))[0] == 0
+
+
+def test_the_file_is_what_the_library_writes(rldp_command, tmp_path):
+    rldp_command(*DESIGN)
+    sample = rldp.Sample.from_data(tmp_path / "data.csv", secret="sex", value="age")
+    rldp.design(sample, 0.5).protocol.save(tmp_path / "expected.json")
+    assert (tmp_path / "protocol.json").read_bytes() == (tmp_path / "expected.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["größe.json", "with space.json", "[bold].json", "a[x].json", ":smile:"])
+def test_the_name_of_the_file_is_shown_as_it_is(rldp_command, tmp_path, name):
+    code, out, _ = rldp_command(*changed(output=name))
+    assert code == 0
+    assert out.endswith(f"written to {name}\n")
+    assert (tmp_path / name).is_file()
+
+
+def test_an_odd_name_is_no_markup(rldp_command, tmp_path):
+    (tmp_path / "a[").mkdir()
+    assert rldp_command(*changed(output="a[/].json"))[0] == 0
+
+
+def test_no_level_at_all_is_a_level(rldp_command):
+    assert rldp_command(*changed(epsilon="inf"))[0] == 0
+    assert rldp.load("protocol.json").guarantee.epsilon == float("inf")
+
+
+def test_a_warning_is_one_line(rldp_command, tmp_path):
+    def warned(*_, **options):
+        warnings.warn("two\nlines", rldp.GapWarning, stacklevel=2)
+        return made
+
+    made = rldp.design(rldp.Sample([[1, 2], [2, 1]]), 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rldp, "design", warned)
+        code, _, err = rldp_command(*DESIGN)
+    assert code == 0
+    assert one_line(err) == "warning: two lines"
+    assert (tmp_path / "protocol.json").is_file()
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"data": "none.csv"}, "data must be a file that exists, got 'none.csv'"),
+        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.'"),
+        ({"data": "empty.csv"}, "empty.csv must hold a table, got an empty file"),
+        (
+            {"data": "nulls.csv"},
+            "column 'age' of nulls.csv must hold no nulls, got 1 row of 2 without a value",
+        ),
+        ({"data": "bad\nname.csv"}, "bad name.csv must hold a table, got an empty file"),
+        ({"secret": "gender"}, "data.csv has no column 'gender'; it has 'sex', 'age', 'town'"),
+        ({"value": "Age"}, "data.csv has no column 'Age'; it has 'sex', 'age', 'town'"),
+        ({"value": "sex"}, "secret and value must be two columns, got 'sex' for both"),
+        (
+            {"value": "town"},
+            "distortion 'squared' needs values that are numbers, got 'b'; "
+            "use 'hamming', a function d(u, y) or a matrix instead",
+        ),
+        ({"epsilon": "-1"}, "epsilon must be at least 0, got -1.0"),
+        ({"epsilon": "nan"}, "epsilon must be a number, got NaN"),
+        ({"alpha": "0"}, "alpha must lie strictly between 0 and 1, got 0.0"),
+        ({"alpha": "5"}, "alpha must lie strictly between 0 and 1, got 5.0"),
+        ({"gap": "0"}, "gap must be greater than 0, got 0.0"),
+        ({"output": "no/protocol.json"}, "--output must lie in a folder that exists, got 'no/protocol.json'"),
+        ({"output": "data.csv/x"}, "--output must lie in a folder that exists, got 'data.csv/x'"),
+        ({"output": "."}, "--output must be a file, got the folder '.'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(rldp_command, tmp_path, options, message):
+    for name in ("empty.csv", "bad\nname.csv"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "nulls.csv").write_text("sex,age\nf,1\nm,\n")
+    before = sorted(tmp_path.iterdir())
+    code, out, err = rldp_command(*changed(**options))
+    assert code == 1
+    assert out == ""
+    assert one_line(err) == message
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_name_too_long_to_write_is_a_mistake(rldp_command):
+    code, _, err = rldp_command(*changed(output="x" * 300))
+    assert code == 1
+    assert "File name too long" in one_line(err)
+
+
+def test_the_folder_of_the_output_is_checked_before_the_data(rldp_command):
+    _, _, err = rldp_command(*changed(data="none.csv", output="no/protocol.json"))
+    assert one_line(err).startswith("--output must lie in a folder")
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(rldp_command, tmp_path, monkeypatch):
+    def fails(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    code, _, err = rldp_command(*DESIGN)
+    assert code == 1
+    assert one_line(err) == "path must be writable, but 'protocol.json' is not: No space left on device"
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_a_mistake_leaves_an_older_protocol_alone(rldp_command, tmp_path):
+    rldp_command(*DESIGN)
+    before = (tmp_path / "protocol.json").read_bytes()
+    assert rldp_command(*changed(epsilon="-1"))[0] == 1
+    assert (tmp_path / "protocol.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["--nonsense"],
+        ["design"],
+        ["design", "data.csv"],
+        changed(secret=None),
+        changed(value=None),
+        changed(epsilon=None),
+        changed(output=None),
+        changed(epsilon="much"),
+        changed(alpha="five"),
+        changed(privacy="euclid"),
+        changed(utility="Chi2"),
+        changed(distortion="cubed"),
+        [*DESIGN, "more"],
+        [*DESIGN, "--nonsense"],
+        ["demo", "--rows", "1.5"],
+        ["demo", "more"],
+    ],
+)
+def test_wrong_usage_is_exit_code_two(rldp_command, arguments):
+    code, out, err = rldp_command(*arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("Usage: ")
+    assert "Traceback" not in err
+
+
+def test_an_interruption_is_exit_code_130(rldp_command, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rldp, "design", interrupted)
+    code, out, err = rldp_command(*DESIGN)
+    assert code == 130
+    assert out == ""
+    assert one_line(err) == "interrupted"
+    assert not (tmp_path / "protocol.json").exists()
+
+
+# The demonstration
+
+
+def test_the_demonstration_shows_the_four_problems_and_the_next_step(rldp_command, tmp_path):
+    code, out, err = rldp_command("demo", "--rows", "300")
+    assert (code, err) == (0, "")
+    assert all(f"│ {problem}" in out for problem in ("NUNP", "RUNP", "NURP", "RURP"))
+    assert "300 rows" in out
+    assert "The RURP protocol:" in out
+    assert "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json\n" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "0"], "--rows must be at least 1, got 0"),
+        (["--rows", "-5"], "--rows must be at least 1, got -5"),
+        (["--epsilon", "-1"], "epsilon must be at least 0, got -1.0"),
+    ],
+)
+def test_the_demonstration_refuses_what_makes_no_sense(rldp_command, arguments, message):
+    code, _, err = rldp_command("demo", *arguments)
+    assert code == 1
+    assert one_line(err) == message
+
+
+# As a process
+
+
+def process(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "rldp", *arguments],
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+
+
+def test_the_package_is_the_command():
+    done = process("--version")
+    assert (done.returncode, done.stdout.split(), done.stderr) == (
+        0,
+        [b"rldp", rldp.__version__.encode()],
+        b"",
+    )
+
+
+def test_a_mistake_is_one_line_for_the_shell_too(tmp_path):
+    done = process(*changed(data=str(tmp_path / "none.csv"), output=str(tmp_path / "protocol.json")))
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert one_line(done.stderr.decode()).startswith("data must be a file that exists, got ")
+
+
+def test_a_terminal_without_greek_letters_gets_question_marks(tmp_path):
+    (tmp_path / "data.csv").write_text("sex,age\nf,1\nm,2\n")
+    paths = {"data": str(tmp_path / "data.csv"), "output": str(tmp_path / "protocol.json")}
+    done = process(*changed(**paths), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"? = 0.5" in done.stdout

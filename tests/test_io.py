@@ -1,0 +1,355 @@
+"""The protocol file: everything comes back, and it is there whole or not at all."""
+
+import errno
+import json
+import math
+import os
+import tempfile
+
+import numpy as np
+import pytest
+
+import rldp
+
+SAMPLE = rldp.Sample([[9, 3, 2], [1, 4, 7]], secrets=["f", "m"], values=[1, 2, 4])
+
+
+@pytest.fixture(scope="module")
+def protocol():
+    return rldp.design(SAMPLE, 0.7).protocol
+
+
+def same(one, other):
+    """Equality in every field and type, down to the last bit."""
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        assert one.tobytes() == other.tobytes()
+    elif isinstance(one, tuple):
+        assert [(type(x), x) for x in one] == [(type(x), x) for x in other]
+    elif isinstance(one, rldp.Protocol | rldp.Guarantee | rldp.Certificate | rldp.Sample):
+        assert type(one) is type(other)
+        for name in vars(one):
+            same(getattr(one, name), getattr(other, name))
+    else:
+        assert one == other
+
+
+def written(protocol, path):
+    protocol.save(path)
+    return rldp.load(path)
+
+
+# The way there and back
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.1, 3, math.inf])
+@pytest.mark.parametrize(
+    ("privacy", "utility"),
+    [
+        (rldp.ChiSquare(), rldp.ChiSquare(0.01)),
+        (rldp.Nominal(), rldp.GTest()),
+        (rldp.CressieRead(), rldp.Nominal()),
+        (rldp.PowerDivergence(2, radius=0.3), rldp.PowerDivergence(0.5, alpha=1 / 3)),
+    ],
+    ids=["chi2", "nominal privacy", "nominal utility", "radius"],
+)
+@pytest.mark.filterwarnings("ignore::rldp.errors.GapWarning")
+def test_every_field_comes_back(tmp_path, epsilon, privacy, utility):
+    made = rldp.design(SAMPLE, epsilon, privacy=privacy, utility=utility, outputs=[1, 2.5]).protocol
+    same(made, written(made, tmp_path / "protocol.json"))
+
+
+LABELS = {
+    "integers": [-1, 0, 10**30],
+    "floats": [0.1, 1.0, -1e300],
+    "booleans": [True, False, "maybe"],
+    "text": ['say "hi"', "back\\slash", "line\nbreak\t\0"],
+    "not ASCII": ["größe", "日本", "🙂\u2028"],
+    "like JSON": ["null", "1", ""],
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_of_every_kind_come_back(tmp_path, labels):
+    sample = rldp.Sample(np.eye(3, dtype=int) * 5 + 1, labels, labels)
+    made = rldp.design(sample, math.inf, distortion="hamming", outputs=[*labels, "other"]).protocol
+    same(made, written(made, tmp_path / "protocol.json"))
+
+
+def test_a_protocol_without_guarantee_comes_back(tmp_path):
+    made = rldp.Protocol([[[0.25, 0.75], [1, 0]]], ["all"])
+    same(made, written(made, tmp_path / "protocol.json"))
+
+
+def test_what_comes_back_is_read_only_too(tmp_path, protocol):
+    found = written(protocol, tmp_path / "protocol.json")
+    with pytest.raises(ValueError, match="read-only"):
+        found.matrix[0, 0, 0] = 1
+
+
+def test_the_same_protocol_gives_the_same_bytes(tmp_path, protocol):
+    one, again, loaded = (tmp_path / name for name in ("one", "again", "loaded"))
+    protocol.save(one)
+    rldp.design(SAMPLE, 0.7).protocol.save(again)
+    rldp.load(one).save(loaded)
+    assert one.read_bytes() == again.read_bytes() == loaded.read_bytes()
+
+
+def test_the_file_is_plain_json_that_ends_with_a_newline(tmp_path, protocol):
+    protocol.save(tmp_path / "protocol.json")
+    text = (tmp_path / "protocol.json").read_text(encoding="utf-8")
+    document = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert (document["format"], document["version"]) == ("rldp-protocol", 1)
+    assert text.endswith("}\n")
+
+
+def test_no_level_at_all_is_written_as_a_word(tmp_path):
+    rldp.design(SAMPLE, math.inf).protocol.save(tmp_path / "protocol.json")
+    assert json.loads((tmp_path / "protocol.json").read_text())["guarantee"]["epsilon"] == "infinity"
+
+
+def test_a_path_may_be_a_string_and_relative(tmp_path, monkeypatch, protocol):
+    monkeypatch.chdir(tmp_path)
+    same(protocol, written(protocol, "größe [1].json"))
+
+
+def test_saving_replaces_what_was_there(tmp_path, protocol):
+    path = tmp_path / "protocol.json"
+    path.write_text("old")
+    same(protocol, written(protocol, path))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# What cannot be read
+
+
+@pytest.fixture
+def changed(tmp_path, protocol):
+    """Write a protocol file with a change, and give its path."""
+
+    def write(change):
+        path = tmp_path / "protocol.json"
+        protocol.save(path)
+        document = json.loads(path.read_text())
+        change(document)
+        path.write_text(json.dumps(document))
+        return path
+
+    return write
+
+
+def refused(path, message):
+    with pytest.raises(rldp.ProtocolFileError) as caught:
+        rldp.load(path)
+    assert isinstance(caught.value, rldp.RldpError)
+    assert isinstance(caught.value, ValueError)
+    text = str(caught.value)
+    assert message in text
+    assert str(path) in text
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+def test_a_file_of_another_version_is_refused(changed, version):
+    refused(
+        changed(lambda document: document.update(version=version)), f"must have version 1, got {version!r}"
+    )
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "1", "null", '"rldp-protocol"', '{"format": "other"}'])
+def test_other_json_is_refused(tmp_path, content):
+    path = tmp_path / "protocol.json"
+    path.write_text(content)
+    refused(path, "must be a protocol file, got other JSON")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"garbage", b"{", b"\xff\xfe\x00", b"[" * 100_000, b'{"format": NaN}'],
+    ids=["empty", "text", "open", "bytes", "deep", "NaN"],
+)
+def test_what_is_not_json_is_refused(tmp_path, content):
+    path = tmp_path / "protocol.json"
+    path.write_bytes(content)
+    refused(path, "must be a protocol file, but it cannot be read: ")
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.99])
+def test_a_file_cut_short_is_refused(tmp_path, protocol, share):
+    path = tmp_path / "protocol.json"
+    protocol.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    refused(path, "must be a protocol file, but it cannot be read: ")
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    refused(tmp_path / "none.json", "path must be a protocol file, but ")
+
+
+def test_a_folder_is_refused(tmp_path):
+    refused(tmp_path, "must be a protocol file, but it cannot be read: ")
+
+
+@pytest.mark.parametrize("name", ["secrets", "values", "outputs", "numerators", "denominator"])
+def test_every_part_must_be_there(changed, name):
+    refused(changed(lambda document: document.pop(name)), f"is not a whole protocol file: KeyError('{name}')")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["epsilon", "counts", "privacy", "utility", "distortion", "objective", "lower_bound", "certificate"],
+)
+def test_every_part_of_the_guarantee_must_be_there(changed, name):
+    path = changed(lambda document: document["guarantee"].pop(name))
+    refused(path, f"is not a whole protocol file: KeyError('{name}')")
+
+
+def first_row(document, row):
+    document["numerators"][0][0] = row
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(denominator=100),
+        lambda d: d.update(secrets=["f"]),
+        lambda d: d.update(values=[1, 1, 2]),
+        lambda d: d.update(outputs="abc"),
+        lambda d: d.update(numerators=None),
+        lambda d: d.update(numerators=[]),
+        lambda d: d.update(numerators=7),
+        lambda d: first_row(d, [0, 0, 2**52 - 1]),
+        lambda d: first_row(d, [-1, 0, 2**52 + 1]),
+        lambda d: first_row(d, [0, 2**52]),
+        lambda d: first_row(d, [10**30, 0, 0]),
+        lambda d: first_row(d, ["a", 0, 0]),
+        lambda d: d.update(guarantee=[]),
+        lambda d: d["guarantee"].update(epsilon="much"),
+        lambda d: d["guarantee"].update(epsilon=10**400),
+        lambda d: d["guarantee"].update(counts=[[1, 2], [3, 4]]),
+        lambda d: d["guarantee"].update(counts=[[-1, 2, 3], [3, 4, 5]]),
+        lambda d: d["guarantee"].update(privacy={"kind": "ball"}),
+        lambda d: d["guarantee"].update(privacy={"kind": "power-divergence", "lambda": -1, "alpha": 0.05}),
+        lambda d: d["guarantee"].update(utility={"kind": "power-divergence", "lambda": 1, "alpha": 0}),
+        lambda d: d["guarantee"].update(utility="nominal"),
+        lambda d: d["guarantee"].update(distortion=[[1], [2, 3]]),
+        lambda d: d["guarantee"].update(objective=None),
+        lambda d: d["guarantee"]["certificate"].pop("eta"),
+    ],
+)
+def test_a_file_that_does_not_fit_together_is_refused(changed, change):
+    refused(changed(change), "is not a whole protocol file: ")
+
+
+@pytest.mark.parametrize("path", [None, 5, ["protocol.json"], b"protocol.json"])
+def test_a_path_is_wanted(protocol, path):
+    for call in (protocol.save, rldp.load):
+        with pytest.raises(rldp.InvalidArgumentType, match=r"^path must be a path, got "):
+            call(path)
+
+
+def test_a_path_has_no_null_character(protocol):
+    for call in (protocol.save, rldp.load):
+        with pytest.raises(
+            rldp.InvalidArgument, match=r"^path must not hold a null character, got 'a\\x00b'$"
+        ):
+            call("a\0b")
+
+
+# What cannot be written
+
+
+def unwritable(protocol, path, reason):
+    with pytest.raises(rldp.ProtocolFileError) as caught:
+        protocol.save(path)
+    assert str(caught.value) == f"path must be writable, but {str(path)!r} is not: {reason}"
+
+
+def test_a_folder_that_does_not_exist_is_not_made(tmp_path, protocol):
+    unwritable(protocol, tmp_path / "no" / "protocol.json", "No such file or directory")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_no_folder(tmp_path, protocol):
+    (tmp_path / "file").write_text("mine")
+    unwritable(protocol, tmp_path / "file" / "protocol.json", "Not a directory")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_folder_is_not_replaced(tmp_path, protocol):
+    (tmp_path / "folder").mkdir()
+    unwritable(protocol, tmp_path / "folder", "Is a directory")
+    assert list(tmp_path.rglob("*")) == [tmp_path / "folder"]
+
+
+def test_a_name_can_be_too_long(tmp_path, protocol):
+    unwritable(protocol, tmp_path / ("x" * 300), "File name too long")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_can_be_closed_to_us(tmp_path, protocol, monkeypatch):
+    def denied(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", denied)
+    unwritable(protocol, tmp_path / "protocol.json", "Permission denied")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(params=["write", "fsync", "replace"])
+def full_disk(request, monkeypatch):
+    """No space is left at one of the steps of writing."""
+
+    def fails(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if request.param != "write":
+        monkeypatch.setattr(os, request.param, fails)
+        return
+    opened = os.fdopen
+
+    def fdopen(*args, **options):
+        file = opened(*args, **options)
+        file.write = fails
+        return file
+
+    monkeypatch.setattr(os, "fdopen", fdopen)
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, protocol, full_disk):
+    unwritable(protocol, tmp_path / "protocol.json", "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path, protocol, full_disk):
+    path = tmp_path / "protocol.json"
+    path.write_text("old")
+    unwritable(protocol, path, "No space left on device")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_interruption_leaves_nothing_behind(tmp_path, protocol, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        protocol.save(tmp_path / "protocol.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_probabilities_off_the_grid_are_not_rounded_in_silence(tmp_path):
+    with pytest.raises(rldp.InvalidArgument, match=r"^protocol must hold multiples of 2\^-52 .* to be saved"):
+        rldp.Protocol([[[0.1, 0.9]]]).save(tmp_path / "protocol.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_that_json_does_not_know_are_not_written(tmp_path, protocol):
+    claim = protocol.guarantee
+    broken = rldp.Guarantee(**{**vars(claim), "lower_bound": math.nan})
+    with pytest.raises(rldp.InvalidArgument, match=r"^protocol must hold finite numbers to be saved"):
+        rldp.Protocol(protocol.matrix, guarantee=broken).save(tmp_path / "protocol.json")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,281 @@
+"""Leakage and distortion under one distribution, and at worst over a set."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rldp
+from oracles import JointSet, largest_leakage, radius_of
+from problems import ORDERS, SAMPLES, UNSEEN_SECRET, absolute
+
+each_order = pytest.mark.parametrize("order", ORDERS)
+each_sample = pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES.keys())
+
+
+def random_protocol(shape, seed, outputs=3, least=0.05):
+    """A protocol with every probability at least ``least``/``outputs``."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.dirichlet(np.ones(outputs), size=shape)
+    return rldp.Protocol((1 - least) * matrix + least / outputs)
+
+
+def randomised_response(epsilon, size):
+    """Keep the secret with odds e^ε against each other one; the value plays no part."""
+    table = np.ones((size, size)) + (math.exp(epsilon) - 1) * np.eye(size)
+    return rldp.Protocol(np.repeat(table[:, None] / table.sum(axis=1)[0], 2, axis=1))
+
+
+def direct_leakage(matrix, joint):
+    """ε* by its definition, entry by entry."""
+    given_secret = [p / p.sum() @ q for p, q in zip(joint, matrix, strict=True) if p.sum() > 0]
+    return max(
+        0.0 if p1 == p2 else math.inf if p2 == 0 else math.log(p1 / p2) if p1 > 0 else 0.0
+        for one in given_secret
+        for other in given_secret
+        for p1, p2 in zip(one, other, strict=True)
+    )
+
+
+def assert_worst_case_is_proved(worst, protocol, sample, uncertainty):
+    """lower ≤ upper, nearly equal; the lower one is attained by a member of the set."""
+    assert worst.lower <= worst.upper
+    assert worst.upper - worst.lower <= 1e-6 * max(1.0, worst.lower)
+    assert worst.lower == rldp.leakage(protocol, worst.distribution)
+    assert uncertainty.contains(sample, worst.distribution)
+
+
+# --- one distribution -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+def test_randomised_response_leaks_its_epsilon(epsilon, size):
+    uniform = np.full((size, 2), 1 / (2 * size))
+    assert rldp.leakage(randomised_response(epsilon, size), uniform) == pytest.approx(epsilon, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_leakage_is_the_largest_log_ratio(seed):
+    protocol = random_protocol((3, 4), seed)
+    joint = np.random.default_rng(seed).dirichlet(np.full(12, 0.5)).reshape(3, 4)
+    assert rldp.leakage(protocol, joint) == pytest.approx(direct_leakage(protocol.matrix, joint), rel=1e-12)
+
+
+def test_publishing_the_value_leaks_what_the_value_tells():
+    joint = np.array([[0.3, 0.1], [0.2, 0.4]])
+    identity = rldp.Protocol(np.tile(np.eye(2), (2, 1, 1)))
+    assert rldp.leakage(identity, joint) == pytest.approx(math.log((2 / 3) / (1 / 4)), rel=1e-14)
+
+
+def test_an_output_that_is_never_given_leaks_nothing():
+    constant = rldp.Protocol(np.tile([1.0, 0.0], (2, 2, 1)))
+    assert rldp.leakage(constant, np.full((2, 2), 0.25)) == 0.0
+
+
+def test_an_output_that_only_one_secret_can_give_leaks_everything():
+    telling = rldp.Protocol([[[1.0, 0.0]], [[0.5, 0.5]]])
+    assert rldp.leakage(telling, [[0.5], [0.5]]) == math.inf
+
+
+def test_secrets_of_probability_zero_are_left_out():
+    telling = rldp.Protocol([[[0.5, 0.5]], [[0.25, 0.75]], [[1.0, 0.0]]])
+    assert rldp.leakage(telling, [[0.5], [0.5], [0.0]]) == pytest.approx(math.log(2), rel=1e-14)
+    assert rldp.leakage(telling, [[0.0], [0.0], [1.0]]) == 0.0
+
+
+def test_leakage_of_one_secret_is_zero():
+    assert rldp.leakage(random_protocol((1, 3), 0), [[0.2, 0.3, 0.5]]) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_post_processing_never_raises_leakage(seed):
+    rng = np.random.default_rng(seed)
+    protocol = random_protocol((3, 4), seed, outputs=4)
+    joint = rng.dirichlet(np.full(12, 0.5)).reshape(3, 4)
+    processed = rldp.Protocol(protocol.matrix @ rng.dirichlet(np.full(3, 0.5), size=4))
+    assert rldp.leakage(processed, joint) <= rldp.leakage(protocol, joint) + 1e-12
+
+
+def test_distortion_is_the_expected_distance():
+    protocol = rldp.Protocol([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.0, 1.0]]])
+    joint = np.array([[0.1, 0.2], [0.3, 0.4]])
+    expected = 0.1 * 0.1 + 0.2 * 0.2 + 0.3 * 0.5 + 0.4 * 0.0
+    for named in ("squared", "absolute", "hamming"):
+        assert rldp.distortion(protocol, joint, named) == pytest.approx(expected, rel=1e-14)
+
+
+def test_distortion_tells_its_measures_apart():
+    always_zero = rldp.Protocol(np.tile([1.0, 0.0, 0.0], (2, 3, 1)))
+    joint = np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.2]])
+    assert rldp.distortion(always_zero, joint, "hamming") == pytest.approx(0.8, rel=1e-14)
+    assert rldp.distortion(always_zero, joint, "absolute") == pytest.approx(0.5 + 2 * 0.3, rel=1e-14)
+    assert rldp.distortion(always_zero, joint, "squared") == pytest.approx(0.5 + 4 * 0.3, rel=1e-14)
+    assert rldp.distortion(always_zero, joint, absolute(3)) == pytest.approx(1.1, rel=1e-14)
+    assert rldp.distortion(always_zero, joint) == rldp.distortion(always_zero, joint, "squared")
+
+
+@pytest.mark.parametrize("measure", [rldp.leakage, rldp.distortion])
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        [[0.5, 0.5, 0.0]],
+        [[0.5, 0.6], [0.0, 0.0]],
+        [[0.5, 0.7], [-0.2, 0.0]],
+        [[0.5, 0.5], [math.nan, 0.0]],
+        "uniform",
+    ],
+)
+def test_what_is_no_distribution_is_refused(measure, distribution):
+    with pytest.raises(rldp.RldpError, match="distribution must"):
+        measure(random_protocol((2, 2), 0), distribution)
+
+
+# --- over a set -------------------------------------------------------------------------------------
+
+
+@each_order
+@each_sample
+def test_worst_case_is_what_a_direct_search_finds(counts, order):
+    protocol, sample = random_protocol(counts.shape, 1), rldp.Sample(counts)
+    uncertainty = rldp.PowerDivergence(order)
+    worst = rldp.worst_case(protocol, sample, uncertainty)
+    assert_worst_case_is_proved(worst, protocol, sample, uncertainty)
+    found = largest_leakage(JointSet(counts, order, radius_of(order, counts)), protocol.matrix)
+    assert worst.lower == pytest.approx(found, rel=1e-7)
+    assert worst.upper >= found * (1 - 1e-12)
+
+
+@each_order
+def test_worst_case_covers_a_secret_never_seen(order):
+    protocol, sample = random_protocol(UNSEEN_SECRET.shape, 2), rldp.Sample(UNSEEN_SECRET)
+    uncertainty = rldp.PowerDivergence(order)
+    worst = rldp.worst_case(protocol, sample, uncertainty)
+    assert_worst_case_is_proved(worst, protocol, sample, uncertainty)
+    joint_set = JointSet(UNSEEN_SECRET, order, radius_of(order, UNSEEN_SECRET))
+    assert worst.lower == pytest.approx(largest_leakage(joint_set, protocol.matrix), rel=1e-7)
+
+
+@each_order
+@each_sample
+def test_no_member_of_the_set_leaks_more_than_the_upper_bound(counts, order):
+    protocol, sample = random_protocol(counts.shape, 3), rldp.Sample(counts)
+    uncertainty = rldp.PowerDivergence(order)
+    _, upper = rldp.worst_case_leakage(protocol, sample, uncertainty)
+    rng = np.random.default_rng(4)
+    members = 0
+    for share in 10.0 ** rng.uniform(-4, 0, size=200):
+        far = rng.dirichlet(np.full(counts.size, 0.5)).reshape(counts.shape)
+        joint = (1 - share) * sample.distribution + share * far
+        if uncertainty.contains(sample, joint):
+            members += 1
+            assert rldp.leakage(protocol, joint) <= upper
+    assert members >= 20
+
+
+@each_order
+def test_worst_case_names_the_output_and_the_secrets_that_leak(order):
+    matrix = np.array([[[0.5, 0.5, 0.0]] * 2, [[0.45, 0.55, 0.0]] * 2, [[0.8, 0.2, 0.0]] * 2])
+    protocol = rldp.Protocol(matrix, secrets=["a", "b", "c"], outputs=["x", "y", "z"])
+    sample = rldp.Sample([[5, 5], [6, 4], [3, 7]], secrets=["a", "b", "c"])
+    worst = rldp.worst_case(protocol, sample, rldp.PowerDivergence(order))
+    assert (worst.output, worst.secrets) == ("y", ("b", "c"))
+    assert worst.lower == pytest.approx(math.log(0.55 / 0.2), rel=1e-9)
+    assert worst.upper == pytest.approx(math.log(0.55 / 0.2), rel=1e-9)
+
+
+def test_worst_case_over_the_estimate_alone_is_the_leakage():
+    counts = SAMPLES["three secrets, zeros"]
+    protocol, sample = random_protocol(counts.shape, 5), rldp.Sample(counts)
+    worst = rldp.worst_case(protocol, sample, rldp.Nominal())
+    expected = direct_leakage(protocol.matrix, sample.distribution)
+    assert worst.lower <= expected <= worst.upper
+    assert worst.upper - worst.lower <= 1e-12
+    np.testing.assert_array_equal(worst.distribution, sample.distribution)
+    first, second = (
+        sample.distribution[s] / sample.distribution[s].sum() @ protocol.matrix[s, :, worst.output]
+        for s in worst.secrets
+    )
+    assert math.log(first / second) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_estimate_alone_leaves_out_a_secret_never_seen():
+    protocol, sample = random_protocol(UNSEEN_SECRET.shape, 6), rldp.Sample(UNSEEN_SECRET)
+    worst = rldp.worst_case(protocol, sample, rldp.Nominal())
+    assert 1 not in worst.secrets
+    assert worst.lower == pytest.approx(rldp.leakage(protocol, sample.distribution), rel=1e-12)
+
+
+@each_order
+def test_an_output_that_a_member_of_the_set_rules_out_for_one_secret_leaks_everything(order):
+    matrix = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [1.0, 0.0]]])
+    sample = rldp.Sample([[10, 10], [10, 10]])
+    lower, upper = rldp.worst_case_leakage(rldp.Protocol(matrix), sample, rldp.PowerDivergence(order))
+    assert lower == upper == math.inf
+
+
+@each_order
+def test_an_unseen_secret_can_have_the_conditional_that_leaks_everything(order):
+    """Only one value of the unseen secret can give the output; the set lets it have the other one."""
+    matrix = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [1.0, 0.0]]])
+    sample = rldp.Sample([[10, 10], [0, 0]])
+    lower, upper = rldp.worst_case_leakage(rldp.Protocol(matrix), sample, rldp.PowerDivergence(order))
+    assert lower == upper == math.inf
+
+
+@each_order
+def test_a_protocol_that_ignores_everything_leaks_nothing_at_worst(order):
+    constant = rldp.Protocol(np.tile([0.2, 0.8, 0.0], (2, 3, 1)))
+    lower, upper = rldp.worst_case_leakage(
+        constant, rldp.Sample(SAMPLES["fifteen draws"]), rldp.PowerDivergence(order)
+    )
+    assert lower == pytest.approx(0, abs=1e-12)
+    assert upper == pytest.approx(0, abs=1e-12)
+
+
+@each_order
+def test_worst_case_of_one_secret_is_zero(order):
+    worst = rldp.worst_case(random_protocol((1, 3), 7), rldp.Sample([[4, 5, 6]]), rldp.PowerDivergence(order))
+    assert worst.lower == 0.0
+    assert worst.upper <= 1e-12
+
+
+@each_order
+def test_worst_case_never_exceeds_the_largest_ratio_in_a_column(order):
+    protocol = random_protocol((2, 3), 8)
+    limit = math.log((protocol.matrix.max(axis=(0, 1)) / protocol.matrix.min(axis=(0, 1))).max())
+    wide = rldp.PowerDivergence(order, radius=1e4)
+    lower, upper = rldp.worst_case_leakage(protocol, rldp.Sample(SAMPLES["fifteen draws"]), wide)
+    assert lower <= upper <= limit * (1 + 1e-12)
+
+
+@each_order
+def test_worst_case_grows_with_confidence(order):
+    protocol, sample = random_protocol((2, 3), 9), rldp.Sample(SAMPLES["fifteen draws"])
+    nominal = rldp.leakage(protocol, sample.distribution)
+    loose, strict = (
+        rldp.worst_case(protocol, sample, rldp.PowerDivergence(order, alpha=alpha)) for alpha in (0.5, 0.01)
+    )
+    assert nominal < loose.lower <= loose.upper < strict.lower
+
+
+@pytest.mark.parametrize("seed", range(4))
+@each_order
+def test_post_processing_never_raises_the_worst_case(order, seed):
+    rng = np.random.default_rng(seed)
+    sample, uncertainty = rldp.Sample(SAMPLES["fifteen draws"]), rldp.PowerDivergence(order)
+    protocol = random_protocol((2, 3), seed, outputs=4)
+    processed = rldp.Protocol(protocol.matrix @ rng.dirichlet(np.full(3, 0.5), size=4))
+    lower, _ = rldp.worst_case_leakage(processed, sample, uncertainty)
+    _, upper = rldp.worst_case_leakage(protocol, sample, uncertainty)
+    assert lower <= upper
+
+
+@each_order
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+def test_a_designed_protocol_leaks_at_worst_its_epsilon(order, epsilon):
+    sample, uncertainty = rldp.Sample(SAMPLES["a value never seen"]), rldp.PowerDivergence(order)
+    designed = rldp.design(sample, epsilon, privacy=uncertainty, utility=rldp.Nominal())
+    lower, upper = rldp.worst_case_leakage(designed.protocol, sample, uncertainty)
+    assert lower <= epsilon
+    assert upper <= epsilon + 1e-6

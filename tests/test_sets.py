@@ -1,0 +1,146 @@
+"""Sets of distributions: radius, membership, identity."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import rldp
+
+SAMPLE = rldp.Sample([[12, 7, 3], [4, 9, 15]])
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 0.001])
+@pytest.mark.parametrize(("n", "cells"), [(1, 2), (50, 6), (10**6, 200)])
+@pytest.mark.parametrize(("lambda_", "factor"), [(0, 1 / 2), (2 / 3, 5 / 9), (1, 1), (2, 3)])
+def test_the_radius_is_the_quantile_of_chi_square(lambda_, factor, n, cells, alpha):
+    expected = factor * stats.chi2.isf(alpha, cells - 1) / n
+    assert rldp.PowerDivergence(lambda_, alpha).size(n, cells) == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_radius_for_each_sample_size():
+    found = rldp.ChiSquare().size([[10, 20], [40, 80]], cells=4)
+    assert found.shape == (2, 2)
+    assert found[0, 0] == pytest.approx(8 * found[1, 1])
+
+
+@pytest.mark.parametrize("uncertainty", [rldp.ChiSquare(), rldp.GTest(), rldp.Nominal()])
+def test_on_a_single_cell_there_is_nothing_to_be_unsure_of(uncertainty):
+    assert uncertainty.size(10, cells=1) == 0
+
+
+def test_the_nominal_set_has_radius_zero():
+    assert rldp.Nominal().size([10, 20], cells=6).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("radius", [0, 0.25, 7])
+def test_a_given_radius_is_the_radius(radius):
+    found = rldp.PowerDivergence(1, radius=radius).size([10, 1000], cells=6)
+    assert found.tolist() == [radius, radius]
+
+
+@pytest.mark.parametrize(
+    ("named", "lambda_"), [(rldp.ChiSquare, 1), (rldp.CressieRead, 2 / 3), (rldp.GTest, 0)]
+)
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_the_named_sets_are_members_of_the_family(named, lambda_, alpha):
+    assert named(alpha) == named(alpha=alpha) == rldp.PowerDivergence(lambda_, alpha=alpha)
+    assert hash(named(alpha)) == hash(rldp.PowerDivergence(lambda_, alpha))
+    assert named(alpha).lambda_ == lambda_
+    assert named(alpha).alpha == alpha
+    assert named(alpha).radius is None
+
+
+def test_the_level_is_five_percent_by_default():
+    assert rldp.ChiSquare() == rldp.ChiSquare(0.05)
+    assert rldp.PowerDivergence(1) == rldp.PowerDivergence(1, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (rldp.ChiSquare(0.05), rldp.ChiSquare(0.1)),
+        (rldp.ChiSquare(), rldp.GTest()),
+        (rldp.ChiSquare(), rldp.PowerDivergence(1, radius=0.1)),
+        (rldp.PowerDivergence(1, radius=0.2), rldp.PowerDivergence(1, radius=0.1)),
+        (rldp.PowerDivergence(1, radius=0), rldp.Nominal()),
+        (rldp.ChiSquare(), 1.0),
+    ],
+)
+def test_sets_that_differ_are_not_equal(one, other):
+    assert one != other
+
+
+def test_alpha_does_not_matter_beside_a_radius():
+    one, other = rldp.PowerDivergence(1, 0.05, radius=0.3), rldp.PowerDivergence(1, 0.2, radius=0.3)
+    assert one == other
+    assert hash(one) == hash(other)
+
+
+def test_nominal_sets_are_all_the_same():
+    assert rldp.Nominal() == rldp.Nominal()
+    assert hash(rldp.Nominal()) == hash(rldp.Nominal())
+
+
+@pytest.mark.parametrize("uncertainty", [rldp.ChiSquare(), rldp.PowerDivergence(2, radius=0.1)])
+@pytest.mark.parametrize("name", ["lambda_", "alpha", "radius"])
+def test_sets_are_frozen(uncertainty, name):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(uncertainty, name, 0.5)
+
+
+def test_numbers_become_floats():
+    made = rldp.PowerDivergence(np.int64(1), np.float32(0.5), radius=np.array(2))
+    assert [type(x) for x in (made.lambda_, made.alpha, made.radius)] == [float, float, float]
+
+
+@pytest.mark.parametrize("lambda_", [0, 2 / 3, 1, 2])
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.2, 0.3, 0.5, 0.9])
+def test_a_set_holds_what_the_test_does_not_reject(lambda_, share):
+    p = (1 - share) * SAMPLE.distribution + share / 6
+    _, p_value = stats.power_divergence(SAMPLE.counts, SAMPLE.n * p, lambda_=lambda_, axis=None)
+    assert rldp.PowerDivergence(lambda_, alpha=0.05).contains(SAMPLE, p) == (p_value >= 0.05)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.5])
+@pytest.mark.parametrize("lambda_", [0, 2 / 3, 1, 2])
+def test_a_set_ends_where_the_test_begins_to_reject(lambda_, alpha):
+    def mixture(share):
+        return (1 - share) * SAMPLE.distribution + share / 6
+
+    def slack(share):
+        expected = SAMPLE.n * mixture(share)
+        return stats.power_divergence(SAMPLE.counts, expected, lambda_=lambda_, axis=None)[1] - alpha
+
+    uncertainty = rldp.PowerDivergence(lambda_, alpha=alpha)
+    edge = optimize.brentq(slack, 0.01, 1, xtol=1e-12)
+    assert uncertainty.contains(SAMPLE, mixture(edge - 1e-6))
+    assert not uncertainty.contains(SAMPLE, mixture(edge + 1e-6))
+
+
+@pytest.mark.parametrize("uncertainty", [rldp.ChiSquare(), rldp.GTest(), rldp.Nominal()])
+def test_the_estimate_is_in_every_set(uncertainty):
+    assert uncertainty.contains(SAMPLE, SAMPLE.distribution) is True
+
+
+@pytest.mark.parametrize("uncertainty", [rldp.Nominal(), rldp.PowerDivergence(1, radius=0)])
+def test_radius_zero_is_the_estimate_alone(uncertainty):
+    nearby = (1 - 1e-9) * SAMPLE.distribution + 1e-9 / 6
+    assert uncertainty.contains(SAMPLE, SAMPLE.distribution)
+    assert not uncertainty.contains(SAMPLE, nearby)
+
+
+@pytest.mark.parametrize("uncertainty", [rldp.ChiSquare(0.999), rldp.GTest(1e-9)])
+def test_what_was_seen_cannot_be_impossible(uncertainty):
+    assert not uncertainty.contains(rldp.Sample([[1, 5]]), [[0, 1]])
+
+
+def test_what_was_not_seen_can_be_possible():
+    assert rldp.ChiSquare().contains(rldp.Sample([[0, 5]]), [[0.1, 0.9]])
+
+
+def test_membership_is_of_the_samples_shape():
+    message = r"^distribution must have the sample's shape \(2, 3\), got \(1, 6\)$"
+    with pytest.raises(rldp.InvalidArgument, match=message):
+        rldp.ChiSquare().contains(SAMPLE, SAMPLE.distribution.reshape(1, 6))
