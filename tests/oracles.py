@@ -66,7 +66,7 @@ class JointSet:
 
     def largest_mean(self, v: np.ndarray) -> Maximum:
         """sup Σ P v."""
-        return self._maximise(lambda p: (float((p * v).sum()), v), ())
+        return self._maximise(lambda p: (float((p * v).sum()), v), (), size=np.ptp(v))
 
     def largest_difference(self, first: int, second: int, a: np.ndarray, b: np.ndarray) -> Maximum:
         """sup Σ_u P(u|first) a_u − Σ_u P(u|second) b_u."""
@@ -75,7 +75,7 @@ class JointSet:
             (top, d_top), (bottom, d_bottom) = _given(p, first, a), _given(p, second, b)
             return top - bottom, d_top - d_bottom
 
-        return self._maximise(difference, (first, second))
+        return self._maximise(difference, (first, second), size=max(np.ptp(a), np.ptp(b)))
 
     def largest_log_ratio(self, first: int, second: int, a: np.ndarray, b: np.ndarray) -> Maximum:
         """sup log Σ_u P(u|first) a_u − log Σ_u P(u|second) b_u."""
@@ -84,19 +84,21 @@ class JointSet:
             (top, d_top), (bottom, d_bottom) = _given(p, first, a), _given(p, second, b)
             return math.log(top / bottom), d_top / top - d_bottom / bottom
 
-        return self._maximise(log_ratio, (first, second))
+        return self._maximise(log_ratio, (first, second), size=1.0)
 
-    def _maximise(self, objective: Callable, conditioned: tuple[int, ...], starts: int = 2) -> Maximum:
-        """Sequential quadratic programming from several starts; the best member that was reached.
+    def _maximise(self, objective: Callable, conditioned: tuple[int, ...], size: float) -> Maximum:
+        """Sequential quadratic programming from two starts; the best member that was reached.
 
-        A secret in ``conditioned`` that was never seen gets no more than a trace of mass: that is
-        enough to give it any conditional at all, at next to no cost.
+        ``size`` is how much the objective can vary, up to a factor. A secret in ``conditioned`` that
+        was never seen gets no more than a trace of mass: that is enough to give it any conditional
+        at all, at next to no cost.
         """
         estimate, order, radius = self.estimate, self.order, self.radius
         flat = estimate.ravel()
         seen = flat > 0
         weight = flat[seen]
         step = min(math.sqrt(radius), 1.0)
+        unit = step * size if size > 0 else 1.0
         scale = np.full(estimate.shape, step**2)
         traced = np.zeros(estimate.shape, dtype=bool)
         for secret in conditioned:
@@ -115,7 +117,7 @@ class JointSet:
         def cost(z: np.ndarray) -> tuple[float, np.ndarray]:
             p = joint(z)
             value, slope = objective(p.reshape(estimate.shape))
-            return -value / step, -slope.ravel() * joint_slope(p) / step
+            return -value / unit, -slope.ravel() * joint_slope(p) / unit
 
         def slack(z: np.ndarray) -> float:
             x = step * z[seen]
@@ -141,7 +143,7 @@ class JointSet:
         ]
         rng = np.random.default_rng(0)
         found = []
-        for start in range(starts):
+        for start in range(2):
             unseen = np.where(traced, 0.5, 0.01) if start == 0 else rng.uniform(0.01, 0.2, flat.size)
             z = np.where(seen, 0.5 * rng.normal(size=flat.size) * (start > 0), unseen)
             result = minimize(

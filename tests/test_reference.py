@@ -32,9 +32,9 @@ def drawn_sample(shape, draws, seed):
 SMALL_SAMPLES = {
     "2×4, 40 draws, zeros": np.array([[12, 0, 5, 3], [0, 9, 4, 7]]),
     "2×4, 1000 draws": drawn_sample((2, 4), 1000, 1),
-    "3×4, 200 draws": drawn_sample((3, 4), 200, 2),
 }
 LARGER_SAMPLES = {
+    "3×4, 200 draws": drawn_sample((3, 4), 200, 2),
     "3×5, 75 draws": drawn_sample((3, 5), 75, 3),
     "3×5, 750 draws": drawn_sample((3, 5), 750, 4),
     "3×5, 15000 draws": drawn_sample((3, 5), 15000, 5),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -43,9 +44,7 @@ class Layout(Constant):
 
     @classmethod
     def of(cls, parts: Sequence[Array]) -> Layout:
-        shapes = [tuple(part.shape[1:]) for part in parts]
-        ends = [0, *accumulate(math.prod(shape) for shape in shapes)]
-        return cls(tuple((slice(*ends[i : i + 2]), shape) for i, shape in enumerate(shapes)))
+        return _layout(tuple(part.shape[1:] for part in parts))
 
     def join(self, parts: Sequence[Array]) -> Array:
         return namespace(parts[0]).concat([flat(part) for part in parts], axis=1)
@@ -53,6 +52,12 @@ class Layout(Constant):
     def split(self, joined: Array) -> tuple[Array, ...]:
         k = joined.shape[0]
         return tuple(reshape(joined[:, place], (k, *shape)) for place, shape in self.places)
+
+
+@lru_cache(maxsize=256)
+def _layout(shapes: tuple[tuple[int, ...], ...]) -> Layout:
+    ends = [0, *accumulate(math.prod(shape) for shape in shapes)]
+    return Layout(tuple((slice(*ends[i : i + 2]), shape) for i, shape in enumerate(shapes)))
 
 
 def apply(matrix: Array, vector: Array) -> Array:
@@ -95,6 +100,9 @@ def take_problems(tree: Tree, index: Array) -> Tree:
 
 def choose(mask: Array, yes: Tree, no: Tree) -> Tree:
     """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
-    if bool(namespace(mask).all(mask)):
+    xp = namespace(mask)
+    if bool(xp.all(mask)):
         return yes
+    if not bool(xp.any(mask)):
+        return no
     return map_arrays(lambda a, b: namespace(a).where(along(mask, a), a, b) if a.size else a, yes, no)

@@ -70,8 +70,10 @@ class NewtonSystem:
         compliance = compliance - xp.matmul(xp.matrix_transpose(self._coupling), coupled)
         self._stiffness = self.utility.matrix()
         system = xp.eye(n, dtype=d.dtype) + xp.matmul(compliance, self._stiffness)
-        self._row_scale = 1 / xp.max(xp.abs(system), axis=-1)
-        self._utility_system = system * self._row_scale[..., None]
+        row_scale = 1 / xp.max(xp.abs(system), axis=-1)
+        self._force = xp.matmul(
+            self._stiffness, xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
+        )
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
@@ -84,12 +86,14 @@ class NewtonSystem:
             gq = gq + self.distortion * self._per_cell(pi)
         return self.layout.join((gq, geta, eta_utility, xp.sum(dq, axis=1)))
 
-    def solve(self, rhs: Array, tolerance: Array) -> Array:
+    def solve(self, rhs: Array, tolerance: Array, *, refine: bool = True) -> Array:
         """Solve to ``tolerance`` (K,) where refinement reaches it; the residual never grows.
 
         Generalised conjugate residuals: each step adds the multiple of a new direction that leaves
         the smallest residual.
         """
+        if not refine:
+            return self._eliminate(rhs)
         xp = namespace(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
@@ -125,8 +129,7 @@ class NewtonSystem:
             return self.layout.join((dq, self.privacy.expand(dq, eta0), reta_utility, nu))
         reached = xp.sum(self._centred * moved, axis=1) + self._centre * rnu
         reached = reached + apply(xp.matrix_transpose(self._coupling), apply(self._schur, needed))
-        dv = xp.linalg.solve(self._utility_system, (self._row_scale * reached)[..., None])[..., 0]
-        force = apply(self._stiffness, dv)
+        force = apply(self._force, reached)
         nu = apply(self._schur, needed + apply(self._coupling, force))
         pushed = nu[:, None, :] - self._centred * force[:, None, :]
         dq = reshape(moved + apply(self._inverse, pushed), rq.shape)

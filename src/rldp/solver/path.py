@@ -33,6 +33,7 @@ _LEAST_CENTRING = 0.02  # μ falls at most by this factor
 _CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
 _FAR = 0.9  # a step that goes this far needs no further correction
 _LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
+_DELICATE = 1e-4  # μ, below which Newton's systems are refined: rounding errors grow like μ^(−2)
 _LAG = 0.05  # μ stays above this share of the gap that the dual point has proved so far
 
 
@@ -133,6 +134,7 @@ class _Local:
     multipliers: Array  # (K, M)
     mu: Array  # (K,)
     system: NewtonSystem
+    delicate: bool  # curvatures of order μ and 1/μ meet: elimination alone may miss digits
 
     @classmethod
     def at(cls, iterate: _Iterate, distortion: Array) -> _Local:
@@ -143,7 +145,8 @@ class _Local:
         system = NewtonSystem(
             iterate.l / iterate.q, distortion, privacy, utility, Layout.of(iterate.unknowns)
         )
-        return cls(iterate, distortion, layout, slacks, multipliers, mu, system)
+        delicate = bool(namespace(mu).any(mu < _DELICATE))
+        return cls(iterate, distortion, layout, slacks, multipliers, mu, system, delicate)
 
     def direction(self, target: Array, affine: _Direction | None = None, weight: Array = None) -> _Direction:
         """Newton's direction towards products ``target``, with ``weight`` of the second-order terms."""
@@ -164,7 +167,7 @@ class _Local:
         missing = xp.sum(it.q, axis=1) - 1
         rhs = -self.system.layout.join((gq, geta, geta_utility, missing))
         accuracy = 1.0 if affine is None else 0.1  # the predictor only looks ahead
-        x = self.system.layout.split(self.system.solve(rhs, accuracy * self.mu))
+        x = self.system.layout.split(self.system.solve(rhs, accuracy * self.mu, refine=self.delicate))
         privacy = it.privacy.step(x[0], x[1])
         utility = it.utility.step(flat(xp.sum(self.distortion * x[0], axis=1)), x[2])
         moves = self.layout.join((x[0], *privacy.slacks, *utility.slacks))
