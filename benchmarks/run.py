@@ -136,7 +136,7 @@ its time includes modelling, because each sample needs a new model. All samples 
 Dirichlet(½) truths, ε = 0.5, squared distortion, Pearson's set at α = 0.05. Ours closes a proved
 relative gap of 1e-6 (1e-5 where it says so) and includes repair and proof. Times are medians per design.
 
-| | rldp | CVXPY + Clarabel | of which solver | ratio | ratio to the bare solver | wanted | largest difference of objectives |
+| | rldp | CVXPY + Clarabel | of it solver | ratio | ratio to solver | wanted | objectives differ by |
 |---|---|---|---|---|---|---|---|
 {rows}
 """

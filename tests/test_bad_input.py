@@ -189,8 +189,18 @@ def test_epsilon_that_is_no_level(no_work, epsilon, error, message):
         ("one None", [1, None], TYPE, "epsilon must be a number, got None"),
         ("strings", ["a", "b"], TYPE, "epsilon must be a number, got …"),
         ("booleans", [True, True], TYPE, "epsilon must be a number, got …"),
-        ("too many", [1, 2, 3], VALUE, "epsilon must be one number or 2 of them, got shape (3,)"),
-        ("a row", [[1, 2]], VALUE, "epsilon must be one number or 2 of them, got shape (1, 2)"),
+        (
+            "too many",
+            [1, 2, 3],
+            VALUE,
+            "epsilon must be one number or one for each of 2 samples, got shape (3,)",
+        ),
+        (
+            "a row",
+            [[1, 2]],
+            VALUE,
+            "epsilon must be one number or one for each of 2 samples, got shape (1, 2)",
+        ),
     ),
 )
 def test_levels_that_do_not_fit_a_batch(no_work, epsilon, error, message):

@@ -141,6 +141,6 @@ def test_what_was_not_seen_can_be_possible():
 
 
 def test_membership_is_of_the_samples_shape():
-    message = r"^distribution must have the sample's shape \(2, 3\), got \(1, 6\)$"
+    message = r"^distribution must have shape \(2, 3\) \(secrets, values\), got \(1, 6\)$"
     with pytest.raises(rldp.InvalidArgument, match=message):
         rldp.ChiSquare().contains(SAMPLE, SAMPLE.distribution.reshape(1, 6))

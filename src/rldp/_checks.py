@@ -60,6 +60,20 @@ def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:
         raise InvalidArgument(f"{name} must be {needed}, got one that a float cannot hold") from error
 
 
+def distribution_table(given: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """``given`` as a table of probabilities of the given shape that sum to one."""
+    table = number_array("distribution", "a table of numbers (secrets, values)", given)
+    if table.shape != shape:
+        raise InvalidArgument(f"distribution must have shape {shape} (secrets, values), got {table.shape}")
+    if not (table >= 0).all():
+        raise InvalidArgument("distribution must hold probabilities, got a negative number or NaN")
+    if not abs(table.sum() - 1) <= 1e-9:
+        raise InvalidArgument(
+            f"distribution must hold probabilities that sum to one, got a sum of {table.sum():g}"
+        )
+    return table
+
+
 def labels(name: str, given: object, count: int | None = None) -> tuple[Label, ...]:
     """``given`` as a tuple of distinct labels, ``count`` of them; None stands for 0, 1, 2, …"""
     if given is None and count is not None:

@@ -17,6 +17,7 @@ from rldp.support import NestedMean, minimising_eta
 __all__ = [
     "Witness",
     "constant_lower_bound",
+    "estimated_members",
     "lower_bound",
     "objective",
     "privacy_excess",
@@ -67,6 +68,13 @@ def _seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
     pairs = ordered_pairs(matrix.shape[1])
     columns = np.moveaxis(matrix, 3, 1)
     return np.asarray(columns[:, :, pairs] * _pair_data(problem)[2])
+
+
+def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
+    """The estimated conditionals, members of every set, as (K, outputs, T, 2, U); uniform if unseen."""
+    masses, conditionals, _ = _pair_data(problem)
+    members = np.where(masses[..., None] > 0, conditionals, 1 / conditionals.shape[-1])
+    return np.repeat(members, outputs, axis=1)
 
 
 def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
@@ -125,7 +133,7 @@ def utility_mean(problem: DesignProblem) -> NestedMean:
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
     """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
-    if problem.utility is None:
+    if problem.utility is None or problem.enlarged_utility:
         return problem.estimate
     mean = utility_mean(problem)
     flat = v.reshape(len(v), 1, -1)

@@ -127,8 +127,8 @@ def demo(
     from rldp import render
     from rldp.demo import adult, compare
 
-    if rows < 1:
-        raise InvalidArgument(f"--rows must be at least 1, got {rows}")
+    if not 1 <= rows <= 10**9:
+        raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
     sample = adult(rows)
     screen = render.console()
     screen.print(

@@ -193,18 +193,21 @@ def _problem(
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
-    if np.ndim(epsilon) == 0:
-        given = [real_number("epsilon", epsilon)] * count
-    else:
-        given = [real_number("epsilon", item) for item in np.asarray(epsilon).ravel()]
-        if np.shape(epsilon) != (count,):
-            raise InvalidArgument(
-                f"epsilon must be one number or {count} of them, got shape {np.shape(epsilon)}"
-            )
-    for number in given:
-        if number < 0:
-            raise InvalidArgument(f"epsilon must be at least 0, got {number!r}")
-    return np.array(given)
+    """One level for each of ``count`` samples."""
+    needed = f"epsilon must be one number or one for each of {count} samples"
+    try:
+        given = np.asarray(epsilon, dtype=object)
+    except ValueError as error:
+        raise InvalidArgument(f"{needed}, got rows that differ") from error
+    levels = np.array([real_number("epsilon", item) for item in given.ravel()])
+    if given.ndim == 0:
+        levels = np.repeat(levels, count)
+    elif given.shape != (count,):
+        raise InvalidArgument(f"{needed}, got shape {given.shape}")
+    for level in levels.tolist():
+        if level < 0:
+            raise InvalidArgument(f"epsilon must be at least 0, got {level!r}")
+    return levels
 
 
 def _checked_gap(gap: float) -> float:

@@ -21,6 +21,7 @@ _NAMED: dict[str, Callable[[float, float], float]] = {
     "absolute": lambda u, y: abs(u - y),
 }
 _NAMES = "'squared', 'absolute' or 'hamming'"
+_LARGEST = 1e100  # so that sums of products stay finite
 
 
 def distortion_matrix(
@@ -53,7 +54,12 @@ def distortion_matrix(
         matrix = number_array("distortion", f"{_NAMES}, a function or a matrix of numbers", distortion)
     if matrix.shape != shape:
         raise InvalidArgument(f"distortion must have shape {shape} (values, outputs), got {matrix.shape}")
-    for needed, wrong in (("finite", ~np.isfinite(matrix)), ("0 or more", matrix < 0)):
+    wrongs = {
+        "finite": ~np.isfinite(matrix),
+        "0 or more": matrix < 0,
+        f"at most {_LARGEST:g}": matrix > _LARGEST,
+    }
+    for needed, wrong in wrongs.items():
         if wrong.any():
             u, y = np.argwhere(wrong)[0]
             pair = f"d({shown(values[u])}, {shown(outputs[y])})"

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp import bounds
-from rldp._checks import Label
+from rldp._checks import Label, distribution_table
 from rldp.distortions import Distortion, distortion_matrix
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgumentType
 from rldp.problem import DesignProblem, Floats, ordered_pairs
 from rldp.protocol import Protocol
 from rldp.sample import Sample
@@ -153,19 +153,7 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    try:
-        p = np.array(distribution, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgumentType("distribution must be a table of numbers") from error
-    if p.shape != protocol.matrix.shape[:2]:
-        raise InvalidArgument(
-            f"distribution must have shape {protocol.matrix.shape[:2]} (secrets, values), got {p.shape}"
-        )
-    if not (p >= 0).all() or not abs(p.sum() - 1) <= 1e-9:
-        raise InvalidArgument(
-            f"distribution must hold probabilities that sum to one, got a sum of {p.sum():g}"
-        )
-    return p
+    return distribution_table(distribution, protocol.matrix.shape[:2])
 
 
 def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:

@@ -112,14 +112,14 @@ def _certified(
 def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
     """Where mixing a little uniform output into the unconstrained optimum is good enough."""
     secrets, outputs = problem.counts.shape[1], problem.distortion.shape[1]
-    if secrets == 1 or outputs == 1 or problem.scale == 0:
+    if secrets == 1 or outputs == 1 or problem.scale <= 0.1 * gap:
         return np.ones(len(problem.counts), dtype=bool)
     return np.asarray(outputs * np.exp(-problem.epsilon) * problem.scale <= 0.1 * gap)
 
 
 def _solve_easy(problem: DesignProblem) -> Solved:
     """Nothing, or next to nothing, is forbidden."""
-    if problem.scale == 0:
+    if problem.scale < 1e-100:
         return _solve_single_output(problem)
     matrix = closed.nearly_unconstrained(problem)
     eta = bounds.trivial_eta(problem, matrix)
@@ -199,8 +199,9 @@ def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solv
 
 def _witness(problem: DesignProblem, solution: Solution) -> Witness:
     dual = solution.dual
-    return Witness(
-        z=dual.z * problem.scale,
-        members=dual.members,
-        distribution=dual.distribution.reshape(problem.counts.shape),
-    )
+    members, distribution = dual.members, dual.distribution.reshape(problem.counts.shape)
+    if problem.enlarged_privacy:
+        members = bounds.estimated_members(problem, problem.distortion.shape[1])
+    if problem.enlarged_utility:
+        distribution = problem.estimate
+    return Witness(z=dual.z * problem.scale, members=members, distribution=distribution)

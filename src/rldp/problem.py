@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from rldp.sets import UncertaintySet
 __all__ = ["DesignProblem", "Floats", "ordered_pairs"]
 
 Floats = NDArray[np.float64]
+
+_SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
 
 
 def ordered_pairs(secrets: int) -> NDArray[np.int64]:
@@ -37,6 +39,9 @@ class DesignProblem:
     distortion : array (|U|, |Y|), non-negative
     privacy, utility : (λ, budget (K,)) or None
         The sets, as orders and budgets of :class:`rldp.support.NestedMean`; None is the estimate.
+    enlarged_privacy, enlarged_utility : bool
+        Whether a set was too small for floats and a larger one stands for it. What holds on the
+        larger set holds; lower bounds must then rest on the estimate, which is in every set.
     """
 
     counts: NDArray[np.int64]
@@ -44,6 +49,8 @@ class DesignProblem:
     distortion: Floats
     privacy: tuple[float, Floats] | None
     utility: tuple[float, Floats] | None
+    enlarged_privacy: bool = False
+    enlarged_utility: bool = False
 
     @classmethod
     def of(
@@ -54,7 +61,10 @@ class DesignProblem:
         privacy: UncertaintySet,
         utility: UncertaintySet,
     ) -> DesignProblem:
-        return cls(counts, epsilon, distortion, _budget(privacy, counts), _budget(utility, counts))
+        (privacy_set, more_privacy), (utility_set, more_utility) = (
+            _budget(part, counts) for part in (privacy, utility)
+        )
+        return cls(counts, epsilon, distortion, privacy_set, utility_set, more_privacy, more_utility)
 
     @property
     def estimate(self) -> Floats:
@@ -75,12 +85,22 @@ class DesignProblem:
         privacy, utility = (
             None if part is None else (part[0], part[1][index]) for part in (self.privacy, self.utility)
         )
-        return DesignProblem(self.counts[index], self.epsilon[index], self.distortion, privacy, utility)
+        return replace(
+            self,
+            counts=self.counts[index],
+            epsilon=self.epsilon[index],
+            privacy=privacy,
+            utility=utility,
+        )
 
 
-def _budget(uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> tuple[float, Floats] | None:
+def _budget(
+    uncertainty: UncertaintySet, counts: NDArray[np.int64]
+) -> tuple[tuple[float, Floats] | None, bool]:
+    """Order and budgets of a set, and whether it had to be enlarged."""
     radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
     if not radius.any():
-        return None
+        return None, False
     order = uncertainty.order
-    return order, (radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order)))
+    budget = radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order))
+    return (order, np.maximum(budget, _SMALLEST_BUDGET)), bool((budget < _SMALLEST_BUDGET).any())

@@ -9,9 +9,9 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, labels
+from rldp._checks import Label, labels, number_array
 from rldp.certificate import Certificate
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument
 from rldp.sample import Sample
 from rldp.sets import UncertaintySet
 
@@ -95,12 +95,7 @@ class Protocol:
 
 
 def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:
-    try:
-        table = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgumentType(
-            f"matrix must be a table of numbers (secrets, values, outputs), got {type(matrix).__name__}"
-        ) from error
+    table = number_array("matrix", "a table of numbers (secrets, values, outputs)", matrix)
     if table.ndim != 3 or table.size == 0:
         raise InvalidArgument(
             f"matrix must have three axes (secrets, values, outputs), got shape {table.shape}"

@@ -24,14 +24,12 @@ def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
     parts: list[RenderableType] = []
     values, outputs = protocol.values[:widest], protocol.outputs[:widest]
     for secret, table in zip(protocol.secrets, protocol.matrix, strict=True):
-        grid = Table(title=f"P(y | {secret}, u)", box=None, padding=(0, 0), title_justify="left")
+        grid = Table(title=Text(f"P(y | {secret}, u)"), box=None, padding=(0, 0), title_justify="left")
         grid.add_column("u \\ y ", justify="right", style="dim")
         for output in outputs:
-            grid.add_column(
-                f"{output:>3}" if not isinstance(output, str) else output[:6] + " ", justify="right"
-            )
+            grid.add_column(Text(f"{str(output)[:6]:>3}"), justify="right")
         for value, row in zip(values, table, strict=False):
-            grid.add_row(f"{value} ", *(_cell(p) for p in row[: len(outputs)]))
+            grid.add_row(Text(f"{value} "), *(_cell(p) for p in row[: len(outputs)]))
         parts += [grid, Text()]
     cut = len(protocol.values) > widest or len(protocol.outputs) > widest
     note = f" (first {widest} values and outputs shown)" if cut else ""
@@ -51,15 +49,15 @@ def _cell(probability: float) -> Text:
 def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     """The four problems side by side."""
     table = Table(title=f"Four designs at ε = {epsilon:g}", title_justify="left")
-    for heading, justify in (
-        ("problem", "left"),
-        ("privacy holds for", "left"),
-        ("worst ε in the 95 % set", "right"),
-        ("distortion of the estimate", "right"),
-        ("distortion promised", "right"),
-        ("no private protocol beats", "right"),
+    for heading in ("problem", "privacy holds for"):
+        table.add_column(heading)
+    for heading in (
+        "worst ε in the 95 % set",
+        "distortion of the estimate",
+        "distortion promised",
+        "no private protocol beats",
     ):
-        table.add_column(heading, justify="left" if justify == "left" else "right")
+        table.add_column(heading, justify="right")
     for row in rows:
         robust = row.design.problem.endswith("RP")
         upper = row.worst_leakage[1]

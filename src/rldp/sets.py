@@ -15,6 +15,7 @@ See ``docs/theory.md``, 'Sets of distributions'.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,24 +23,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
-from rldp._checks import finite_number
+from rldp._checks import distribution_table, finite_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 if TYPE_CHECKING:
     from rldp.sample import Sample
 
+_LARGEST_ORDER = 100.0
+
 __all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet"]
 
 
 @dataclass(frozen=True)
-class UncertaintySet:
+class UncertaintySet(ABC):
     """A recipe that turns a sample into a set of distributions around its estimate."""
 
     @property
+    @abstractmethod
     def order(self) -> float:
         """The λ of the power divergence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """Radius of the set for samples of ``n`` draws on ``cells`` cells; 0 is the estimate alone.
 
@@ -54,7 +58,6 @@ class UncertaintySet:
         -------
         ndarray, shape of ``n``
         """
-        raise NotImplementedError
 
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
         """Divergence of ``distribution`` from ``estimate``, in the units of the radius."""
@@ -68,11 +71,7 @@ class UncertaintySet:
 
     def contains(self, sample: Sample, distribution: ArrayLike) -> bool:
         """Whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
-        p = np.asarray(distribution, dtype=float)
-        if p.shape != sample.counts.shape:
-            raise InvalidArgument(
-                f"distribution must have the sample's shape {sample.counts.shape}, got {p.shape}"
-            )
+        p = distribution_table(distribution, sample.counts.shape)
         radius = float(self.size(sample.n, p.size))
         if radius == 0:
             return bool(np.array_equal(p, sample.distribution))
@@ -130,7 +129,10 @@ class PowerDivergence(UncertaintySet):
     radius: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lambda_", finite_number("lambda_", self.lambda_, at_least=0.0))
+        order = finite_number("lambda_", self.lambda_, at_least=0.0)
+        if order > _LARGEST_ORDER:
+            raise InvalidArgument(f"lambda_ must be at most {_LARGEST_ORDER:g}, got {order:g}")
+        object.__setattr__(self, "lambda_", order)
         alpha = finite_number("alpha", self.alpha)
         if not 0 < alpha < 1:
             raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
@@ -190,6 +192,6 @@ def checked_set(name: str, value: object) -> UncertaintySet:
     """``value`` if it is a set of distributions; otherwise an error that names ``name``."""
     if not isinstance(value, UncertaintySet):
         raise InvalidArgumentType(
-            f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {value!r}"
+            f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
         )
     return value
