@@ -161,6 +161,20 @@ def cautious_silence() -> KnownProblem:
     )
 
 
+def evenly_cautious_silence() -> KnownProblem:
+    return KnownProblem(
+        "ε = 0 over a set, robust utility, mixed output",
+        np.array([[16, 12], [10, 14]]),
+        0.0,
+        "hamming",
+        0.5,
+        "The set holds a distribution with even values, under which every constant output costs ½; a "
+        "fair coin costs ½ under every distribution, a single output more at worst.",
+        privacy=rldp.ChiSquare(),
+        utility=rldp.ChiSquare(),
+    )
+
+
 KNOWN_PROBLEMS = [
     *(identical_conditionals(epsilon) for epsilon in (0.01, 0.5, 3.0)),
     *(mirrored_coins(epsilon) for epsilon in (0.1, 0.5, 1.0, 2.0)),
@@ -171,6 +185,7 @@ KNOWN_PROBLEMS = [
     one_secret(),
     silence(),
     cautious_silence(),
+    evenly_cautious_silence(),
 ]
 
 # Nominal privacy at ε = 0 asks for equal output distributions: there is no protocol strictly inside.

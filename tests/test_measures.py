@@ -241,12 +241,14 @@ def test_worst_case_of_one_secret_is_zero(order):
 
 
 @each_order
-def test_worst_case_never_exceeds_the_largest_ratio_in_a_column(order):
+@pytest.mark.parametrize("radius", [10.0, 100.0, 1000.0, 1e4])
+def test_worst_case_over_a_wide_set_is_sharp_and_within_the_ratios_of_a_column(order, radius):
     protocol = random_protocol((2, 3), 8)
     limit = math.log((protocol.matrix.max(axis=(0, 1)) / protocol.matrix.min(axis=(0, 1))).max())
-    wide = rldp.PowerDivergence(order, radius=1e4)
+    wide = rldp.PowerDivergence(order, radius=radius)
     lower, upper = rldp.worst_case_leakage(protocol, rldp.Sample(SAMPLES["fifteen draws"]), wide)
     assert lower <= upper <= limit * (1 + 1e-12)
+    assert upper - lower <= 1e-8
 
 
 @each_order
