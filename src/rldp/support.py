@@ -208,17 +208,34 @@ class NestedMean:
             return self._at_order_zero(p)
         xp = namespace(p)
         centre = xp.vecdot(self.conditionals, p) + self._unseen
-        power = xp.expm1(self.rho * xp.log(p / centre[..., None]))
-        excess = xp.vecdot(self.conditionals, power)
-        omega = self.conditionals * (1 + power) / (1 + excess)[..., None]
-        log_mean = xp.log(centre) + xp.log1p(excess) / self.rho
+        log_mean, omega = self._group_means(self.rho * xp.log(p / centre[..., None]))
+        log_mean = xp.log(centre) + log_mean
         level = xp.vecdot(self._shares, log_mean)
         excess = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
         share = (row_sum(excess) - self.budget) / (self.budget + self._total + self._alone)
-        value = xp.exp(level + xp.log1p(share) / self.theta) * self._size
         part = excess + self.masses
-        tau = part / (row_sum(part) + self._alone)[..., None]
-        return self._point(p, value, tau, omega)
+        total = row_sum(part) + self._alone
+        log_share = xp.log1p(share)
+        if bool(xp.any(share < -0.5)):
+            direct = xp.log(total / (self.budget + self._total + self._alone))
+            log_share = xp.where(share < -0.5, direct, log_share)
+        value = xp.exp(level + log_share / self.theta) * self._size
+        return self._point(p, value, part / total[..., None], omega)
+
+    def _group_means(self, x: Array) -> tuple[Array, Array]:
+        """Log of (Σ c eˣ)^(1/ρ) and the weights of its terms; no digits are lost near x = 0 or far off."""
+        xp = namespace(x)
+        power = xp.expm1(x)
+        excess = xp.vecdot(self.conditionals, power)
+        terms, total, log_total = self.conditionals * (1 + power), 1 + excess, xp.log1p(excess)
+        small = excess < -0.5
+        if bool(xp.any(small)):
+            exact = self.conditionals * xp.exp(x)
+            sums = row_sum(exact) + self._unseen
+            terms = xp.where(small[..., None], exact, terms)
+            total = xp.where(small, sums, total)
+            log_total = xp.where(small, xp.log(sums), log_total)
+        return log_total / self.rho, terms / total[..., None]
 
     def _at_order_zero(self, p: Array) -> MeanPoint:
         xp = namespace(p)
@@ -245,24 +262,30 @@ class NestedMean:
         return -xp.expm1(-(1 / self.theta - 1) * xp.log1p(relative))
 
     def rounding(self, p: Array) -> Array:
-        """Bound on the relative rounding error of G as computed by :meth:`at`: (...)."""
+        """Bound on the relative rounding error of G as computed by :meth:`at`: (...).
+
+        Sums of |U| positive terms, logarithms as large as those of ``p`` over seen cells, their
+        division by ρ and θ, and the exponent of the budget are what errors come from.
+        """
         xp = namespace(p)
-        unit = 4 * 2.0**-52
-        terms = p.shape[-1] + 8
-        if self.order == 0:
-            size = 8 + xp.max(xp.abs(xp.log(p)), axis=(-2, -1))
-            return unit * terms * size
-        return unit * (terms / self.rho + 8 / self.theta + 8) * xp.ones_like(p[..., 0, 0])
+        logs = xp.where(self.conditionals > 0, xp.abs(xp.log(p)), 0.0)
+        relative = self.budget / (self._total + self._alone)
+        exponent = relative if self.order == 0 else xp.log1p(relative) / self.theta
+        largest = xp.max(logs, axis=(-2, -1)) + xp.max(xp.abs(self._log_masses), axis=-1) + exponent
+        size = p.shape[-1] + 12 + 4 * largest
+        factor = 2 if self.order == 0 else 2 + 1 / self.rho + 1 / self.theta
+        return 4 * 2.0**-52 * factor * size
 
     def divergence(self, members: Array) -> Array:
         """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
         xp = namespace(members)
         seen = self.conditionals > 0
-        positive = xp.where(seen, members, 1.0)
+        positive = xp.clip(xp.where(seen, members, 1.0), min=1e-300)
         log_ratio = xp.log(xp.where(seen, self.conditionals, 1.0)) - xp.log(positive)
         if self.order == 0:
             spent = xp.vecdot(self.conditionals, log_ratio)
         else:
+            log_ratio = xp.clip(log_ratio, max=600 / self.order)  # beyond, far outside all the same
             inner = xp.vecdot(self.conditionals, xp.expm1(self.order * log_ratio))
             spent = xp.expm1(xp.log1p(inner) / (1 + self.order))
         return xp.vecdot(self.masses, spent)
@@ -274,6 +297,7 @@ class NestedMean:
         is enough; a hair more is taken, so that rounding cannot leave them outside.
         """
         xp = namespace(members)
+        members = xp.where(self.conditionals > 0, xp.clip(members, min=1e-290), members)
         spent = self.divergence(members)
         over = spent > self.budget * (1 - 1e-12)
         fraction = (spent - self.budget * (1 - 1e-9)) / xp.where(spent > 0, spent, 1.0)
@@ -313,21 +337,22 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
         return row_sum(h - mu * scale * xp.log(h)) - value
 
     h, mu = scale + 0.0 * top, 1.0
+    fall = 3
     if start is not None:
-        h, mu = xp.maximum(start - top, 1e-9 * scale), 1e-8
+        h, mu, fall = xp.maximum(start - top, 1e-9 * scale), 1e-8, 10
     for _ in range(steps):
-        mu = max(mu / (3 if start is None else 10), 1e-14)
+        mu = max(mu / fall, 1e-14)
         point = mean.at(h[..., None] + below)
         slope = 1 - row_sum(point.gradient) - mu * scale / h
         step = -_solve_small(_eta_hessian(point), mu * scale / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)
         length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
-        start, decrease = merit(h, mu), xp.vecdot(slope, step)
+        before, decrease = merit(h, mu), xp.vecdot(slope, step)
         if mu == 1e-14 and bool(xp.all(-decrease <= 1e-17 * scale[..., 0])):
             break
         for _ in range(10):
             reached = merit(h + length[..., None] * step, mu)
-            short = ~(reached <= start + 1e-4 * length * decrease + 1e-15 * xp.abs(start))
+            short = ~(reached <= before + 1e-4 * length * decrease + 1e-15 * xp.abs(before))
             if not bool(xp.any(short)):
                 break
             length = xp.where(short, length / 2, length)
