@@ -265,7 +265,7 @@ class _Batch:
 
 
 def _start(problem: DesignProblem, distortion: Array, xp: Any) -> _Iterate:
-    """The uniform protocol, centred."""
+    """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
     estimate = xp.asarray(problem.estimate)
     k, secrets, values = estimate.shape
     outputs = distortion.shape[0]
@@ -286,8 +286,12 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> _Iterate:
     else:
         order, budget = problem.utility
         utility = RobustUtility.start(estimate, order, xp.asarray(budget), v, mu)
-    nu = xp.zeros((k, secrets * values), dtype=estimate.dtype)
-    return _Iterate(q, along(mu, q) / q, nu, privacy, utility)
+    pi, _ = utility.residual(utility.multipliers, 0.0)
+    cost = distortion * reshape(pi, (k, 1, secrets, values))
+    cost = cost + privacy.residual(privacy.multipliers, 0.0)[0]
+    least = xp.min(cost, axis=1, keepdims=True)
+    margin = along(0.3 * mu * outputs, q)
+    return _Iterate(q, cost - least + margin, flat(least - margin), privacy, utility)
 
 
 def _recorded(
