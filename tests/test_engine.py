@@ -12,7 +12,8 @@ from rldp.solver import solve
 from rldp.solver.arrays import Layout
 from rldp.solver.newton import NewtonSystem
 from rldp.solver.pairs import Pairs
-from rldp.solver.path import _Local, _start
+from rldp.solver.path import _start
+from rldp.solver.step import Local, advance
 from strategies import jeffreys_counts, sets_of
 
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
@@ -36,16 +37,14 @@ def test_it_runs_on_any_library_that_follows_the_array_standard(problem, order):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_every_iterate_is_strictly_private(problem):
-    from rldp.solver import path
-
     task = a_problem(problem)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    iterate = path._start(task, distortion, np)
+    iterate = _start(task, distortion, np)
     for _ in range(12):
         for slack in iterate.slacks:
             assert (slack > 0).all()
         assert np.allclose(iterate.q.sum(axis=1), 1, atol=1e-9)
-        iterate, _ = path._advance(iterate, distortion, np.zeros(len(task.counts)))
+        iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -57,7 +56,7 @@ def test_the_newton_matrix_is_the_derivative_of_the_residual(problem, order):
     iterate = _start(task, distortion, np)
     rng = np.random.default_rng(1)
     q = rng.dirichlet(np.full(4, 5.0), size=(1, 3, 4)).transpose(0, 3, 1, 2) * 0.2 + 0.8 * iterate.q
-    local = _Local.at(moved_to(iterate, q, distortion), distortion)
+    local = Local.at(moved_to(iterate, q, distortion), distortion)
     layout = local.system.layout
     step = 1e-3 * rng.normal(size=sum(np.prod(shape) for _, shape in layout.places))[None]
     expected = local.system.apply(step)
@@ -110,7 +109,7 @@ def stationarity(local, step, distortion):
 def test_elimination_solves_the_system_it_was_built_from(problem):
     task = a_problem(problem, count=2)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    system: NewtonSystem = _Local.at(_start(task, distortion, np), distortion).system
+    system: NewtonSystem = Local.at(_start(task, distortion, np), distortion).system
     size = sum(int(np.prod(shape)) for _, shape in system.layout.places)
     rhs = np.random.default_rng(2).normal(size=(2, size))
     x = system.solve(rhs, np.full(2, 1e-12))

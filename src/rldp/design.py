@@ -150,6 +150,9 @@ def design_batch(
 ) -> Batch:
     """Design protocols for many samples at once.
 
+    The same as :func:`design` for each sample, solved in one array; see ``docs/theory.md``, 'Batches
+    and cost'.
+
     Parameters
     ----------
     counts : array_like of int, shape (K, |S|, |U|)

@@ -72,6 +72,9 @@ def _checked_path(path: str | PathLike[str]) -> Path:
 def load(path: str | PathLike[str]) -> Protocol:
     """Read a protocol that :meth:`Protocol.save` wrote.
 
+    Its guarantee is what the file claims; ``docs/theory.md``, 'Two bounds', says how the numbers in it
+    prove the claim.
+
     Raises
     ------
     ProtocolFileError

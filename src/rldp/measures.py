@@ -30,7 +30,7 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     .. math:: \varepsilon^* = \log \max_{y, s_1, s_2} P(Y{=}y\,|\,S{=}s_1) / P(Y{=}y\,|\,S{=}s_2)
 
     with 0/0 = 1, and ∞ where an output that one secret can give is impossible for another. Secrets
-    of probability zero are left out.
+    of probability zero are left out. See ``docs/theory.md``, 'Leakage'.
 
     Parameters
     ----------
@@ -61,6 +61,8 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
 
 def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion = "squared") -> float:
     """The paper's D*: the expected distortion E d(U, Y) under a known distribution.
+
+    See ``docs/theory.md``, 'Model'.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def worst_case_leakage(
     """Lower and upper bound on the supremum of ε* over the set around a sample.
 
     The lower one is attained by a distribution in the set (see :func:`worst_case`); the upper one
-    is proved by the closed form of the support function.
+    is proved by the closed form of the support function; see ``docs/theory.md``, 'Leakage'.
     """
     found = worst_case(protocol, sample, uncertainty)
     return found.lower, found.upper
@@ -110,6 +112,8 @@ def worst_case_leakage(
 
 def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
     """The worst leakage over the set around a sample, and a distribution that shows it.
+
+    See ``docs/theory.md``, 'Leakage'.
 
     Parameters
     ----------

@@ -48,6 +48,8 @@ class Guarantee:
 class Protocol:
     """A release protocol: the probability of each output, given secret and value.
 
+    See ``docs/theory.md``, 'Model'.
+
     Parameters
     ----------
     matrix : array_like (|S|, |U|, |Y|)

@@ -71,6 +71,8 @@ class Sample:
     ) -> Sample:
         """Count the pairs in a CSV or Parquet file, or in any data frame.
 
+        What the sample stands for is in ``docs/theory.md``, 'Model'.
+
         Parameters
         ----------
         data : path, or data frame (pandas, Polars, PyArrow, …)
