@@ -1,0 +1,87 @@
+"""What is proved of a protocol is true, and errs to the safe side."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rldp
+from rldp import bounds
+from rldp.problem import DesignProblem
+
+HAMMING = 1.0 - np.eye(2)
+
+
+def a_problem(counts, epsilon, privacy=None, utility=None):
+    return DesignProblem.of(
+        np.array([counts]),
+        np.array([epsilon]),
+        HAMMING,
+        privacy or rldp.ChiSquare(),
+        utility or rldp.ChiSquare(),
+    )
+
+
+def two_sided(ratio):
+    """A protocol on one value whose outputs tell the two secrets apart by exactly ``ratio``."""
+    low = 1 / (1 + ratio)
+    return np.array([[[[low, 1 - low]], [[1 - low, low]]]])
+
+
+@pytest.mark.parametrize("privacy", [rldp.ChiSquare(), rldp.GTest(), rldp.Nominal()])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
+def test_excess_tells_a_ratio_just_above_from_one_just_below(privacy, epsilon):
+    problem = DesignProblem.of(
+        np.array([[[4], [6]]]), np.array([epsilon]), np.zeros((1, 2)), privacy, rldp.Nominal()
+    )
+    for ratio, private in ((math.exp(epsilon) * (1 - 1e-9), True), (math.exp(epsilon) * (1 + 1e-9), False)):
+        matrix = two_sided(ratio)
+        eta = None if problem.privacy is None else bounds.trivial_eta(problem, matrix)
+        excess, _ = bounds.privacy_excess(problem, matrix, eta)
+        assert (excess.max() < 0) == private
+
+
+def test_eta_below_the_largest_entry_is_raised_not_believed():
+    problem = a_problem([[9, 3], [2, 8]], 0.5)
+    matrix = np.array([[[[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]]]])
+    nonsense = np.full((1, 2, 2, 2), -1e6)
+    excess, eta = bounds.privacy_excess(problem, matrix, nonsense)
+    honest, _ = bounds.privacy_excess(problem, matrix, bounds.trivial_eta(problem, matrix))
+    assert np.allclose(excess, honest)
+    assert (eta > -10).all()
+
+
+def test_a_lower_bound_holds_for_any_multipliers_and_members():
+    rng = np.random.default_rng(0)
+    problem = a_problem([[9, 3], [2, 8]], 0.5)
+    best = rldp.design(rldp.Sample(problem.counts[0]), 0.5, distortion="hamming").objective
+    mean = bounds.utility_mean(problem)
+    for _ in range(50):
+        members = np.broadcast_to(bounds.estimated_members(problem, 2), (1, 2, 2, 2, 2))
+        drawn = rng.dirichlet(np.ones(4), size=(1, 1))
+        witness = bounds.Witness(
+            z=rng.exponential(0.3, size=(1, 2, 2)),
+            members=members,
+            distribution=mean.pulled_inside(drawn).reshape(1, 2, 2),
+        )
+        assert bounds.lower_bound(problem, witness)[0] <= best
+
+
+def test_the_objective_is_attained_up_to_rounding_by_the_worst_distribution():
+    problem = a_problem([[9, 3], [2, 8]], 0.5)
+    matrix = np.array([[[[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]]]])
+    v = (matrix * HAMMING).sum(axis=3)
+    upper = bounds.objective(problem, matrix)[0][0]
+    attained = (bounds.worst_distribution(problem, v) * v).sum()
+    assert attained <= upper <= attained + 1e-8
+
+
+def test_a_set_too_small_for_floats_is_enlarged_and_the_lower_bound_rests_on_the_estimate():
+    sample = rldp.Sample([[30, 20, 10], [5, 25, 20]])
+    tiny = rldp.PowerDivergence(1.0, radius=1e-14)
+    with pytest.warns(rldp.GapWarning):
+        designed = rldp.design(sample, 0.5, privacy=tiny, utility=tiny)
+    nominal = rldp.design(sample, 0.5, privacy=rldp.Nominal(), utility=rldp.Nominal())
+    assert designed.lower_bound <= nominal.objective <= designed.objective <= nominal.objective + 1e-4

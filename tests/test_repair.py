@@ -1,0 +1,97 @@
+"""Repair makes a protocol exact and strictly private, at next to no cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rldp
+from rldp.bounds import privacy_excess, trivial_eta
+from rldp.problem import DesignProblem
+from rldp.repair import DENOMINATOR, equalised, on_grid, repaired
+
+SQUARED = np.subtract.outer(np.arange(3), np.arange(3)) ** 2.0
+
+
+def a_problem(privacy):
+    counts = np.array([[[30, 12, 4], [5, 20, 25]]])
+    return DesignProblem.of(counts, np.array([0.5]), SQUARED, privacy, rldp.Nominal())
+
+
+def a_design(problem, privacy):
+    designed = rldp.design(rldp.Sample(problem.counts[0]), 0.5, privacy=privacy, utility=rldp.Nominal())
+    return designed.protocol.matrix[None].copy(), designed.certificate.eta
+
+
+@pytest.mark.parametrize("privacy", [rldp.ChiSquare(), rldp.GTest(), rldp.Nominal()])
+@pytest.mark.parametrize("violation", [0.0, 1e-12, 1e-9, 1e-6, 1e-3])
+def test_a_violated_constraint_is_repaired_strictly_and_cheaply(privacy, violation):
+    problem = a_problem(privacy)
+    matrix, eta = a_design(problem, privacy)
+    matrix = (1 - violation) * matrix + violation * np.eye(3)
+    eta = None if eta is None else eta[None] * (1 + violation)
+    result, proof, proved = repaired(problem, matrix, eta, np.ones(1))
+    assert proved.all()
+    excess, _ = privacy_excess(problem, result, proof)
+    used = result.max(axis=(1, 2)) > 0
+    assert excess[used].max() < 0
+    assert np.abs(result - matrix).max() <= 1e-9 + 50 * violation
+
+
+def test_rows_are_integers_over_the_denominator_that_sum_exactly():
+    rows = np.random.default_rng(0).dirichlet(np.full(7, 0.3), size=(2, 3, 4))
+    grid = on_grid(rows)
+    units = grid * DENOMINATOR
+    assert np.array_equal(units, np.rint(units))
+    assert (units.astype(object).sum(axis=3) == DENOMINATOR).all()
+    assert np.abs(grid - rows).max() <= 7 / DENOMINATOR
+    assert (grid[rows == 0] == 0).all()
+
+
+def test_an_output_that_is_hardly_used_is_folded_into_the_cheapest_one():
+    problem = a_problem(rldp.Nominal())
+    matrix = np.zeros((1, 2, 3, 3))
+    matrix[..., 0], matrix[..., 1], matrix[..., 2] = 0.5, 0.5 - 1e-12, 1e-12
+    result, _, proved = repaired(problem, matrix, None, np.ones(1))
+    assert proved.all()
+    assert (result[..., 2] == 0).all()
+    # Output 1 is nearer to output 2 than output 0 is.
+    assert np.allclose(result[..., 1], 0.5, atol=1e-15)
+
+
+def test_an_output_that_matters_is_kept():
+    problem = a_problem(rldp.Nominal())
+    matrix = np.broadcast_to([0.5, 0.4999, 0.0001], (1, 2, 3, 3)).copy()
+    result, _, _ = repaired(problem, matrix, None, np.ones(1))
+    assert (result[..., 2] > 0).all()
+
+
+def test_folding_keeps_the_proof():
+    privacy = rldp.ChiSquare()
+    problem = a_problem(privacy)
+    matrix = np.broadcast_to([0.6, 0.4 - 1e-11, 1e-11], (1, 2, 3, 3)).copy()
+    result, proof, proved = repaired(problem, matrix, trivial_eta(problem, matrix), np.ones(1))
+    assert proved.all()
+    assert (result[..., 2] == 0).all()
+    excess, _ = privacy_excess(problem, result, proof)
+    assert excess[0, :2].max() < 0
+
+
+@pytest.mark.parametrize("factor", [1, 10**3, 10**7, 10**12])
+def test_conditionals_are_equalised_exactly(factor):
+    counts = np.array([[7, 2, 4], [3, 3, 5]]) * factor + (factor > 1)
+    rng = np.random.default_rng(1)
+    common = np.array([0.5, 0.3, 0.2])
+    matrix = 0.9 * common + 0.1 * rng.dirichlet(np.ones(3), size=(2, 3))
+    for s in range(2):  # nearly equal conditionals, as a solver would leave them
+        weights = counts[s] / counts[s].sum()
+        matrix[s] += common - weights @ matrix[s]
+    result = equalised(counts, matrix)
+    units = [[[int(k) for k in row] for row in rows] for rows in result * DENOMINATOR]
+    size = [sum(int(n) for n in row) for row in counts]
+    for y in range(3):
+        first, second = (
+            sum(int(n) * row[y] for n, row in zip(counts[s], units[s], strict=True)) for s in (0, 1)
+        )
+        assert first * size[1] == second * size[0]
+    assert np.abs(result - matrix).max() < 1e-6 * factor
