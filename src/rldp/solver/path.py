@@ -98,7 +98,7 @@ def solve(
     xp: Any = np,
     callback: Callable[[Progress], None] | None = None,
 ) -> Solution:
-    """Solve a batch until every gap is at most gap·max(1, objective), or no longer shrinks.
+    """Solve a batch until every gap is at most gap·max(1, objective) or no longer shrinks.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def solve(
     for iteration in range(_LIMIT + 1):
         record, gap_now = _recorded(iterate, distortion, record, iteration)
         proved = record.objective - record.bound
-        allowed = gap * xp.clip(record.objective, min=1 / problem.scale)
+        allowed = _allowed(record.objective, gap, problem.scale)
         patience = _judged(patience, proved)
         done = (proved <= allowed) | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
         if bool(xp.any(done)):
@@ -137,6 +137,17 @@ def solve(
         sound = xp.isfinite(moved.utility.objective) & (length > 0)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
+
+
+def _allowed(objective: Array, gap: float, scale: float) -> Array:
+    """The gap at which to stop: gap·max(1, objective), and tighter where the objective is small.
+
+    An objective far below 1 should be right to a few digits too; but no tighter than gap/50, for it
+    may be 0.
+    """
+    xp = namespace(objective)
+    asked = gap * xp.clip(objective, min=1 / scale)
+    return xp.minimum(asked, xp.clip(30 * gap * objective, min=0.02 * gap / scale))
 
 
 def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
