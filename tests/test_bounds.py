@@ -9,7 +9,7 @@ import pytest
 
 import rldp
 from rldp import bounds
-from rldp.problem import DesignProblem
+from rldp.problem import DesignProblem, Witness
 
 HAMMING = 1.0 - np.eye(2)
 
@@ -61,7 +61,7 @@ def test_a_lower_bound_holds_for_any_multipliers_and_members():
     for _ in range(50):
         members = np.broadcast_to(bounds.estimated_members(problem, 2), (1, 2, 2, 2, 2))
         drawn = rng.dirichlet(np.ones(4), size=(1, 1))
-        witness = bounds.Witness(
+        witness = Witness(
             z=rng.exponential(0.3, size=(1, 2, 2)),
             members=members,
             distribution=mean.pulled_inside(drawn).reshape(1, 2, 2),

@@ -7,15 +7,12 @@ rounding error added (upper bounds) or taken off (lower bounds). See ``docs/theo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from rldp.problem import DesignProblem, Floats, ordered_pairs
-from rldp.support import NestedMean, minimising_eta
+from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.support import NestedMean, minimising_eta, worst_members
 
 __all__ = [
-    "Witness",
     "constant_lower_bound",
     "estimated_members",
     "lower_bound",
@@ -27,24 +24,6 @@ __all__ = [
 ]
 
 _UNIT = 2.0**-52
-
-
-@dataclass(frozen=True)
-class Witness:
-    """Multipliers and members that prove a lower bound for K problems.
-
-    Attributes
-    ----------
-    z : array (K, Y, T), non-negative
-    members : array (K, Y, T, 2, U)
-        In the projected privacy set of each pair, in the order of :func:`rldp.problem.ordered_pairs`.
-    distribution : array (K, |S|, |U|)
-        In the utility set.
-    """
-
-    z: Floats
-    members: Floats
-    distribution: Floats
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
@@ -135,15 +114,8 @@ def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
     """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
     if problem.utility is None or problem.enlarged_utility:
         return problem.estimate
-    mean = utility_mean(problem)
     flat = v.reshape(len(v), 1, -1)
-    _eta, p = _above(minimising_eta(mean, flat), flat)
-    gradient = mean.at(p).gradient
-    missing = np.maximum(1 - gradient.sum(axis=-1, keepdims=True), 0)
-    largest = flat == flat.max(axis=-1, keepdims=True)
-    member = gradient + missing * largest / largest.sum(axis=-1, keepdims=True)
-    member = mean.pulled_inside(member / member.sum(axis=-1, keepdims=True))
-    return np.asarray(member).reshape(v.shape)
+    return np.asarray(worst_members(utility_mean(problem), flat)).reshape(v.shape)
 
 
 def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.bounds import Witness, objective, worst_distribution
-from rldp.problem import DesignProblem, Floats
+from rldp.bounds import objective, worst_distribution
+from rldp.problem import DesignProblem, Floats, Witness
 from rldp.repair import DENOMINATOR
 
 __all__ = ["best_constant", "best_single_output", "nearly_unconstrained", "unconstrained_witness"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
 from rldp.certificate import Certificate
@@ -130,7 +130,9 @@ def design(
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     names = sample.values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, sample.values, names)
-    problem = _problem(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    checked_set("privacy", privacy)
+    checked_set("utility", utility)
+    problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
     _warn_unseen(problem)
     solved = solve_batch(problem, _checked_gap(gap), callback)
     _warn_gap(solved, gap)
@@ -176,23 +178,13 @@ def design_batch(
     values = tuple(range(array.shape[2]))
     names = values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, values, names)
-    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
+    checked_set("privacy", privacy)
+    checked_set("utility", utility)
+    problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
     _warn_unseen(problem)
     solved = solve_batch(problem, _checked_gap(gap), callback)
     _warn_gap(solved, gap)
     return Batch(solved.matrix, solved.objective, solved.lower_bound)
-
-
-def _problem(
-    counts: NDArray[np.int64],
-    epsilon: Floats,
-    distortion: Floats,
-    privacy: UncertaintySet,
-    utility: UncertaintySet,
-) -> DesignProblem:
-    return DesignProblem.of(
-        counts, epsilon, distortion, checked_set("privacy", privacy), checked_set("utility", utility)
-    )
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:

@@ -19,7 +19,7 @@ from rldp.problem import DesignProblem, Floats, ordered_pairs
 from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet, checked_set
-from rldp.support import NestedMean, minimising_eta
+from rldp.support import NestedMean, minimising_eta, worst_members
 
 __all__ = ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"]
 
@@ -203,7 +203,7 @@ def _worst_ratios(
     for _ in range(12):
         e = np.where(np.isfinite(ratio), ratio, 1.0)
         x = q * np.stack([np.ones_like(e), -e], axis=-1)[..., None]
-        found = _worst_members(mean, x)
+        found = worst_members(mean, x)
         better = _ratio(q, found) > ratio
         if not better.any():
             break
@@ -225,18 +225,6 @@ def _ratio(q: Floats, members: Floats) -> Floats:
     top, bottom = np.moveaxis((q * members).sum(axis=-1), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top > 0, top / bottom, np.where(bottom > 0, 0.0, 1.0))
-
-
-def _worst_members(mean: NestedMean, x: Floats) -> Floats:
-    """Members that (nearly) attain the support function at ``x`` (..., 2, U)."""
-    eta = minimising_eta(mean, x)
-    top = x.max(axis=-1, keepdims=True)
-    p = np.maximum(eta[..., None] - x, 1e-18 * (1 + np.abs(top)))
-    gradient = mean.at(p).gradient
-    missing = np.maximum(1 - gradient.sum(axis=-1, keepdims=True), 0)
-    largest = x == top
-    member = gradient + missing * largest / largest.sum(axis=-1, keepdims=True)
-    return np.asarray(mean.pulled_inside(member / member.sum(axis=-1, keepdims=True)))
 
 
 def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> float:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp import bounds, closed
-from rldp.bounds import Witness
-from rldp.problem import DesignProblem, Floats
+from rldp.problem import DesignProblem, Floats, Witness
 from rldp.repair import equalised, on_grid, repaired
 from rldp.solver import Progress, Solution, solve
 
@@ -198,10 +197,11 @@ def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solv
 
 
 def _witness(problem: DesignProblem, solution: Solution) -> Witness:
-    dual = solution.dual
-    members, distribution = dual.members, dual.distribution.reshape(problem.counts.shape)
+    """What proves the lower bound, in the units of the problem."""
+    witness = replace(solution.witness, z=solution.witness.z * problem.scale)
     if problem.enlarged_privacy:
         members = bounds.estimated_members(problem, problem.distortion.shape[1])
+        witness = replace(witness, members=members)
     if problem.enlarged_utility:
-        distribution = problem.estimate
-    return Witness(z=dual.z * problem.scale, members=members, distribution=distribution)
+        witness = replace(witness, distribution=problem.estimate)
+    return witness

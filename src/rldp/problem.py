@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.sets import UncertaintySet
+from rldp.support import Array
 
-__all__ = ["DesignProblem", "Floats", "ordered_pairs"]
+__all__ = ["DesignProblem", "Floats", "Witness", "ordered_pairs"]
 
 Floats = NDArray[np.float64]
 
@@ -92,6 +93,24 @@ class DesignProblem:
             privacy=privacy,
             utility=utility,
         )
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Multipliers and members that prove a lower bound for K problems.
+
+    Attributes
+    ----------
+    z : array (K, Y, T), non-negative
+    members : array (K, Y, T, 2, U)
+        In the projected privacy set of each pair, in the order of :func:`ordered_pairs`.
+    distribution : array (K, |S|, |U|)
+        In the utility set.
+    """
+
+    z: Array
+    members: Array
+    distribution: Array
 
 
 def _budget(

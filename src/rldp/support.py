@@ -32,7 +32,16 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-__all__ = ["Array", "MeanPoint", "NestedMean", "Variation", "minimising_eta", "namespace", "row_sum"]
+__all__ = [
+    "Array",
+    "MeanPoint",
+    "NestedMean",
+    "Variation",
+    "minimising_eta",
+    "namespace",
+    "row_sum",
+    "worst_members",
+]
 
 Array = Any
 
@@ -365,6 +374,22 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
             length = xp.where(short, length / 2, length)
         h = h + length[..., None] * step
     return top + h
+
+
+def worst_members(mean: NestedMean, v: Array) -> Array:
+    """Members of the set that (nearly) attain the support function at ``v`` (..., I, U).
+
+    The gradient of G at the minimising η; what it lacks in mass goes to the cells where v is largest.
+    """
+    xp = namespace(v)
+    top = xp.max(v, axis=-1, keepdims=True)
+    p = minimising_eta(mean, v)[..., None] - v
+    p = xp.where(p > 0, p, 1e-18 * (1 + xp.abs(top)))
+    members = mean.at(p).gradient
+    largest = xp.astype(v == top, v.dtype)
+    missing = xp.clip(1 - row_sum(members), min=0.0) / row_sum(largest)
+    members = members + missing[..., None] * largest
+    return mean.pulled_inside(members / row_sum(members)[..., None])
 
 
 def _eta_hessian(point: MeanPoint) -> tuple[Array, Array]:

@@ -1,5 +1,5 @@
 """The structured interior-point engine: many problems of one shape in, strictly private iterates out."""
 
-from rldp.solver.path import Dual, Progress, Solution, solve
+from rldp.solver.path import Progress, Solution, solve
 
-__all__ = ["Dual", "Progress", "Solution", "solve"]
+__all__ = ["Progress", "Solution", "solve"]

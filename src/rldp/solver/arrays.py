@@ -21,6 +21,15 @@ class Constant:
     """Marks a value that is the same for every problem of a batch."""
 
 
+@dataclass(frozen=True)
+class TermStep:
+    """A direction in a term's η, in its slacks, and in their multipliers."""
+
+    eta: Array
+    slacks: tuple[Array, ...]
+    multipliers: tuple[Array, ...] = ()
+
+
 def along(batch: Array, like: Array) -> Array:
     """``batch`` (K,) shaped so that it multiplies ``like`` (K, ...)."""
     return batch[(...,) + (None,) * (like.ndim - 1)]

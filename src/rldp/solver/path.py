@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rldp.problem import DesignProblem
+from rldp.problem import DesignProblem, Witness
 from rldp.solver.arrays import along, choose, flat, map_arrays, reshape, take_problems
 from rldp.solver.pairs import Pairs
 from rldp.solver.privacy import NominalPrivacy, PrivacyTerm, RobustPrivacy
@@ -21,7 +21,7 @@ from rldp.solver.step import Iterate, advance
 from rldp.solver.utility import NominalUtility, RobustUtility, UtilityTerm
 from rldp.support import Array, namespace
 
-__all__ = ["Dual", "Progress", "Solution", "solve"]
+__all__ = ["Progress", "Solution", "solve"]
 
 _LIMIT = 200  # iterations
 _PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times three
@@ -41,24 +41,6 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Dual:
-    """What proves a lower bound: multipliers, and members of the sets they weigh.
-
-    Attributes
-    ----------
-    z : array (K, Y, T), non-negative
-    members : array (K, Y, T, 2, U)
-        Conditionals in the projected privacy set of each pair.
-    distribution : array (K, |S|U)
-        A member of the utility set.
-    """
-
-    z: Array
-    members: Array
-    distribution: Array
-
-
-@dataclass(frozen=True)
 class Solution:
     """The best strictly private point and the best bound found, per problem.
 
@@ -71,6 +53,8 @@ class Solution:
         With Q, proves the objective.
     objective, bound : array (K,)
         In the units of the scaled distortion; not yet rounded to the safe side.
+    witness : Witness
+        Proves the bound, in the same units.
     iterations : array (K,)
     """
 
@@ -79,7 +63,7 @@ class Solution:
     eta_utility: Array
     objective: Array
     bound: Array
-    dual: Dual
+    witness: Witness
     iterations: Array
 
 
@@ -185,18 +169,19 @@ def _recorded(
 ) -> tuple[Solution, Array]:
     """The record with this iterate's objective and bound where they are better; and its own gap."""
     xp = namespace(iterate.q)
-    dual = Dual(iterate.privacy.multipliers[0], iterate.privacy.members(), iterate.utility.member())
-    cells = reshape(dual.distribution, (-1, 1, *iterate.q.shape[2:]))
-    cost = distortion * cells + iterate.privacy.reduced_cost(dual.members)
+    members = iterate.privacy.members()
+    distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
+    witness = Witness(iterate.privacy.multipliers[0], members, distribution)
+    cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective
     count = xp.full(bound.shape, float(iteration))
-    new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, dual, count)
+    new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, witness, count)
     if record is None:
         return new, objective - bound
     old = (record.q, record.eta, record.eta_utility, record.objective)
     primal = choose(objective < record.objective, (new.q, new.eta, new.eta_utility, objective), old)
-    proof = choose(bound > record.bound, (bound, dual), (record.bound, record.dual))
+    proof = choose(bound > record.bound, (bound, witness), (record.bound, record.witness))
     return Solution(*primal, *proof, count), objective - bound
 
 

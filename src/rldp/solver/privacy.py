@@ -15,18 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rldp.solver.arrays import along, diagonal_matrix, reshape
+from rldp.solver.arrays import TermStep, along, diagonal_matrix, reshape
 from rldp.solver.pairs import Pairs
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
-
-
-@dataclass(frozen=True)
-class PrivacyStep:
-    """A direction in η, in the slacks, and in their multipliers."""
-
-    eta: Array
-    slacks: tuple[Array, ...]
-    multipliers: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,14 +70,14 @@ class NominalPrivacy:
     def curvature(self) -> NominalCurvature:
         return NominalCurvature(self)
 
-    def step(self, dq: Array, deta: Array) -> PrivacyStep:
-        return PrivacyStep(deta, (self._slope(dq),))
+    def step(self, dq: Array, deta: Array) -> TermStep:
+        return TermStep(deta, (self._slope(dq),))
 
-    def sigma_curvature(self, step: PrivacyStep) -> Array:
+    def sigma_curvature(self, step: TermStep) -> Array:
         """Half the second derivative of σ along the step: none."""
         return 0.0 * self.sigma
 
-    def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
+    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of ϱ along the step: none."""
         return (0.0 * step.slacks[0],), 0.0
 
@@ -199,17 +190,17 @@ class RobustPrivacy:
     def curvature(self) -> RobustCurvature:
         return RobustCurvature.of(self)
 
-    def step(self, dq: Array, deta: Array) -> PrivacyStep:
+    def step(self, dq: Array, deta: Array) -> TermStep:
         xp = namespace(dq)
         dp = deta[..., None] - self._x(dq)
         dsigma = row_sum(xp.vecdot(self.point.gradient, dp) - deta)
-        return PrivacyStep(deta, (dsigma, dp))
+        return TermStep(deta, (dsigma, dp))
 
-    def sigma_curvature(self, step: PrivacyStep) -> Array:
+    def sigma_curvature(self, step: TermStep) -> Array:
         """Half the second derivative of σ along the step."""
         return self.point.along(step.slacks[1]).value_curvature
 
-    def second_order(self, step: PrivacyStep) -> tuple[tuple[Array, ...], Array]:
+    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of ϱ along the step."""
         dp, dz = step.slacks[1], step.multipliers[0]
         variation = self.point.along(dp)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.solver.arrays import Layout, along, choose, flat, longest_step, reshape
+from rldp.solver.arrays import Layout, TermStep, along, choose, flat, longest_step, reshape
 from rldp.solver.newton import NewtonSystem
-from rldp.solver.privacy import PrivacyStep, PrivacyTerm
-from rldp.solver.utility import UtilityStep, UtilityTerm
+from rldp.solver.privacy import PrivacyTerm
+from rldp.solver.utility import UtilityTerm
 from rldp.support import Array, namespace
 
 __all__ = ["Iterate", "advance"]
@@ -57,8 +57,8 @@ class Direction:
     """A direction in everything an iterate holds."""
 
     unknowns: tuple[Array, ...]  # as in Iterate
-    privacy: PrivacyStep
-    utility: UtilityStep
+    privacy: TermStep
+    utility: TermStep
     slacks: Array  # (K, M), joined
     multipliers: Array  # (K, M), joined
 
@@ -187,7 +187,7 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     return Iterate(q, multipliers[0], nu, privacy, utility), length
 
 
-def _predicted_length(term: PrivacyTerm, step: PrivacyStep) -> Array:
+def _predicted_length(term: PrivacyTerm, step: TermStep) -> Array:
     """Where the second-order expansion of σ says that a step must end: (K,), about 1 if nowhere.
 
     σ + t·dσ + t²·c keeps a share of σ up to the positive root of a concave quadratic.

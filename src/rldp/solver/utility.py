@@ -12,17 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rldp.solver.arrays import along, diagonal_matrix, flat
+from rldp.solver.arrays import TermStep, along, diagonal_matrix, flat
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
-
-
-@dataclass(frozen=True)
-class UtilityStep:
-    """A direction in η, in the slacks, and in their multipliers."""
-
-    eta: Array
-    slacks: tuple[Array, ...]
-    multipliers: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,10 +46,10 @@ class NominalUtility:
     def curvature(self) -> None:
         """A linear function has none."""
 
-    def step(self, dv: Array, deta: Array) -> UtilityStep:
-        return UtilityStep(deta, ())
+    def step(self, dv: Array, deta: Array) -> TermStep:
+        return TermStep(deta, ())
 
-    def second_order(self, step: UtilityStep) -> tuple[tuple[Array, ...], Array]:
+    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
         return (), 0.0
 
     def member(self) -> Array:
@@ -110,10 +101,10 @@ class RobustUtility:
     def curvature(self) -> UtilityCurvature:
         return UtilityCurvature.of(self)
 
-    def step(self, dv: Array, deta: Array) -> UtilityStep:
-        return UtilityStep(deta, (deta[..., None] - dv[:, None, :],))
+    def step(self, dv: Array, deta: Array) -> TermStep:
+        return TermStep(deta, (deta[..., None] - dv[:, None, :],))
 
-    def second_order(self, step: UtilityStep) -> tuple[tuple[Array, ...], Array]:
+    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
         """Half the second derivatives of the slacks and of π along the step."""
         dp = step.slacks[0]
         return (0.0 * dp,), self.point.along(dp).gradient_curvature
