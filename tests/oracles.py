@@ -106,9 +106,13 @@ class JointSet:
                 scale[secret], traced[secret] = TRACE, True
         scale, traced = scale.ravel(), traced.ravel()
 
+        def tilt(z: np.ndarray) -> np.ndarray:
+            """Logarithm of P/P̂ over seen cells; the search may leap, but not so far that it overflows."""
+            return np.clip(step * z[seen], -300, 300)
+
         def joint(z: np.ndarray) -> np.ndarray:
             p = scale * z
-            p[seen] = weight * np.exp(step * z[seen])
+            p[seen] = weight * np.exp(tilt(z))
             return p
 
         def joint_slope(p: np.ndarray) -> np.ndarray:
@@ -120,13 +124,13 @@ class JointSet:
             return -value / unit, -slope.ravel() * joint_slope(p) / unit
 
         def slack(z: np.ndarray) -> float:
-            x = step * z[seen]
+            x = tilt(z)
             spent = -weight @ x if order == 0 else weight @ np.expm1(-order * x)
             return 1 - spent / radius
 
         def slack_slope(z: np.ndarray) -> np.ndarray:
             slope = np.zeros(flat.size)
-            slope[seen] = step * weight * (1 if order == 0 else order * np.exp(-order * step * z[seen]))
+            slope[seen] = step * weight * (1 if order == 0 else order * np.exp(-order * tilt(z)))
             return slope / radius
 
         constraints = [
