@@ -213,7 +213,9 @@ def test_each_sample_of_a_batch_may_have_its_own_epsilon():
 
 def test_large_batches_keep_their_order():
     counts = jeffreys_counts(np.random.default_rng(8), 600, (2, 2), 50)
-    batch = quiet_batch(counts, 0.5, "NUNP", 1.0)
+    seen = []
+    batch = quiet_batch(counts, 0.5, "NUNP", 1.0, callback=seen.append)
+    assert [p.finished for p in seen] == [256, 512, 600]
     few = quiet_batch(counts[::100], 0.5, "NUNP", 1.0)
     assert np.allclose(batch.objective[::100], few.objective, atol=2e-6)
 

@@ -102,7 +102,8 @@ def design(
     gap : float
         Asked for: objective − lower_bound ≤ gap·max(1, objective).
     callback : callable, optional
-        Called with a :class:`rldp.Progress` after each iteration of the solver.
+        Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
+        large batch.
 
     Returns
     -------

@@ -173,8 +173,19 @@ def _solve_inside(problem: DesignProblem, gap: float, callback: Callback) -> Sol
     parts = [problem.subset(np.arange(i, min(i + chunk, k))) for i in range(0, k, chunk)]
     if len(parts) == 1:
         return _solve_chunk(problem, gap, callback)
+    solved: list[Solved] = []
     with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
-        return _joined(list(pool.map(lambda part: _solve_chunk(part, gap, None), parts)))
+        for part in pool.map(lambda part: _solve_chunk(part, gap, None), parts):
+            solved.append(part)
+            if callback is not None:
+                callback(_chunks_done(solved, k))
+    return _joined(solved)
+
+
+def _chunks_done(solved: list[Solved], problems: int) -> Progress:
+    gaps = [(s.objective - s.lower_bound) / np.maximum(1, s.objective) for s in solved]
+    finished = sum(len(gap) for gap in gaps)
+    return Progress(len(solved), finished, problems, float(max(gap.max() for gap in gaps)))
 
 
 def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solved:

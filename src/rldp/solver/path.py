@@ -29,9 +29,15 @@ _PATIENCE = 8  # iterations without a step worth the name, or without a better g
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running solve tells its caller after each iteration.
+    """What a running solve tells its caller.
 
-    ``worst_gap`` is the largest relative gap of the problems still running.
+    Attributes
+    ----------
+    iteration : int
+        Of the solver; in a batch that is solved in several chunks, the chunks that are done.
+    finished, problems : int
+    worst_gap : float
+        The largest relative gap so far.
     """
 
     iteration: int
