@@ -100,31 +100,16 @@ class MeanPoint:
         return Variation(self, dp)
 
 
-@dataclass(frozen=True)
 class Variation:
-    """Derivatives of the nested mean along a direction, all from the same few means of dp/p."""
+    """Derivatives of the nested mean along a direction, all from the same few means of e = dp/p."""
 
-    point: MeanPoint
-    dp: Array
-
-    @cached_property
-    def _e(self) -> Array:
-        return self.dp * self.point.inverse
-
-    @cached_property
-    def _group(self) -> Array:
-        """Mean of e within each group."""
-        return namespace(self.dp).vecdot(self.point.omega, self._e)
-
-    @cached_property
-    def _between(self) -> Array:
-        """Deviation of the group means from their own mean."""
-        point = self.point
-        return self._group - namespace(self.dp).vecdot(point.tau, self._group)[..., None]
-
-    @cached_property
-    def _deviation(self) -> Array:
-        return self._e - self._group[..., None]
+    def __init__(self, point: MeanPoint, dp: Array) -> None:
+        self.point, self.dp = point, dp
+        xp = namespace(dp)
+        self._e = dp * point.inverse
+        self._group = xp.vecdot(point.omega, self._e)
+        self._between = self._group - xp.vecdot(point.tau, self._group)[..., None]
+        self._deviation = self._e - self._group[..., None]
 
     @cached_property
     def _variance(self) -> Array:

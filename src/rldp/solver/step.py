@@ -9,7 +9,7 @@ corrector'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rldp.solver.arrays import Layout, TermStep, along, choose, flat, longest_step, reshape
 from rldp.solver.newton import NewtonSystem
@@ -116,8 +116,8 @@ class Local:
         moves = self.layout.join((x[0], *privacy.slacks, *utility.slacks))
         turns = aimed - self.multipliers - self.multipliers / self.slacks * moves
         parts = self.layout.split(turns)
-        privacy = replace(privacy, multipliers=parts[1:end])
-        utility = replace(utility, multipliers=parts[end:])
+        privacy = TermStep(x[1], privacy.slacks, parts[1:end])
+        utility = TermStep(x[2], utility.slacks, parts[end:])
         return Direction(x, privacy, utility, moves, turns)
 
     def _second_order(self, guide: Direction) -> tuple[Array, Array, Array]:
