@@ -129,6 +129,15 @@ def test_every_finite_epsilon_is_kept(epsilon, privacy):
     assert worst.upper <= epsilon + 1e-6 * max(1.0, epsilon)
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 1e-13, 1e-9, 0.5, math.inf])
+@pytest.mark.parametrize("unit", [0.0, 1e-300, 1e-9, 1e-7])
+def test_a_distortion_too_small_to_matter_never_costs_privacy(epsilon, unit):
+    sample = rldp.Sample([[5, 3, 1], [1, 4, 9]])
+    designed = rldp.design(sample, epsilon, distortion=unit * (1 - np.eye(3)))
+    assert np.ptp(designed.protocol.matrix, axis=(0, 1)).max() == 0
+    assert designed.objective - designed.lower_bound <= 1e-7
+
+
 def test_infinite_epsilon_gives_the_identity():
     designed = rldp.design(rldp.Sample([[5, 3], [1, 4]]), math.inf)
     assert np.array_equal(designed.protocol.matrix, np.broadcast_to(np.eye(2), (2, 2, 2)))

@@ -54,6 +54,8 @@ class Solved:
 
 def solve_batch(problem: DesignProblem, gap: float, callback: Callback = None) -> Solved:
     """Send each problem where it belongs, and put the answers back in order."""
+    if problem.scale <= 0.1 * gap:
+        return _solve_single_output(problem)
     easy = _is_easy(problem, gap)
     frozen = ~easy & (problem.epsilon == 0) & (problem.privacy is not None)
     thin = ~easy & ~frozen & (problem.epsilon < _SMALLEST_EPSILON)
@@ -111,22 +113,23 @@ def _certified(
 def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
     """Where mixing a little uniform output into the unconstrained optimum is good enough."""
     secrets, outputs = problem.counts.shape[1], problem.distortion.shape[1]
-    if secrets == 1 or outputs == 1 or problem.scale <= 0.1 * gap:
+    if secrets == 1 or outputs == 1:
         return np.ones(len(problem.counts), dtype=bool)
     return np.asarray(outputs * np.exp(-problem.epsilon) * problem.scale <= 0.1 * gap)
 
 
 def _solve_easy(problem: DesignProblem) -> Solved:
     """Nothing, or next to nothing, is forbidden."""
-    if problem.scale < 1e-100:
-        return _solve_single_output(problem)
     matrix = closed.nearly_unconstrained(problem)
     eta = bounds.trivial_eta(problem, matrix)
     return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
 
 
 def _solve_single_output(problem: DesignProblem) -> Solved:
-    """Always the same output: private at every ε and for every distribution."""
+    """Always the same output: private at every ε and for every distribution.
+
+    Good enough as it stands where no distortion is worth the gap.
+    """
     matrix = closed.best_single_output(problem)
     eta = bounds.trivial_eta(problem, matrix)
     return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
