@@ -332,24 +332,24 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
     scale = xp.max(below, axis=(-2, -1))
     scale = xp.where(scale > 0, scale, xp.max(xp.abs(top), axis=-1))
     scale = xp.where(scale > 0, scale, 1.0)[..., None]
+    below = below / scale[..., None]  # the problem is homogeneous: h and all below are in this unit
 
     def merit(h: Array, mu: float) -> Array:
         value = mean.at(h[..., None] + below).value
-        return row_sum(h - mu * scale * xp.log(h)) - value
+        return row_sum(h - mu * xp.log(h)) - value
 
-    h, mu = scale + 0.0 * top, 1.0
-    fall = 3
+    h, mu, fall = xp.ones_like(top), 1.0, 3
     if start is not None:
-        h, mu, fall = xp.maximum(start - top, 1e-9 * scale), 1e-8, 1000
+        h, mu, fall = xp.clip((start - top) / scale, min=1e-9), 1e-8, 1000
     for _ in range(steps):
         mu = max(mu / fall, 1e-14)
         point = mean.at(h[..., None] + below)
-        slope = 1 - row_sum(point.gradient) - mu * scale / h
-        step = -_solve_small(_eta_hessian(point), mu * scale / h**2, slope)
+        slope = 1 - row_sum(point.gradient) - mu / h
+        step = -_solve_small(_eta_hessian(point), mu / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)
         length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
         before, decrease = merit(h, mu), xp.vecdot(slope, step)
-        if mu == 1e-14 and bool(xp.all(-decrease <= 1e-17 * scale[..., 0])):
+        if mu == 1e-14 and bool(xp.all(-decrease <= 1e-17)):
             break
         for _ in range(10):
             reached = merit(h + length[..., None] * step, mu)
@@ -358,7 +358,7 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
                 break
             length = xp.where(short, length / 2, length)
         h = h + length[..., None] * step
-    return top + h
+    return top + scale * h
 
 
 def worst_members(mean: NestedMean, v: Array) -> Array:
