@@ -1,0 +1,58 @@
+"""``rldp design``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import rldp
+from rldp.cli.app import SET_HELP, SETS, SetName, app, progress, require_writable
+
+
+class DistortionName(StrEnum):
+    """The distortions that the command line names."""
+
+    squared = "squared"
+    absolute = "absolute"
+    hamming = "hamming"
+
+
+@app.command()
+def design(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the public sample.")],
+    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
+    value: Annotated[str, typer.Option(help="Column to publish.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Protocol file to write (JSON).")],
+    privacy: Annotated[SetName, typer.Option(help=f"Set privacy must hold on: {SET_HELP}.")] = SetName.chi2,
+    utility: Annotated[
+        SetName, typer.Option(help="Set utility must hold on; the same names.")
+    ] = SetName.chi2,
+    alpha: Annotated[float, typer.Option(help="The sets miss the truth with this probability.")] = 0.05,
+    distortion: Annotated[
+        DistortionName, typer.Option(help="How far an output is from the value.")
+    ] = DistortionName.squared,
+    gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
+) -> None:
+    """Design a protocol from a public sample and write it, with its proof, to a file."""
+    from rldp import render
+
+    require_writable(output)
+    sample = rldp.Sample.from_data(data, secret=secret, value=value)
+    with progress("Designing") as callback:
+        designed = rldp.design(
+            sample,
+            epsilon,
+            privacy=SETS[privacy](alpha),
+            utility=SETS[utility](alpha),
+            distortion=distortion.value,
+            gap=gap,
+            callback=callback,
+        )
+    designed.protocol.save(output)
+    screen = render.console()
+    screen.print(render.summary(designed))
+    screen.print(f"written to {output}", soft_wrap=True, markup=False, emoji=False)
