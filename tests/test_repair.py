@@ -7,8 +7,9 @@ import pytest
 
 import rldp
 from rldp.bounds import privacy_excess, trivial_eta
+from rldp.grid import DENOMINATOR, on_grid
 from rldp.problem import DesignProblem
-from rldp.repair import DENOMINATOR, equalised, on_grid, repaired
+from rldp.repair import equalised, repaired
 
 SQUARED = np.subtract.outer(np.arange(3), np.arange(3)) ** 2.0
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.bounds import objective, worst_distribution
+from rldp.grid import DENOMINATOR
 from rldp.problem import DesignProblem, Floats, Witness
-from rldp.repair import DENOMINATOR
 
 __all__ = ["best_constant", "best_single_output", "nearly_unconstrained", "unconstrained_witness"]
 

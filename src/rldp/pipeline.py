@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp import bounds, closed
+from rldp.grid import on_grid
 from rldp.problem import DesignProblem, Floats, Witness
-from rldp.repair import equalised, on_grid, repaired
+from rldp.repair import equalised, repaired
 from rldp.solver import Progress, Solution, solve
 
 __all__ = ["Solved", "solve_batch"]

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rldp._checks import Label, labels, number_array
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument
+from rldp.grid import DENOMINATOR, numerators, on_grid
 from rldp.sample import Sample
 from rldp.sets import UncertaintySet
 
@@ -48,7 +49,8 @@ class Guarantee:
 class Protocol:
     """A release protocol: the probability of each output, given secret and value.
 
-    See ``docs/theory.md``, 'Model'.
+    Every probability is an integer over :math:`2^{52}` and every row sums to exactly one; numbers
+    that are not so are rounded to the nearest that are. See ``docs/theory.md``, 'Model'.
 
     Parameters
     ----------
@@ -81,13 +83,24 @@ class Protocol:
         *,
         guarantee: Guarantee | None = None,
     ) -> None:
-        table = _stochastic(matrix)
+        table = on_grid(_stochastic(matrix))
+        table.setflags(write=False)
         object.__setattr__(self, "matrix", table)
         for axis, (name, given) in enumerate(
             (("secrets", secrets), ("values", values), ("outputs", outputs))
         ):
             object.__setattr__(self, name, labels(name, given, table.shape[axis]))
         object.__setattr__(self, "guarantee", guarantee)
+
+    @property
+    def numerators(self) -> NDArray[np.int64]:
+        """The probabilities as integers over :attr:`denominator`: (|S|, |U|, |Y|)."""
+        return numerators(self.matrix)
+
+    @property
+    def denominator(self) -> int:
+        """What the integers are counted in: 2^52."""
+        return DENOMINATOR
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the protocol, its guarantee and the proof to a JSON file, atomically."""
@@ -107,5 +120,4 @@ def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:
     worst = float(np.abs(table.sum(axis=2) - 1).max())
     if not worst <= 1e-9:
         raise InvalidArgument(f"matrix must have rows that sum to one, got a row off by {worst:.3g}")
-    table.setflags(write=False)
     return table

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.bounds import privacy_excess
+from rldp.grid import DENOMINATOR, on_grid
 from rldp.problem import DesignProblem, Floats
 
-__all__ = ["DENOMINATOR", "equalised", "on_grid", "repaired"]
+__all__ = ["equalised", "repaired"]
 
-DENOMINATOR = 2**52
 _FOLDING_BUDGET = 2e-8  # share of the objective that folding may cost
 
 
@@ -106,16 +106,6 @@ def _folded(
     if eta is not None:
         eta = np.einsum("kytb,kyz->kztb", eta, merge)
     return matrix, eta, ~affordable
-
-
-def on_grid(matrix: Floats) -> Floats:
-    """Nearest multiples of the grain; the largest entry of a row takes what is left over."""
-    units = np.rint(matrix * DENOMINATOR)
-    left = DENOMINATOR - units.sum(axis=3)
-    place = matrix.argmax(axis=3)[..., None]
-    largest = np.take_along_axis(units, place, axis=3) + left[..., None]
-    np.put_along_axis(units, place, largest, axis=3)
-    return units / DENOMINATOR
 
 
 def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
