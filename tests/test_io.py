@@ -150,10 +150,11 @@ def refused(path, message):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+@pytest.mark.parametrize("version", [0, 2, "1", None, [1], True, 1.0])
 def test_a_file_of_another_version_is_refused(changed, version):
     refused(
-        changed(lambda document: document.update(version=version)), f"must have version 1, got {version!r}"
+        changed(lambda document: document.update(version=version)),
+        f"but its version must be 1, got {version!r}",
     )
 
 
@@ -161,7 +162,7 @@ def test_a_file_of_another_version_is_refused(changed, version):
 def test_other_json_is_refused(tmp_path, content):
     path = tmp_path / "protocol.json"
     path.write_text(content)
-    refused(path, "must be a protocol file, got other JSON")
+    refused(path, "must be a protocol file, but it holds other JSON")
 
 
 @pytest.mark.parametrize(
@@ -192,55 +193,105 @@ def test_a_folder_is_refused(tmp_path):
     refused(tmp_path, "must be a protocol file, but it cannot be read: ")
 
 
-@pytest.mark.parametrize("name", ["secrets", "values", "outputs", "numerators", "denominator"])
+@pytest.mark.parametrize(
+    "name", ["secrets", "values", "outputs", "numerators", "denominator", "generator", "guarantee"]
+)
 def test_every_part_must_be_there(changed, name):
-    refused(changed(lambda document: document.pop(name)), f"is not a whole protocol file: KeyError('{name}')")
+    refused(changed(lambda document: document.pop(name)), f"but {name} is missing")
 
 
 @pytest.mark.parametrize(
     "name",
-    ["epsilon", "counts", "privacy", "utility", "distortion", "objective", "lower_bound", "certificate"],
+    ["epsilon", "n", "counts", "privacy", "utility", "distortion", "objective", "lower_bound", "certificate"],
 )
 def test_every_part_of_the_guarantee_must_be_there(changed, name):
     path = changed(lambda document: document["guarantee"].pop(name))
-    refused(path, f"is not a whole protocol file: KeyError('{name}')")
+    refused(path, f"but guarantee.{name} is missing")
 
 
 def first_row(document, row):
     document["numerators"][0][0] = row
 
 
+G = "guarantee"
+WRONG = {
+    "denominator must be 2^52 = 4503599627370496, got 100": lambda d: d.update(denominator=100),
+    "numerators must be a list of 1, got [[[": lambda d: d.update(secrets=["f"]),
+    "values must hold distinct labels, got 1 more than once": lambda d: d.update(values=[1, 1, 2]),
+    "values must hold distinct labels, got True more than once": lambda d: d.update(values=[1, True, 2]),
+    "secrets must hold strings, numbers or booleans, got None": lambda d: d.update(secrets=["f", None]),
+    "outputs must be a list of labels, got 'abc'": lambda d: d.update(outputs="abc"),
+    "outputs must hold at least one label, got none": lambda d: d.update(outputs=[]),
+    "numerators must be a list of 2, got None": lambda d: d.update(numerators=None),
+    "numerators must be a list of 2, got 7": lambda d: d.update(numerators=7),
+    "its rows do not sum to the denominator 2^52": lambda d: first_row(d, [0, 0, 2**52 - 1]),
+    "numerators[0][0][0] must be an integer from 0 to": lambda d: first_row(d, [-1, 0, 2**52 + 1]),
+    "numerators[0][0] must be a list of 3, got [0, 45": lambda d: first_row(d, [0, 2**52]),
+    "numerators[0][0][1] must be an integer from 0 to": lambda d: first_row(d, [0, 10**30, 0]),
+    "4503599627370496, got 'a'": lambda d: first_row(d, ["a", 0, 0]),
+    "4503599627370496, got True": lambda d: first_row(d, [True, 0, 0]),
+    "4503599627370496, got 1.0": lambda d: first_row(d, [1.0, 0, 0]),
+    "'more' is not a key of this format": lambda d: d.update(more=1),
+    "guarantee.'more' is not a key of this format": lambda d: d[G].update(more=1),
+    "guarantee must be an object, got []": lambda d: d.update(guarantee=[]),
+    "generator must be the name and version of what wrote the file, got 1": lambda d: d.update(generator=1),
+    "guarantee.epsilon must be a number, got 'much'": lambda d: d[G].update(epsilon="much"),
+    "guarantee.epsilon must be a number, got True": lambda d: d[G].update(epsilon=True),
+    "guarantee.epsilon must be a number that is not negative, got -1": lambda d: d[G].update(epsilon=-1),
+    "guarantee.epsilon must be a number that a float can hold, got 1": lambda d: d[G].update(epsilon=10**400),
+    "guarantee.n must be the sum of the counts, positive and below 2^53, got 5": lambda d: d[G].update(n=5),
+    "guarantee.counts[0] must be a list of 3, got [1, 2]": lambda d: d[G].update(counts=[[1, 2], [3, 4]]),
+    "guarantee.counts[0][0] must be an integer from 0": lambda d: d[G]["counts"][0].__setitem__(0, -1),
+    'guarantee.privacy.kind must be "nominal" or "power-divergence"': lambda d: d[G].update(
+        privacy={"kind": "ball"}
+    ),
+    "guarantee.privacy.lambda must be a number that is not negative, got -1": lambda d: d[G][
+        "privacy"
+    ].update({"lambda": -1}),
+    "guarantee.privacy.lambda must be at most 100, got 101": lambda d: d[G]["privacy"].update(
+        {"lambda": 101}
+    ),
+    "guarantee.utility.alpha must be a number between 0 and 1, got 0": lambda d: d[G]["utility"].update(
+        alpha=0
+    ),
+    "guarantee.utility.'alpha' is not a key of this format": lambda d: d[G]["utility"].update(radius=1),
+    "guarantee.utility must be an object, got 'nominal'": lambda d: d[G].update(utility="nominal"),
+    "guarantee.distortion[0] must be a list of 3, got [1]": lambda d: d[G].update(
+        distortion=[[1], [2, 3], [4]]
+    ),
+    "guarantee.distortion[2][2] must be a number that is not negative": lambda d: d[G]["distortion"][
+        2
+    ].__setitem__(2, -1),
+    "guarantee.objective must be a number, got None": lambda d: d[G].update(objective=None),
+    "guarantee.certificate.eta is missing": lambda d: d[G]["certificate"].pop("eta"),
+    "guarantee.certificate.eta must be a list of 3": lambda d: d[G]["certificate"]["eta"].pop(),
+    "guarantee.certificate.multipliers[1][0] must be a number that": lambda d: d[G]["certificate"][
+        "multipliers"
+    ][1].__setitem__(0, -1e-9),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_a_file_that_does_not_fit_together_is_refused(changed, message):
+    refused(changed(WRONG[message]), message)
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("old", "new", "message"),
     [
-        lambda d: d.update(denominator=100),
-        lambda d: d.update(secrets=["f"]),
-        lambda d: d.update(values=[1, 1, 2]),
-        lambda d: d.update(outputs="abc"),
-        lambda d: d.update(numerators=None),
-        lambda d: d.update(numerators=[]),
-        lambda d: d.update(numerators=7),
-        lambda d: first_row(d, [0, 0, 2**52 - 1]),
-        lambda d: first_row(d, [-1, 0, 2**52 + 1]),
-        lambda d: first_row(d, [0, 2**52]),
-        lambda d: first_row(d, [10**30, 0, 0]),
-        lambda d: first_row(d, ["a", 0, 0]),
-        lambda d: d.update(guarantee=[]),
-        lambda d: d["guarantee"].update(epsilon="much"),
-        lambda d: d["guarantee"].update(epsilon=10**400),
-        lambda d: d["guarantee"].update(counts=[[1, 2], [3, 4]]),
-        lambda d: d["guarantee"].update(counts=[[-1, 2, 3], [3, 4, 5]]),
-        lambda d: d["guarantee"].update(privacy={"kind": "ball"}),
-        lambda d: d["guarantee"].update(privacy={"kind": "power-divergence", "lambda": -1, "alpha": 0.05}),
-        lambda d: d["guarantee"].update(utility={"kind": "power-divergence", "lambda": 1, "alpha": 0}),
-        lambda d: d["guarantee"].update(utility="nominal"),
-        lambda d: d["guarantee"].update(distortion=[[1], [2, 3]]),
-        lambda d: d["guarantee"].update(objective=None),
-        lambda d: d["guarantee"]["certificate"].pop("eta"),
+        ('"version":1', '"version":1,"version":1', "an object holds a key twice"),
+        ('"epsilon":0.7', '"epsilon":1e999', "guarantee.epsilon must be a number that a float can hold"),
+        ('"epsilon":0.7', '"epsilon":Infinity', "Infinity is not a number that JSON knows"),
+        ('"epsilon":0.7', '"epsilon":-NaN', "it cannot be read"),
+        ('"epsilon":0.7', f'"epsilon":{"9" * 5000}', "it cannot be read: "),
     ],
 )
-def test_a_file_that_does_not_fit_together_is_refused(changed, change):
-    refused(changed(change), "is not a whole protocol file: ")
+def test_text_that_is_almost_a_protocol_is_refused(tmp_path, protocol, old, new, message):
+    path = tmp_path / "protocol.json"
+    text = protocol.to_json()
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    refused(path, message)
 
 
 @pytest.mark.parametrize("path", [None, 5, ["protocol.json"], b"protocol.json"])

@@ -32,12 +32,14 @@ NAMES = {
     "Sample",
     "UncertaintySet",
     "UnseenSecretWarning",
+    "Verdict",
     "WorstCase",
     "design",
     "design_batch",
     "distortion",
     "leakage",
     "load",
+    "verify",
     "worst_case",
     "worst_case_leakage",
 }
@@ -99,7 +101,7 @@ def test_importing_the_package_imports_no_data_frames_terminals_or_modellers():
     found = python("""
         import sys
         import rldp
-        heavy = "pyarrow narwhals pandas polars rich typer matplotlib cvxpy".split()
+        heavy = "flint pyarrow narwhals pandas polars rich typer matplotlib cvxpy".split()
         print(*(name for name in heavy if name in sys.modules))
     """)
     assert found == []

@@ -7,6 +7,7 @@
 (0, 1, 2)
 """
 
+from rldp._version import __version__ as __version__
 from rldp.certificate import Certificate
 from rldp.design import Batch, Design, design, design_batch
 from rldp.errors import (
@@ -21,13 +22,12 @@ from rldp.errors import (
     UnseenSecretWarning,
 )
 from rldp.io import load
+from rldp.judge import Verdict, verify
 from rldp.measures import WorstCase, distortion, leakage, worst_case, worst_case_leakage
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
 from rldp.solver import Progress
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Batch",
@@ -52,12 +52,14 @@ __all__ = [
     "Sample",
     "UncertaintySet",
     "UnseenSecretWarning",
+    "Verdict",
     "WorstCase",
     "design",
     "design_batch",
     "distortion",
     "leakage",
     "load",
+    "verify",
     "worst_case",
     "worst_case_leakage",
 ]

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _UNIT = 2.0**-52
+_RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α near 1
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
@@ -97,7 +98,7 @@ def privacy_excess(
         return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
     order, budget = problem.privacy
     eta, p = _above(eta, x)
-    mean = NestedMean(order, masses, conditionals, budget[:, None, None] * (1 + 64 * _UNIT))
+    mean = NestedMean(order, masses, conditionals, budget[:, None, None] * (1 + _RADIUS_ERROR))
     value = mean.at(p).value * (1 - mean.rounding(p))
     return eta.sum(axis=-1) - value + 4 * _UNIT * np.abs(eta).sum(axis=-1), eta
 
@@ -107,7 +108,7 @@ def utility_mean(problem: DesignProblem) -> NestedMean:
     assert problem.utility is not None
     order, budget = problem.utility
     cells = problem.estimate.reshape(len(problem.counts), 1, -1)
-    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget * (1 + 64 * _UNIT))
+    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget * (1 + _RADIUS_ERROR))
 
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:

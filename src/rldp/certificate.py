@@ -26,16 +26,17 @@ class Certificate:
         Weights z of the lower bound. None where the bound rests on the fact that only protocols
         that ignore secret and value are private (ε = 0 over a set).
     members : array (Y, T, 2, U), or None
-        Members of the projected privacy sets that the multipliers weigh.
-    distribution : array (|S|, |U|)
-        Member of the utility set in the lower bound.
+        Members of the projected privacy sets that the multipliers weigh; None stands for the
+        estimated conditionals, which are in every set.
+    distribution : array (|S|, |U|), or None
+        Member of the utility set in the lower bound; None stands for the estimate.
     """
 
     eta: NDArray[np.float64] | None
     eta_utility: float | None
     multipliers: NDArray[np.float64] | None
     members: NDArray[np.float64] | None
-    distribution: NDArray[np.float64]
+    distribution: NDArray[np.float64] | None
 
     def __post_init__(self) -> None:
         for array in (self.eta, self.multipliers, self.members, self.distribution):

@@ -244,12 +244,15 @@ def _as_design(
     privacy: UncertaintySet,
     utility: UncertaintySet,
 ) -> Design:
+    weighs_members = not (
+        solved.constant[0] or problem.privacy is None or problem.enlarged_privacy or not solved.z[0].any()
+    )
     certificate = Certificate(
         eta=None if problem.privacy is None else solved.eta[0],
         eta_utility=None if problem.utility is None else float(solved.eta_utility[0, 0]),
         multipliers=None if solved.constant[0] else solved.z[0],
-        members=None if solved.constant[0] else solved.members[0],
-        distribution=solved.distribution[0],
+        members=solved.members[0] if weighs_members else None,
+        distribution=None if problem.utility is None or problem.enlarged_utility else solved.distribution[0],
     )
     objective, lower_bound = float(solved.objective[0]), float(solved.lower_bound[0])
     guarantee = Guarantee(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rldp import bounds, closed
 from rldp.grid import on_grid
-from rldp.problem import DesignProblem, Floats, Witness
+from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
 from rldp.repair import equalised, repaired
 from rldp.solver import Progress, Solution, solve
 
@@ -214,6 +214,10 @@ def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solv
 def _witness(problem: DesignProblem, solution: Solution) -> Witness:
     """What proves the lower bound, in the units of the problem."""
     witness = replace(solution.witness, z=solution.witness.z * problem.scale)
+    if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
+        seen = problem.counts.sum(axis=2) > 0
+        constrained = seen[:, ordered_pairs(seen.shape[1])].all(axis=2)
+        witness = replace(witness, z=np.where(constrained[:, None], witness.z, 0.0))
     if problem.enlarged_privacy:
         members = bounds.estimated_members(problem, problem.distortion.shape[1])
         witness = replace(witness, members=members)

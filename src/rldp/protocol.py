@@ -102,6 +102,12 @@ class Protocol:
         """What the integers are counted in: 2^52."""
         return DENOMINATOR
 
+    def to_json(self) -> str:
+        """The text of the protocol's file: table, claim and proof."""
+        from rldp.io import to_json
+
+        return to_json(self)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the protocol, its guarantee and the proof to a JSON file, atomically."""
         from rldp.io import save

@@ -295,13 +295,15 @@ class NestedMean:
         """``members`` moved towards the estimate until they lie in the set, by convexity.
 
         The divergence is convex and zero at the estimate, so a fraction (d − budget)/d of the way
-        is enough; a hair more is taken, so that rounding cannot leave them outside.
+        is enough; a hair more is taken, so that no rounding, here or in the radius, can leave them
+        outside.
         """
         xp = namespace(members)
         members = xp.where(self.conditionals > 0, xp.clip(members, min=1e-290), members)
         spent = self.divergence(members)
-        over = spent > self.budget * (1 - 1e-12)
-        fraction = (spent - self.budget * (1 - 1e-9)) / xp.where(spent > 0, spent, 1.0)
+        safe = xp.clip(self.budget * (1 - 1e-11) - 4e-15 * (self.order or 1.0), min=0.0)
+        over = spent > safe
+        fraction = (spent - safe * (1 - 1e-9)) / xp.where(spent > 0, spent, 1.0)
         fraction = xp.where(over, xp.clip(fraction, min=0.0, max=1.0), 0.0)[..., None, None]
         estimate = xp.where(self.masses[..., None] > 0, self.conditionals, members)
         return (1 - fraction) * members + fraction * estimate

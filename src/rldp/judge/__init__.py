@@ -1,0 +1,5 @@
+"""The judge: a protocol file in, a verdict out. Knows the file and the theorems, nothing of any solver."""
+
+from rldp.judge.verdict import Verdict, verify
+
+__all__ = ["Verdict", "verify"]

@@ -1,0 +1,323 @@
+r"""What a file claims, checked one claim at a time.
+
+Every check works on the exact numbers of the file: probabilities are integers, in units of
+:math:`2^{-52}`; floats stand for the binary fractions they are. A check gives None where the claim is
+proved, and a sentence where it is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import product
+
+from flint import arb
+
+from rldp._checks import shown
+from rldp.document import DENOMINATOR, Claim, Document
+from rldp.judge.regions import Group, Region, minimised, region_of
+
+__all__ = ["Case"]
+
+_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be told apart
+_MOST_SEARCHES = 64
+_MOST_TRIPLES_WITHOUT_PROOF = 10_000
+
+Balls = list[arb]
+
+
+class Case:
+    """A document with a claim, and the checks of every part of the claim."""
+
+    def __init__(self, document: Document, claim: Claim) -> None:
+        self.document, self.claim = document, claim
+        self.secrets, self.values, self.outputs = document.shape
+        cells = self.secrets * self.values
+        self.privacy_region = region_of(claim.privacy, claim.n, cells)
+        self.utility_region = region_of(claim.utility, claim.n, cells)
+        self.pairs = [
+            (s, (s + 1 + shift) % self.secrets)
+            for s in range(self.secrets)
+            for shift in range(self.secrets - 1)
+        ]
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The estimated conditional of every secret."""
+        totals = [sum(row) for row in self.claim.counts]
+        return [
+            Group(arb(total) / self.claim.n, [arb(count) / max(total, 1) for count in row])
+            for total, row in zip(totals, self.claim.counts, strict=True)
+        ]
+
+    @cached_property
+    def _columns(self) -> list[list[Balls]]:
+        """Numerators as [y][s][u]."""
+        return [
+            [[arb(row[y]) for row in rows] for rows in self.document.numerators] for y in range(self.outputs)
+        ]
+
+    # Rows
+
+    def rows(self) -> str | None:
+        """Every row sums to one: a statement about integers."""
+        for s, u in product(range(self.secrets), range(self.values)):
+            total = sum(self.document.numerators[s][u])
+            if total != DENOMINATOR:
+                return (
+                    f"the row of secret {self._secret(s)} and value {shown(self.document.values[u])} "
+                    f"does not sum to one: its numerators sum to {total}, not to {DENOMINATOR}"
+                )
+        return None
+
+    # Privacy
+
+    def privacy(self) -> str | None:
+        """P(y|s1) ≤ e^ε P(y|s2) for all of the set, all y, s1, s2."""
+        if math.isinf(self.claim.epsilon):
+            return None
+        failing = self._nominal_failure() if self.privacy_region is None else self._robust_failure()
+        if failing is None:
+            return None
+        y, s1, s2, why = failing
+        return (
+            f"privacy is not proved for output {shown(self.document.outputs[y])} and secrets "
+            f"{self._secret(s1)}, {self._secret(s2)}: {why}"
+        )
+
+    @cached_property
+    def _weakest_factor(self) -> arb:
+        return arb(min(self.claim.epsilon, _LARGEST_EXPONENT)).exp()
+
+    def _nominal_failure(self) -> tuple[int, int, int, str] | None:
+        """Under the estimate: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
+        counts = self.claim.counts
+        seen = [s for s in range(self.secrets) if sum(counts[s])]
+        for y in range(self.outputs):
+            weights = {
+                s: sum(n * row[y] for n, row in zip(counts[s], self.document.numerators[s], strict=True))
+                for s in seen
+            }
+            high = low = seen[0]
+            for s in seen:
+                if weights[s] * sum(counts[high]) > weights[high] * sum(counts[s]):
+                    high = s
+                if weights[s] * sum(counts[low]) < weights[low] * sum(counts[s]):
+                    low = s
+            top, bottom = weights[high] * sum(counts[low]), weights[low] * sum(counts[high])
+            if not arb(top) <= self._weakest_factor * bottom:
+                ratio = f"{top / bottom:.6g}" if bottom else "infinite"
+                return y, high, low, f"the ratio of their probabilities under the estimate is {ratio}"
+        return None
+
+    def _robust_failure(self) -> tuple[int, int, int, str] | None:
+        eta = self.claim.proof.eta
+        if eta is None and len(self.pairs) * self.outputs > _MOST_TRIPLES_WITHOUT_PROOF:
+            return 0, *self.pairs[0], "the file carries no η to prove it"
+        searches = 0
+        for y, (t, (s1, s2)) in product(range(self.outputs), enumerate(self.pairs)):
+            if self._private_for_any_distribution(y, s1, s2):
+                continue
+            if eta is not None and self._excess(y, s1, s2, [DENOMINATOR * arb(x) for x in eta[y][t]]) <= 0:
+                continue
+            searches += 1
+            if searches > _MOST_SEARCHES:
+                return y, s1, s2, "the η of the file do not prove it"
+            excess = self._excess(y, s1, s2, self._searched_eta(y, s1, s2)) / DENOMINATOR
+            if not excess <= 0:
+                bound = float(excess.upper())
+                return y, s1, s2, f"P(y|s1) − e^ε P(y|s2) is only proved to be at most {bound:.6g} in the set"
+        return None
+
+    def _private_for_any_distribution(self, y: int, s1: int, s2: int) -> bool:
+        """Whether the largest entry is at most e^ε times the smallest: no distribution matters then."""
+        column = self.document.numerators
+        highest = max(row[y] for row in column[s1])
+        lowest = min(row[y] for row in column[s2])
+        return highest == 0 or bool(arb(highest) <= self._weakest_factor * lowest)
+
+    def _x(self, y: int, s1: int, s2: int) -> list[Balls]:
+        factor = self._weakest_factor
+        return [self._columns[y][s1], [-factor * q for q in self._columns[y][s2]]]
+
+    def _excess(self, y: int, s1: int, s2: int, eta: Sequence[arb]) -> arb:
+        """An upper bound on the constraint over the set, for any η; raised to max x where smaller."""
+        assert self.privacy_region is not None
+        return _bracket(self.privacy_region, [self.groups[s1], self.groups[s2]], self._x(y, s1, s2), eta)
+
+    def _searched_eta(self, y: int, s1: int, s2: int) -> tuple[arb, ...]:
+        x = self._x(y, s1, s2)
+        scale = _largest([abs(entry) for row in x for entry in row])
+        return minimised(lambda eta: self._excess(y, s1, s2, eta), [_largest(row) for row in x], scale)
+
+    # Objective
+
+    def objective(self) -> str | None:
+        """The expected distortion is at most the objective for all of the utility set."""
+        costs = [
+            [
+                _dot([arb(k) for k in row], distances)
+                for distances, row in zip(self.claim.distortion, rows, strict=True)
+            ]
+            for rows in self.document.numerators
+        ]
+        claimed = DENOMINATOR * arb(self.claim.objective)
+        reached = self._largest_mean(costs)
+        if reached <= claimed:
+            return None
+        bound = float((reached / DENOMINATOR).upper())
+        return f"the objective {self.claim.objective!r} is not proved: the bound that holds is {bound!r}"
+
+    def _largest_mean(self, costs: list[Balls]) -> arb:
+        """An upper bound on Σ P v over the utility set; costs are [s][u]."""
+        flat = [cost for row in costs for cost in row]
+        if self.utility_region is None:
+            return sum((p * v for p, v in zip(self._all_cells.conditional, flat, strict=True)), arb(0))
+        top = _largest(flat)
+        region, group = self.utility_region, [self._all_cells]
+
+        def bound(eta: Sequence[arb]) -> arb:
+            return _bracket(region, group, [flat], eta)
+
+        given = self.claim.proof.eta_utility
+        if given is None:
+            eta: Sequence[arb] = minimised(bound, [top], top) if top > 0 else [top]
+        else:
+            eta = [DENOMINATOR * arb(given)]
+        return top.min(bound(eta))
+
+    @cached_property
+    def _all_cells(self) -> Group:
+        return Group(arb(1), [arb(count) / self.claim.n for row in self.claim.counts for count in row])
+
+    # Lower bound
+
+    def lower_bound(self) -> str | None:
+        """No private protocol has a smaller objective."""
+        if self.claim.lower_bound <= 0:
+            return None
+        try:
+            proved = self._dual_value()
+        except _Unusable as error:
+            return f"the lower bound {self.claim.lower_bound!r} is not proved: {error}"
+        if proved >= arb(self.claim.lower_bound):
+            return None
+        bound = float(proved.lower())
+        return f"the lower bound {self.claim.lower_bound!r} is not proved: the bound that holds is {bound!r}"
+
+    def _dual_value(self) -> arb:
+        distribution = self._distribution()
+        if self._only_constants_are_private and self.claim.proof.multipliers is None:
+            masses = [sum(column, arb(0)) for column in zip(*distribution, strict=True)]
+            return _smallest(
+                [_dot(masses, distances) for distances in zip(*self.claim.distortion, strict=True)]
+            )
+        prices = self._prices()
+        return sum(
+            (
+                _smallest(
+                    [
+                        distribution[s][u] * arb(self.claim.distortion[u][y]) + prices[y][s][u]
+                        for y in range(self.outputs)
+                    ]
+                )
+                for s, u in product(range(self.secrets), range(self.values))
+            ),
+            arb(0),
+        )
+
+    @property
+    def _only_constants_are_private(self) -> bool:
+        """At ε = 0 over a set with interior, an output must not depend on secret or value at all."""
+        return self.claim.epsilon == 0 and self.privacy_region is not None and self.secrets > 1
+
+    def _distribution(self) -> list[Balls]:
+        given = self.claim.proof.distribution
+        if given is None:
+            return [[arb(count) / self.claim.n for count in row] for row in self.claim.counts]
+        if self.utility_region is None:
+            raise _Unusable("under the estimate, the certificate's distribution must be null")
+        total = sum((arb(p) for row in given for p in row), arb(0))
+        if not total > 0:
+            raise _Unusable("the certificate's distribution is zero")
+        flat = [arb(p) / total for row in given for p in row]
+        if not self.utility_region.contains([self._all_cells], [flat]):
+            raise _Unusable("the certificate's distribution is not in the utility set")
+        return [flat[s * self.values : (s + 1) * self.values] for s in range(self.secrets)]
+
+    def _prices(self) -> list[list[Balls]]:
+        """Σ z R over the constraints that a probability takes part in, as [y][s][u]."""
+        prices = [[[arb(0)] * self.values for _ in range(self.secrets)] for _ in range(self.outputs)]
+        factor = arb(self.claim.epsilon).exp() if math.isfinite(self.claim.epsilon) else None
+        for y, t, z, members in self._weighted_members():
+            if factor is None:
+                raise _Unusable("at ε = ∞ every multiplier must be 0")
+            for s, weight, member in zip(self.pairs[t], (arb(z), -factor * arb(z)), members, strict=True):
+                row = prices[y][s]
+                prices[y][s] = [price + weight * r for price, r in zip(row, member, strict=True)]
+        return prices
+
+    def _weighted_members(self) -> Iterator[tuple[int, int, float, list[Balls]]]:
+        """(y, t, z, members of the projected set) wherever z > 0."""
+        proof = self.claim.proof
+        for y, row in enumerate(proof.multipliers or []):
+            for t, z in enumerate(row):
+                if z == 0:
+                    continue
+                groups = [self.groups[s] for s in self.pairs[t]]
+                if self.privacy_region is None and not all(group.seen for group in groups):
+                    raise _Unusable(f"multiplier [{y}][{t}] weighs a secret that was never seen")
+                if proof.members is None:
+                    yield y, t, z, [_estimate(group) for group in groups]
+                    continue
+                members = [_normalised(member) for member in proof.members[y][t]]
+                if self.privacy_region is None or not self.privacy_region.contains(groups, members):
+                    raise _Unusable(f"members [{y}][{t}] are not in the privacy set")
+                yield y, t, z, members
+
+    def _secret(self, s: int) -> str:
+        return shown(self.document.secrets[s])
+
+
+class _Unusable(Exception):
+    """A witness that proves nothing."""
+
+
+def _bracket(region: Region, groups: Sequence[Group], x: Sequence[Balls], eta: Sequence[arb]) -> arb:
+    """Σ η − G(η − x), an upper bound on the support function at x for any η ≥ max x."""
+    raised = [given.max(_largest(row)) for given, row in zip(eta, x, strict=True)]
+    p = [[(top - entry).nonnegative_part() for entry in row] for top, row in zip(raised, x, strict=True)]
+    return (sum(raised, arb(0)) - region.mean(groups, p)).upper()
+
+
+def _dot(balls: Sequence[arb], numbers: Sequence[float]) -> arb:
+    return sum((ball * arb(number) for ball, number in zip(balls, numbers, strict=True)), arb(0))
+
+
+def _largest(balls: Sequence[arb]) -> arb:
+    result = balls[0]
+    for ball in balls[1:]:
+        result = result.max(ball)
+    return result
+
+
+def _smallest(balls: Sequence[arb]) -> arb:
+    result = balls[0]
+    for ball in balls[1:]:
+        result = result.min(ball)
+    return result
+
+
+def _estimate(group: Group) -> Balls:
+    """The estimated conditional; uniform for a secret that was never seen, of which all are possible."""
+    return (
+        list(group.conditional) if group.seen else [arb(1) / len(group.conditional)] * len(group.conditional)
+    )
+
+
+def _normalised(member: Sequence[float]) -> Balls:
+    total = sum((arb(p) for p in member), arb(0))
+    if not total > 0:
+        raise _Unusable("a member of the privacy set is zero")
+    return [arb(p) / total for p in member]

@@ -1,0 +1,174 @@
+r"""Sets of distributions in ball arithmetic: radius, support function, membership.
+
+Written from ``docs/theory.md`` alone, so that it shares no line with what designs protocols. Every
+number is a ball, an interval that holds the true value; a comparison is True only if it holds for the
+whole ball.
+
+Groups are the conditionals that a family of secrets has (two for privacy; all cells as one group for
+utility), each with its estimated mass :math:`P_i` and its estimated conditional :math:`c_i`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import arb, ctx
+
+from rldp.document import SetClaim
+
+__all__ = ["Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
+
+_BITS = 128
+
+
+def precision(*claims: SetClaim) -> int:
+    """Bits to work with: orders near 0 lose as many as their own logarithm has."""
+    orders = [claim.order for claim in claims if claim.order]
+    return _BITS + max((-math.frexp(order)[1] for order in orders if order < 1), default=0)
+
+
+def region_of(claim: SetClaim, n: int, cells: int) -> Region | None:
+    """The set that a file claims, its radius computed from n, the number of cells and α.
+
+    None is the estimate alone.
+    """
+    if claim.order is None or claim.radius == 0 or (claim.radius is None and cells == 1):
+        return None
+    if claim.radius is not None:
+        return Region(claim.order, arb(claim.radius))
+    assert claim.alpha is not None
+    factor = arb(claim.order) * (arb(claim.order) + 1) / 2 if claim.order > 0 else arb(1) / 2
+    return Region(claim.order, factor * upper_quantile(cells - 1, claim.alpha) / n)
+
+
+def upper_quantile(freedom: int, alpha: float) -> arb:
+    """A ball that holds the x with P(χ² > x) = α: bisection, each comparison certain."""
+    shape, level = arb(freedom) / 2, arb(alpha)
+
+    def above(x: arb) -> bool | None:
+        """Whether the quantile lies above x; None if the precision cannot tell."""
+        tail = (x / 2).gamma_upper(shape, regularized=1)
+        return True if tail > level else False if tail < level else None
+
+    low = high = arb(freedom)
+    while above(low) is not True:
+        low /= 2
+    while above(high) is not False:
+        high *= 2
+    for _ in range(ctx.prec // 2 + 32):
+        middle = ((low + high) / 2).mid()
+        side = above(middle)
+        if side is None:
+            break
+        low, high = (middle, high) if side else (low, middle)
+    return low.union(high)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A conditional distribution: its estimated mass, and its estimated probabilities.
+
+    A group that was never seen has mass 0 and all probabilities 0.
+    """
+
+    mass: arb
+    conditional: Sequence[arb]
+
+    @cached_property
+    def seen(self) -> list[int]:
+        """The values that the sample shows."""
+        return [u for u, c in enumerate(self.conditional) if c > 0]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A power-divergence set of order λ and a radius B (λ > 0) or r (λ = 0), positive."""
+
+    order: float
+    radius: arb
+
+    @cached_property
+    def _order(self) -> arb:
+        return arb(self.order)
+
+    @cached_property
+    def budget(self) -> arb:
+        """Δ (λ > 0) or r (λ = 0): what all groups together may spend."""
+        if self.order == 0:
+            return self.radius
+        return (1 + self.radius) ** (1 / (1 + self._order)) - 1
+
+    def mean(self, groups: Sequence[Group], p: Sequence[Sequence[arb]]) -> arb:
+        """A lower bound on G(p), the nested power mean; ``p`` has a row for each group."""
+        seen = [(group, row) for group, row in zip(groups, p, strict=True) if group.seen]
+        if not seen:
+            return arb(0)
+        total = sum((group.mass for group, _ in seen), arb(0))
+        if self.order == 0:
+            if not all(row[u] > 0 for group, row in seen for u in group.seen):
+                return arb(0)
+            level = sum((group.mass * _log_ratio(group, row) for group, row in seen), arb(0))
+            return (total * ((level - self.radius) / total).exp()).lower()
+        order = self._order
+        rho, theta = order / (1 + order), order / (1 + 2 * order)
+        spread = arb(0)
+        for group, row in seen:
+            inner = sum((group.conditional[u] * _power(row[u], rho) for u in group.seen), arb(0))
+            spread += group.mass ** (1 - theta) * _power(inner, theta / rho)
+        return (_power(spread, 1 / theta) * (self.budget + total) ** (1 - 1 / theta)).lower()
+
+    def contains(self, groups: Sequence[Group], members: Sequence[Sequence[arb]]) -> bool:
+        """Whether conditionals lie in the projection of the set, for certain."""
+        spent = arb(0)
+        for group, member in zip(groups, members, strict=True):
+            if not all(member[u] > 0 for u in group.seen):
+                return False
+            ratios = [(group.conditional[u], group.conditional[u] / member[u]) for u in group.seen]
+            if self.order == 0:
+                spent += group.mass * sum((c * ratio.log() for c, ratio in ratios), arb(0))
+            elif group.seen:
+                inner = sum((c * ratio**self._order for c, ratio in ratios), arb(0))
+                spent += group.mass * (inner ** (1 / (1 + self._order)) - 1)
+        return bool(spent <= self.budget)
+
+
+def _log_ratio(group: Group, row: Sequence[arb]) -> arb:
+    """Logarithm of the geometric mean of a group's row over the group's mass."""
+    return sum((group.conditional[u] * row[u].log() for u in group.seen), -group.mass.log())
+
+
+def _power(x: arb, exponent: arb) -> arb:
+    """x^exponent for x ≥ 0, also where the ball of x touches 0; the exponent is positive."""
+    if x > 0:
+        return x**exponent
+    top = x.upper()
+    return arb(0).union(top**exponent) if top > 0 else arb(0)
+
+
+def minimised(value: Callable[[tuple[arb, ...]], arb], tops: Sequence[arb], scale: arb) -> tuple[arb, ...]:
+    """A point η ≥ ``tops`` where the convex ``value`` is about smallest, by nested golden sections.
+
+    A search for a witness, nothing more: what is proved with it is evaluated afterwards.
+    """
+    if not tops:
+        return ()
+
+    def tried(log_height: float) -> tuple[float, tuple[arb, ...]]:
+        eta = (tops[0] + scale * arb(log_height).exp()).mid()
+        point = (eta, *minimised(lambda others: value((eta, *others)), tops[1:], scale))
+        return float(value(point).mid()), point
+
+    ratio = (math.sqrt(5) - 1) / 2
+    low, high = -32.0, 8.0
+    left, right = tried(high - ratio * (high - low)), tried(low + ratio * (high - low))
+    for _ in range(44):
+        if left[0] <= right[0]:
+            high, right = low + ratio * (high - low), left
+            left = tried(high - ratio * (high - low))
+        else:
+            low, left = high - ratio * (high - low), right
+            right = tried(low + ratio * (high - low))
+    return min(left, right, key=lambda found: found[0])[1]

@@ -1,0 +1,207 @@
+"""The verdict, in numbers and in words that an auditor can quote."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import Protocol as Interface
+
+from rldp._checks import shown
+from rldp.document import Claim, Document, SetClaim, content_of, parsed
+from rldp.errors import InvalidArgument, MissingDependency, ProtocolFileError
+
+__all__ = ["Verdict", "verify"]
+
+
+class _HasJson(Interface):
+    def to_json(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is proved of a protocol, by the numbers in its file and nothing else.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether every claim of the file is proved.
+    epsilon, objective, lower_bound : float, or None
+        The claimed numbers, each where it is proved.
+    reasons : tuple of str
+        Why not ok: a sentence for each claim that is not proved, with the first place where it fails.
+    proved : tuple of str
+        A sentence for each claim that is proved.
+    assumptions : tuple of str
+        What the proof rests on and no file can show.
+    """
+
+    ok: bool
+    epsilon: float | None = None
+    objective: float | None = None
+    lower_bound: float | None = None
+    reasons: tuple[str, ...] = ()
+    proved: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [("Refused" if not self.ok else "Proved", self.reasons)]
+        parts += [("What is proved" if not self.ok else "", self.proved)]
+        parts += [("Assuming", self.assumptions)]
+        lines = []
+        for heading, sentences in parts:
+            lines += [f"{heading}:"] if heading and (sentences or heading == "Proved") else []
+            lines += [f"  - {sentence}" for sentence in sentences]
+        return "\n".join(lines)
+
+
+def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
+    """Check everything that a protocol file claims, trusting nothing that made it.
+
+    From the file alone and in ball arithmetic: rows sum exactly to one; the privacy constraint holds
+    for every distribution of the set, whose radius is computed from n, the number of cells and α; the
+    objective is not exceeded on the utility set; no private protocol is better than the lower bound.
+    See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this.
+
+    Parameters
+    ----------
+    protocol : path, or Protocol
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ProtocolFileError
+        If there is no file to read. A file that can be read gets a verdict, whatever is in it.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> design = rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]]), epsilon=1.0)
+    >>> verdict = rldp.verify(design.protocol)
+    >>> verdict.ok, verdict.epsilon
+    (True, 1.0)
+    """
+    try:
+        import flint
+    except ImportError as error:
+        raise MissingDependency("verifying needs python-flint, which is not installed") from error
+    from rldp.judge.regions import precision
+
+    try:
+        document = _document(protocol)
+    except _Unreadable as error:
+        return Verdict(False, reasons=(str(error),))
+    claim = document.guarantee
+    if claim is None:
+        return Verdict(False, reasons=("the file claims nothing: it holds a table without a guarantee",))
+    with flint.ctx.workprec(precision(claim.privacy, claim.utility)):
+        return _judged(document, claim)
+
+
+class _Unreadable(Exception):
+    """There is something, but it is no protocol."""
+
+
+def _document(protocol: str | PathLike[str] | _HasJson) -> Document:
+    if hasattr(protocol, "to_json"):
+        try:
+            return parsed(protocol.to_json().encode("utf-8"))
+        except (InvalidArgument, ProtocolFileError) as error:
+            raise _Unreadable(str(error)) from error
+    content = content_of(protocol)
+    try:
+        return parsed(content)
+    except ProtocolFileError as error:
+        raise _Unreadable(f"the file is no protocol file: {error}") from error
+
+
+def _judged(document: Document, claim: Claim) -> Verdict:
+    from rldp.judge.checks import Case
+
+    case = Case(document, claim)
+    rows, privacy = case.rows(), case.privacy()
+    objective, lower_bound = case.objective(), case.lower_bound()
+    failures = [failure for failure in (rows, privacy, objective, lower_bound) if failure]
+    whole = rows is None
+    proved = {
+        _rows_sentence(): whole,
+        _privacy_sentence(document, claim): whole and privacy is None,
+        _objective_sentence(claim): whole and objective is None,
+        _lower_bound_sentence(claim): lower_bound is None,
+    }
+    return Verdict(
+        ok=not failures,
+        epsilon=claim.epsilon if whole and privacy is None else None,
+        objective=claim.objective if whole and objective is None else None,
+        lower_bound=claim.lower_bound if lower_bound is None else None,
+        reasons=tuple(failures),
+        proved=tuple(sentence for sentence, holds in proved.items() if holds),
+        assumptions=_assumptions(claim),
+    )
+
+
+def _rows_sentence() -> str:
+    return "Every probability is an integer over 2^52, and every row of the table sums to exactly one."
+
+
+def _privacy_sentence(document: Document, claim: Claim) -> str:
+    if math.isinf(claim.epsilon):
+        return "Nothing is claimed about privacy (ε = ∞)."
+    unseen = [
+        shown(secret)
+        for secret, row in zip(document.secrets, claim.counts, strict=True)
+        if claim.privacy.order is None and not any(row)
+    ]
+    except_for = f", except for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
+    return (
+        f"P(Y=y | S=s1) ≤ e^{claim.epsilon!r} · P(Y=y | S=s2) for all outputs y and secrets s1, s2"
+        f"{except_for}, {_scope(claim.privacy, claim)}."
+    )
+
+
+def _objective_sentence(claim: Claim) -> str:
+    return f"The expected distortion is at most {claim.objective!r}, {_scope(claim.utility, claim)}."
+
+
+def _lower_bound_sentence(claim: Claim) -> str:
+    return (
+        f"No protocol with these outputs that is private in this sense has a largest expected distortion "
+        f"below {claim.lower_bound!r}, {_scope(claim.utility, claim)}."
+    )
+
+
+def _scope(region: SetClaim, claim: Claim) -> str:
+    if region.order is None or region.radius == 0:
+        return "under the distribution that the sample shows"
+    cells = len(claim.counts) * len(claim.counts[0])
+    named = {1.0: "Pearson's χ² test", 2 / 3: "the Cressie-Read test", 0.0: "the G-test"}
+    test = named.get(region.order, f"the power-divergence test of order {region.order!r}")
+    if region.radius is not None:
+        return f"for every distribution within radius {region.radius!r} of the sample, as {test} measures it"
+    return (
+        f"for every distribution that {test} at level α = {region.alpha!r} does not reject on the sample of "
+        f"{claim.n} rows and {cells} cells"
+    )
+
+
+def _assumptions(claim: Claim) -> tuple[str, ...]:
+    given = [
+        f"The sample of n = {claim.n} rows was drawn independently from the distribution of the people "
+        "who are to be protected."
+    ]
+    for what, region in (("privacy", claim.privacy), ("utility", claim.utility)):
+        if region.order is None or region.radius == 0:
+            given.append(f"For {what}, that distribution is exactly the one the sample shows.")
+        elif region.radius is not None:
+            given.append(f"For {what}, that distribution lies within the radius that the designer chose.")
+        else:
+            assert region.alpha is not None
+            given.append(
+                f"For {what}, that distribution is in the set: over the draw of the sample this has "
+                f"probability about {1 - region.alpha:.6g}, by the asymptotic (large-n) radius of the test."
+            )
+    given.append("Outputs are drawn with exactly these probabilities, with fresh randomness for every row.")
+    return tuple(given)
