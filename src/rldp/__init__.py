@@ -7,6 +7,8 @@
 (0, 1, 2)
 """
 
+from rldp.audit import Audit, Membership, audit
+from rldp.audit_release import ReleaseAudit, audit_release
 from rldp.certificate import Certificate
 from rldp.design import Batch, Design, design, design_batch
 from rldp.errors import (
@@ -30,6 +32,7 @@ from rldp.solver import Progress
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "Batch",
     "Certificate",
     "ChiSquare",
@@ -41,18 +44,22 @@ __all__ = [
     "Guarantee",
     "InvalidArgument",
     "InvalidArgumentType",
+    "Membership",
     "MissingDependency",
     "Nominal",
     "PowerDivergence",
     "Progress",
     "Protocol",
     "ProtocolFileError",
+    "ReleaseAudit",
     "RldpError",
     "RldpWarning",
     "Sample",
     "UncertaintySet",
     "UnseenSecretWarning",
     "WorstCase",
+    "audit",
+    "audit_release",
     "design",
     "design_batch",
     "distortion",
