@@ -6,7 +6,7 @@ See ``docs/audit.md``, 'Released rows'.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +43,9 @@ class ReleaseAudit:
     rows : int
     repeats : int or None
         Rows this far apart share their randomness; None where that is not seen.
-    agreement : (float, float) or None
-        Share of the pairs of rows so far apart with the same output, and the share to be expected.
+    repeat_score, repeat_limit : float
+        The strongest dependence between rows any distance apart, in standard deviations, and what
+        chance hardly ever exceeds.
     values_known : bool
         Whether the values were taken into account.
     claim : float or None
@@ -58,7 +59,8 @@ class ReleaseAudit:
     frequencies: tuple[float, float] | None
     rows: int
     repeats: int | None
-    agreement: tuple[float, float] | None
+    repeat_score: float
+    repeat_limit: float
     values_known: bool
     claim: float | None
 
@@ -72,7 +74,7 @@ class ReleaseAudit:
         """The findings in words."""
         return (*self._about_epsilon(), *self._about_repetition())
 
-    def _about_epsilon(self) -> Iterable[str]:
+    def _about_epsilon(self) -> Iterator[str]:
         sure = f"with confidence {self.confidence:g}"
         if self.secrets is None or self.frequencies is None:
             yield f"The {self.rows} rows show no leakage: any ε from 0 on explains them {sure}."
@@ -91,21 +93,20 @@ class ReleaseAudit:
                     "as faults may be too small for so many rows."
                 )
 
-    def _about_repetition(self) -> Iterable[str]:
-        if self.repeats is None or self.agreement is None:
+    def _about_repetition(self) -> Iterator[str]:
+        measured = (
+            f"{self.repeat_score:.1f} standard deviations, where chance reaches {self.repeat_limit:.1f}"
+        )
+        if self.repeats is None:
             part = f" among the first {MOST_ROWS} rows" if self.rows > MOST_ROWS else ""
-            yield f"No repeated randomness is seen{part}."
+            yield f"No repeated randomness is seen{part} (at most {measured})."
             return
         yield (
-            f"Rows {self.repeats} apart carry the same output in {self.agreement[0]:.1%} of the pairs where "
-            f"{self.agreement[1]:.1%} is to be expected: their randomness repeats, as it does when a seed "
-            "is used again."
+            f"Rows {self.repeats} apart depend on one another ({measured}): their randomness repeats, as it "
+            "does when a seed is used again."
         )
         if not self.values_known:
-            yield (
-                f"Unless the values themselves repeat every {self.repeats} rows; give the values to tell "
-                "the two apart."
-            )
+            yield f"Or the values repeat every {self.repeats} rows; give the values to tell the two apart."
 
 
 def audit_release(
@@ -125,7 +126,7 @@ def audit_release(
     .. math:: \max_{y,s_1,s_2} \log\big(\underline p(y|s_1) / \overline p(y|s_2)\big)
 
     (or 0) exceeds the true ε with probability at most 1 − confidence. Beside it, every lag is tested for
-    rows that agree too often with the rows so far away: the mark of a seed used twice.
+    rows that depend on the rows so far away: the mark of a seed used twice.
 
     Assumed: given the secrets, rows are drawn independently, each with the conditional distribution of
     its secret, and then put into any order. A fault too small for the number of rows stays unseen.
@@ -177,8 +178,9 @@ def audit_release(
         secrets=None if found is None else (s.labels[found.high], s.labels[found.low]),
         frequencies=None if found is None else found.frequencies,
         rows=len(s.codes),
-        repeats=None if repetition is None else repetition.lag,
-        agreement=None if repetition is None else (repetition.agreement, repetition.expected),
+        repeats=repetition.lag if repetition.score > repetition.limit else None,
+        repeat_score=repetition.score,
+        repeat_limit=repetition.limit,
         values_known=u is not None,
         claim=claim,
     )
@@ -222,6 +224,6 @@ def _lower_bound(counts: NDArray[np.int64], miss: float) -> tuple[float, _Triple
     return math.log(ratio[y]), _Triple(y, int(high[y]), int(low[y]), pair)
 
 
-def _repetition(s: Coded, u: Coded | None, y: Coded) -> Repetition | None:
+def _repetition(s: Coded, u: Coded | None, y: Coded) -> Repetition:
     cells = s.codes if u is None else s.codes * len(u.labels) + u.codes
     return find_repetition(y.codes, cells, cells_are_complete=u is not None)

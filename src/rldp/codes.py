@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from rldp._checks import Label, label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
 
-__all__ = ["Coded", "coded"]
+__all__ = ["Coded", "coded", "tallied"]
 
 _MOST_LABELS = 1000
+_DENSE = 2**22  # integers below this are counted without sorting
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,7 @@ def _numbered(name: str, column: Any) -> tuple[NDArray[np.int64], list[Any]]:
         if column.ndim != 1:
             raise InvalidArgument(f"{name} must have one axis, got shape {column.shape}")
         if column.dtype.kind in "biuf" and not isinstance(column, np.ma.MaskedArray):
-            found, codes = np.unique(column, return_inverse=True)
-            return codes.astype(np.int64), found.tolist()
+            return _numbered_numbers(column)
         column = column.tolist()
     items = list(column)
     try:
@@ -83,6 +83,32 @@ def _numbered(name: str, column: Any) -> tuple[NDArray[np.int64], list[Any]]:
         ) from error
     codes = np.fromiter(map(place.__getitem__, items), dtype=np.int64, count=len(items))
     return codes, list(place)
+
+
+def _numbered_numbers(column: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    if column.dtype.kind in "iu" and column.size:
+        least, most = int(column.min()), int(column.max())
+        if most - least < _DENSE and most < 2**63:
+            found, codes, _ = tallied(column.astype(np.int64) - least)
+            return codes, [item + least for item in found.tolist()]
+    found, codes = np.unique(column, return_inverse=True)
+    return codes.astype(np.int64), found.tolist()
+
+
+def tallied(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys (0 or more), the place of each row's key among them, and how often each occurs.
+
+    Examples
+    --------
+    >>> tallied(np.array([7, 3, 7]))
+    (array([3, 7]), array([1, 0, 1]), array([1, 2]))
+    """
+    if int(keys.max()) >= _DENSE:
+        found, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return found, places.astype(np.int64), counts.astype(np.int64)
+    counts = np.bincount(keys)
+    found = np.flatnonzero(counts)
+    return found, (np.cumsum(counts > 0) - 1)[keys], counts[found]
 
 
 def _unwrapped(name: str, column: Any) -> Any:

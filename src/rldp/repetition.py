@@ -1,9 +1,12 @@
-r"""Whether the randomness of a release repeats: rows that agree too often with rows one lag away.
+r"""Whether the randomness of a release repeats: rows that depend on the rows one lag away.
 
-Write :math:`e_i` for the residual of row i: the indicator vector of its output less the shares of the
-outputs among the rows of the same cell. If every row is drawn afresh, :math:`T_L=\sum_i e_i\cdot e_{i+L}`
-is a sum of martingale differences for each lag L, and is hardly larger than :math:`\sqrt{V_L}`,
-:math:`V_L=\sum_i |e_i|^2|e_{i+L}|^2`. See ``docs/audit.md``, 'Repetition'.
+Let :math:`g_i` be a score of the output of row i with mean 0 and variance :math:`\sigma_i^2` in its
+cell. If every row is drawn afresh, :math:`M_L=\sum_i g_i g_{i-L}` is a martingale for each lag L, and
+
+.. math:: P\big(M_L \ge \sqrt{2\ell V_L}\big) \lesssim e^{-\ell},\qquad
+          V_L = \sum_i \tfrac13(g_i^2 + 2\sigma_i^2)\,g_{i-L}^2 .
+
+See ``docs/audit.md``, 'Repetition'.
 """
 
 from __future__ import annotations
@@ -15,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
+from rldp.codes import tallied
+
 __all__ = ["FALSE_ALARM", "MOST_ROWS", "Repetition", "find_repetition"]
 
 FALSE_ALARM = 1e-6  # asked of the test, over all lags together
 MOST_ROWS = 2**24  # what is read of a longer release
-_MOST_CLASSES = 8  # the commonest outputs tell enough; the others count as one
+_MULTIPLES = 64  # of a lag, that are looked at together
+_TESTS_PER_LAG = 4  # two scores, each with one lag alone and with its multiples
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -27,15 +33,24 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Repetition:
-    """Rows ``lag`` apart carry the same output in a share ``agreement`` of pairs, not ``expected``."""
+    """The lag at which rows depend on one another most.
+
+    Attributes
+    ----------
+    lag : int
+    score : float
+        How strong the dependence is, in standard deviations.
+    limit : float
+        What chance hardly ever exceeds at any lag.
+    """
 
     lag: int
-    agreement: float
-    expected: float
+    score: float
+    limit: float
 
 
-def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -> Repetition | None:
-    """The lag at which a release repeats itself most clearly, if it does.
+def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -> Repetition:
+    """The strongest dependence between rows one lag apart, over all lags.
 
     Parameters
     ----------
@@ -44,67 +59,81 @@ def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -
         What each row's output may depend on.
     cells_are_complete : bool
         If not, outputs may depend on something that the rows do not show and that changes slowly down
-        the table. Then a lag counts only if it stands out from both its neighbours.
+        the table. Then a lag counts only as far as it stands out from its two neighbours.
     """
-    outputs, cells = _classes(outputs[:MOST_ROWS]), np.unique(cells[:MOST_ROWS], return_inverse=True)[1]
+    outputs, cells = outputs[:MOST_ROWS], cells[:MOST_ROWS]
     n = len(outputs)
-    bar = 4 * math.log(n / FALSE_ALARM)
-    last = n - math.ceil(bar)  # no sum over fewer pairs can reach the bar
-    if last < 2:
-        return None
-    shares = _shares(outputs, cells)
-    products, squares = _autocorrelations(outputs, cells, shares, last + 1)
-    squares += 1e-12 * squares[0]  # rounding never counts as evidence
-    with np.errstate(invalid="ignore"):
-        score = products[1:-1] / np.sqrt(squares[1:-1])
-        if not cells_are_complete:
-            peak = products[1:-1] - (products[:-2] + products[2:]) / 2
-            score = np.minimum(score, peak / np.sqrt(squares[1:-1] + (squares[:-2] + squares[2:]) / 4))
-            score[0] = -math.inf  # the neighbour of lag 1 is the variance
-    strongest = int(np.nan_to_num(score, nan=-math.inf).argmax())
-    if not score[strongest] ** 2 * (score[strongest] > 0) > bar:
-        return None
-    return _described(strongest + 1, outputs, cells, shares)
+    limit = math.sqrt(2 * math.log(_TESTS_PER_LAG * n / FALSE_ALARM))
+    last = n - math.ceil(limit**2)  # fewer pairs are no evidence
+    first = 1 if cells_are_complete else 3
+    found = Repetition(first, 0.0, limit)
+    if last < first:
+        return found
+    for g, variance in _scores(outputs, cells):
+        products, squares = _sums(g, variance, last, cells_are_complete)
+        for multiples in (1, _MULTIPLES):
+            score = _standardised(_combed(products, multiples), _combed(squares, multiples))
+            lag = first + int(score[first:].argmax())
+            if score[lag] > found.score:
+                found = Repetition(lag, float(score[lag]), limit)
+    return found
 
 
-def _classes(outputs: Codes) -> Codes:
-    """Outputs numbered by how common they are, the rare ones as one class."""
-    rank = np.empty(int(outputs.max()) + 1, dtype=np.int64)
-    rank[np.argsort(-np.bincount(outputs), kind="stable")] = np.arange(len(rank))
-    return np.minimum(rank, _MOST_CLASSES - 1)[outputs]
+def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:
+    """Two scores of each row, centred in its cell, with their variances there.
+
+    The middle of the output's place in the cell's cumulative distribution rises with the random number
+    that was used, if outputs are found by inverting it; the parity of the output moves even where
+    that hardly does.
+    """
+    base = int(outputs.max()) + 1
+    pairs, place, counts = tallied(cells * base + outputs)
+    cell = pairs // base
+    total = np.bincount(cell, counts)
+    before = np.cumsum(total) - total
+    total = np.maximum(total, 1)
+    middle = (np.cumsum(counts) - counts / 2 - before[cell]) / total[cell]
+    scores = []
+    for raw in (middle, 1.0 - 2.0 * (pairs % base % 2)):
+        centred = raw - (np.bincount(cell, counts * raw) / total)[cell]
+        variance = (np.bincount(cell, counts * centred**2) / total)[cell]
+        scores.append((centred[place], variance[place]))
+    return scores
 
 
-def _shares(outputs: Codes, cells: Codes) -> Floats:
-    """Share of each class among the rows of each cell: (cells, classes)."""
-    shape = int(cells.max()) + 1, int(outputs.max()) + 1
-    counts = np.bincount(cells * shape[1] + outputs, minlength=math.prod(shape)).reshape(shape)
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+def _sums(g: Floats, variance: Floats, last: int, cells_are_complete: bool) -> tuple[Floats, Floats]:
+    """M and V for the lags 0 … last."""
+    length = fft.next_fast_len(2 * len(g), real=True)
+    spectrum = fft.rfft(g, length)
+    products = fft.irfft(spectrum.real**2 + spectrum.imag**2, length)[: last + 2]
+    if cells_are_complete:
+        return products[: last + 1], _correlated(g**2, (g**2 + 2 * variance) / 3, length)[: last + 1]
+    peaks = products.copy()
+    peaks[1:-1] -= (products[:-2] + products[2:]) / 2
+    peaks[products < peaks / 2] = 0.0  # a hole beside the lag is no peak
+    bends = g.copy()
+    bends[1:-1] -= (g[:-2] + g[2:]) / 2
+    # The variance may differ from row to row in ways that the cell does not show; squares follow it.
+    return peaks[: last + 1], _correlated(bends**2, g**2 + 2 * variance / 3, length)[: last + 1]
 
 
-def _autocorrelations(outputs: Codes, cells: Codes, shares: Floats, last: int) -> tuple[Floats, Floats]:
-    """T and V for the lags 0 … last, by fast Fourier transforms of twice the length."""
-    n = len(outputs)
-    length = fft.next_fast_len(2 * n, real=True)
-    energy = np.zeros(length // 2 + 1)
-    norms = np.zeros(n)
-    for y in range(shares.shape[1]):
-        residual = (outputs == y) - shares[cells, y]
-        norms += residual**2
-        energy += _power(residual, length)
-    products = fft.irfft(energy, length)[: last + 1]
-    squares = fft.irfft(_power(norms, length), length)[: last + 1]
-    return products, np.maximum(squares, 0.0)
+def _correlated(earlier: Floats, later: Floats, length: int) -> Floats:
+    """Σ_i later_i · earlier_{i−L} for every lag L."""
+    found = fft.irfft(np.conj(fft.rfft(earlier, length)) * fft.rfft(later, length), length)
+    return np.asarray(np.maximum(found, 0.0))
 
 
-def _power(signal: Floats, length: int) -> Floats:
-    spectrum = fft.rfft(signal, length)
-    return np.asarray(spectrum.real**2 + spectrum.imag**2)
+def _combed(sums: Floats, multiples: int) -> Floats:
+    """For every lag L, the sum over L, 2L, … up to so many multiples."""
+    total = sums.copy()
+    for k in range(2, multiples + 1):
+        reached = sums[::k]
+        total[: len(reached)] += reached
+    return total
 
 
-def _described(lag: int, outputs: Codes, cells: Codes, shares: Floats) -> Repetition:
-    expected = sum(column[cells[:-lag]] @ column[cells[lag:]] for column in shares.T)
-    return Repetition(
-        lag=lag,
-        agreement=float(np.mean(outputs[:-lag] == outputs[lag:])),
-        expected=float(expected / (len(outputs) - lag)),
-    )
+def _standardised(products: Floats, squares: Floats) -> Floats:
+    floor = 1e-12 * squares[0]  # rounding is no evidence
+    if floor == 0:
+        return np.zeros_like(products)
+    return np.asarray(products / np.sqrt(squares + floor))
