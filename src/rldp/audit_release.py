@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from rldp._checks import Label, finite_number, labels, real_number
-from rldp.codes import Coded, coded
+from rldp.codes import Coded, coded, tallied
 from rldp.errors import DataError, InvalidArgument
-from rldp.repetition import MOST_ROWS, Repetition, find_repetition
+from rldp.repetition import MOST_ROWS, find_repetition
 
 __all__ = ["ReleaseAudit", "audit_release"]
 
@@ -46,6 +46,8 @@ class ReleaseAudit:
     repeat_score, repeat_limit : float
         The strongest dependence between rows any distance apart, in standard deviations, and what
         chance hardly ever exceeds.
+    varies : bool
+        Whether rows with the same secret (and the same value, if known) ever got different outputs.
     values_known : bool
         Whether the values were taken into account.
     claim : float or None
@@ -61,6 +63,7 @@ class ReleaseAudit:
     repeats: int | None
     repeat_score: float
     repeat_limit: float
+    varies: bool
     values_known: bool
     claim: float | None
 
@@ -94,6 +97,10 @@ class ReleaseAudit:
                 )
 
     def _about_repetition(self) -> Iterator[str]:
+        if not self.varies:
+            given = "secret and value" if self.values_known else "the secret"
+            yield f"Given {given}, the output never varies: no randomness is seen at all."
+            return
         measured = (
             f"{self.repeat_score:.1f} standard deviations, where chance reaches {self.repeat_limit:.1f}"
         )
@@ -170,7 +177,8 @@ def audit_release(
                 f"{name} must have as many rows as secrets, {len(s.codes)}, got {len(column.codes)}"
             )
     bound, found = _lower_bound(_counts(s, y), 1 - level)
-    repetition = _repetition(s, u, y)
+    cells = s.codes if u is None else s.codes * len(u.labels) + u.codes
+    repetition = find_repetition(y.codes, cells, cells_are_complete=u is not None)
     return ReleaseAudit(
         epsilon=bound,
         confidence=level,
@@ -181,6 +189,7 @@ def audit_release(
         repeats=repetition.lag if repetition.score > repetition.limit else None,
         repeat_score=repetition.score,
         repeat_limit=repetition.limit,
+        varies=_vary(cells, y.codes),
         values_known=u is not None,
         claim=claim,
     )
@@ -224,6 +233,6 @@ def _lower_bound(counts: NDArray[np.int64], miss: float) -> tuple[float, _Triple
     return math.log(ratio[y]), _Triple(y, int(high[y]), int(low[y]), pair)
 
 
-def _repetition(s: Coded, u: Coded | None, y: Coded) -> Repetition:
-    cells = s.codes if u is None else s.codes * len(u.labels) + u.codes
-    return find_repetition(y.codes, cells, cells_are_complete=u is not None)
+def _vary(cells: NDArray[np.int64], outputs: NDArray[np.int64]) -> bool:
+    pairs, _, _ = tallied(cells * (int(outputs.max()) + 1) + outputs)
+    return len(pairs) > len(tallied(cells)[0])

@@ -73,6 +73,7 @@ def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -
         products, squares = _sums(g, variance, last, cells_are_complete)
         for multiples in (1, _MULTIPLES):
             score = _standardised(_combed(products, multiples), _combed(squares, multiples))
+            score /= _tail(n, limit, multiples, len(score))
             lag = first + int(score[first:].argmax())
             if score[lag] > found.score:
                 found = Repetition(lag, float(score[lag]), limit)
@@ -103,24 +104,29 @@ def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:
 
 def _sums(g: Floats, variance: Floats, last: int, cells_are_complete: bool) -> tuple[Floats, Floats]:
     """M and V for the lags 0 … last."""
-    length = fft.next_fast_len(2 * len(g), real=True)
-    spectrum = fft.rfft(g, length)
-    products = fft.irfft(spectrum.real**2 + spectrum.imag**2, length)[: last + 2]
+    correlated = _Correlation(len(g), last)
+    products = correlated(g, g)
     if cells_are_complete:
-        return products[: last + 1], _correlated(g**2, (g**2 + 2 * variance) / 3, length)[: last + 1]
-    peaks = products.copy()
-    peaks[1:-1] -= (products[:-2] + products[2:]) / 2
+        return products, np.maximum(correlated(g**2, (g**2 + 2 * variance) / 3), 0.0)
+    bends = np.zeros_like(g)
+    bends[1:-1] = g[1:-1] - (g[:-2] + g[2:]) / 2
+    peaks = correlated(bends, g)
     peaks[products < peaks / 2] = 0.0  # a hole beside the lag is no peak
-    bends = g.copy()
-    bends[1:-1] -= (g[:-2] + g[2:]) / 2
     # The variance may differ from row to row in ways that the cell does not show; squares follow it.
-    return peaks[: last + 1], _correlated(bends**2, g**2 + 2 * variance / 3, length)[: last + 1]
+    return peaks, np.maximum(correlated(bends**2, g**2 + 2 * variance / 3), 0.0)
 
 
-def _correlated(earlier: Floats, later: Floats, length: int) -> Floats:
-    """Σ_i later_i · earlier_{i−L} for every lag L."""
-    found = fft.irfft(np.conj(fft.rfft(earlier, length)) * fft.rfft(later, length), length)
-    return np.asarray(np.maximum(found, 0.0))
+@dataclass(frozen=True)
+class _Correlation:
+    """Σ_i later_i · earlier_{i−L} for the lags L = 0 … last, by fast Fourier transforms."""
+
+    n: int
+    last: int
+
+    def __call__(self, earlier: Floats, later: Floats) -> Floats:
+        length = fft.next_fast_len(2 * self.n, real=True)
+        spectrum = np.conj(fft.rfft(earlier, length)) * fft.rfft(later, length)
+        return np.asarray(fft.irfft(spectrum, length)[: self.last + 1])
 
 
 def _combed(sums: Floats, multiples: int) -> Floats:
@@ -137,3 +143,13 @@ def _standardised(products: Floats, squares: Floats) -> Floats:
     if floor == 0:
         return np.zeros_like(products)
     return np.asarray(products / np.sqrt(squares + floor))
+
+
+def _tail(n: int, limit: float, multiples: int, lags: int) -> Floats:
+    """By how much a sum over m multiples may exceed the limit because it is not quite normal.
+
+    It is a quadratic form of n scores whose largest eigenvalue is √(2m/n) of its norm, so that at level
+    e^{−ℓ} it reaches √(2ℓ) + ℓ√(2m/n) standard deviations: √(2ℓ) times what is returned.
+    """
+    m = np.minimum(multiples, n / np.maximum(np.arange(lags), 1))
+    return np.asarray(1 + np.sqrt(limit**2 / 2 * m / n))
