@@ -23,6 +23,7 @@ from rldp.sets import UncertaintySet
 
 __all__ = ["Audit", "Membership", "audit", "homogeneity"]
 
+_ROUNDING = 1e-12  # ε* and D* are sums of floats; what is proved of them is exact
 _SMALLEST_EXPECTED = 5.0  # below this count the χ² law is not trusted
 _SHUFFLES = 1999
 _MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
@@ -88,14 +89,14 @@ class Audit:
     @property
     def private(self) -> bool | None:
         """Whether the new data leak no more than was promised."""
-        return None if self.epsilon is None else self.leakage <= self.epsilon
+        return None if self.epsilon is None else self.leakage <= self.epsilon + _ROUNDING
 
     @property
     def useful(self) -> bool | None:
         """Whether the expected distortion is no more than was promised."""
         if self.objective is None or self.distortion is None:
             return None
-        return self.distortion <= self.objective
+        return self.distortion <= self.objective * (1 + _ROUNDING)
 
     @property
     def drifted(self) -> bool | None:
@@ -116,11 +117,14 @@ class Audit:
                 "distributions, so drift cannot be judged."
             )
             return
-        chance = f"two samples of one distribution differ as much with probability {self.p_value:.2g}"
+        probability = f"{self.p_value:.2g}" if self.p_value >= 1e-9 else "below 1e-9"
+        chance = f"two samples of one distribution differ as much with probability {probability}"
         names = [("privacy", self.privacy.inside), ("utility", self.utility.inside)]
         outside = [name for name, inside in names if not inside]
         if not outside:
             yield f"No drift: the new data lie in the sets the protocol was designed for ({chance})."
+            if self.p_value < self.level:
+                yield "They differ from the data of the design, but the promises cover that."
             return
         where = "set" if len(outside) == 1 else "sets"
         place = f"the new data lie outside the {where} for {' and '.join(outside)}"

@@ -178,6 +178,13 @@ def _number(number: float | None) -> str:
     return "∞" if math.isinf(number) else f"{number:.5g}"
 
 
+_VERDICTS = {
+    None: "no ε was claimed",
+    True: "nothing contradicts the claim",
+    False: "the claim is contradicted",
+}
+
+
 def release_report(found: ReleaseAudit) -> RenderableType:
     """What released rows show, one line each."""
     claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
@@ -185,7 +192,7 @@ def release_report(found: ReleaseAudit) -> RenderableType:
         "rows": f"{found.rows}",
         "ε at least": f"{found.epsilon:.5g} with confidence {found.confidence:g}{claimed}",
         "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
-        "verdict": {None: "no ε claimed", True: "nothing contradicts the claim", False: "refuted"}[found.ok],
+        "verdict": _VERDICTS[found.ok],
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
