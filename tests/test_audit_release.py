@@ -1,6 +1,10 @@
 """The black-box check of released rows: valid, powerful, and quiet on honest releases."""
 
 import math
+import subprocess
+import sys
+import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -151,6 +155,15 @@ def test_a_seed_used_again_for_every_chunk_is_caught(counts, rows, known):
     assert not found.ok
 
 
+def test_a_seed_used_again_for_many_small_chunks_is_caught():
+    """No single lag shows it; its multiples together do."""
+    rng = np.random.default_rng(20)
+    secrets, values = people(THREE_SECRETS, 10_000, rng)
+    uniforms = calls_with_one_seed(10_000, [200] * 50, seed=21)
+    outputs = release(nominal_protocol(THREE_SECRETS, EPSILON), secrets, values, uniforms)
+    assert rldp.audit_release(secrets, outputs).repeats == 200
+
+
 def test_a_seed_used_again_for_two_halves_is_caught():
     rng = np.random.default_rng(10)
     secrets, values = people(STRONG, 40_000, rng)
@@ -235,6 +248,24 @@ def test_a_thousand_honest_tables_raise_no_alarm():
                 assert found.score <= found.limit, (found, rows, matrix)
 
 
+def test_secrets_of_two_rows_a_fixed_lag_apart_raise_no_alarm():
+    """Their residuals cancel at that lag, which must not look like a peak beside it."""
+    outputs = np.random.default_rng(22).integers(0, 2, 2000)
+    assert rldp.audit_release(np.tile(np.arange(1000), 2), outputs).repeats is None
+
+
+@pytest.mark.slow
+def test_small_tables_raise_no_alarm_although_multiples_of_small_lags_have_heavy_tails():
+    rng = np.random.default_rng(0)
+    for _ in range(3000):
+        rows = int(rng.integers(80, 200))
+        cells = np.sort(rng.choice(8, size=rows, p=rng.dirichlet(np.full(8, 0.5))))
+        matrix = rng.dirichlet(np.full(5, 0.3), size=(8, 1))
+        outputs = release(matrix, cells, np.zeros_like(cells), rng.random(rows))
+        found = find_repetition(outputs, cells, cells_are_complete=True)
+        assert found.score <= found.limit, found
+
+
 def test_a_table_that_repeats_is_told_from_randomness_that_repeats():
     """The same people in every chunk, drawn afresh: only the values explain what is seen."""
     rng = np.random.default_rng(17)
@@ -289,6 +320,29 @@ def test_the_findings_are_told_in_sentences():
     quiet = rldp.audit_release([0, 1], [0, 1], epsilon=1.0).sentences
     assert quiet[0] == "The 2 rows show no leakage: any ε from 0 on explains them with confidence 0.99."
     assert quiet[1].startswith("That does not contradict the claimed ε = 1; it does not prove it either")
+
+
+def test_lists_and_arrays_need_no_data_frame_library():
+    code = """
+        import sys
+        sys.modules["narwhals"] = sys.modules["pyarrow"] = None
+        import numpy, rldp
+        print(rldp.audit_release(["a", "b"] * 50, numpy.array([0, 1] * 50)).epsilon > 0)
+        try:
+            rldp.audit_release({"a": 0}.keys(), [0])
+        except rldp.MissingDependency as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stderr, done.stdout.splitlines()) == (
+        "",
+        ["True", "secrets of type dict_keys needs narwhals, which is not installed"],
+    )
 
 
 # --- columns ---------------------------------------------------------------------------------------
@@ -383,8 +437,6 @@ def test_a_column_of_a_thousand_and_one_labels_is_refused():
 
 @pytest.mark.slow
 def test_a_million_rows_take_seconds():
-    import time
-
     secrets, values, outputs = honest(THREE_SECRETS, 1_000_000, seed=19)
     start = time.perf_counter()
     rldp.audit_release(secrets, outputs, values=values)
