@@ -104,29 +104,37 @@ def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:
 
 def _sums(g: Floats, variance: Floats, last: int, cells_are_complete: bool) -> tuple[Floats, Floats]:
     """M and V for the lags 0 … last."""
-    correlated = _Correlation(len(g), last)
-    products = correlated(g, g)
+    length = fft.next_fast_len(2 * len(g), real=True)
+    products = fft.irfft(_power(g, length), length)[: last + 2]
     if cells_are_complete:
-        return products, np.maximum(correlated(g**2, (g**2 + 2 * variance) / 3), 0.0)
+        return products[:-1], _correlated(g**2, (g**2 + 2 * variance) / 3, length, last)
     bends = np.zeros_like(g)
     bends[1:-1] = g[1:-1] - (g[:-2] + g[2:]) / 2
-    peaks = correlated(bends, g)
-    peaks[products < peaks / 2] = 0.0  # a hole beside the lag is no peak
+    peaks = _peaks(products, g)
+    peaks[products[:-1] < peaks / 2] = 0.0  # a hole beside the lag is no peak
     # The variance may differ from row to row in ways that the cell does not show; squares follow it.
-    return peaks, np.maximum(correlated(bends**2, g**2 + 2 * variance / 3), 0.0)
+    return peaks, _correlated(bends**2, g**2 + 2 * variance / 3, length, last)
 
 
-@dataclass(frozen=True)
-class _Correlation:
-    """Σ_i later_i · earlier_{i−L} for the lags L = 0 … last, by fast Fourier transforms."""
+def _power(signal: Floats, length: int) -> Floats:
+    spectrum = fft.rfft(signal, length)
+    return np.asarray(spectrum.real**2 + spectrum.imag**2)
 
-    n: int
-    last: int
 
-    def __call__(self, earlier: Floats, later: Floats) -> Floats:
-        length = fft.next_fast_len(2 * self.n, real=True)
-        spectrum = np.conj(fft.rfft(earlier, length)) * fft.rfft(later, length)
-        return np.asarray(fft.irfft(spectrum, length)[: self.last + 1])
+def _peaks(products: Floats, g: Floats) -> Floats:
+    """Σ_i g_i · bends_{i−L} for every lag but the last, from the Σ_i g_i · g_{i−L}."""
+    lags = len(products) - 1
+    peaks = products[:-1].copy()
+    peaks[1:] -= (products[:-2] + products[2:]) / 2
+    # The first row has no neighbour above it and no bend: its terms are taken out again.
+    peaks[1:] += g[0] / 2 * g[: lags - 1] - (g[0] - g[1] / 2) * g[1:lags]
+    return peaks
+
+
+def _correlated(earlier: Floats, later: Floats, length: int, last: int) -> Floats:
+    """Σ_i later_i · earlier_{i−L} for the lags L = 0 … last, of what is nowhere negative."""
+    spectrum = np.conj(fft.rfft(earlier, length)) * fft.rfft(later, length)
+    return np.asarray(np.maximum(fft.irfft(spectrum, length)[: last + 1], 0.0))
 
 
 def _combed(sums: Floats, multiples: int) -> Floats:

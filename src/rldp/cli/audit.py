@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import app, say
+from rldp.cli.app import app, progress, say
 from rldp.cli.design import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if something is found.")]
@@ -39,9 +39,10 @@ def audit(
     sample = rldp.Sample.from_data(
         data, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
     )
-    found = rldp.audit(
-        loaded, sample, distortion=None if distortion is None else distortion.value, level=level
-    )
+    with progress("Auditing"):
+        found = rldp.audit(
+            loaded, sample, distortion=None if distortion is None else distortion.value, level=level
+        )
     facts = {"private": found.private, "useful": found.useful, "drifted": found.drifted}
     _show(found, facts, as_json, render.audit_report)
     if strict and found.drifted:
@@ -66,9 +67,10 @@ def audit_release(
 
     names = (secret, released) if value is None else (secret, released, value)
     secrets, outputs, *values = columns(data, names)
-    found = rldp.audit_release(
-        secrets, outputs, values=values[0] if values else None, epsilon=epsilon, confidence=confidence
-    )
+    with progress("Auditing"):
+        found = rldp.audit_release(
+            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, confidence=confidence
+        )
     _show(found, {"ok": found.ok}, as_json, render.release_report)
     if strict and (found.ok is False or found.repeats is not None):
         say("the released rows contradict what is claimed of them")
