@@ -10,6 +10,7 @@ import pytest
 import rldp
 
 NAMES = {
+    "Audit",
     "Batch",
     "Certificate",
     "ChiSquare",
@@ -21,12 +22,14 @@ NAMES = {
     "Guarantee",
     "InvalidArgument",
     "InvalidArgumentType",
+    "Membership",
     "MissingDependency",
     "Nominal",
     "PowerDivergence",
     "Progress",
     "Protocol",
     "ProtocolFileError",
+    "ReleaseAudit",
     "RldpError",
     "RldpWarning",
     "Sample",
@@ -34,6 +37,8 @@ NAMES = {
     "UnseenSecretWarning",
     "Verdict",
     "WorstCase",
+    "audit",
+    "audit_release",
     "design",
     "design_batch",
     "distortion",

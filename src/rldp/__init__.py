@@ -8,6 +8,8 @@
 """
 
 from rldp._version import __version__ as __version__
+from rldp.audit import Audit, Membership, audit
+from rldp.audit_release import ReleaseAudit, audit_release
 from rldp.certificate import Certificate
 from rldp.design import Batch, Design, design, design_batch
 from rldp.errors import (
@@ -30,6 +32,7 @@ from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, U
 from rldp.solver import Progress
 
 __all__ = [
+    "Audit",
     "Batch",
     "Certificate",
     "ChiSquare",
@@ -41,12 +44,14 @@ __all__ = [
     "Guarantee",
     "InvalidArgument",
     "InvalidArgumentType",
+    "Membership",
     "MissingDependency",
     "Nominal",
     "PowerDivergence",
     "Progress",
     "Protocol",
     "ProtocolFileError",
+    "ReleaseAudit",
     "RldpError",
     "RldpWarning",
     "Sample",
@@ -54,6 +59,8 @@ __all__ = [
     "UnseenSecretWarning",
     "Verdict",
     "WorstCase",
+    "audit",
+    "audit_release",
     "design",
     "design_batch",
     "distortion",

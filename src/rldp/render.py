@@ -9,12 +9,14 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rldp.audit import Audit, Membership
+from rldp.audit_release import ReleaseAudit
 from rldp.demo import Row
 from rldp.design import Design
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
 
-__all__ = ["comparison", "console", "heat_map", "summary"]
+__all__ = ["audit_report", "comparison", "console", "heat_map", "release_report", "summary"]
 
 _SHADES = " ·░▒▓█"
 
@@ -104,6 +106,98 @@ def _scope(uncertainty: UncertaintySet) -> str:
     if uncertainty.radius is not None:
         return f"every distribution within radius {uncertainty.radius:g} of the {test}"
     return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
+
+
+def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
+    """What an audit on new data found: promised beside observed, the distributions, and the verdict."""
+    parts: list[RenderableType] = [_promises(found), Text()]
+    if found.worst is not None and found.design is not None:
+        parts += [_distributions(found, widest), Text()]
+    return Group(*parts, *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+def _promises(found: Audit) -> Table:
+    rows = f"{found.sample.n} rows"
+    table = Table(title=Text(f"New data: {rows}"), title_justify="left")
+    for heading in ("", "promised", "on the new data", "worst in the set", "divergence", "radius"):
+        table.add_column(heading, justify="left" if heading == "" else "right")
+    worst = "–" if found.worst is None else _number(found.worst.upper)
+    table.add_row(
+        "ε",
+        _number(found.epsilon),
+        _judged(found.leakage, found.private),
+        worst,
+        *_distances(found.privacy),
+    )
+    table.add_row(
+        "distortion",
+        _number(found.objective),
+        _judged(found.distortion, found.useful),
+        _number(found.objective),
+        *_distances(found.utility),
+    )
+    return table
+
+
+def _distributions(found: Audit, widest: int) -> Table:
+    """P(u | s) of the two secrets that the worst distribution tells apart."""
+    assert found.worst is not None
+    assert found.design is not None
+    titles = f"P(u | s): the secrets that output {found.worst.output} tells apart best"
+    table = Table(title=Text(titles), title_justify="left")
+    for heading in ("s", "u"):
+        table.add_column(heading)
+    for heading in ("designed on", "new data", "worst in the set"):
+        table.add_column(heading, justify="right")
+    sources = (found.design.distribution, found.sample.distribution, found.worst.distribution)
+    for secret in dict.fromkeys(found.worst.secrets):
+        s = found.design.secrets.index(secret)
+        for u, value in enumerate(found.design.values[:widest]):
+            shares = (_number(p[s, u] / p[s].sum()) if p[s].sum() > 0 else "–" for p in sources)
+            table.add_row(Text(str(secret)), Text(str(value)), *shares)
+    if len(found.design.values) > widest:
+        table.caption = f"first {widest} values shown"
+    return table
+
+
+def _distances(place: Membership | None) -> tuple[Text, str]:
+    if place is None:
+        return Text("–"), "–"
+    return _judged(place.divergence, place.inside), _number(place.radius)
+
+
+def _judged(number: float | None, good: bool | None) -> Text:
+    if good is None:
+        return Text(_number(number))
+    return Text(f"{_number(number)} {'✓' if good else '✗'}", style="green" if good else "red")
+
+
+def _number(number: float | None) -> str:
+    if number is None:
+        return "–"
+    return "∞" if math.isinf(number) else f"{number:.5g}"
+
+
+_VERDICTS = {
+    None: "no ε was claimed",
+    True: "nothing contradicts the claim",
+    False: "the claim is contradicted",
+}
+
+
+def release_report(found: ReleaseAudit) -> RenderableType:
+    """What released rows show, one line each."""
+    claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
+    lines = {
+        "rows": f"{found.rows}",
+        "ε at least": f"{found.epsilon:.5g} with confidence {found.confidence:g}{claimed}",
+        "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
+        "verdict": _VERDICTS[found.ok],
+    }
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in lines.items():
+        table.add_row(Text(name, style="bold"), text)
+    return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rldp._checks import Label, label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
 
-__all__ = ["pair_counts"]
+__all__ = ["columns", "pair_counts"]
 
 _MOST_LABELS = 1000
 _NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
@@ -59,8 +59,14 @@ def pair_counts(
     return counts, s_labels, u_labels
 
 
-def _frame(data: Any, columns: tuple[str, str]) -> tuple[Any, str]:
-    """The two columns as a narwhals frame, and a name for the source."""
+def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
+    """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
+    frame, _ = _frame(data, names)
+    return [frame[name].to_native() for name in names]
+
+
+def _frame(data: Any, columns: tuple[str, ...]) -> tuple[Any, str]:
+    """The columns as a narwhals frame, and a name for the source."""
     try:
         import narwhals.stable.v1 as nw
     except ImportError as error:
@@ -94,7 +100,7 @@ def _require_columns(present: list[str], wanted: Sequence[str], source: str) -> 
             raise DataError(f"{source} must have one column {column!r}, got several")
 
 
-def _read_file(path: Path, columns: tuple[str, str]) -> Any:
+def _read_file(path: Path, columns: tuple[str, ...]) -> Any:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
@@ -123,7 +129,7 @@ def _read_file(path: Path, columns: tuple[str, str]) -> Any:
         raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
 
 
-def _read_csv(path: Path, columns: tuple[str, str]) -> Any:
+def _read_csv(path: Path, columns: tuple[str, ...]) -> Any:
     import pyarrow.csv
 
     def read(types: dict[str, Any]) -> Any:

@@ -1,0 +1,275 @@
+r"""A protocol on new data: what it leaks and costs there, and whether its promise still applies.
+
+See ``docs/audit.md``, 'New data'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from rldp import measures
+from rldp._checks import finite_number
+from rldp.distortions import Distortion
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.measures import WorstCase
+from rldp.protocol import Guarantee, Protocol
+from rldp.sample import Sample
+from rldp.sets import UncertaintySet
+
+__all__ = ["Audit", "Membership", "audit", "homogeneity"]
+
+_ROUNDING = 1e-12  # ε* and D* are sums of floats; what is proved of them is exact
+_SMALLEST_EXPECTED = 5.0  # below this count the χ² law is not trusted
+_SHUFFLES = 1999
+_MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Where new data lie relative to a set that a promise was made for.
+
+    Attributes
+    ----------
+    divergence : float
+        Of the new distribution from the estimate the protocol was designed on; ∞ where a cell of
+        that estimate does not occur in the new data.
+    radius : float
+        The set reaches so far.
+    inside : bool
+    """
+
+    divergence: float
+    radius: float
+    inside: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """A protocol seen on new data. What is promised is None where the protocol carries no guarantee.
+
+    Attributes
+    ----------
+    sample : Sample
+        The new data.
+    leakage : float
+        ε*: the privacy level under the new data's distribution.
+    distortion : float or None
+        D*: the expected distortion there; None where none is known.
+    epsilon, objective : float or None
+        What was promised of either, over the sets.
+    privacy, utility : Membership or None
+        Whether the new distribution lies in the set of either promise.
+    p_value : float or None
+        Probability that two samples of these sizes from one distribution differ as much.
+    level : float
+        Below this ``p_value`` the difference is not put down to chance.
+    design : Sample or None
+        The sample the protocol was designed on.
+    worst : WorstCase or None
+        The worst distribution in the privacy set.
+    """
+
+    sample: Sample
+    leakage: float
+    distortion: float | None
+    epsilon: float | None
+    objective: float | None
+    privacy: Membership | None
+    utility: Membership | None
+    p_value: float | None
+    level: float
+    design: Sample | None
+    worst: WorstCase | None
+
+    @property
+    def private(self) -> bool | None:
+        """Whether the new data leak no more than was promised."""
+        return None if self.epsilon is None else self.leakage <= self.epsilon + _ROUNDING
+
+    @property
+    def useful(self) -> bool | None:
+        """Whether the expected distortion is no more than was promised."""
+        if self.objective is None or self.distortion is None:
+            return None
+        return self.distortion <= self.objective * (1 + _ROUNDING)
+
+    @property
+    def drifted(self) -> bool | None:
+        """Whether the new data lie outside a set and chance does not explain it."""
+        if self.privacy is None or self.utility is None or self.p_value is None:
+            return None
+        return not (self.privacy.inside and self.utility.inside) and self.p_value < self.level
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The findings in words."""
+        return (*self._about_drift(), *self._about_promises(), *self._about_gaps())
+
+    def _about_drift(self) -> Iterator[str]:
+        if self.privacy is None or self.utility is None or self.p_value is None:
+            yield (
+                "The protocol carries no guarantee: it does not say which ε it promises, nor for which "
+                "distributions, so drift cannot be judged."
+            )
+            return
+        probability = f"{self.p_value:.2g}" if self.p_value >= 1e-9 else "below 1e-9"
+        chance = f"two samples of one distribution differ as much with probability {probability}"
+        names = [("privacy", self.privacy.inside), ("utility", self.utility.inside)]
+        outside = [name for name, inside in names if not inside]
+        if not outside:
+            yield f"No drift: the new data lie in the sets the protocol was designed for ({chance})."
+            if self.p_value < self.level:
+                yield "They differ from the data of the design, but the promises cover that."
+            return
+        where = "set" if len(outside) == 1 else "sets"
+        place = f"the new data lie outside the {where} for {' and '.join(outside)}"
+        if self.drifted:
+            yield f"Drift: {place}, and chance does not explain it ({chance})."
+        else:
+            yield f"No drift is shown: {place}, but chance explains it ({chance}); more rows would tell."
+
+    def _about_promises(self) -> Iterator[str]:
+        if self.private is not None:
+            relation = "no more" if self.private else "more"
+            yield f"Privacy: ε* is {relation} than the promised ε on the new data."
+        if self.useful is not None:
+            relation = "no more" if self.useful else "more"
+            yield f"Utility: D* is {relation} than the promised distortion on the new data."
+
+    def _about_gaps(self) -> Iterator[str]:
+        unseen = int((self.sample.counts.sum(axis=1) == 0).sum())
+        if unseen:
+            which, them = ("1 secret does", "it") if unseen == 1 else (f"{unseen} secrets do", "them")
+            yield f"{which} not occur in the new data; ε* says nothing about {them}."
+        if self.distortion is None:
+            yield "D* is not known: name a distortion."
+
+
+def audit(
+    protocol: Protocol, sample: Sample, *, distortion: Distortion | None = None, level: float = 0.01
+) -> Audit:
+    r"""Audit a protocol on new data.
+
+    Reports ε* and D* under the new data's distribution; its divergence from the estimate the protocol was
+    designed on, against the radius of the privacy and the utility set; the probability that mere chance
+    makes two samples differ as much (a test of homogeneity); and the worst distribution in the privacy
+    set. Inside both sets the promises hold on the new data, whatever the probability.
+
+    Assumed: the new rows are drawn independently from one distribution. See ``docs/audit.md``, 'New data'.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Without a guarantee the audit is partial: there is nothing to compare with.
+    sample : Sample
+        New data with the protocol's labels:
+        ``Sample.from_data(…, secrets=protocol.secrets, values=protocol.values)``.
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
+        By default that of the guarantee. With another one D* is compared with nothing.
+    level : float
+        Between 0 and 1: how improbable a difference must be to be called drift.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> from rldp import Sample, design
+    >>> protocol = design(Sample([[52, 31, 17], [14, 38, 48]]), 0.5).protocol
+    >>> audit(protocol, Sample([[490, 330, 180], [150, 370, 480]])).drifted
+    False
+    >>> audit(protocol, Sample([[100, 0, 900], [900, 0, 100]])).drifted
+    True
+    """
+    _require_labels(protocol, sample)
+    threshold = finite_number("level", level)
+    if not 0 < threshold < 1:
+        raise InvalidArgument(f"level must lie strictly between 0 and 1, got {threshold!r}")
+    promise = protocol.guarantee
+    measure = distortion if distortion is not None or promise is None else promise.distortion
+    observed = sample.distribution
+    return Audit(
+        sample=sample,
+        leakage=measures.leakage(protocol, observed),
+        distortion=None if measure is None else measures.distortion(protocol, observed, measure),
+        epsilon=None if promise is None else promise.epsilon,
+        objective=None if promise is None or distortion is not None else promise.objective,
+        privacy=None if promise is None else _membership(promise, promise.privacy, sample),
+        utility=None if promise is None else _membership(promise, promise.utility, sample),
+        p_value=None if promise is None else homogeneity(promise.sample.counts, sample.counts),
+        level=threshold,
+        design=None if promise is None else promise.sample,
+        worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
+    )
+
+
+def _require_labels(protocol: Protocol, sample: Sample) -> None:
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    for name, wanted, given in (
+        ("secrets", protocol.secrets, sample.secrets),
+        ("values", protocol.values, sample.values),
+    ):
+        if wanted != given:
+            i = next((i for i, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), None)
+            found = (
+                f"{len(given)} instead of {len(wanted)}" if i is None else f"{given[i]!r} for {wanted[i]!r}"
+            )
+            raise InvalidArgument(
+                f"sample must have the protocol's {name}, got {found}; "
+                f"give Sample.from_data {name}=protocol.{name}"
+            )
+
+
+def _membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:
+    estimate, observed = promise.sample, sample.distribution
+    return Membership(
+        divergence=max(0.0, uncertainty.divergence(estimate.distribution, observed)),
+        radius=float(uncertainty.size(estimate.n, observed.size)),
+        inside=uncertainty.contains(estimate, observed),
+    )
+
+
+def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    r"""p-value of the hypothesis that two tables of counts are samples of one distribution.
+
+    Pearson's statistic with :math:`a, b` the counts and :math:`m, n` their sums,
+
+    .. math:: X = \sum (a\sqrt{n/m} - b\sqrt{m/n})^2 / (a + b),
+
+    has asymptotically a χ² law with one degree of freedom less than there are cells seen. Where a count
+    below five is to be expected, it is compared instead with what random divisions of the pooled draws
+    give (always the same ones, so that an audit can be repeated).
+
+    Examples
+    --------
+    >>> homogeneity(np.array([50, 50]), np.array([500, 500]))
+    1.0
+    """
+    a, b = np.ravel(first), np.ravel(second)
+    seen = a + b > 0
+    a, b = a[seen], b[seen]
+    m, n = int(a.sum()), int(b.sum())
+    if len(a) == 1:
+        return 1.0
+    statistic = _pearson(b, a + b, m, n)
+    if (a + b).min() * min(m, n) / (m + n) >= _SMALLEST_EXPECTED or m + n >= _MOST_SHUFFLED:
+        return float(chdtrc(len(a) - 1, statistic))
+    urn = np.random.default_rng(0)
+    shuffled = urn.multivariate_hypergeometric(a + b, n, size=_SHUFFLES, method="marginals")
+    as_far = _pearson(shuffled, a + b, m, n) >= statistic * (1 - 1e-9)
+    return float((1 + as_far.sum()) / (1 + _SHUFFLES))
+
+
+def _pearson(b: NDArray[np.int64], pooled: NDArray[np.int64], m: int, n: int) -> NDArray[np.float64]:
+    """X, in terms of the pooled counts: Σ (b − expected)² / expected · (m + n) / m."""
+    expected = pooled * (n / (m + n))
+    return np.asarray(((b - expected) ** 2 / expected).sum(axis=-1) * ((m + n) / m))

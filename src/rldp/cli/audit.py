@@ -1,0 +1,98 @@
+"""``rldp audit`` and ``rldp audit-release``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import rldp
+from rldp.cli.app import app, progress, say
+from rldp.cli.design import DistortionName
+
+Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if something is found.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+@app.command()
+def audit(
+    protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data.")],
+    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
+    value: Annotated[str, typer.Option(help="Column to publish.")],
+    distortion: Annotated[
+        DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Audit a protocol on new data: what it leaks and costs there, and whether the data have drifted."""
+    from rldp import render
+
+    loaded = rldp.load(protocol)
+    sample = rldp.Sample.from_data(
+        data, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
+    )
+    with progress("Auditing"):
+        found = rldp.audit(
+            loaded, sample, distortion=None if distortion is None else distortion.value, level=level
+        )
+    facts = {"private": found.private, "useful": found.useful, "drifted": found.drifted}
+    _show(found, facts, as_json, render.audit_report)
+    if strict and found.drifted:
+        say(found.sentences[0])
+        raise typer.Exit(1)
+
+
+@app.command("audit-release")
+def audit_release(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with secrets and released outputs.")],
+    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
+    released: Annotated[str, typer.Option(help="Column that was released.")],
+    value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Privacy level that is claimed.")] = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the lower bound.")] = 0.99,
+    strict: Strict = False,
+    as_json: Json = False,
+) -> None:
+    """Check released rows from outside: a lower bound on their ε, and whether randomness repeats."""
+    from rldp import render
+    from rldp.tables import columns
+
+    names = (secret, released) if value is None else (secret, released, value)
+    secrets, outputs, *values = columns(data, names)
+    with progress("Auditing"):
+        found = rldp.audit_release(
+            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, confidence=confidence
+        )
+    _show(found, {"ok": found.ok}, as_json, render.release_report)
+    if strict and (found.ok is False or found.repeats is not None):
+        say("the released rows contradict what is claimed of them")
+        raise typer.Exit(1)
+
+
+def _show(found: Any, facts: dict[str, bool | None], as_json: bool, report: Any) -> None:
+    from rldp import render
+
+    if not as_json:
+        render.console().print(report(found))
+        return
+    document = {**facts, **_plain(found), "sentences": list(found.sentences)}
+    typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(thing: Any) -> Any:
+    """Dataclasses, arrays and infinities as JSON has them; ∞ becomes the string "inf"."""
+    if dataclasses.is_dataclass(thing):
+        return {field.name: _plain(getattr(thing, field.name)) for field in dataclasses.fields(thing)}
+    if isinstance(thing, np.ndarray):
+        return thing.tolist()
+    if isinstance(thing, tuple):
+        return [_plain(item) for item in thing]
+    return "inf" if isinstance(thing, float) and math.isinf(thing) else thing

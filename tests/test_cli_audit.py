@@ -1,0 +1,200 @@
+"""``rldp audit`` and ``rldp audit-release``: reports, exit codes, one line for a mistake."""
+
+import json
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import rldp
+from releases import STRONG, calls_with_one_seed, nominal_protocol, people, release
+from rldp import cli
+
+SECRETS = ("ill", "well")
+
+
+def write(path, secrets, **columns):
+    rows = zip(secrets, *columns.values(), strict=True)
+    header = ",".join(["diagnosis", *columns])
+    lines = (",".join([SECRETS[s], *map(str, rest)]) for s, *rest in rows)
+    path.write_text("\n".join([header, *lines]) + "\n")
+
+
+def write_people(path, counts, n, seed):
+    secrets, ages = people(counts, n, np.random.default_rng(seed))
+    write(path, secrets, age=ages)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, tmp_path):
+    """Run the command in a folder with a protocol and new data: (exit code, output, errors)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "150")
+    rldp.design(rldp.Sample(STRONG, SECRETS), 0.5).protocol.save("protocol.json")
+    write_people(tmp_path / "same.csv", STRONG, 300, seed=1)
+    write_people(tmp_path / "other.csv", STRONG[::-1], 300, seed=2)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["rldp", *arguments])
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
+            cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def audit(data, *options, protocol="protocol.json"):
+    return ["audit", protocol, data, "--secret", "diagnosis", "--value", "age", *options]
+
+
+# --- new data --------------------------------------------------------------------------------------
+
+
+def test_an_audit_is_reported(command):
+    code, out, err = command(*audit("same.csv"))
+    assert (code, err) == (0, "")
+    assert "New data: 300 rows" in out
+    assert "P(u | s): the secrets that output" in out
+    assert "• No drift" in out
+    assert "• Privacy: ε* is " in out
+    sample = rldp.Sample.from_data("same.csv", secret="diagnosis", value="age")
+    found = rldp.audit(rldp.load("protocol.json"), sample)
+    for number in (found.epsilon, found.leakage, found.objective, found.distortion, found.privacy.divergence):
+        assert f"{number:.5g}" in out
+
+
+def test_drift_is_reported_and_only_strictness_makes_it_a_failure(command):
+    code, out, err = command(*audit("other.csv"))
+    assert (code, err) == (0, "")
+    assert "• Drift: " in out
+    code, out, err = command(*audit("other.csv", "--strict"))
+    assert code == 1
+    assert "• Drift: " in out
+    assert err.startswith("rldp: Drift: the new data lie outside the sets for privacy and utility, and ")
+    assert err.count("\n") == 1
+    assert command(*audit("same.csv", "--strict"))[0] == 0
+
+
+def test_the_level_is_an_option(command):
+    assert command(*audit("same.csv", "--strict", "--level", "0.9999999"))[0] == 1
+    assert command(*audit("same.csv", "--level", "1"))[::2] == (
+        1,
+        "rldp: level must lie strictly between 0 and 1, got 1.0\n",
+    )
+
+
+def test_machines_get_json(command):
+    code, out, err = command(*audit("other.csv", "--json"))
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    found = rldp.audit(
+        rldp.load("protocol.json"), rldp.Sample.from_data("other.csv", secret="diagnosis", value="age")
+    )
+    assert (document["leakage"], document["distortion"]) == (found.leakage, found.distortion)
+    assert (document["drifted"], document["private"]) == (True, found.private)
+    assert document["privacy"]["inside"] is False
+    assert document["worst"]["distribution"] == found.worst.distribution.tolist()
+    assert document["sample"]["secrets"] == list(SECRETS)
+    assert document["sentences"] == list(found.sentences)
+
+
+def test_infinity_is_a_word_in_json_and_a_sign_in_tables(command, tmp_path):
+    (tmp_path / "one.csv").write_text("diagnosis,age\nill,0\n")
+    assert json.loads(command(*audit("one.csv", "--json"))[1])["privacy"]["divergence"] == "inf"
+    code, out, err = command(*audit("one.csv"))
+    assert (code, err) == (0, "")
+    assert "∞ ✗" in out
+    assert "1 secret does not occur in the new data" in out
+
+
+def test_a_protocol_without_a_guarantee_is_audited_in_part(command):
+    rldp.Protocol(rldp.load("protocol.json").matrix, SECRETS).save("bare.json")
+    code, out, err = command(*audit("same.csv", protocol="bare.json"))
+    assert (code, err) == (0, "")
+    assert "• The protocol carries no guarantee: " in out
+    assert "• D* is not known: name a distortion." in out
+    _, out, _ = command(*audit("same.csv", "--distortion", "absolute", protocol="bare.json"))
+    assert "D* is not known" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("diagnosis,age\nill,0\nsick,1\n", "secrets must list every label of column 'diagnosis', but 'sick'"),
+        (
+            "diagnosis,age\nill,0\nwell,7\nill,7\n",
+            "values must list every label of column 'age', but 7 is not",
+        ),
+        ("diagnosis,age\nill,0\nwell,\n", "column 'age' of new.csv must hold no nulls, got 1 row of 2"),
+        ("diagnosis,size\nill,0\n", "new.csv has no column 'age'; it has 'diagnosis', 'size'"),
+        ("diagnosis,age\n", "new.csv must hold at least one row, got none"),
+    ],
+)
+def test_data_that_do_not_fit_are_one_line(command, tmp_path, text, message):
+    (tmp_path / "new.csv").write_text(text)
+    code, out, err = command(*audit("new.csv"))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"rldp: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_missing_protocol_is_one_line(command):
+    code, out, err = command(*audit("same.csv", protocol="none.json"))
+    assert (code, out) == (1, "")
+    assert err == "rldp: path must be a protocol file, but 'none.json' is missing\n"
+
+
+# --- released rows ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def released(tmp_path):
+    """Writes a release of 20 000 rows, honest or with one seed for all chunks."""
+
+    def make(*, one_seed=False):
+        rng = np.random.default_rng(3)
+        secrets, values = people(STRONG, 20_000, rng)
+        uniforms = calls_with_one_seed(20_000, [1000] * 20, seed=4) if one_seed else rng.random(20_000)
+        outputs = release(nominal_protocol(STRONG, 0.5), secrets, values, uniforms)
+        write(tmp_path / "released.csv", secrets, age=values, shown=outputs)
+
+    return make
+
+
+def audit_release(*options):
+    return ["audit-release", "released.csv", "--secret", "diagnosis", "--released", "shown", *options]
+
+
+def test_an_honest_release_is_reported(command, released):
+    released()
+    code, out, err = command(*audit_release("--epsilon", "0.5", "--strict"))
+    assert (code, err) == (0, "")
+    assert "nothing contradicts the claim" in out
+    assert "• The ε of this release is at least 0.4" in out
+
+
+def test_a_release_that_leaks_more_than_claimed_is_reported(command, released):
+    released()
+    code, out, err = command(*audit_release("--epsilon", "0.2"))
+    assert (code, err) == (0, "")
+    assert "the claim is contradicted" in out
+    code, _, err = command(*audit_release("--epsilon", "0.2", "--strict"))
+    assert (code, err) == (1, "rldp: the released rows contradict what is claimed of them\n")
+
+
+def test_a_seed_used_again_is_reported(command, released):
+    released(one_seed=True)
+    code, out, _ = command(*audit_release("--value", "age", "--strict"))
+    assert code == 1
+    assert "every 1000 rows" in out
+    document = json.loads(command(*audit_release("--json"))[1])
+    assert (document["repeats"], document["ok"], document["values_known"]) == (1000, None, False)
+
+
+def test_columns_that_are_not_there_are_one_line(command, released):
+    released()
+    code, out, err = command("audit-release", "released.csv", "--secret", "name", "--released", "shown")
+    assert (code, out) == (1, "")
+    assert err == "rldp: released.csv has no column 'name'; it has 'diagnosis', 'age', 'shown'\n"
