@@ -1,0 +1,161 @@
+"""Entries of a column → codes: where each stands in an alphabet. NumPy only.
+
+Two labels are the same where Python calls them equal, as in :meth:`rldp.Sample.from_data`: 1 is 1.0, and
+neither is "1". What is no label of the alphabet has the code −1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import Label
+from rldp.errors import DataError
+
+__all__ = ["NOT_A_LABEL", "Alphabet", "Codes", "is_label"]
+
+Codes: TypeAlias = NDArray[np.int32]
+
+NOT_A_LABEL = -1
+_BLOCK = 2**15
+_LARGEST_TABLE = 2**16
+_LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
+
+_WHOLE = re.compile(r"[ \t]*(?:-?[0-9]+|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
+_NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
+_TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1"), True) | dict.fromkeys(
+    ("false", "False", "FALSE", "0"), False
+)
+
+
+def is_label(kind: type) -> bool:
+    """Whether entries of this type can be labels."""
+    return issubclass(kind, _LABEL_KINDS) and not issubclass(kind, np.timedelta64)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Alphabet:
+    """The labels of one axis of a protocol, in order.
+
+    Examples
+    --------
+    >>> alphabet = Alphabet([10, 2.5, "a"])
+    >>> alphabet.of_objects(["a", 10.0, None, "10"])
+    array([ 2,  0, -1, -1], dtype=int32)
+    """
+
+    labels: tuple[Label, ...]
+    index: dict[Label, int]
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "index", {label: code for code, label in enumerate(labels)})
+
+    def of_objects(self, items: Sequence[object]) -> Codes:
+        """Codes of Python objects."""
+        found: Any = map(self.index.get, items, repeat(NOT_A_LABEL))  # type: ignore[arg-type]
+        if not all(map(is_label, set(map(type, items)))):
+            found = (
+                self.index.get(item, NOT_A_LABEL) if is_label(type(item)) else NOT_A_LABEL  # type: ignore[call-overload]
+                for item in items
+            )
+        return np.fromiter(found, dtype=np.int32, count=len(items))
+
+    def of_numbers(self, array: NDArray[Any]) -> Codes:
+        """Codes of an array of booleans, integers or floats of at most 64 bits."""
+        find = self._finder(array.dtype)
+        codes = np.empty(len(array), dtype=np.int32)
+        for start in range(0, len(array), _BLOCK):
+            codes[start : start + _BLOCK] = find(array[start : start + _BLOCK])
+        return codes
+
+    def of_text(self, text: str) -> int:
+        """The code of an entry of a CSV file, read as the type of the labels.
+
+        The text itself if it is a label; else, where some labels are numbers, the number that it
+        stands for; else, where some are booleans, the boolean.
+        """
+        code = self.index.get(text)
+        return self._of_reading(text) if code is None else code
+
+    def require_readable(self, name: str) -> None:
+        """Refuse an alphabet in which a text stands for two labels."""
+        for label in self.labels:
+            other = self._of_reading(label) if isinstance(label, str) else NOT_A_LABEL
+            if other != NOT_A_LABEL:
+                raise DataError(
+                    f"{name} of the protocol must be labels that differ in a CSV file, "
+                    f"got {self.labels[other]!r} and {label!r}"
+                )
+
+    def _of_reading(self, text: str) -> int:
+        """The code of the number or boolean that ``text`` stands for."""
+        kinds = set(map(type, self.labels))
+        code = None
+        if kinds & {int, float}:
+            if _WHOLE.fullmatch(text):
+                code = self.index.get(int(text, 16 if "x" in text.lower() else 10))
+            if code is None and _NUMBER.fullmatch(text):
+                code = self.index.get(float(text))
+                if code is not None and _WHOLE.fullmatch(text) and not isinstance(self.labels[code], float):
+                    code = None  # a large integer that only rounding made equal
+        if code is None and bool in kinds and text in _TRUTHS:
+            code = self.index.get(_TRUTHS[text])
+        return NOT_A_LABEL if code is None else code
+
+    def _finder(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
+        numbers = {label: code for label, code in self.index.items() if not isinstance(label, str)}
+        if dtype.kind == "f":
+            return _among_sorted({x: c for x, c in numbers.items() if _is_float(x)}, np.dtype(np.float64))
+        wide = np.dtype(np.int64 if dtype.kind == "i" else np.uint64)
+        limits = np.iinfo(wide)
+        whole = {int(x): c for x, c in numbers.items() if x == int(x) and limits.min <= x <= limits.max}
+        if whole and max(whole) - min(whole) < _LARGEST_TABLE:
+            return _among_neighbours(whole)
+        return _among_sorted(whole, wide)
+
+
+def _is_float(number: float) -> bool:
+    """Whether a float holds ``number`` exactly."""
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
+
+
+def _among_neighbours(codes: dict[int, int]) -> Callable[[NDArray[Any]], Codes]:
+    """By a table from the smallest integer to the largest."""
+    lowest, size = min(codes), max(codes) - min(codes) + 1
+    table = np.full(size + 1, NOT_A_LABEL, dtype=np.int32)
+    for number, code in codes.items():
+        table[number - lowest] = code
+    shift = np.uint64(lowest % 2**64)
+
+    def find(block: NDArray[Any]) -> Codes:
+        place = block.astype(np.uint64)  # modulo 2^64: what is too small becomes too large
+        place -= shift
+        np.minimum(place, np.uint64(size), out=place)
+        return table[place.view(np.int64)]
+
+    return find
+
+
+def _among_sorted(codes: dict[Any, int], dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
+    """By bisection."""
+    if not codes:
+        return lambda block: np.full(len(block), NOT_A_LABEL, dtype=np.int32)
+    known = np.array(sorted(codes), dtype=dtype)
+    table = np.array([codes[number] for number in sorted(codes)], dtype=np.int32)
+
+    def find(block: NDArray[Any]) -> Codes:
+        wide = block.astype(dtype)
+        place = np.minimum(np.searchsorted(known, wide), len(known) - 1)
+        return np.where(known[place] == wide, table[place], np.int32(NOT_A_LABEL))
+
+    return find
