@@ -7,9 +7,10 @@ neither is "1". What is no label of the alphabet has the code −1.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,20 +60,27 @@ class Alphabet:
 
     def of_objects(self, items: Sequence[object]) -> Codes:
         """Codes of Python objects."""
-        found: Any = map(self.index.get, items, repeat(NOT_A_LABEL))  # type: ignore[arg-type]
-        if not all(map(is_label, set(map(type, items)))):
-            found = (
-                self.index.get(item, NOT_A_LABEL) if is_label(type(item)) else NOT_A_LABEL  # type: ignore[call-overload]
-                for item in items
-            )
+        integers = _integers(items)
+        if integers is not None:
+            return self.of_array(integers)
+        texts_only = all(isinstance(label, str) for label in self.labels)
+        try:
+            if texts_only or all(map(is_label, set(map(type, items)))):
+                return self._looked_up(items)
+        except TypeError:  # an entry that cannot be looked up, such as a list
+            pass
+        return self._looked_up([item if is_label(type(item)) else None for item in items])
+
+    def _looked_up(self, items: Sequence[Any]) -> Codes:
+        found = map(self.index.get, items, repeat(NOT_A_LABEL))
         return np.fromiter(found, dtype=np.int32, count=len(items))
 
-    def of_numbers(self, array: NDArray[Any]) -> Codes:
-        """Codes of an array of booleans, integers or floats of at most 64 bits."""
-        find = self._finder(array.dtype)
-        codes = np.empty(len(array), dtype=np.int32)
-        for start in range(0, len(array), _BLOCK):
-            codes[start : start + _BLOCK] = find(array[start : start + _BLOCK])
+    def of_array(self, entries: NDArray[Any]) -> Codes:
+        """Codes of an array of booleans, integers, floats of at most 64 bits, or fixed-width text."""
+        find = self._finder(entries.dtype)
+        codes = np.empty(len(entries), dtype=np.int32)
+        for start in range(0, len(entries), _BLOCK):
+            codes[start : start + _BLOCK] = find(entries[start : start + _BLOCK])
         return codes
 
     def of_text(self, text: str) -> int:
@@ -110,6 +118,9 @@ class Alphabet:
         return NOT_A_LABEL if code is None else code
 
     def _finder(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
+        if dtype.kind == "U":
+            texts = {label: code for label, code in self.index.items() if isinstance(label, str)}
+            return _among_texts(texts, dtype.newbyteorder("="))
         numbers = {label: code for label, code in self.index.items() if not isinstance(label, str)}
         if dtype.kind == "f":
             return _among_sorted({x: c for x, c in numbers.items() if _is_float(x)}, np.dtype(np.float64))
@@ -119,6 +130,14 @@ class Alphabet:
         if whole and max(whole) - min(whole) < _LARGEST_TABLE:
             return _among_neighbours(whole)
         return _among_sorted(whole, wide)
+
+
+def _integers(items: Sequence[Any]) -> NDArray[np.int64] | None:
+    """Python integers as an array, if that is what all of them are."""
+    try:
+        return np.frombuffer(array("q", items), dtype=np.int64)
+    except (TypeError, OverflowError, ValueError):
+        return None
 
 
 def _is_float(number: float) -> bool:
@@ -157,5 +176,29 @@ def _among_sorted(codes: dict[Any, int], dtype: np.dtype[Any]) -> Callable[[NDAr
         wide = block.astype(dtype)
         place = np.minimum(np.searchsorted(known, wide), len(known) - 1)
         return np.where(known[place] == wide, table[place], np.int32(NOT_A_LABEL))
+
+    return find
+
+
+def _among_texts(codes: dict[str, int], dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
+    """By a sum over the letters that differs from label to label; equal sums are compared in full."""
+    width = dtype.itemsize // 4
+    fitting = [label for label in codes if len(label) <= width and not label.endswith("\0")]
+    if not fitting:
+        return lambda block: np.full(len(block), NOT_A_LABEL, dtype=np.int32)
+    known = np.array(fitting, dtype=dtype)
+    table = np.array([codes[label] for label in fitting], dtype=np.int32)
+
+    def sums(block: NDArray[Any], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        letters = np.ascontiguousarray(block, dtype=dtype).view(np.uint32).reshape(len(block), width)
+        return letters @ factors
+
+    draws = (np.random.PCG64(i).random_raw(width) for i in count())
+    factors = next(f for f in draws if len(np.unique(sums(known, f))) == len(known))
+    place_of = _among_sorted({int(x): i for i, x in enumerate(sums(known, factors))}, np.dtype(np.uint64))
+
+    def find(block: NDArray[Any]) -> Codes:
+        place = place_of(sums(block, factors))
+        return np.where(known[place] == block, table[place], np.int32(NOT_A_LABEL))
 
     return find

@@ -74,9 +74,9 @@ def _encode_objects(items: Sequence[object], alphabet: Alphabet) -> Encoded:
 
 def _encode_numpy(array: NDArray[Any], alphabet: Alphabet) -> Encoded:
     kind = array.dtype.kind
-    if kind in "biu" or (kind == "f" and array.dtype.itemsize <= 8):
-        codes = alphabet.of_numbers(np.asarray(array))
-    elif kind in "OUT":
+    if kind in "biuU" or array.dtype in (np.float16, np.float32, np.float64):
+        codes = alphabet.of_array(np.asarray(array))
+    elif kind in "OT":
         codes = np.empty(len(array), dtype=np.int32)
         for start in range(0, len(array), _BLOCK):
             items = np.asarray(array[start : start + _BLOCK]).tolist()
@@ -125,10 +125,10 @@ def _chunk_codes(chunk: Any, alphabet: Alphabet) -> Codes:
         return _string_codes(chunk, alphabet)
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind):
         if not chunk.null_count:
-            return alphabet.of_numbers(chunk.to_numpy(zero_copy_only=False))
+            return alphabet.of_array(chunk.to_numpy(zero_copy_only=False))
         missing = chunk.is_null().to_numpy(zero_copy_only=False)
         filled = chunk.fill_null(False if kinds.is_boolean(kind) else 0)
-        codes = alphabet.of_numbers(filled.to_numpy(zero_copy_only=False))
+        codes = alphabet.of_array(filled.to_numpy(zero_copy_only=False))
         codes[missing] = NOT_A_LABEL
         return codes
     return _nothing(len(chunk))
