@@ -28,7 +28,7 @@ _BLOCK = 2**15
 _LARGEST_TABLE = 2**16
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
 
-_WHOLE = re.compile(r"[ \t]*(?:-?[0-9]+|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
+_WHOLE = re.compile(r"[ \t]*(?:-?[0-9]{1,100}|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
 _NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
 _TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1"), True) | dict.fromkeys(
     ("false", "False", "FALSE", "0"), False

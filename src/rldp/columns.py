@@ -17,7 +17,7 @@ from rldp._checks import Label
 from rldp.alphabet import NOT_A_LABEL, Alphabet, Codes
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
-__all__ = ["Encoded", "arrow_labels", "decode", "encode", "encode_arrow", "kind_of"]
+__all__ = ["Encoded", "arrow_labels", "decode", "encode", "encode_arrow", "kind_of", "through"]
 
 _BLOCK = 2**16
 
@@ -120,7 +120,7 @@ def _chunk_codes(chunk: Any, alphabet: Alphabet) -> Codes:
 
     kind = chunk.type
     if kinds.is_dictionary(kind):
-        return _through(_indices(chunk.indices), _chunk_codes(chunk.dictionary, alphabet))
+        return through(chunk.indices, _chunk_codes(chunk.dictionary, alphabet))
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
         return _string_codes(chunk, alphabet)
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind):
@@ -143,15 +143,14 @@ def _string_codes(chunk: Any, alphabet: Alphabet) -> Codes:
     strings = [label for label in alphabet.labels if isinstance(label, str)]
     known = pyarrow.array(strings, chunk.type)
     places = pyarrow.compute.index_in(chunk, value_set=known)
-    return _through(_indices(places), alphabet.of_objects(strings))
+    return through(places, alphabet.of_objects(strings))
 
 
-def _indices(places: Any) -> NDArray[Any]:
-    """Arrow indices as an array, −1 where there is none."""
+def through(places: Any, table: Codes) -> Codes:
+    """``table`` at Arrow indices; where there is none, there is no label."""
     if places.null_count:
-        places = places.cast("int64").fill_null(-1)
-    array: NDArray[Any] = places.to_numpy()
-    return array
+        places = places.cast("int64").fill_null(NOT_A_LABEL)
+    return _through(places.to_numpy(), table)
 
 
 def _through(places: NDArray[Any], table: Codes) -> Codes:

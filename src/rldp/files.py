@@ -14,7 +14,7 @@ from typing import BinaryIO
 from rldp._checks import shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpError
 
-__all__ = ["checked_path", "replacing"]
+__all__ = ["checked_path", "replacing", "require_other_file"]
 
 _UNFINISHED = ".unfinished"
 
@@ -65,6 +65,16 @@ def checked_path(path: str | PathLike[str], name: str = "path") -> Path:
     if "\0" in str(path):
         raise InvalidArgument(f"{name} must not hold a null character, got {shown(path)}")
     return Path(path)
+
+
+def require_other_file(output: Path, path: Path, what: str) -> None:
+    """Refuse to write over a file that is still needed."""
+    try:
+        same = output.samefile(path)
+    except OSError:
+        return  # one of them does not exist
+    if same:
+        raise InvalidArgument(f"output must be another file than {what}, got {str(output)!r}")
 
 
 def _require_regular(target: Path) -> None:

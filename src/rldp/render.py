@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -13,8 +15,9 @@ from rldp.demo import Row
 from rldp.design import Design
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
+from rldp.streams import Step
 
-__all__ = ["comparison", "console", "heat_map", "summary"]
+__all__ = ["comparison", "console", "heat_map", "progress_bar", "summary"]
 
 _SHADES = " ·░▒▓█"
 
@@ -104,6 +107,26 @@ def _scope(uncertainty: UncertaintySet) -> str:
     if uncertainty.radius is not None:
         return f"every distribution within radius {uncertainty.radius:g} of the {test}"
     return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[Step], None]]:
+    """A bar on standard error with rows and time left, if someone is watching."""
+    screen = console(stderr=True)
+    columns = (
+        TextColumn(title),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rows]:,} rows"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=1.0, rows=0)
+
+        def show(step: Step) -> None:
+            bar.update(task, completed=step.share, rows=step.rows)
+
+        yield show
 
 
 def console(*, stderr: bool = False) -> Console:
