@@ -102,9 +102,15 @@ def _encode_pandas(series: Any, alphabet: Alphabet) -> Encoded:
 
 
 def _encode_polars(series: Any, alphabet: Alphabet) -> Encoded:
-    if _arrow() is None or series.dtype.is_object():
-        return _encode_objects(series.to_list(), alphabet)
-    return Encoded(encode_arrow(series.to_arrow(), alphabet).codes, series.__getitem__)
+    arrow = _arrow()
+    if arrow is not None and not series.dtype.is_object():
+        try:
+            column = series.to_arrow()
+        except arrow.ArrowException:  # a type that Arrow lacks, such as integers of 128 bits
+            pass
+        else:
+            return Encoded(encode_arrow(column, alphabet).codes, series.__getitem__)
+    return _encode_objects(series.to_list(), alphabet)
 
 
 def encode_arrow(column: Any, alphabet: Alphabet) -> Encoded:

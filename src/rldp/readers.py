@@ -20,7 +20,7 @@ from rldp.tables import NULLS, is_parquet, reading, require_columns, table_file
 
 __all__ = ["Columns", "Part", "Parts", "read_parts"]
 
-_BYTES = 2**22  # of a CSV file, in one part
+_BYTES = 2**20  # of a CSV file, in one part
 _ROWS = 2**16  # of a Parquet file
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".lz4": "lz4", ".zst": "zstd"}
 
@@ -140,7 +140,7 @@ def _open_csv(
     )
     stream = pyarrow.csv.open_csv(
         raw if codec is None else pyarrow.CompressedInputStream(raw, codec),
-        read_options=pyarrow.csv.ReadOptions(block_size=_BYTES),
+        read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
         convert_options=options,
     )
