@@ -156,6 +156,14 @@ def test_kept_text_comes_out_as_it_stood(command, folder):
     assert found == "\n".join(["kept,age", *(f"{text},10" for text in KEPT)]) + "\n"
 
 
+def test_lines_may_break_anywhere_in_a_long_file(folder, monkeypatch):
+    monkeypatch.setattr(readers, "_BYTES", 1000)
+    row = '"one\n\n\ntwo, three"'
+    (folder / "data.csv").write_text("note,sex,age\n" + f"{row},f,10\n" * 1000)
+    assert release_file(swap(), "data.csv", "out.csv", secret="sex", value="age", keep=["note"]) == 1000
+    assert (folder / "out.csv").read_text() == "note,age\n" + f"{row},10\n" * 1000
+
+
 def test_kept_bytes_need_not_be_utf_8(command, folder):
     (folder / "data.csv").write_bytes("name,sex,age\nJosé,f,10\n".encode("latin-1"))
     assert command("--keep", "name")[0] == 0
@@ -454,13 +462,22 @@ def test_a_mistake_leaves_an_older_file_alone(command, folder):
         ({"output": "./protocol.json"}, "output must be another file than the protocol, got 'protocol.json'"),
         ({"output": "none/out.csv"}, "--output must lie in a folder that exists, got 'none/out.csv'"),
         ({"output": "."}, "--output must be a file, got the folder '.'"),
-        ({"output": "/dev/null"}, "output must be writable, but '/dev/null' is not: it is a device or pipe"),
         ({"protocol": "none.json"}, "path must be a protocol file, but 'none.json' is missing"),
     ],
     ids=str,
 )
 def test_what_cannot_be_asked_for(command, folder, options, message):
     refused(command(**options), message, folder)
+
+
+def test_a_pipe_is_not_replaced(command, folder):
+    os.mkfifo("pipe")
+    refused(
+        command(output="pipe"),
+        "output must be writable, but 'pipe' is not: it is a device or pipe",
+        folder,
+        files=("data.csv", "pipe", "protocol.json"),
+    )
 
 
 def test_missing_and_repeated_columns_to_keep(command, folder):

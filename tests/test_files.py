@@ -87,11 +87,13 @@ def test_a_link_stays_a_link(tmp_path, target):
     assert target.read_bytes() == b"new"
 
 
-def test_devices_pipes_and_folders_are_not_replaced(tmp_path):
+def test_pipes_and_folders_are_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path, kind in (("/dev/null", "a device or pipe"), (tmp_path / "pipe", "a device or pipe")):
-        with pytest.raises(rldp.DataError, match=f" is not: it is {kind}$"), replacing(path):
-            raise AssertionError("the block must not run")
+    with (
+        pytest.raises(rldp.DataError, match=r" is not: it is a device or pipe$"),
+        replacing(tmp_path / "pipe"),
+    ):
+        raise AssertionError("the block must not run")
     with pytest.raises(rldp.DataError, match=r" is not: it is a folder$"), replacing(tmp_path):
         raise AssertionError("the block must not run")
     assert names(tmp_path) == ["pipe"]

@@ -262,6 +262,7 @@ def test_labels_of_several_types_in_one_column():
         (("1", "2"), 1),
         (("True",), True),
         ((1, 2), 1.0000001),
+        ((1, 2.5), 2),
         ((1, 2), 2**64 + 1),
         ((2**53, 1), float(2**53 + 2)),
         ((-1, 0), 2**64 - 1),
@@ -398,6 +399,14 @@ def test_missing_numbers_are_counted(values):
 )
 def test_missing_text_is_counted(secrets):
     refused(nothing(2, 1, 3, "secrets"), secrets, [10, 20, 30])
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (False, True), (0.0, 1.0), ("", "a")], ids=str)
+def test_nothing_is_not_zero(labels):
+    protocol = swap(["s"], labels)
+    column = [labels[1], None, labels[0]]
+    for values in (column, pd.Series(column, dtype=object), pl.Series(column), pa.array(column)):
+        refused(nothing(2, 1, 3), ["s"] * 3, values, protocol=protocol)
 
 
 def test_columns_of_nothing():
