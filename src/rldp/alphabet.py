@@ -10,6 +10,7 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count, repeat
 from typing import Any, TypeAlias
 
@@ -58,6 +59,10 @@ class Alphabet:
         object.__setattr__(self, "labels", tuple(labels))
         object.__setattr__(self, "index", {label: code for code, label in enumerate(labels)})
 
+    @cached_property
+    def _kinds(self) -> set[type]:
+        return set(map(type, self.labels))
+
     def of_objects(self, items: Sequence[object]) -> Codes:
         """Codes of Python objects."""
         integers = _integers(items)
@@ -104,16 +109,15 @@ class Alphabet:
 
     def _of_reading(self, text: str) -> int:
         """The code of the number or boolean that ``text`` stands for."""
-        kinds = set(map(type, self.labels))
         code = None
-        if kinds & {int, float}:
+        if self._kinds & {int, float}:
             if _WHOLE.fullmatch(text):
                 code = self.index.get(int(text, 16 if "x" in text.lower() else 10))
             if code is None and _NUMBER.fullmatch(text):
                 code = self.index.get(float(text))
                 if code is not None and _WHOLE.fullmatch(text) and not isinstance(self.labels[code], float):
                     code = None  # a large integer that only rounding made equal
-        if code is None and bool in kinds and text in _TRUTHS:
+        if code is None and bool in self._kinds and text in _TRUTHS:
             code = self.index.get(_TRUTHS[text])
         return NOT_A_LABEL if code is None else code
 
