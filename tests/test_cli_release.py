@@ -663,6 +663,7 @@ def test_a_run_that_stops_half_way_leaves_nothing_that_looks_finished(tmp_path, 
     command = arguments(tmp_path)
     assert subprocess.run(command, capture_output=True, timeout=120).returncode == 0
     whole = (tmp_path / "out.csv").stat().st_size
+    assert list(tmp_path.glob(".*")) == []
     (tmp_path / "out.csv").unlink()
     if older is not None:
         (tmp_path / "out.csv").write_text(older)
