@@ -31,8 +31,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/release.py
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +45,10 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --editable '.[test,dev]'
 	touch $(VENV)/.core $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/pip install --quiet --editable '.[test,dev,bench]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -331,7 +331,7 @@ def test_a_file_is_no_folder(tmp_path, protocol):
 
 def test_a_folder_is_not_replaced(tmp_path, protocol):
     (tmp_path / "folder").mkdir()
-    unwritable(protocol, tmp_path / "folder", "Is a directory")
+    unwritable(protocol, tmp_path / "folder", "it is a folder")
     assert list(tmp_path.rglob("*")) == [tmp_path / "folder"]
 
 

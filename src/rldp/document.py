@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rldp._checks import Label, labels, shown
-from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError, RldpError
+from rldp.errors import ProtocolFileError, RldpError
+from rldp.files import checked_path
 
 __all__ = [
     "DENOMINATOR",
@@ -25,7 +25,6 @@ __all__ = [
     "Document",
     "Proof",
     "SetClaim",
-    "checked_path",
     "content_of",
     "parsed",
     "text_of",
@@ -150,15 +149,6 @@ def content_of(path: str | PathLike[str]) -> bytes:
         raise ProtocolFileError(
             f"{source} must be a protocol file, but it cannot be read: {error.strerror or error}"
         ) from error
-
-
-def checked_path(path: str | PathLike[str]) -> Path:
-    """``path`` as a path, if it can be one."""
-    if not isinstance(path, str | PathLike):
-        raise InvalidArgumentType(f"path must be a path, got {shown(path)}")
-    if "\0" in str(path):
-        raise InvalidArgument(f"path must not hold a null character, got {shown(path)}")
-    return Path(path)
 
 
 def parsed(content: bytes) -> Document:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +16,12 @@ from rldp.document import (
     Document,
     Proof,
     SetClaim,
-    checked_path,
     content_of,
     parsed,
     text_of,
 )
 from rldp.errors import InvalidArgument, ProtocolFileError
+from rldp.files import replacing
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet
@@ -42,28 +39,9 @@ def to_json(protocol: Protocol) -> str:
 
 def save(protocol: Protocol, path: str | PathLike[str]) -> None:
     """Write ``protocol`` to ``path``; the file appears whole or not at all."""
-    target = checked_path(path)
     content = to_json(protocol).encode("utf-8")
-    try:
-        handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, target)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    finally:
-        Path(scratch).unlink(missing_ok=True)
-
-
-def _unwritable(target: Path, error: OSError) -> ProtocolFileError:
-    reason = error.strerror or error
-    return ProtocolFileError(f"path must be writable, but {str(target)!r} is not: {reason}")
+    with replacing(path, error=ProtocolFileError) as file:
+        file.write(content)
 
 
 def load(path: str | PathLike[str]) -> Protocol:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +16,7 @@ from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument
 from rldp.grid import DENOMINATOR, numerators, on_grid
 from rldp.sample import Sample
+from rldp.sampling import Sampler
 from rldp.sets import UncertaintySet
 
 __all__ = ["Guarantee", "Protocol"]
@@ -101,6 +104,45 @@ class Protocol:
     def denominator(self) -> int:
         """What the integers are counted in: 2^52."""
         return DENOMINATOR
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Exact draws from the rows of the table, |U| of them for each secret."""
+        return Sampler(self.numerators.reshape(-1, len(self.outputs)))
+
+    def release(self, secrets: Any, values: Any, *, seed: int | None = None) -> Any:
+        """Draw an output for every row, with exactly the probabilities of the protocol.
+
+        Parameters
+        ----------
+        secrets, values : list, NumPy array, pandas or Polars series, or Arrow array
+            Two columns of the same length, of labels that the protocol knows. Equal numbers are the
+            same label, whatever their type; a number is not its text.
+        seed : int, optional
+            **For tests only.** Whoever knows the seed can undo the randomisation. By default, every
+            draw uses the operating system's secure randomness.
+
+        Returns
+        -------
+        column
+            A column of the kind of ``values``: for pandas with its index and name, for Polars with
+            its name. Its type is that of the outputs.
+
+        Raises
+        ------
+        DataError
+            If entries are missing or are not labels of the protocol, with the first such row (counted
+            from 1) and how many there are; or if the outputs are of types that do not fit in one column.
+
+        Examples
+        --------
+        >>> swap = Protocol([[[0.0, 1.0], [1.0, 0.0]]], secrets=["all"], outputs=["no", "yes"])
+        >>> swap.release(["all", "all", "all"], [0, 1, 1])
+        ['yes', 'no', 'no']
+        """
+        from rldp.release import release
+
+        return release(self, secrets, values, seed=seed)
 
     def to_json(self) -> str:
         """The text of the protocol's file: table, claim and proof."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -15,8 +17,9 @@ from rldp.demo import Row
 from rldp.design import Design
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
+from rldp.streams import Step
 
-__all__ = ["audit_report", "comparison", "console", "heat_map", "release_report", "summary"]
+__all__ = ["audit_report", "comparison", "console", "heat_map", "progress_bar", "release_report", "summary"]
 
 _SHADES = " ·░▒▓█"
 
@@ -198,6 +201,26 @@ def release_report(found: ReleaseAudit) -> RenderableType:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[Step], None]]:
+    """A bar on standard error with rows and time left, if someone is watching."""
+    screen = console(stderr=True)
+    columns = (
+        TextColumn(title),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rows]:,} rows"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=1.0, rows=0)
+
+        def show(step: Step) -> None:
+            bar.update(task, completed=step.share, rows=step.rows)
+
+        yield show
 
 
 def console(*, stderr: bool = False) -> Console:

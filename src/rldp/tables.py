@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from numpy.typing import NDArray
 from rldp._checks import Label, label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
 
-__all__ = ["columns", "pair_counts"]
+__all__ = ["NULLS", "columns", "is_parquet", "pair_counts", "reading", "require_columns", "table_file"]
 
 _MOST_LABELS = 1000
-_NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
+NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 
 
 def pair_counts(
@@ -87,11 +88,12 @@ def _frame(data: Any, columns: tuple[str, ...]) -> tuple[Any, str]:
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{source} must have columns of distinct names, but: {reason}") from error
-    _require_columns(frame.columns, columns, source)
+    require_columns(frame.columns, columns, source)
     return frame.select(list(columns)), source
 
 
-def _require_columns(present: list[str], wanted: Sequence[str], source: str) -> None:
+def require_columns(present: list[str], wanted: Sequence[str], source: str) -> None:
+    """Refuse a table in which a column that is wanted is missing or there twice."""
     for column in wanted:
         if column not in present:
             names = ", ".join(map(repr, present[:30])) + (", …" if len(present) > 30 else "")
@@ -101,6 +103,19 @@ def _require_columns(present: list[str], wanted: Sequence[str], source: str) -> 
 
 
 def _read_file(path: Path, columns: tuple[str, ...]) -> Any:
+    table_file(path)
+    with reading(path):
+        import pyarrow.parquet
+
+        if is_parquet(path):
+            present = pyarrow.parquet.read_schema(path).names
+            require_columns(present, columns, str(path))
+            return pyarrow.parquet.read_table(path, columns=list(columns))
+        return _read_csv(path, columns)
+
+
+def table_file(path: Path) -> int:
+    """The size in bytes of a file that may hold a table, or one sentence about why it cannot."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
@@ -110,6 +125,17 @@ def _read_file(path: Path, columns: tuple[str, ...]) -> Any:
         raise DataError(f"data must be a CSV or Parquet file, got {kind} {str(path)!r}")
     if status.st_size == 0:
         raise DataError(f"{path} must hold a table, got an empty file")
+    return status.st_size
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the name is that of a Parquet file; all others are CSV."""
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """The block reads ``path`` with pyarrow; what goes wrong becomes one sentence."""
     try:
         import pyarrow
         import pyarrow.csv
@@ -117,11 +143,7 @@ def _read_file(path: Path, columns: tuple[str, ...]) -> Any:
     except ImportError as error:
         raise MissingDependency("reading files needs pyarrow, which is not installed") from error
     try:
-        if path.suffix.lower() in (".parquet", ".pq"):
-            present = pyarrow.parquet.read_schema(path).names
-            _require_columns(present, columns, str(path))
-            return pyarrow.parquet.read_table(path, columns=list(columns))
-        return _read_csv(path, columns)
+        yield
     except UnicodeDecodeError as error:
         raise DataError(f"{path} must be UTF-8 text, got other bytes in the header") from error
     except (pyarrow.ArrowException, OSError) as error:
@@ -138,14 +160,14 @@ def _read_csv(path: Path, columns: tuple[str, ...]) -> Any:
             parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
                 strings_can_be_null=True,
-                null_values=_NULLS,
+                null_values=NULLS,
                 quoted_strings_can_be_null=False,
                 column_types=types,
             ),
         )
 
     table = read({})
-    _require_columns(table.column_names, columns, str(path))
+    require_columns(table.column_names, columns, str(path))
     types = {column: table.schema.field(column).type for column in columns}
     for column, kind in types.items():
         if pyarrow.types.is_binary(kind):

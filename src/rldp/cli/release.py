@@ -1,0 +1,63 @@
+"""``rldp release``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import rldp
+from rldp.cli.app import app, require_writable, say
+
+
+@app.command()
+def release(
+    protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows to release.")],
+    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
+    value: Annotated[str, typer.Option(help="Column to publish.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write: Parquet if it ends in .parquet, else CSV.")
+    ],
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--as", help="Name of the released column; by default the value's.")
+    ] = None,
+    allow_original: Annotated[
+        bool,
+        typer.Option("--allow-original", help="Let --keep copy the secret or the value column as it is."),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
+    ] = None,
+) -> None:
+    """Release a column of a file: draw an output for every row, in constant memory."""
+    from rldp import render
+    from rldp.files import require_other_file
+    from rldp.streams import release_file
+
+    require_writable(output)
+    require_other_file(output, protocol, "the protocol")
+    loaded = rldp.load(protocol)
+    if seed is not None:
+        say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
+    with render.progress_bar("Releasing") as callback:
+        rows = release_file(
+            loaded,
+            data,
+            output,
+            secret=secret,
+            value=value,
+            keep=keep or (),
+            allow_original=allow_original,
+            name=name,
+            seed=seed,
+            callback=callback,
+        )
+    screen = render.console()
+    counted = f"{rows} row{'s' * (rows != 1)} released"
+    screen.print(f"{counted}, written to {output}", soft_wrap=True, markup=False, emoji=False)

@@ -1,0 +1,723 @@
+"""``rldp release``: whole files, row by row, in constant memory, all or nothing."""
+
+import gzip
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import chi2
+
+import rldp
+from rldp import cli, readers
+from rldp.streams import release_file
+
+DATA = "id,sex,age,note\n007,f,10,x\n1e5,m,10,y\n3,m,30,z\n"
+
+
+def swap(secrets=("f", "m"), values=(10, 20, 30), outputs=None):
+    """A protocol without chance: secret i shifts the values by i."""
+    matrix = np.stack([np.roll(np.eye(len(values)), i, axis=1) for i in range(len(secrets))])
+    return rldp.Protocol(matrix, secrets, values, values if outputs is None else outputs)
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """An empty folder with a protocol and a small table."""
+    monkeypatch.chdir(tmp_path)
+    swap().save("protocol.json")
+    (tmp_path / "data.csv").write_text(DATA)
+    return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch, capsys, folder):
+    """Run ``rldp release`` on the small table: (exit code, output, errors)."""
+
+    def run(*options, data="data.csv", output="out.csv", secret="sex", value="age", protocol="protocol.json"):
+        arguments = ["--secret", secret, "--value", value, "-o", output, *options]
+        monkeypatch.setattr(sys, "argv", ["rldp", "release", protocol, data, *arguments])
+        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
+            cli.main()
+        printed = capsys.readouterr()
+        return stopped.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def refused(done, message, folder, *, files=("data.csv", "protocol.json")):
+    """Exit code 1, one line, nothing written."""
+    assert done == (1, "", f"rldp: {message}\n")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(files)
+
+
+# What is written
+
+
+def test_only_the_released_column_is_written(command, folder):
+    assert command() == (0, "3 rows released, written to out.csv\n", "")
+    assert (folder / "out.csv").read_text() == "age\n10\n20\n10\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "out.csv", "protocol.json"]
+
+
+def test_kept_columns_stand_before_it_in_the_order_asked_for(command, folder):
+    assert command("--keep", "note", "--keep", "id")[0] == 0
+    assert (folder / "out.csv").read_text() == "note,id,age\nx,007,10\ny,1e5,20\nz,3,10\n"
+
+
+def test_the_released_column_may_have_another_name(command, folder):
+    assert command("--as", 'age, "noisy"')[0] == 0
+    assert (folder / "out.csv").read_text().startswith('"age, ""noisy"""\n10\n')
+
+
+@pytest.mark.parametrize(("column", "role"), [("sex", "secret"), ("age", "value")])
+def test_the_two_columns_are_never_written_by_accident(command, folder, column, role):
+    done = command("--keep", column, "--as", "y")
+    refused(
+        done,
+        f"keep must not name the {role} column {column!r}, which would be written as it is; "
+        "allow that with --allow-original (allow_original=True) if it is meant",
+        folder,
+    )
+
+
+def test_the_two_columns_are_written_where_that_is_asked_for_twice(command, folder):
+    assert command("--keep", "sex", "--keep", "age", "--allow-original", "--as", "noisy")[0] == 0
+    assert (folder / "out.csv").read_text() == "sex,age,noisy\nf,10,10\nm,10,20\nm,30,10\n"
+
+
+def test_allowing_alone_writes_nothing_more(command, folder):
+    assert command("--allow-original")[0] == 0
+    assert (folder / "out.csv").read_text() == "age\n10\n20\n10\n"
+
+
+def test_two_columns_of_one_name_are_refused(command, folder):
+    message = (
+        "the released column must not be called {!r} like a column that is kept; "
+        "name it otherwise with --as (name=)"
+    )
+    refused(command("--keep", "age", "--allow-original"), message.format("age"), folder)
+    refused(command("--keep", "id", "--as", "id"), message.format("id"), folder)
+    refused(
+        command("--keep", "id", "--keep", "id"),
+        "keep must name each column once, got 'id' more than once",
+        folder,
+    )
+
+
+def test_an_older_file_is_replaced(command, folder):
+    (folder / "out.csv").write_text("old")
+    assert command()[0] == 0
+    assert (folder / "out.csv").read_text() == "age\n10\n20\n10\n"
+
+
+# Text of CSV files
+
+
+KEPT = [
+    "007",
+    "1e5",
+    "",
+    '""',
+    "NA",
+    "null",
+    "nan",
+    "True",
+    "2024-01-31",
+    " spaces ",
+    '"a,b"',
+    '"a\nb"',
+    '"a\rb"',
+    '"say ""x"""',
+    "Ü日本",
+    "0x1F",
+    "-0",
+    "99999999999999999999",
+    "'",
+    "\\",
+    "#",
+]
+
+
+def test_kept_text_comes_out_as_it_stood(command, folder):
+    rows = [f"{text},f,10" for text in KEPT]
+    (folder / "data.csv").write_text("\n".join(["kept,sex,age", *rows]) + "\n", newline="")
+    assert command("--keep", "kept")[0] == 0
+    found = (folder / "out.csv").read_bytes().decode()
+    assert found == "\n".join(["kept,age", *(f"{text},10" for text in KEPT)]) + "\n"
+
+
+def test_lines_may_break_anywhere_in_a_long_file(folder, monkeypatch):
+    monkeypatch.setattr(readers, "_BYTES", 1000)
+    row = '"one\n\n\ntwo, three"'
+    (folder / "data.csv").write_text("note,sex,age\n" + f"{row},f,10\n" * 1000)
+    assert release_file(swap(), "data.csv", "out.csv", secret="sex", value="age", keep=["note"]) == 1000
+    assert (folder / "out.csv").read_text() == "note,age\n" + f"{row},10\n" * 1000
+
+
+def test_kept_bytes_need_not_be_utf_8(command, folder):
+    (folder / "data.csv").write_bytes("name,sex,age\nJosé,f,10\n".encode("latin-1"))
+    assert command("--keep", "name")[0] == 0
+    assert (folder / "out.csv").read_bytes() == "name,age\nJosé,10\n".encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"\xef\xbb\xbfsex,age\nf,10\n", 1),
+        (b"sex,age\r\nf,10\r\nm,10\r\n", 2),
+        (b"sex,age\n\nf,10\n\n\nm,10", 2),
+        (b"age,x,sex,x\n10,,f,\n", 1),
+        (b"sex,age\n", 0),
+    ],
+    ids=["byte-order mark", "CRLF", "blank lines", "other columns twice", "no rows"],
+)
+def test_files_of_every_form(command, folder, content, rows):
+    (folder / "data.csv").write_bytes(content)
+    counted = "1 row" if rows == 1 else f"{rows} rows"
+    assert command()[:2] == (0, f"{counted} released, written to out.csv\n")
+    assert (folder / "out.csv").read_text() == "age\n" + "10\n20\n"[: 3 * rows]
+
+
+def test_a_compressed_file_is_read(command, folder):
+    (folder / "data.csv.gz").write_bytes(gzip.compress(DATA.encode()))
+    assert command("--keep", "id", data="data.csv.gz")[0] == 0
+    assert (folder / "out.csv").read_text() == "id,age\n007,10\n1e5,20\n3,10\n"
+
+
+# Text that is read as labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "code"),
+    [
+        ((1, 2), "2", 1),
+        ((7, 8), "07", 0),
+        ((7, 8), " 8 ", 1),
+        ((7, 8), "7.0", 0),
+        ((7, 8), "+8", 1),
+        ((-1, 1), "-1", 0),
+        ((31, 8), "0x1F", 0),
+        ((1000, 8), "1e3", 0),
+        ((9007199254740993, 9007199254740992), "9007199254740993", 0),
+        ((0.5, 2.0), "2", 1),
+        ((0.5, 2.0), ".5", 0),
+        ((0.5, 2.0), "5e-1", 0),
+        ((0.1, 9007199254740992.0), "9007199254740993", 1),
+        ((False, True), "true", 1),
+        ((False, True), "False", 0),
+        ((False, True), "TRUE", 1),
+        ((False, True), "1", 1),
+        (("1", "07"), "07", 1),
+        (("true", "false"), "true", 0),
+        (("2024-01-31", "x"), "2024-01-31", 0),
+        (("", "NA"), '"NA"', 1),
+        (("", "NA"), '""', 0),
+        ((" a", "a"), " a", 0),
+        ((1, "a"), "a", 1),
+        ((1, "a"), "1", 0),
+    ],
+    ids=str,
+)
+def test_an_entry_is_read_as_the_type_of_the_labels(folder, labels, text, code):
+    (folder / "data.csv").write_text(f"s,u\nx,{text}\n")
+    release_file(swap(["x"], labels, [0, 1]), "data.csv", "out.csv", secret="s", value="u")
+    assert (folder / "out.csv").read_text() == f"u\n{code}\n"
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        ((1, 2), "3"),
+        ((1, 2), "true"),
+        ((1, 2), "1_0"),
+        ((1, 2), "١"),
+        ((1, 2), "inf"),
+        ((1, 2), "9" * 5000),
+        ((9007199254740992, 1), "9007199254740993"),
+        ((False, True), "yes"),
+        ((False, True), "01"),
+        ((False, True), "tRUE"),
+        (("a", "b"), "A"),
+        (("a", "b"), "a "),
+        (("1", "2"), "1.0"),
+        (("1", "2"), "01"),
+    ],
+    ids=lambda x: str(x)[:20],
+)
+def test_an_entry_that_stands_for_no_label_is_refused(folder, labels, text):
+    (folder / "data.csv").write_text(f"s,u\nx,{text}\n", encoding="utf-8")
+    with pytest.raises(rldp.DataError, match=r"^column 'u' of data.csv must hold labels .* but row 1 has '"):
+        release_file(swap(["x"], labels), "data.csv", "out.csv", secret="s", value="u")
+
+
+TEXTS = ["0", "1", "-1", "07", "+7", " 7", "7 ", "7.0", "1e3", "0x1F", "0X1f", ".5", "5.", "00.5", "1E+5"]
+TEXTS += ["true", "True", "TRUE", "false", "x", "1e", "-", "2024-01-31", "12:30", '"1"', '"a"', "1d", "0x"]
+
+
+@pytest.mark.parametrize("other", ["1", "1.5", "true", "text", "2024-01-01"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_a_sample_counts_can_be_released(folder, text, other):
+    """The labels that a file shows when it is counted are those that its rows are released as."""
+    (folder / "data.csv").write_text(f"s,u\na,{text}\na,{other}\n")
+    sample = rldp.Sample.from_data("data.csv", secret="s", value="u")
+    protocol = rldp.Protocol([np.eye(len(sample.values))], ["a"], sample.values, range(len(sample.values)))
+    release_file(protocol, "data.csv", "out.csv", secret="s", value="u")
+    codes = [int(line) for line in (folder / "out.csv").read_text().split()[1:]]
+    assert np.bincount(codes, minlength=len(sample.values)).tolist() == sample.counts[0].tolist()
+
+
+def test_parts_of_a_file_may_look_different(folder, monkeypatch):
+    """Numbers first, text far below: every row is read as text, as the labels are."""
+    monkeypatch.setattr(readers, "_BYTES", 1000)
+    rows = ["1"] * 2000 + ["1.0"] + ["a"] * 2000
+    (folder / "data.csv").write_text("s,u\n" + "".join(f"x,{u}\n" for u in rows))
+    protocol = swap(["x"], ["1", "1.0", "a"])
+    assert release_file(protocol, "data.csv", "out.csv", secret="s", value="u") == 4001
+    assert (folder / "out.csv").read_text().split() == ["u", *rows]
+
+
+def test_labels_that_a_csv_file_cannot_tell_apart_are_refused(folder):
+    with pytest.raises(
+        rldp.DataError, match=r"^values of the protocol must be labels that differ in a CSV file,"
+    ):
+        release_file(swap(values=(1, "1")), "data.csv", "out.csv", secret="sex", value="age")
+    with pytest.raises(rldp.DataError, match=r"^outputs of .* differ in a CSV file, got 1 and '1'$"):
+        release_file(
+            swap(values=(10, 30), outputs=(1, "1")), "data.csv", "out.csv", secret="sex", value="age"
+        )
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [(1, 2), (1.5, -0.1), (1e300, 1e-300), (False, True), ("a,b", 'c"d'), ("", "NA"), ("x\ny", "Ü")],
+    ids=str,
+)
+def test_outputs_are_read_back_as_the_labels_they_are(folder, outputs):
+    protocol = swap(["f", "m"], [10, 30], outputs)
+    release_file(
+        protocol, "data.csv", "out.csv", secret="sex", value="age", keep=["sex"], allow_original=True
+    )
+    found = rldp.Sample.from_data("out.csv", secret="sex", value="age", values=outputs)
+    assert found.n == 3
+    assert found.counts.sum(axis=0).tolist() == [2, 1]
+
+
+# Parquet
+
+
+TABLE = pa.table(
+    {
+        "id": pa.array([1, None, 3], pa.int16()),
+        "sex": pa.array(["f", "m", "m"]).dictionary_encode(),
+        "age": pa.array([10, 10, 30], pa.uint8()),
+        "when": pa.array([0, 1, None], pa.date32()),
+        "list": [[1], [], None],
+        "text": ["a,b", "", None],
+    }
+)
+
+
+def test_parquet_to_parquet_keeps_types(command, folder):
+    pq.write_table(TABLE, "data.parquet")
+    kept = ["id", "when", "list", "text"]
+    options = [word for name in kept for word in ("--keep", name)]
+    assert command(*options, data="data.parquet", output="out.pq")[0] == 0
+    expected = TABLE.select(kept).append_column("age", pa.array([10, 20, 10]))
+    assert pq.read_table("out.pq").equals(expected)
+
+
+def test_parquet_to_csv(command, folder):
+    pq.write_table(TABLE, "data.parquet")
+    done = command("--keep", "id", "--keep", "when", "--keep", "text", data="data.parquet")
+    assert done[0] == 0
+    assert (folder / "out.csv").read_text() == (
+        'id,when,text,age\n1,1970-01-01,"a,b",10\n,1970-01-02,"",20\n3,,,10\n'
+    )
+
+
+def test_csv_to_parquet_keeps_text(command, folder):
+    assert command("--keep", "id", output="OUT.PARQUET")[0] == 0
+    expected = pa.table({"id": ["007", "1e5", "3"], "age": [10, 20, 10]})
+    assert pq.read_table("OUT.PARQUET").equals(expected)
+
+
+def test_lists_do_not_fit_in_csv(command, folder):
+    pq.write_table(TABLE, "data.parquet")
+    done = command("--keep", "list", data="data.parquet")
+    refused(
+        done,
+        "column 'list' must hold text, numbers or times to stand in a CSV file, got list<element: int64>",
+        folder,
+        files=("data.csv", "data.parquet", "protocol.json"),
+    )
+
+
+def test_a_parquet_file_without_rows(command, folder):
+    pq.write_table(TABLE[:0], "data.parquet")
+    assert command("--keep", "id", data="data.parquet", output="out.parquet")[0] == 0
+    assert pq.read_table("out.parquet").num_rows == 0
+    assert pq.read_table("out.parquet").column_names == ["id", "age"]
+
+
+def test_outputs_of_several_types_do_not_fit_in_parquet(command, folder):
+    swap(values=(10, 30), outputs=(1, "a")).save("mixed.json")
+    code, _, err = command(protocol="mixed.json", output="out.parquet")
+    assert code == 1
+    assert err.startswith("rldp: outputs of the protocol must be of one type, ")
+    assert command(protocol="mixed.json")[0] == 0
+    assert (folder / "out.csv").read_text() == "age\n1\na\n1\n"
+
+
+# What cannot be released
+
+
+UNKNOWN = "of data.csv must hold labels of the protocol"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("f,10\nf,11\nm,12\n", f"column 'age' {UNKNOWN} (10, 20, 30), but row 2 has '11'; 2 of 3"),
+        ("f,10\nx,10\ny,1\n", f"column 'sex' {UNKNOWN} ('f', 'm'), but row 2 has 'x'; 2 of 3"),
+        ("f,10\nf,\n,10\n", "column 'age' of data.csv must hold no nulls, but row 2 has no value; 2 of 3"),
+        ("f,10\nNA,10\n", "column 'sex' of data.csv must hold no nulls, but row 2 has no value; 1 of 2"),
+        ('f,10\n"NA",10\n', f"column 'sex' {UNKNOWN} ('f', 'm'), but row 2 has 'NA'; 1 of 2"),
+        ("f,ten\n", f"column 'age' {UNKNOWN} (10, 20, 30), but row 1 has 'ten'; 1 of 1"),
+    ],
+    ids=["unknown value", "unknown secret", "empty", "NA", "quoted NA", "text"],
+)
+def test_rows_that_cannot_be_released(command, folder, rows, message):
+    (folder / "data.csv").write_text("sex,age\n" + rows)
+    refused(command(), f"{message} rows cannot be released", folder)
+
+
+def test_rows_are_counted_through_all_parts(folder, monkeypatch):
+    monkeypatch.setattr(readers, "_BYTES", 1000)
+    rows = np.full(5000, 10)
+    rows[[2345, 2346, 4999]] = 5
+    (folder / "data.csv").write_text("sex,age\n" + "".join(f"f,{u}\n" for u in rows))
+    steps = []
+    with pytest.raises(rldp.DataError) as caught:
+        release_file(swap(), "data.csv", "out.csv", secret="sex", value="age", callback=steps.append)
+    assert str(caught.value) == (
+        f"column 'age' {UNKNOWN} (10, 20, 30), but row 2346 has '5'; 3 of 5000 rows cannot be released"
+    )
+    assert len(steps) > 10
+    assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pa.array([10, None, 11]), "must hold no nulls, but row 2 has no value; 2 of 3"),
+        (pa.array([10, 11, None]), "must hold labels of the protocol (10, 20, 30), but row 2 has 11; 2 of 3"),
+        (pa.array([10.0, float("nan"), 20]), "must hold no nulls, but row 2 has no value; 1 of 3"),
+        (
+            pa.array(["10", "20", "30"]),
+            "must hold labels of the protocol (10, 20, 30), but row 1 has '10'; 3 of 3",
+        ),
+        (
+            pa.array([0, 1, 2], pa.date32()),
+            "must hold strings, numbers or booleans, "
+            "but row 1 has datetime.date(1970, 1, 1) of type date; 3 of 3",
+        ),
+    ],
+    ids=["null", "unknown", "NaN", "text", "dates"],
+)
+def test_rows_of_parquet_that_cannot_be_released(command, folder, column, message):
+    pq.write_table(pa.table({"sex": ["f"] * 3, "age": column}), "data.parquet")
+    refused(
+        command(data="data.parquet"),
+        f"column 'age' of data.parquet {message} rows cannot be released",
+        folder,
+        files=("data.csv", "data.parquet", "protocol.json"),
+    )
+
+
+def test_a_mistake_leaves_an_older_file_alone(command, folder):
+    (folder / "out.csv").write_text("old")
+    (folder / "data.csv").write_text("sex,age\nf,10\nf,11\n")
+    assert command()[0] == 1
+    assert (folder / "out.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"secret": "Sex"}, "data.csv has no column 'Sex'; it has 'id', 'sex', 'age', 'note'"),
+        ({"value": "sex"}, "secret and value must be two columns, got 'sex' for both"),
+        ({"data": "none.csv"}, "data must be a file that exists, got 'none.csv'"),
+        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.'"),
+        ({"output": "data.csv"}, "output must be another file than the data, got 'data.csv'"),
+        ({"output": "./protocol.json"}, "output must be another file than the protocol, got 'protocol.json'"),
+        ({"output": "none/out.csv"}, "--output must lie in a folder that exists, got 'none/out.csv'"),
+        ({"output": "."}, "--output must be a file, got the folder '.'"),
+        ({"protocol": "none.json"}, "path must be a protocol file, but 'none.json' is missing"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_asked_for(command, folder, options, message):
+    refused(command(**options), message, folder)
+
+
+def test_a_pipe_is_not_replaced(command, folder):
+    os.mkfifo("pipe")
+    refused(
+        command(output="pipe"),
+        "output must be writable, but 'pipe' is not: it is a device or pipe",
+        folder,
+        files=("data.csv", "pipe", "protocol.json"),
+    )
+
+
+def test_missing_and_repeated_columns_to_keep(command, folder):
+    refused(command("--keep", "x"), "data.csv has no column 'x'; it has 'id', 'sex', 'age', 'note'", folder)
+    (folder / "data.csv").write_text("sex,age,x,x\nf,10,1,2\n")
+    refused(command("--keep", "x"), "data.csv must have one column 'x', got several", folder)
+    refused(command("--as", ""), "the name of the released column must be text, got ''", folder)
+
+
+def test_a_file_that_breaks_off_far_down_is_refused(command, folder):
+    (folder / "data.csv").write_text("sex,age\n" + "f,10\n" * 400_000 + "f\n")
+    code, out, err = command()
+    assert (code, out) == (1, "")
+    assert err.startswith("rldp: data.csv must be a CSV or Parquet table, but it cannot be read: ")
+    assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"sex,age", bytes(range(256)) * 9, b"PAR1"])
+@pytest.mark.parametrize("name", ["bad.csv", "bad.parquet"])
+def test_files_that_are_no_tables(command, folder, name, content):
+    (folder / name).write_bytes(content)
+    code, out, err = command(data=name)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"rldp: {name} must ")
+    assert err.count("\n") == 1
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_full_disk_is_one_line(command, folder, monkeypatch):
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    refused(command(), "output must be writable, but 'out.csv' is not: No space left on device", folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"keep": "id"}, rldp.InvalidArgumentType, "keep must be a list of names of columns, got 'id'"),
+        ({"keep": [5]}, rldp.InvalidArgumentType, "keep must be the name of a column, got 5"),
+        ({"secret": 5}, rldp.InvalidArgumentType, "secret must be the name of a column, got 5"),
+        ({"name": 5}, rldp.InvalidArgumentType, "the name of the released column must be text, got 5"),
+        ({"data": 5}, rldp.InvalidArgumentType, "data must be a path, got 5"),
+        ({"output": None}, rldp.InvalidArgumentType, "output must be a path, got None"),
+        ({"seed": "x"}, rldp.InvalidArgumentType, "seed must be an integer or None, got 'x'"),
+    ],
+    ids=str,
+)
+def test_arguments_from_python(folder, options, error, message):
+    arguments = {"data": "data.csv", "output": "out.csv", "secret": "sex", "value": "age", **options}
+    with pytest.raises(error, match=f"^{message}$"):
+        release_file(swap(), arguments.pop("data"), arguments.pop("output"), **arguments)
+
+
+# Chance
+
+
+def random_protocol():
+    matrix = np.random.default_rng(4).dirichlet(np.ones(16), size=(3, 16))
+    return rldp.Protocol(matrix, ["ill", "well", "unknown"], outputs=[f"y{i}" for i in range(16)])
+
+
+def write_rows(path, count):
+    """Rows with ids in order; their secrets and values."""
+    rng = np.random.default_rng(3)
+    protocol = random_protocol()
+    secrets, values = rng.integers(0, 3, count), rng.integers(0, 16, count)
+    table = pa.table({"id": np.arange(count), "s": np.array(protocol.secrets)[secrets], "u": values})
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        pa.csv.write_csv(table, path)
+    return secrets, values
+
+
+@pytest.mark.parametrize("block", [2000, 10**6])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_file_is_released_like_its_columns(folder, monkeypatch, form, block):
+    monkeypatch.setattr(readers, "_BYTES", block)
+    monkeypatch.setattr(readers, "_ROWS", block // 7)
+    protocol = random_protocol()
+    secrets, values = write_rows(folder / f"rows.{form}", 20_000)
+    options = {"secret": "s", "value": "u", "keep": ["id"], "seed": 6}
+    assert release_file(protocol, f"rows.{form}", "out.csv", **options) == 20_000
+    found = pd.read_csv("out.csv")
+    assert found["id"].tolist() == list(range(20_000))
+    assert (
+        found["u"].tolist() == protocol.release(np.array(protocol.secrets)[secrets], values, seed=6).tolist()
+    )
+
+
+def test_a_seed_is_for_tests_and_says_so(command, folder):
+    random = rldp.Protocol(np.full((2, 3, 3), 1 / 3), ["f", "m"], [10, 20, 30])
+    random.save("protocol.json")
+    (folder / "data.csv").write_text("sex,age\n" + "f,10\nm,20\n" * 100)
+    found = []
+    for seed in ("1", "1", "2", None, None):
+        code, _, err = command(*(() if seed is None else ("--seed", seed)))
+        warned = (
+            "rldp: warning: with --seed the release is reproducible, for tests only; it protects nobody\n"
+        )
+        assert (code, err) == (0, "" if seed is None else warned)
+        found.append((folder / "out.csv").read_text())
+    assert found[0] == found[1]
+    assert len(set(found)) == 4
+    code, _, err = command("--seed", "-1")
+    assert code == 1
+    assert err.endswith("rldp: seed must lie between 0 and 2^128 - 1, got -1\n")
+
+
+# Progress and interruption
+
+
+def test_steps_count_rows_and_come_to_an_end(folder, monkeypatch):
+    monkeypatch.setattr(readers, "_BYTES", 2000)
+    monkeypatch.setattr(readers, "_ROWS", 1000)
+    for form in ("csv", "parquet"):
+        write_rows(folder / f"rows.{form}", 10_000)
+        steps = []
+        release_file(random_protocol(), f"rows.{form}", "o.csv", secret="s", value="u", callback=steps.append)
+        assert len(steps) > 5
+        assert [step.rows for step in steps] == sorted({step.rows for step in steps})
+        assert all(0 < step.share <= 1 for step in steps)
+        assert (steps[-1].rows, steps[-1].share) == (10_000, 1.0)
+
+
+def test_an_interruption_is_exit_code_130_and_leaves_nothing(command, folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rldp.protocol.Sampler, "draw", interrupted)
+    assert command() == (130, "", "rldp: interrupted\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "protocol.json"]
+
+
+def arguments(folder, data="rows.csv", output="out.csv"):
+    random_protocol().save(folder / "protocol.json")
+    paths = [str(folder / name) for name in ("protocol.json", data)]
+    options = ["--secret", "s", "--value", "u", "--keep", "id", "-o", str(folder / output)]
+    return [sys.executable, "-m", "rldp", "release", *paths, *options]
+
+
+def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
+    write_rows(tmp_path / "rows.csv", 200_000)
+    command = arguments(tmp_path)
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    screen, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=terminal, env=environment)
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(screen, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(screen)
+    assert process.wait(60) == 0
+    assert b"Releasing" in shown
+    assert b"rows" in shown
+
+
+def half_way(process, folder, whole):
+    """Wait until half of what a whole run wrote has been written; the name of the unfinished file."""
+    while process.poll() is None:
+        for path in folder.glob(".out.csv.*"):
+            if path.stat().st_size >= whole / 2:
+                return path.name
+        time.sleep(0.002)
+    raise AssertionError("the run ended too early")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+@pytest.mark.parametrize("older", [None, "old"], ids=["new", "older file"])
+def test_a_run_that_stops_half_way_leaves_nothing_that_looks_finished(tmp_path, how, older):
+    write_rows(tmp_path / "rows.csv", 3_000_000)
+    command = arguments(tmp_path)
+    assert subprocess.run(command, capture_output=True, timeout=120).returncode == 0
+    whole = (tmp_path / "out.csv").stat().st_size
+    assert list(tmp_path.glob(".*")) == []
+    (tmp_path / "out.csv").unlink()
+    if older is not None:
+        (tmp_path / "out.csv").write_text(older)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    scratch = half_way(process, tmp_path, whole)
+    process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    left = {"protocol.json", "rows.csv"} | ({"out.csv"} if older else set())
+    if how == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+        assert scratch.endswith(".unfinished")
+        left.add(scratch)
+    else:
+        assert (process.returncode, out, err) == (130, b"", b"rldp: interrupted\n")
+    assert {path.name for path in tmp_path.iterdir()} == left
+    if older:
+        assert (tmp_path / "out.csv").read_text() == older
+
+
+# Five million rows
+
+
+# A process between, because a process counts the memory of the one that started it.
+MEASURED = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(done.returncode)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("data", "output"),
+    [("rows.csv", "out.csv"), ("rows.parquet", "out.parquet"), ("rows.csv", "out.parquet")],
+)
+def test_five_million_rows(tmp_path, data, output):
+    count = 5_000_000
+    secrets, values = write_rows(tmp_path / data, count)
+    command = [sys.executable, "-c", MEASURED, *arguments(tmp_path, data, output)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout.split()[-1]) / 1024 < 500  # MB
+
+    read = pa.csv.read_csv if output.endswith(".csv") else pq.read_table
+    found = read(tmp_path / output)
+    assert found.column_names == ["id", "u"]
+    assert np.array_equal(found["id"].to_numpy().astype(np.int64), np.arange(count))
+    protocol = random_protocol()
+    released = found["u"].to_numpy()
+    codes = np.searchsorted(np.sort(protocol.outputs), released.astype(str))
+    codes = np.argsort(protocol.outputs)[codes]
+    for i in range(3):
+        for j in range(16):
+            seen = np.bincount(codes[(secrets == i) & (values == j)], minlength=16)
+            wanted = protocol.matrix[i, j] * seen.sum()
+            assert chi2.sf(((seen - wanted) ** 2 / wanted).sum(), 15) > 1e-6

@@ -1,0 +1,582 @@
+"""Columns in, column out: the same kind, exact labels, one sentence for what cannot be released."""
+
+import datetime
+import decimal
+import fractions
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rldp
+
+SECRETS, VALUES = ("f", "m"), (10, 20, 30)
+
+
+def swap(secrets=SECRETS, values=VALUES, outputs=None):
+    """A protocol without chance: secret i shifts the values by i."""
+    matrix = np.stack([np.roll(np.eye(len(values)), i, axis=1) for i in range(len(secrets))])
+    return rldp.Protocol(matrix, secrets, values, values if outputs is None else outputs)
+
+
+def expected(protocol, secrets, values):
+    """What a protocol without chance gives, row by row, straight from its matrix."""
+    return [
+        protocol.outputs[protocol.matrix[protocol.secrets.index(s), protocol.values.index(u)].argmax()]
+        for s, u in zip(secrets, values, strict=True)
+    ]
+
+
+S = ["f", "m", "m", "f", "m"]
+U = [10, 10, 30, 20, 20]
+Y = [10, 20, 10, 20, 30]
+
+
+def test_the_example_is_what_the_matrix_says():
+    assert expected(swap(), S, U) == Y
+
+
+# Kinds of columns
+
+
+@pytest.mark.parametrize("kind", [list, tuple], ids=["list", "tuple"])
+def test_lists_and_tuples(kind):
+    released = swap().release(kind(S), kind(U))
+    assert released == kind(Y)
+    assert all(type(y) is int for y in released)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "int32", ">i4", "int64", "uint64", "float32", "float64", object]
+)
+def test_numpy_numbers(dtype):
+    released = swap().release(np.array(S), np.array(U, dtype=dtype))
+    assert isinstance(released, np.ndarray)
+    assert released.dtype == np.int64
+    assert released.tolist() == Y
+
+
+@pytest.mark.parametrize("dtype", ["U1", "U5", ">U2", object, np.dtypes.StringDType()], ids=str)
+def test_numpy_text(dtype):
+    protocol = swap(values=("x", "y", "z"))
+    values = np.array(["x", "x", "z", "y", "y"], dtype=dtype)
+    released = protocol.release(np.array(S, dtype=dtype), values)
+    assert released.dtype == np.dtype("U1")
+    assert released.tolist() == ["x", "y", "x", "y", "z"]
+
+
+def test_numpy_views_need_not_be_contiguous():
+    values = np.array(U + [0] * 5).reshape(2, 5).T[:, 0]
+    assert swap().release(np.repeat(S, 2)[::2], values).tolist() == Y
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(U),
+        pd.Series(U, dtype="int8"),
+        pd.Series(U, dtype="Int64"),
+        pd.Series(U, dtype="Float32"),
+        pd.Series(U, dtype="int16[pyarrow]"),
+        pd.Series(U, dtype="category"),
+        pd.Series(U, dtype=object),
+        pd.Series(pd.arrays.SparseArray(U)),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_pandas_keeps_index_and_name(column):
+    values = column.set_axis(list("abcab")).rename("age")
+    released = swap().release(pd.Series(S, index=range(5, 10)), values)
+    pd.testing.assert_series_equal(released, pd.Series(Y, index=list("abcab"), name="age"))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["str", "string", "string[python]", "string[pyarrow]", "category", object], ids=str
+)
+def test_pandas_text(dtype):
+    released = swap(outputs=("x", "y", "z")).release(pd.Series(S, dtype=dtype), pd.Series(U))
+    pd.testing.assert_series_equal(released, pd.Series(["x", "y", "x", "y", "z"]))
+
+
+def test_categories_in_any_order_and_more_than_there_are():
+    secrets = pd.Series(pd.Categorical(S, categories=["other", "m", "f"]))
+    values = pd.Series(pd.Categorical(U, categories=[99, 30, 20, 10]))
+    assert swap().release(secrets, values).tolist() == Y
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt64, pl.Float32, pl.Int128], ids=str)
+def test_polars_keeps_the_name(dtype):
+    released = swap().release(pl.Series(S), pl.Series("age", U, dtype=dtype))
+    assert released.equals(pl.Series("age", Y), check_names=True, check_dtypes=True)
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["z", "m", "f"])], ids=str)
+def test_polars_text(dtype):
+    released = swap(outputs=("x", "y", "z")).release(pl.Series(S, dtype=dtype), pl.Series(U))
+    assert released.equals(pl.Series(["x", "y", "x", "y", "z"]), check_dtypes=True)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.int8(), pa.uint16(), pa.int64(), pa.float16(), pa.float64()],
+    ids=str,
+)
+def test_arrow_numbers(kind):
+    released = swap().release(pa.array(S), pa.array(U).cast(kind))
+    assert released.equals(pa.array(Y))
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint8(), pa.uint32(), pa.int64()], ids=str)
+def test_arrow_dictionaries(kind):
+    places = pa.array([3, 3, 0, 1, 1], kind)
+    values = pa.DictionaryArray.from_arrays(places, pa.array([30, 20, 99, 10], pa.int16()))
+    assert swap().release(pa.array(S), values).equals(pa.array(Y))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())],
+    ids=str,
+)
+def test_arrow_text(kind):
+    released = swap(outputs=("x", "y", "z")).release(pa.array(S, kind), pa.array(U))
+    assert released.equals(pa.array(["x", "y", "x", "y", "z"]))
+
+
+def test_arrow_in_chunks_and_slices():
+    secrets = pa.chunked_array([pa.array(["m", "f", "m"])[1:], ["m", "f"], [], ["m"]])
+    values = pa.chunked_array([pa.array(U[:2]).dictionary_encode(), pa.array(U[2:]).dictionary_encode()])
+    released = swap().release(secrets, values)
+    assert isinstance(released, pa.ChunkedArray)
+    assert released.to_pylist() == Y
+
+
+def test_the_kind_returned_is_that_of_the_values():
+    kinds = [S, tuple(S), np.array(S), pd.Series(S), pl.Series(S), pa.array(S)]
+    columns = [U, tuple(U), np.array(U), pd.Series(U), pl.Series(U), pa.array(U)]
+    for secrets in kinds:
+        for values in columns:
+            assert type(swap().release(secrets, values)) is type(values)
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [[], (), np.array([]), np.array([], int), pd.Series([], dtype=int), pl.Series([]), pa.array([])],
+    ids=lambda column: f"{type(column).__module__}.{type(column).__name__}",
+)
+def test_no_rows_give_no_rows(empty):
+    released = swap().release(empty, empty)
+    assert len(released) == 0
+    assert type(released) is type(empty) or isinstance(empty, pa.Array)
+
+
+# Types of outputs
+
+
+@pytest.mark.parametrize(
+    ("outputs", "numpy", "pandas", "polars", "arrow"),
+    [
+        ((1, 2), np.int64, "int64", pl.Int64, pa.int64()),
+        ((1.5, 2.0), np.float64, "float64", pl.Float64, pa.float64()),
+        ((1, 2.5), np.float64, "float64", pl.Float64, pa.float64()),
+        ((False, True), np.bool_, "bool", pl.Boolean, pa.bool_()),
+        (("a", "größer"), np.dtype("U6"), pd.Series(["a"]).dtype, pl.String, pa.string()),
+    ],
+    ids=["integers", "floats", "numbers", "booleans", "text"],
+)
+def test_the_type_of_the_column_is_that_of_the_outputs(outputs, numpy, pandas, polars, arrow):
+    protocol = swap(["s"], ["a", "b"], outputs)
+    secrets, values = ["s", "s"], ["b", "a"]
+    labels = [outputs[1], outputs[0]]
+    assert protocol.release(secrets, values) == labels
+    assert [type(y) for y in protocol.release(secrets, values)] == [type(y) for y in labels]
+    found = protocol.release(secrets, np.array(values))
+    assert (found.dtype, found.tolist()) == (numpy, labels)
+    found = protocol.release(secrets, pd.Series(values))
+    assert (found.dtype, found.tolist()) == (pandas, labels)
+    found = protocol.release(secrets, pl.Series(values))
+    assert (found.dtype, found.to_list()) == (polars, labels)
+    found = protocol.release(secrets, pa.array(values))
+    assert (found.type, found.to_pylist()) == (arrow, labels)
+
+
+@pytest.mark.parametrize("outputs", [(1, "1"), (True, 2), (1.5, "a"), (1, 2**70)], ids=str)
+def test_outputs_of_several_types_stand_in_lists_numpy_and_pandas(outputs):
+    protocol = swap(["s"], ["a", "b"], outputs)
+    labels = [outputs[1], outputs[0]]
+    for values in (["b", "a"], np.array(["b", "a"]), pd.Series(["b", "a"])):
+        found = list(protocol.release(["s", "s"], values))
+        assert found == labels
+        assert [type(y) for y in found] == [type(y) for y in labels]
+    message = "^outputs of the protocol must be of one type, and integers of 64 bits, to stand in an Arrow, "
+    for values in (pl.Series(["b", "a"]), pa.array(["b", "a"])):
+        with pytest.raises(rldp.DataError, match=message):
+            protocol.release(["s", "s"], values)
+
+
+# What counts as the same label
+
+
+@pytest.mark.parametrize(
+    ("labels", "column", "codes"),
+    [
+        ((1, 2), [1.0, 2.0], [0, 1]),
+        ((1.0, 2.5), [1, 1], [0, 0]),
+        ((0, 1), [True, False], [1, 0]),
+        ((False, True), [1, 0], [1, 0]),
+        ((0.0, 1.0), [-0.0, 1.0], [0, 1]),
+        ((-5, 10**6, 2**62), [2**62, -5, 10**6], [2, 0, 1]),
+        ((-(2**63), 2**63 - 1), [2**63 - 1, -(2**63)], [1, 0]),
+        ((2**53, 2**53 + 1), [2**53 + 1, 2**53], [1, 0]),
+        ((70_000, 0), [0, 70_000], [1, 0]),
+        ((0.1, 0.25, 1e300), [1e300, 0.1, 0.25], [2, 0, 1]),
+        (("", "a"), ["a", ""], [1, 0]),
+        (("1", "True", "nan"), ["nan", "1", "True"], [2, 0, 1]),
+        (("Ü", "日本", "a\nb"), ["a\nb", "Ü", "日本"], [2, 0, 1]),
+    ],
+    ids=str,
+)
+def test_equal_labels_are_the_same(labels, column, codes):
+    protocol = swap(["s"], labels, range(len(labels)))
+    secrets = ["s"] * len(column)
+    for values in (column, np.array(column), pd.Series(column), pl.Series(column), pa.array(column)):
+        assert list(pd.Series(protocol.release(secrets, values))) == codes
+
+
+def test_labels_of_several_types_in_one_column():
+    protocol = swap(["s"], [1, "1", 2.5, "a"], [0, 1, 2, 3])
+    column = ["a", 1, "1", 2.5, 1.0, np.str_("a"), np.int8(1)]
+    for values in (column, np.array(column, dtype=object), pd.Series(column, dtype=object)):
+        assert list(protocol.release(["s"] * 7, values)) == [3, 0, 1, 2, 0, 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "entry"),
+    [
+        ((1, 2), "1"),
+        (("1", "2"), 1),
+        (("True",), True),
+        ((1, 2), 1.0000001),
+        ((1, 2.5), 2),
+        ((1, 2), 2**64 + 1),
+        ((2**53, 1), float(2**53 + 2)),
+        ((-1, 0), 2**64 - 1),
+        ((2**64 - 1,), -1),
+        ((10**30, 1), 1e300),
+        (("a",), "A"),
+        (("a",), "a "),
+        (("a",), "a\0"),
+        (("a\0", "b"), "a"),
+    ],
+    ids=str,
+)
+def test_unequal_labels_are_not(labels, entry):
+    protocol = swap(["s"], labels)
+    for values in ([entry], (entry,), np.array([entry]), pd.Series([entry], dtype=object)):
+        if isinstance(values, np.ndarray) and values.tolist() != [entry]:
+            continue  # NumPy itself changed the entry
+        with pytest.raises(
+            rldp.DataError, match=r"^values must hold labels of the protocol .*but row 1 has "
+        ):
+            protocol.release(["s"], values)
+
+
+# What cannot be released
+
+
+def refused(message, secrets, values, error=rldp.DataError, protocol=None):
+    with pytest.raises(rldp.RldpError) as caught:
+        (protocol or swap()).release(secrets, values)
+    assert type(caught.value) is error
+    assert str(caught.value) == message
+
+
+UNKNOWN = "must hold labels of the protocol"
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array])
+def test_unknown_labels_are_named_and_counted(kind):
+    refused(
+        f"values {UNKNOWN} (10, 20, 30), but row 2 has 11; 2 of 4 rows cannot be released",
+        kind(["f"] * 4),
+        kind([10, 11, 20, -10]),
+    )
+    refused(
+        f"secrets {UNKNOWN} ('f', 'm'), but row 3 has 'x'; 1 of 4 rows cannot be released",
+        kind(["f", "m", "x", "f"]),
+        kind([10] * 4),
+    )
+
+
+def test_rows_count_once_and_the_first_is_reported_whichever_column_it_is_in():
+    refused(
+        f"values {UNKNOWN} (10, 20, 30), but row 1 has 1; 3 of 4 rows cannot be released",
+        ["f", "x", "x", "f"],
+        [1, 10, 1, 10],
+    )
+    refused(
+        f"secrets {UNKNOWN} ('f', 'm'), but row 2 has 'x'; 1 of 2 rows cannot be released",
+        ["f", "x"],
+        [10, 11],
+    )
+
+
+def test_many_labels_and_long_entries_are_cut_short():
+    refused(
+        f"values {UNKNOWN} (0, 1, 2, …), but row 1 has '{'y' * 78}…; 1 of 1 rows cannot be released",
+        ["s"],
+        ["y" * 500],
+        protocol=swap(["s"], range(50)),
+    )
+
+
+def test_far_down_a_long_column():
+    values = np.full(300_000, 10)
+    values[[200_000, 250_000]] = 40
+    refused(
+        f"values {UNKNOWN} (10, 20, 30), but row 200001 has 40; 2 of 300000 rows cannot be released",
+        np.full(300_000, "f"),
+        values,
+    )
+
+
+def nothing(row, count, total, name="values"):
+    return (
+        f"{name} must hold no nulls, but row {row} has no value; {count} of {total} rows cannot be released"
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [10, None, float("nan")],
+        (10, np.nan, None),
+        [10, pd.NA, pd.NaT],
+        np.array([10, np.nan, np.nan]),
+        np.array([10, np.nan, np.nan], dtype=np.float16),
+        np.array([10, None, pd.NA], dtype=object),
+        np.ma.array([10, 20, 30], mask=[False, True, True]),
+        pd.Series([10, None, np.nan]),
+        pd.Series([10, None, None], dtype="Int64"),
+        pd.Series([10, None, None], dtype="category"),
+        pd.Series([10, None, None], dtype="int64[pyarrow]"),
+        pd.Series([10, None, None], dtype=object),
+        pl.Series([10, None, None]),
+        pl.Series([10, None, float("nan")], strict=False),
+        pa.array([10, None, None]),
+        pa.array([10.0, None, float("nan")]),
+        pa.array([10, None, None]).dictionary_encode(),
+        pa.chunked_array([[10, None], [None]]),
+    ],
+    ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', getattr(column, 'type', ''))}",
+)
+def test_missing_numbers_are_counted(values):
+    refused(nothing(2, 2, 3), ["f"] * 3, values)
+
+
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        ["m", None, "f"],
+        np.array(["m", None, "f"], dtype=object),
+        np.ma.array(["m", "f", "f"], mask=[False, True, False]),
+        pd.Series(["m", None, "f"], dtype="str"),
+        pd.Series(["m", None, "f"], dtype="string[python]"),
+        pd.Series(["m", None, "f"], dtype="category"),
+        pd.Series(["m", None, "f"], dtype=object),
+        pl.Series(["m", None, "f"]),
+        pl.Series(["m", None, "f"], dtype=pl.Categorical),
+        pa.array(["m", None, "f"]),
+        pa.array(["m", None, "f"]).dictionary_encode(),
+        pa.DictionaryArray.from_arrays([0, 1, 2], ["m", None, "f"]),
+    ],
+    ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', getattr(column, 'type', ''))}",
+)
+def test_missing_text_is_counted(secrets):
+    refused(nothing(2, 1, 3, "secrets"), secrets, [10, 20, 30])
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (False, True), (0.0, 1.0), ("", "a")], ids=str)
+def test_nothing_is_not_zero(labels):
+    protocol = swap(["s"], labels)
+    column = [labels[1], None, labels[0]]
+    for values in (column, pd.Series(column, dtype=object), pl.Series(column), pa.array(column)):
+        refused(nothing(2, 1, 3), ["s"] * 3, values, protocol=protocol)
+
+
+def test_columns_of_nothing():
+    for values in ([None], np.array([None]), pd.Series([None]), pl.Series([None]), pa.nulls(1)):
+        refused(nothing(1, 1, 1), ["f"], values)
+
+
+@pytest.mark.parametrize(
+    ("entry", "found"),
+    [
+        (datetime.date(2024, 1, 31), "datetime.date(2024, 1, 31) of type date"),
+        (decimal.Decimal(10), "Decimal('10') of type Decimal"),
+        (fractions.Fraction(10), "Fraction(10, 1) of type Fraction"),
+        (10 + 0j, "(10+0j) of type complex"),
+        (b"f", "b'f' of type bytes"),
+        ([10], "[10] of type list"),
+        ({"a": 10}, "{'a': 10} of type dict"),
+        (object, "<class 'object'> of type type"),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_entries_of_other_types(entry, found):
+    message = f"must hold strings, numbers or booleans, but row 2 has {found}; 1 of 3 rows cannot be released"
+    array = np.empty(3, dtype=object)
+    array[:] = 10, entry, 20
+    for values in ([10, entry, 20], array, pd.Series(array)):
+        refused(f"values {message}", ["f"] * 3, values)
+    array[[0, 2]] = "m"
+    for secrets in (["m", entry, "m"], array, pd.Series(array)):
+        refused(f"secrets {message}", secrets, [10] * 3)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(["2024-01-31"] * 2, dtype="datetime64[D]"),
+        np.array([10, 20], dtype="timedelta64[s]"),
+        np.array([10, 20], dtype=complex),
+        np.array([10, 20], dtype=np.longdouble),
+        np.array([b"10", b"20"]),
+        np.array([(10,), (20,)], dtype=[("a", int)]),
+        pd.Series(pd.to_datetime(["2024-01-31"] * 2)),
+        pd.Series(pd.to_datetime(["2024-01-31"] * 2).tz_localize("UTC")),
+        pd.Series(pd.period_range("2024", periods=2)),
+        pl.Series([datetime.date(2024, 1, 31)] * 2),
+        pl.Series([decimal.Decimal(10)] * 2),
+        pl.Series([[10], [20]]),
+        pl.Series([{"a": 1}, {"a": 2}]),
+        pl.Series([object(), object()], dtype=pl.Object),
+        pl.Series([b"10", b"20"]),
+        pa.array([decimal.Decimal(10)] * 2),
+        pa.array([b"10", b"20"]),
+        pa.array([[10], [20]]),
+        pa.array([datetime.time(10)] * 2),
+        pa.array([datetime.date(2024, 1, 31)] * 2).dictionary_encode(),
+    ],
+    ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', getattr(column, 'type', ''))}",
+)
+def test_columns_of_other_types(values):
+    with pytest.raises(
+        rldp.DataError,
+        match=r"^values must hold (strings, numbers or booleans|labels of the protocol \(10, 20, 30\)), "
+        r"but row 1 has .*; 2 of 2 rows cannot be released$",
+    ):
+        swap().release(["f"] * 2, values)
+
+
+def test_columns_of_different_length():
+    message = "secrets and values must have the same length, got 1 and 2"
+    for kind in (list, np.array, pd.Series, pl.Series, pa.array):
+        refused(message, kind(["f"]), kind([10, 20]), rldp.InvalidArgument)
+
+
+@pytest.mark.parametrize("values", [np.array(10), np.array([[10, 20]]), np.zeros((2, 0))])
+def test_columns_have_one_axis(values):
+    refused(f"values must have one axis, got shape {values.shape}", ["f"], values, rldp.InvalidArgument)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        None,
+        10,
+        "f",
+        b"f",
+        {"f": 10},
+        {"f"},
+        iter(["f"]),
+        range(3),
+        pd.DataFrame({"a": [10]}),
+        pl.DataFrame({"a": [10]}),
+        pa.table({"a": [10]}),
+        pa.scalar(10),
+        pd.Index([10]),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+@pytest.mark.parametrize("name", ["secrets", "values"])
+def test_what_is_no_column(name, column):
+    columns = {"secrets": ["f"], "values": [10], name: column}
+    refused(
+        f"{name} must be a list, a NumPy array, a pandas or Polars series or an Arrow array, "
+        f"got {type(column).__name__}",
+        **columns,
+        error=rldp.InvalidArgumentType,
+    )
+
+
+# Chance
+
+
+def test_the_secret_and_the_value_choose_the_row():
+    """Frequencies of every pair of labels, against the matrix."""
+    rng = np.random.default_rng(0)
+    protocol = rldp.Protocol(rng.dirichlet(np.ones(4), size=(3, 2)), ["a", "b", "c"], [7, 8], list("wxyz"))
+    secrets, values = rng.choice(protocol.secrets, 120_000), rng.choice(protocol.values, 120_000)
+    released = protocol.release(secrets, values, seed=1)
+    for i, s in enumerate(protocol.secrets):
+        for j, u in enumerate(protocol.values):
+            of_pair = released[(secrets == s) & (values == u)]
+            found = [(of_pair == y).mean() for y in protocol.outputs]
+            assert found == pytest.approx(protocol.matrix[i, j], abs=0.02)
+
+
+def test_a_seed_gives_the_same_column_of_every_kind():
+    rng = np.random.default_rng(0)
+    protocol = rldp.Protocol(rng.dirichlet(np.ones(5), size=(2, 5)))
+    secrets, values = rng.integers(0, 2, 70_000), rng.integers(0, 5, 70_000)
+    first = protocol.release(secrets, values, seed=8)
+    assert np.array_equal(protocol.release(secrets, values, seed=8), first)
+    for kind in (list, pd.Series, pl.Series, pa.array):
+        released = protocol.release(kind(secrets), kind(values), seed=8)
+        assert np.array_equal(np.asarray(released), first)
+    assert not np.array_equal(protocol.release(secrets, values, seed=9), first)
+    assert not np.array_equal(protocol.release(secrets, values), first)
+
+
+def test_the_input_stays_as_it_was():
+    secrets, values = np.array(S), np.array(U)
+    values.setflags(write=False)
+    swap().release(secrets, values)
+    assert (secrets.tolist(), values.tolist()) == (S, U)
+
+
+def test_the_outputs_may_be_others_than_the_values():
+    protocol = rldp.Protocol([[[0, 0, 1], [0, 1, 0]]], outputs=["low", "middle", "high"])
+    assert protocol.release([0, 0, 0], [0, 1, 0]) == ["high", "middle", "high"]
+
+
+def test_lists_and_arrays_need_numpy_alone():
+    code = """
+        import sys
+        from importlib.abc import MetaPathFinder
+
+        class Blocked(MetaPathFinder):
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] in {"pyarrow", "narwhals", "pandas", "polars", "rich", "typer"}:
+                    raise ImportError(name)
+
+        sys.meta_path.insert(0, Blocked())
+        import numpy as np
+        import rldp
+
+        swap = rldp.Protocol([[[0, 1], [1, 0]]], ["s"], ["a", "b"], ["x", "y"])
+        print(*swap.release(["s", "s"], ["a", "b"]), *swap.release(np.array(["s"]), np.array(["b"])))
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout.split(), done.stderr) == (["y", "x", "x"], "")

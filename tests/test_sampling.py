@@ -1,0 +1,284 @@
+"""Sampling is exact: of all random integers, exactly as many give an output as its numerator says."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+import rldp
+from rldp.sampling import Sampler, randomness
+
+
+@st.composite
+def integer_rows(draw):
+    """Rows of non-negative integers that sum to 2^bits: many outputs, few, one; zeros anywhere."""
+    bits = draw(st.integers(0, 10))
+    outputs = draw(st.integers(1, 20))
+    rows = []
+    for _ in range(draw(st.integers(1, 4))):
+        cuts = draw(st.lists(st.integers(0, 2**bits), min_size=outputs - 1, max_size=outputs - 1))
+        rows.append(np.diff([0, *sorted(cuts), 2**bits]))
+    return np.array(rows), bits
+
+
+def all_outputs(sampler, row):
+    """What each integer from 0 to 2^bits − 1 gives in a row."""
+    integers = np.arange(2**sampler.bits)
+    return sampler.outputs(np.full(len(integers), row), integers)
+
+
+def assert_enumerated(numerators, bits):
+    sampler = Sampler(numerators, bits)
+    for row, expected in enumerate(numerators):
+        found = np.bincount(all_outputs(sampler, row), minlength=len(expected))
+        assert found.tolist() == list(expected)
+
+
+# Every integer of a small denominator
+
+
+@given(integer_rows())
+def test_every_output_is_given_by_as_many_integers_as_its_numerator(rows):
+    assert_enumerated(*rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "bits"),
+    [
+        ([1], 0),
+        ([8], 3),
+        ([0, 8], 3),
+        ([8, 0], 3),
+        ([0, 0, 8, 0, 0], 3),
+        ([0, 1, 0], 0),
+        ([1] * 8, 3),
+        ([1, 0] * 8, 3),
+        ([0, 1] * 8, 3),
+        ([1] + [0] * 98 + [7], 3),
+        ([7, 1], 3),
+        ([1, 7], 3),
+        ([1, 2, 1], 2),
+        ([3, 5, 1, 4, 3], 4),
+    ],
+    ids=str,
+)
+def test_odd_rows_are_exact_too(row, bits):
+    assert_enumerated([row], bits)
+
+
+def test_integers_are_cut_into_intervals_in_the_order_of_the_outputs():
+    assert all_outputs(Sampler([[3, 0, 1, 4]], 3), 0).tolist() == [0, 0, 0, 2, 3, 3, 3, 3]
+
+
+def test_the_ends_of_every_interval_of_a_full_grid_are_where_they_should_be():
+    rng = np.random.default_rng(5)
+    rows = rng.multinomial(2**52, rng.dirichlet(np.full(13, 0.3)), size=20)
+    rows[:, [0, 6, 12]] = 0
+    rows[:, 3] += 2**52 - rows.sum(axis=1)
+    sampler = Sampler(rows)
+    for i, row in enumerate(rows):
+        last = 0
+        for y, numerator in enumerate(row):
+            if numerator:
+                first, last = last, last + int(numerator)
+                ends = np.array([first, last - 1])
+                assert sampler.outputs(np.array([i, i]), ends).tolist() == [y, y]
+        assert last == 2**52
+
+
+def test_what_has_probability_zero_is_never_drawn():
+    sampler = Sampler([[0, 2**52, 0]])
+    extreme = np.array([0, 1, 2**51, 2**52 - 1])
+    assert sampler.outputs(np.zeros(4, dtype=np.int64), extreme).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("row", [[2, 1], [5, 0], [-1, 5], [0, 0]], ids=str)
+def test_rows_that_do_not_sum_to_the_denominator_are_refused(row):
+    with pytest.raises(
+        rldp.InvalidArgument, match=r"^numerators must be non-negative rows that sum to 2\^2$"
+    ):
+        Sampler([[2, 2], row], bits=2)
+
+
+# Words → integers → outputs
+
+
+def test_the_highest_bits_of_one_word_a_row_are_used():
+    words = np.array([0, 2**61 - 1, 2**61, 2**62, 2**64 - 1], dtype=np.uint64)
+    asked = []
+
+    def source(count):
+        asked.append(count)
+        return words[:count]
+
+    drawn = Sampler([[1] * 8], bits=3).draw(np.zeros(5, dtype=np.int32), source)
+    assert drawn.tolist() == [0, 0, 1, 2, 7]
+    assert asked == [5]
+
+
+def test_blocks_follow_each_other():
+    """The same words, whether drawn in one go or in pieces of any size, and each row its own word."""
+    sampler = Sampler(np.full((3, 64), 2**46))
+    rows = np.random.default_rng(0).integers(0, 3, 100_000)
+    words = randomness(9)(100_000)
+    expected = sampler.outputs(rows, (words >> np.uint64(12)).view(np.int64))
+    assert np.array_equal(sampler.draw(rows, randomness(9)), expected)
+    source = randomness(9)
+    pieces = [sampler.draw(part, source) for part in np.split(rows, [1, 77, 40_000])]
+    assert np.array_equal(np.concatenate(pieces), expected)
+
+
+def test_no_rows_need_no_randomness():
+    def source(count):
+        raise AssertionError("asked for randomness")
+
+    assert Sampler([[1]], 0).draw(np.zeros(0, dtype=np.int32), source).tolist() == []
+
+
+def test_the_protocol_samples_from_its_numerators():
+    protocol = rldp.Protocol(np.random.default_rng(2).dirichlet(np.ones(5), size=(2, 3)))
+    sampler = protocol.sampler
+    assert sampler.bits == 52
+    assert protocol.denominator == 2**52
+    ends = sampler.ends.reshape(6, 8)
+    assert np.array_equal(np.diff(ends[:, :5], prepend=0).reshape(2, 3, 5), protocol.numerators)
+    assert (ends[:, 4:] == 2**52).all()
+    assert protocol.sampler is sampler
+
+
+# Statistics
+
+
+def chi_square_level(numerators, rows, drawn):
+    """The smallest p-value over the rows of a table."""
+    levels = []
+    for row, expected in enumerate(numerators):
+        seen = np.bincount(drawn[rows == row], minlength=len(expected))
+        probable = expected > 0
+        assert seen[~probable].sum() == 0
+        wanted = expected[probable] / expected.sum() * seen.sum()
+        statistic = ((seen[probable] - wanted) ** 2 / wanted).sum()
+        levels.append(chi2.sf(statistic, max(1, probable.sum() - 1)))
+    return min(levels)
+
+
+def random_protocol():
+    matrix = np.random.default_rng(4).dirichlet(np.full(16, 0.7), size=(3, 16))
+    matrix[:, ::3, 5] = 0
+    matrix /= matrix.sum(axis=2, keepdims=True)
+    return rldp.Protocol(matrix)
+
+
+def ten_million_draws(seed):
+    protocol = random_protocol()
+    rng = np.random.default_rng(7)
+    secrets, values = rng.integers(0, 3, 10**7), rng.integers(0, 16, 10**7)
+    drawn = protocol.release(secrets, values, seed=seed)
+    return protocol.numerators.reshape(48, 16), secrets * 16 + values, drawn
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [11, None], ids=["seeded", "secure"])
+def test_ten_million_draws_follow_every_row(seed):
+    assert chi_square_level(*ten_million_draws(seed)) > 1e-6
+
+
+@pytest.mark.slow
+def test_the_statistic_sees_a_fiftieth_of_one_row_moved():
+    numerators, rows, drawn = ten_million_draws(11)
+    wrong = numerators.copy()
+    row = 17
+    largest = wrong[row].argmax()
+    moved = np.int64(2**52 // 50)
+    wrong[row, largest] -= moved
+    wrong[row, (largest + 1) % 16] += moved
+    assert chi_square_level(wrong, rows, drawn) < 1e-6
+
+
+# Where randomness comes from
+
+
+def test_a_seed_is_reproducible_and_its_absence_is_not():
+    assert np.array_equal(randomness(3)(1000), randomness(3)(1000))
+    assert not np.array_equal(randomness(3)(1000), randomness(4)(1000))
+    assert not np.array_equal(randomness(None)(1000), randomness(None)(1000))
+
+
+def test_without_a_seed_every_bit_is_the_operating_systems(monkeypatch):
+    asked = []
+
+    def urandom(count):
+        asked.append(count)
+        return bytes(range(8)) * (count // 8)
+
+    monkeypatch.setattr(os, "urandom", urandom)
+    words = randomness(None)(3)
+    assert asked == [24]
+    assert words.tobytes() == bytes(range(8)) * 3
+
+
+def test_global_random_state_is_neither_used_nor_moved():
+    protocol = random_protocol()
+    columns = [0] * 1000, [1] * 1000
+    np.random.seed(0)
+    before = np.random.get_state()[1].copy()
+    first = protocol.release(*columns)
+    assert np.array_equal(np.random.get_state()[1], before)
+    np.random.seed(0)
+    assert protocol.release(*columns) != first
+
+
+@pytest.mark.parametrize("seed", [0, 2**128 - 1, np.int64(5), np.uint8(5)])
+def test_seeds(seed):
+    assert len(randomness(seed)(2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("seed", "error", "message"),
+    [
+        (True, rldp.InvalidArgumentType, "seed must be an integer or None, got True"),
+        (1.0, rldp.InvalidArgumentType, "seed must be an integer or None, got 1.0"),
+        ("1", rldp.InvalidArgumentType, "seed must be an integer or None, got '1'"),
+        ([1], rldp.InvalidArgumentType, r"seed must be an integer or None, got \[1\]"),
+        (-1, rldp.InvalidArgument, r"seed must lie between 0 and 2\^128 - 1, got -1"),
+        (2**128, rldp.InvalidArgument, r"seed must lie between 0 and 2\^128 - 1, got 3402.*"),
+    ],
+)
+def test_what_is_no_seed(seed, error, message):
+    with pytest.raises(error, match=f"^{message}$"):
+        random_protocol().release([0], [0], seed=seed)
+
+
+def test_threads_share_a_protocol():
+    protocol = random_protocol()
+    columns = np.zeros(200_000, dtype=int), np.zeros(200_000, dtype=int)
+    found = {}
+    threads = [
+        threading.Thread(target=lambda i=i: found.update({i: protocol.release(*columns, seed=i)}))
+        for i in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i in range(4):
+        assert np.array_equal(found[i], protocol.release(*columns, seed=i))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_draws_for_itself():
+    protocol = random_protocol()
+    columns = [0] * 1000, [1] * 1000
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, bytes(protocol.release(*columns)))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert list(os.read(reader, 1000)) != protocol.release(*columns)
+    os.close(reader)
+    os.close(writer)
