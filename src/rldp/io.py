@@ -8,8 +8,6 @@ same bytes.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import shown
+from rldp._files import write_whole
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError, RldpError
 from rldp.protocol import Guarantee, Protocol
@@ -40,25 +39,10 @@ def save(protocol: Protocol, path: str | PathLike[str]) -> None:
     except ValueError as error:
         raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
     try:
-        handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        write_whole(target, (text + "\n").encode())
     except OSError as error:
-        raise _unwritable(target, error) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, target)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    finally:
-        Path(scratch).unlink(missing_ok=True)
-
-
-def _unwritable(target: Path, error: OSError) -> ProtocolFileError:
-    reason = error.strerror or error
-    return ProtocolFileError(f"path must be writable, but {str(target)!r} is not: {reason}")
+        reason = error.strerror or error
+        raise ProtocolFileError(f"path must be writable, but {str(target)!r} is not: {reason}") from error
 
 
 def _checked_path(path: str | PathLike[str]) -> Path:
