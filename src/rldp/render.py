@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from rldp.demo import Row
 from rldp.design import Design
+from rldp.experiments.claims import Checked
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
 
-__all__ = ["comparison", "console", "heat_map", "summary"]
+__all__ = ["bar", "comparison", "console", "heat_map", "summary", "verdicts"]
 
 _SHADES = " ·░▒▓█"
 
@@ -104,6 +107,38 @@ def _scope(uncertainty: UncertaintySet) -> str:
     if uncertainty.radius is not None:
         return f"every distribution within radius {uncertainty.radius:g} of the {test}"
     return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
+
+
+_VERDICTS = {"holds": "green", "corrected": "yellow", "fails": "red"}
+
+
+def verdicts(claims: Sequence[Checked]) -> Table:
+    """The paper's claims, what was measured, and what follows."""
+    table = Table(title="Claims of the paper", title_justify="left", show_lines=True)
+    for heading in ("place", "claim", "measured", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for claim in claims:
+        verdict = Text(claim.verdict, style=_VERDICTS[claim.verdict])
+        if claim.correction:
+            verdict.append(f": {claim.correction}", style="default")
+        table.add_row(Text(claim.place), Text(claim.text), Text(claim.measured), verdict)
+    return table
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Callable[[float, float], None]]:
+    """A bar on standard error with the remaining time, if someone is watching."""
+    screen = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task(title, total=None)
+
+        def advance(done: float, total: float) -> None:
+            if progress.tasks[0].total is None:  # what an earlier run did says nothing about our speed
+                progress.reset(task, total=total, completed=int(done))
+            progress.update(task, total=total, completed=done)
+
+        yield advance
 
 
 def console(*, stderr: bool = False) -> Console:

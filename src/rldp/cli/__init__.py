@@ -1,6 +1,6 @@
 """The command ``rldp``, one module a command; they appear in its help in this order."""
 
-from rldp.cli import design, demo  # isort: skip
+from rldp.cli import design, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
-__all__ = ["app", "demo", "design", "main"]
+__all__ = ["app", "demo", "design", "main", "reproduce"]
