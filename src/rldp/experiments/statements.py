@@ -2,99 +2,110 @@
 
 from __future__ import annotations
 
-from rldp.experiments import judges
+from rldp.experiments import privacy_judges as privacy
+from rldp.experiments import utility_judges as utility
 from rldp.experiments.claims import Claim
+from rldp.experiments.words import SCATTERS
 
 __all__ = ["CLAIMS"]
 
 _FIRST, _SECOND = "Section V, first experiment", "Section V, second experiment"
-_SCATTERS = ("scatter-small", "scatter-large")
 
 CLAIMS = (
     Claim(
         "Abstract; Section II",
         "Robust privacy holds for every distribution in the set.",
         (),
-        judges.private_over_the_set,
+        privacy.private_over_the_set,
     ),
-    Claim("Introduction", "The protocols are provably optimal.", (), judges.proved_optimal),
+    Claim("Introduction", "The protocols are provably optimal.", (), utility.proved_optimal),
     *(
         Claim(
             _FIRST,
             f"Without robust privacy almost all instances have ε* ≫ ε ({table}).",
             (table,),
-            judges.leaks(table),
+            privacy.leaks(table),
         )
-        for table in _SCATTERS
+        for table in SCATTERS
     ),
     Claim(
         "Introduction (i); Discussion",
         "Without robust privacy, privacy is much worse than designed for.",
         ("vs-n",),
-        judges.leaks_over_n,
+        privacy.leaks_over_n,
     ),
     *(
         Claim(
             f"Introduction (ii); {_FIRST}",
             f"Robust privacy costs significant utility ({table}).",
             (table,),
-            judges.costs(table),
+            utility.costs(table),
         )
-        for table in _SCATTERS
+        for table in SCATTERS
     ),
-    Claim(_SECOND, "Robust privacy costs significant utility, at every n.", ("vs-n",), judges.cost_over_n),
+    Claim(
+        _SECOND,
+        "Robust privacy costs significant utility, at every n.",
+        ("vs-n",),
+        utility.cost_over_n,
+    ),
     *(
         Claim(
             f"Introduction (iii); {_FIRST}",
             f"Under robust privacy, robust utility makes little difference: NURP ≈ RURP ({table}).",
             (table,),
-            judges.similar(table),
+            utility.similar(table),
         )
-        for table in _SCATTERS
+        for table in SCATTERS
     ),
     *(
         Claim(
             _FIRST,
             f"Robust privacy costs considerably more utility than robust utility gains ({table}).",
             (table,),
-            judges.cost_against_benefit(table),
+            utility.cost_against_benefit(table),
         )
-        for table in _SCATTERS
+        for table in SCATTERS
     ),
-    Claim(_SECOND, "Robust utility has relatively little impact.", ("vs-n",), judges.little_impact_over_n),
-    Claim(_SECOND, "For small n RURP is very conservative: ε* ≪ ε.", ("vs-n",), judges.conservative),
+    Claim(
+        _SECOND,
+        "Robust utility has relatively little impact.",
+        ("vs-n",),
+        utility.little_impact_over_n,
+    ),
+    Claim(_SECOND, "For small n RURP is very conservative: ε* ≪ ε.", ("vs-n",), privacy.conservative),
     Claim(
         _FIRST,
         "Robust privacy does not always give ε* ≤ ε, as P* ∈ F only with probability 1 − α.",
-        _SCATTERS,
-        judges.not_always_private,
+        SCATTERS,
+        privacy.not_always_private,
     ),
-    Claim(_SECOND, "The share with ε* ≤ ε is at least 1 − α.", ("vs-n",), judges.share_against_level),
+    Claim(_SECOND, "The share with ε* ≤ ε is at least 1 − α.", ("vs-n",), privacy.share_against_level),
     Claim(
         _FIRST,
         "The test gives a confidence set of level 1 − α only as n → ∞.",
         ("vs-n",),
-        judges.coverage,
+        privacy.coverage,
     ),
     Claim(
         _FIRST,
         "At small n NURP has more outliers than expected, which the χ² approximation explains.",
         ("scatter-small",),
-        judges.more_outliers,
+        privacy.more_outliers,
     ),
     Claim(
         _FIRST,
         "Some large ε* of NURP at small n are artefacts of the small sample.",
-        _SCATTERS,
-        judges.small_sample_artefacts,
+        SCATTERS,
+        privacy.small_sample_artefacts,
     ),
-    Claim(_FIRST, "Both scatter plots have outliers, especially in ε*.", _SCATTERS, judges.many_outliers),
+    Claim(_FIRST, "Both scatter plots have outliers, especially in ε*.", SCATTERS, privacy.many_outliers),
     Claim(
         "Section V, third experiment (in comments)",
         "As α_p grows, robustness has less impact.",
         ("alpha",),
-        judges.less_impact_at_larger_alpha,
+        utility.less_impact_at_larger_alpha,
     ),
-    Claim("Discussion", "The program grows exponentially in |S| and |U|.", (), judges.growth),
+    Claim("Discussion", "The program grows exponentially in |S| and |U|.", (), utility.growth),
 )
 """In the order of the paper's arguments."""
