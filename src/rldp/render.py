@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -13,9 +14,11 @@ from rich.text import Text
 
 from rldp.demo import Row
 from rldp.design import Design
-from rldp.experiments.claims import Checked
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
+
+if TYPE_CHECKING:
+    from rldp.experiments import Checked
 
 __all__ = ["bar", "comparison", "console", "heat_map", "summary", "verdicts"]
 

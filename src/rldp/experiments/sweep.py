@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import cast
 
 import joblib
@@ -60,17 +60,24 @@ def _results(tasks: Sequence[Task], settings: Settings, jobs: int | None) -> Gen
         for start in range(0, len(calls), block):
             yield from parallel(calls[start : start + block])
         return
-    with closing(cast("Generator[Result, None, None]", parallel(calls))) as results:
+    with _interrupts_ignored():
+        running = cast("Generator[Result, None, None]", parallel(calls))
+    with closing(running) as results:
         yield from results
 
 
 def _numbered(index: int, task: Task, settings: Settings) -> Result:
-    if _is_worker() and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides when to stop
     return index, lines(task, settings)
 
 
-def _is_worker() -> bool:
-    import multiprocessing
-
-    return multiprocessing.current_process().name != "MainProcess"
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start workers that do not hear Ctrl-C: the terminal sends it to all, but we decide what it means."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which new processes inherit
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
