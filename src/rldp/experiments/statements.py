@@ -44,8 +44,8 @@ CLAIMS = (
         for table in SCATTERS
     ),
     Claim(
-        _SECOND,
-        "Robust privacy costs significant utility, at every n.",
+        "Introduction (ii)",
+        "Robust privacy costs significant utility, whatever n.",
         ("vs-n",),
         utility.cost_over_n,
     ),
