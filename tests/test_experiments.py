@@ -116,8 +116,8 @@ def test_the_tables_have_a_row_for_every_design(folder):
         "scatter-large": 4 * 4,
         "vs-n": 4 * 4 * len(MULTIPLES),
         "alpha": 4 * (2 + 2 * len(PRIVACY_LEVELS)),
-        "clarabel-small": 4,
-        "clarabel-large": 4,
+        "clarabel-small": 2,
+        "clarabel-large": 2,
     }
 
 
@@ -127,6 +127,7 @@ def test_the_experiments_are_as_large_as_in_the_paper():
     assert designs["scatter-small"] == designs["scatter-large"] == 30 * 4
     assert designs["vs-n"] == 1000 * 4 * 10
     assert designs["alpha"] == 500 * (2 + 2 * 9)
+    assert designs["clarabel-small"] == designs["clarabel-large"] == 30
     assert len(MULTIPLES) >= 9
     assert (MULTIPLES[0], MULTIPLES[-1]) == (1, 10_000)
     cells = {name: [task.cell for task in part] for name, part in planned.items()}
@@ -186,7 +187,7 @@ def test_the_other_solver_sees_the_same_draws(folder):
     for size in ("small", "large"):
         ours = [row for row in rows_of(folder / f"scatter-{size}.csv") if row["problem"] == "NURP"]
         theirs = rows_of(folder / f"clarabel-{size}.csv")
-        for one, other in zip(ours, theirs, strict=True):
+        for one, other in zip(ours[:2], theirs, strict=True):
             assert (one["solver"], other["solver"], other["problem"]) == ("rldp", "Clarabel", "NURP")
             np.testing.assert_array_equal(cells_of(one, "truth"), cells_of(other, "truth"))
             np.testing.assert_array_equal(cells_of(one, "count"), cells_of(other, "count"))

@@ -10,9 +10,10 @@ import time
 
 import joblib
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import rldp
-from rldp.experiments import Settings, reproduce
+from rldp.experiments import Settings, reproduce, work
 from rldp.experiments import sweep as sweep_module
 from rldp.experiments.plan import EXPERIMENTS, tasks
 from rldp.experiments.store import Store
@@ -142,6 +143,27 @@ def test_progress_starts_at_what_is_done_and_ends_at_all(tmp_path):
     again = []
     reproduce(["scatter-small"], tmp_path / "out", settings=SMALL, advance=lambda *now: again.append(now))
     assert again == [seen[-1]]
+
+
+@pytest.mark.parametrize(("instances", "designs"), [(1, 1), (20, 10), (500, 30)])
+def test_the_expensive_comparison_stays_short(instances, designs):
+    planned = tasks(EXPERIMENTS["clarabel-small"], Settings(instances=instances))
+    assert sum(task.rows for task in planned) == designs
+
+
+def test_linear_algebra_runs_on_one_thread(monkeypatch):
+    """The number of threads changes the last digits of large designs."""
+    threads = []
+
+    def watched(counts, *_, **options):
+        threads.extend(library["num_threads"] for library in threadpool_info())
+        return rldp.design_batch(counts, *_, **options)
+
+    monkeypatch.setattr(work, "design_batch", watched)
+    task = next(tasks(EXPERIMENTS["scatter-small"], SMALL))
+    with threadpool_limits(limits=2):
+        work.lines(task, SMALL)
+    assert set(threads) == {1}
 
 
 def test_chunks_do_not_depend_on_anything_but_the_instances():

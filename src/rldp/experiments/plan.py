@@ -62,7 +62,8 @@ class Experiment:
     chunk : int
         Instances designed together.
     cost : float
-        Of a design, relative to the others; for the remaining time only.
+        Of a design, relative to the others. An expensive experiment never has more instances than in
+        the paper, and half as many as the others if their number is chosen.
     """
 
     name: str
@@ -131,8 +132,8 @@ EXPERIMENTS = {
 def tasks(experiment: Experiment, settings: Settings) -> Iterator[Task]:
     """The tasks of an experiment, in the order of its table."""
     instances = experiment.instances if settings.instances is None else settings.instances
-    if experiment.cost > 1:
-        instances = min(instances, experiment.instances)
+    if experiment.cost > 1 and settings.instances is not None:
+        instances = min(max(1, instances // 2), experiment.instances)
     for number, cell in enumerate(experiment.cells(settings)):
         for first in range(0, instances, experiment.chunk):
             count = min(experiment.chunk, instances - first)
