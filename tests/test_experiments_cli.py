@@ -183,3 +183,21 @@ def test_neither_the_package_nor_the_other_commands_load_what_only_figures_need(
         print(*(name for name in heavy if name in sys.modules))
     """)
     assert found == []
+
+
+def test_someone_who_watches_sees_a_bar_with_the_remaining_time(monkeypatch):
+    from io import StringIO
+
+    from rich.console import Console
+
+    from rldp import render
+
+    screen = Console(file=StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr(render, "console", lambda **_: screen)
+    with render.bar("Designing") as advance:
+        for done in (40, 60, 80, 100):
+            advance(done, 100)
+    shown = screen.file.getvalue()
+    assert "Designing" in shown
+    assert "100%" in shown
+    assert "0:00:00" in shown
