@@ -25,7 +25,7 @@ def reproduce(
         list[str],
         typer.Argument(
             help="scatter-small, scatter-large, leakage-vs-n, distortion-vs-n, alpha, or all.",
-            metavar="FIGURE...",
+            metavar="FIGURE",
             show_default=False,
         ),
     ],
