@@ -14,7 +14,7 @@ from typing import BinaryIO
 from rldp._checks import shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpError
 
-__all__ = ["checked_path", "replacing", "require_other_file"]
+__all__ = ["checked_path", "replacing", "require_other_file", "whole"]
 
 _UNFINISHED = ".unfinished"
 
@@ -40,11 +40,22 @@ def replacing(
     target = Path(os.path.realpath(checked_path(path, name)))
     try:
         _require_regular(target)
-        handle, scratch = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name[:40]}.", suffix=_UNFINISHED
-        )
+        with whole(target) as file:
+            yield file
     except OSError as failure:
-        raise _unwritable(path, name, error, failure) from failure
+        reason = failure.strerror or failure
+        raise error(f"{name} must be writable, but {str(path)!r} is not: {reason}") from failure
+
+
+@contextmanager
+def whole(target: Path, *, scratch_folder: Path | None = None) -> Iterator[BinaryIO]:
+    """As :func:`replacing`, for a path that is known to be one; raises OSError.
+
+    The file grows in ``scratch_folder``, on the same disk; by default beside the target.
+    """
+    handle, scratch = tempfile.mkstemp(
+        dir=scratch_folder or target.parent, prefix=f".{target.name[:40]}.", suffix=_UNFINISHED
+    )
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -52,8 +63,6 @@ def replacing(
             os.fsync(file.fileno())
         os.chmod(scratch, 0o644)
         os.replace(scratch, target)
-    except OSError as failure:
-        raise _unwritable(path, name, error, failure) from failure
     finally:
         Path(scratch).unlink(missing_ok=True)
 
@@ -82,8 +91,3 @@ def _require_regular(target: Path) -> None:
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         kind = "a folder" if target.is_dir() else "a device or pipe"
         raise OSError(None, f"it is {kind}")
-
-
-def _unwritable(path: str | PathLike[str], name: str, error: type[RldpError], failure: OSError) -> RldpError:
-    reason = failure.strerror or failure
-    return error(f"{name} must be writable, but {str(path)!r} is not: {reason}")

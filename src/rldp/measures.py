@@ -21,7 +21,15 @@ from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet, checked_set
 from rldp.support import NestedMean, minimising_eta, worst_members
 
-__all__ = ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"]
+__all__ = [
+    "WorstCase",
+    "distortion",
+    "distortions",
+    "leakage",
+    "leakages",
+    "worst_case",
+    "worst_case_leakage",
+]
 
 
 def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
@@ -48,15 +56,31 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     True
     """
     p = _checked_distribution(protocol, distribution)
-    masses = p.sum(axis=1)
+    return float(leakages(protocol.matrix[None], p[None])[0])
+
+
+def leakages(matrices: Floats, distributions: Floats) -> Floats:
+    """:func:`leakage` of K protocols, each under its own distribution.
+
+    Parameters
+    ----------
+    matrices : array (K, |S|, |U|, |Y|)
+    distributions : array (K, |S|, |U|)
+
+    Returns
+    -------
+    array (K,)
+    """
+    masses = distributions.sum(axis=2)
     present = masses > 0
-    conditionals = p[present] / masses[present, None]
-    outputs = np.einsum("su,suy->sy", conditionals, protocol.matrix[present])
-    highest, lowest = outputs.max(axis=0), outputs.min(axis=0)
-    used = highest > 0
-    if (lowest[used] == 0).any():
-        return math.inf
-    return float(np.log(highest[used] / lowest[used]).max())
+    conditionals = distributions / np.where(present, masses, 1)[:, :, None]
+    outputs = np.einsum("ksu,ksuy->ksy", conditionals, matrices)
+    highest = outputs.max(axis=1)  # an absent secret gives zeros, which no maximum notices
+    lowest = np.where(present[:, :, None], outputs, np.inf).min(axis=1)
+    ratios = np.ones_like(highest)
+    np.divide(highest, lowest, out=ratios, where=(highest > 0) & (lowest > 0))
+    ratios[(highest > 0) & (lowest == 0)] = np.inf
+    return np.asarray(np.log(ratios.max(axis=1)))
 
 
 def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion = "squared") -> float:
@@ -72,7 +96,23 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     """
     p = _checked_distribution(protocol, distribution)
     d = distortion_matrix(distortion, protocol.values, protocol.outputs)
-    return float(np.einsum("su,suy,uy->", p, protocol.matrix, d))
+    return float(distortions(protocol.matrix[None], p[None], d)[0])
+
+
+def distortions(matrices: Floats, distributions: Floats, d: Floats) -> Floats:
+    """:func:`distortion` of K protocols, each under its own distribution.
+
+    Parameters
+    ----------
+    matrices : array (K, |S|, |U|, |Y|)
+    distributions : array (K, |S|, |U|)
+    d : array (|U|, |Y|)
+
+    Returns
+    -------
+    array (K,)
+    """
+    return np.asarray(np.einsum("ksu,ksuy,uy->k", distributions, matrices, d))
 
 
 @dataclass(frozen=True, eq=False)

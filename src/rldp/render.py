@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -17,9 +18,20 @@ from rldp.demo import Row
 from rldp.design import Design
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
-from rldp.streams import Step
 
-__all__ = ["audit_report", "comparison", "console", "heat_map", "progress_bar", "release_report", "summary"]
+if TYPE_CHECKING:
+    from rldp.experiments import Checked
+
+__all__ = [
+    "audit_report",
+    "bar",
+    "comparison",
+    "console",
+    "heat_map",
+    "release_report",
+    "summary",
+    "verdicts",
+]
 
 _SHADES = " ·░▒▓█"
 
@@ -203,24 +215,45 @@ def release_report(found: ReleaseAudit) -> RenderableType:
     return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
 
 
+_VERDICT_COLOURS = {"holds": "green", "corrected": "yellow", "fails": "red"}
+
+
+def verdicts(claims: Sequence[Checked]) -> Table:
+    """The paper's claims, what was measured, and what follows."""
+    table = Table(title="Claims of the paper", title_justify="left", show_lines=True)
+    for heading in ("place", "claim", "measured", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for claim in claims:
+        verdict = Text(claim.verdict, style=_VERDICT_COLOURS[claim.verdict])
+        if claim.correction:
+            verdict.append(f": {claim.correction}", style="default")
+        table.add_row(Text(claim.place), Text(claim.text), Text(claim.measured), verdict)
+    return table
+
+
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[Step], None]]:
-    """A bar on standard error with rows and time left, if someone is watching."""
+def bar(title: str) -> Iterator[Callable[..., None]]:
+    """A bar on standard error with the remaining time, if someone is watching.
+
+    It is moved by calls with how much is done, of how much, and a note if there is one.
+    """
     screen = console(stderr=True)
     columns = (
-        TextColumn(title),
+        TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[rows]:,} rows"),
+        TextColumn("{task.fields[note]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
-        task = bar.add_task(title, total=1.0, rows=0)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task(title, total=None, note="")
 
-        def show(step: Step) -> None:
-            bar.update(task, completed=step.share, rows=step.rows)
+        def advance(done: float, total: float, note: str = "") -> None:
+            if progress.tasks[0].total is None:  # what an earlier run did says nothing about our speed
+                progress.reset(task, total=total, completed=int(done))
+            progress.update(task, total=total, completed=done, note=note)
 
-        yield show
+        yield advance
 
 
 def console(*, stderr: bool = False) -> Console:

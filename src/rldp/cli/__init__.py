@@ -1,6 +1,6 @@
 """The command ``rldp``, one module a command; they appear in its help in this order."""
 
-from rldp.cli import design, verify, release, audit, demo  # isort: skip
+from rldp.cli import design, verify, release, audit, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
-__all__ = ["app", "audit", "demo", "design", "main", "release", "verify"]
+__all__ = ["app", "audit", "demo", "design", "main", "release", "reproduce", "verify"]

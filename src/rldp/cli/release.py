@@ -45,7 +45,7 @@ def release(
     loaded = rldp.load(protocol)
     if seed is not None:
         say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
-    with render.progress_bar("Releasing") as callback:
+    with render.bar("Releasing") as advance:
         rows = release_file(
             loaded,
             data,
@@ -56,7 +56,7 @@ def release(
             allow_original=allow_original,
             name=name,
             seed=seed,
-            callback=callback,
+            callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
     screen = render.console()
     counted = f"{rows} row{'s' * (rows != 1)} released"

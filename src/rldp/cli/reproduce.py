@@ -1,0 +1,80 @@
+"""``rldp reproduce``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rldp.cli.app import SETS, SetName, app
+
+
+class RobustSetName(StrEnum):
+    """The sets that figures can be made for."""
+
+    chi2 = "chi2"
+    g = "g"
+    cr = "cr"
+
+
+@app.command()
+def reproduce(
+    figures: Annotated[
+        list[str],
+        typer.Argument(
+            help="scatter-small, scatter-large, leakage-vs-n, distortion-vs-n, alpha, or all.",
+            metavar="FIGURE",
+            show_default=False,
+        ),
+    ],
+    instances: Annotated[
+        int | None, typer.Option(help="Truths drawn for each figure; by default as many as in the paper.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results; taken up again if it exists.")] = Path(
+        "reproduction"
+    ),
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; by default one for each core. Results do not depend on it.")
+    ] = None,
+    set_: Annotated[
+        RobustSetName, typer.Option("--set", help="chi2 (the paper's), g (G-test) or cr (Cressie-Read).")
+    ] = RobustSetName.chi2,
+    epsilon: Annotated[float, typer.Option(help="Privacy level to design for.")] = 0.5,
+    alpha: Annotated[
+        float, typer.Option(help="The sets miss the truth with this probability (not in the figure alpha).")
+    ] = 0.05,
+    secrets: Annotated[int, typer.Option(help="Number of secrets.")] = 3,
+    values: Annotated[int, typer.Option(help="Number of values, 0, 1, 2, and so on.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+) -> None:
+    """Make the paper's figures again, with their data and a verdict on every claim."""
+    import joblib
+
+    from rldp import render
+    from rldp.experiments import Settings
+    from rldp.experiments import reproduce as reproduce_figures
+
+    settings = Settings(
+        instances=instances,
+        seed=seed,
+        order=SETS[SetName(set_.value)](0.05).order,
+        epsilon=epsilon,
+        alpha=alpha,
+        secrets=secrets,
+        values=values,
+    )
+    with render.bar("Designing") as advance:
+        report = reproduce_figures(
+            figures,
+            out,
+            settings=settings,
+            jobs=joblib.cpu_count() if jobs is None else jobs,
+            advance=advance,
+        )
+    screen = render.console()
+    screen.print(render.verdicts(report.claims))
+    for note in report.notes:
+        screen.print(note, markup=False, emoji=False)
+    screen.print(f"written to {report.folder}", soft_wrap=True, markup=False, emoji=False)
