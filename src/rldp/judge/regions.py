@@ -19,8 +19,9 @@ from flint import arb, ctx
 
 from rldp.document import SetClaim
 
-__all__ = ["Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
+__all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
 
+SEARCH_STEPS = 46  # evaluations in one dimension
 _BITS = 128
 
 
@@ -59,7 +60,7 @@ def upper_quantile(freedom: int, alpha: float) -> arb:
     while above(high) is not False:
         high *= 2
     for _ in range(ctx.prec // 2 + 32):
-        middle = ((low + high) / 2).mid()
+        middle = (low * high).sqrt().mid()  # in proportion: α near 1 has a quantile near 0
         side = above(middle)
         if side is None:
             break
@@ -164,7 +165,7 @@ def minimised(value: Callable[[tuple[arb, ...]], arb], tops: Sequence[arb], scal
     ratio = (math.sqrt(5) - 1) / 2
     low, high = -32.0, 8.0
     left, right = tried(high - ratio * (high - low)), tried(low + ratio * (high - low))
-    for _ in range(44):
+    for _ in range(SEARCH_STEPS - 2):
         if left[0] <= right[0]:
             high, right = low + ratio * (high - low), left
             left = tried(high - ratio * (high - low))
