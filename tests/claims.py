@@ -84,50 +84,45 @@ def divergence(weights, member, order):
 class Path:
     """The conditionals of one seen secret that gain most, from the estimate (t = ∞) on (t = −∞).
 
-    ``m`` is the arithmetic, :mod:`math` or :data:`mpmath.mp`.
+    They gain costs v, given as (max v − v)/scale and the logarithm of that scale. ``m`` is the arithmetic,
+    :mod:`math` or :data:`mpmath.mp`.
     """
 
     order: float
     mass: float
     conditional: tuple
-    v: tuple
+    gaps: tuple
+    log_scale: float
 
     @cached_property
     def seen(self):
         return [u for u, c in enumerate(self.conditional) if c > 0]
 
     @cached_property
-    def best(self):
-        """The largest v, and a cell never seen that has it, if all cells that have it were never seen."""
-        top = max(self.v)
-        unseen = self.v.index(top) if all(self.v[u] < top for u in self.seen) else None
-        return top, unseen
+    def unseen(self):
+        """A cell never seen that has the largest v, if no cell that was seen has it."""
+        return None if any(self.gaps[u] == 0 for u in self.seen) else self.gaps.index(0)
 
     @property
     def is_free(self):
         """Whether the estimate gains as much as anything."""
-        return all(self.v[u] == self.best[0] for u in self.seen)
+        return all(self.gaps[u] == 0 for u in self.seen)
 
     def _split(self, t, m):
         """Height of η over the largest v, and the share of the cells that were seen."""
-        top, unseen = self.best
-        scale = top - min(self.v)
-        if unseen is None:
-            return scale * m.exp(t), 1
-        return (scale * m.expm1(t), 1) if t > 0 else (0, m.exp(t))
+        if self.unseen is None:
+            return m.exp(t), 1
+        return (m.expm1(t), 1) if t > 0 else (0, m.exp(t))
 
     def at(self, t, m):
         height, share = self._split(t, m)
-        top, unseen = self.best
         power = -1 / (1 + self.order)
-        raw = [
-            c * (height + (top - v)) ** power if c > 0 else 0
-            for c, v in zip(self.conditional, self.v, strict=True)
-        ]
+        cells = zip(self.conditional, self.gaps, strict=True)
+        raw = [c * (height + gap) ** power if c > 0 else 0 for c, gap in cells]
         total = sum(raw)
         member = [share * r / total for r in raw]
-        if unseen is not None:
-            member[unseen] += 1 - share
+        if self.unseen is not None:
+            member[self.unseen] += 1 - share
         return member
 
     def log_k(self, member, m):
@@ -147,12 +142,12 @@ class Path:
     def log_price(self, t):
         """Logarithm of what the next grain of budget gains."""
         member = self.at(t, math)
-        u = min(self.seen, key=lambda u: self.v[u])
-        height = self._split(t, math)[0] + (self.best[0] - self.v[u])
+        u = max(self.seen, key=lambda u: self.gaps[u])
+        height = self._split(t, math)[0] + self.gaps[u]
         ratio = math.log(member[u] / self.conditional[u])
         rho = self.order / (1 + self.order)
         k = 0 if self.order == 0 else rho * self.log_k(member, math) - math.log(rho)
-        return math.log(height) + (1 + self.order) * ratio + k - math.log(self.mass)
+        return self.log_scale + math.log(height) + (1 + self.order) * ratio + k - math.log(self.mass)
 
 
 FAR = 300.0
@@ -170,14 +165,18 @@ def worst(region, groups):
     members = [None] * len(groups)
     exact, rough = {}, {}
     for i, (mass, conditional, v) in enumerate(groups):
-        path = Path(region.order, mass, tuple(conditional), tuple(v))
+        top, scale = max(v), max(v) - min(v)
         if mass == 0:
-            members[i] = [mpf(u == path.v.index(max(v))) for u in range(len(v))]
-        elif path.is_free or region.radius == 0:
+            members[i] = [mpf(u == v.index(top)) for u in range(len(v))]
+            continue
+        gaps = tuple((top - x) / (scale or 1) for x in v)
+        path = Path(region.order, mass, tuple(conditional), gaps, None)
+        if path.is_free or region.radius == 0:
             members[i] = list(conditional)
-        else:
-            floats = [[float(x) for x in row] for row in (conditional, v)]
-            exact[i], rough[i] = path, Path(float(region.order), float(mass), *map(tuple, floats))
+            continue
+        floats = (tuple(float(x) for x in row) for row in (conditional, gaps))
+        exact[i] = path
+        rough[i] = Path(float(region.order), float(mass), *floats, float(mp.log(scale)))
     if not exact:
         return members
     budget = float(region.budget)
