@@ -14,10 +14,12 @@ from scipy.stats import chi2
 
 import rldp
 from claims import DENOMINATOR, DIGITS, File, Set, quantile, worst
-from rldp import cli
+from rldp import bounds, cli
 from rldp.document import SetClaim
 from rldp.judge.checks import _bracket
 from rldp.judge.regions import Group, Region, minimised, precision, upper_quantile
+from rldp.problem import DesignProblem, Witness, ordered_pairs
+from rldp.support import NestedMean, minimising_eta, worst_members
 from strategies import jeffreys_counts, sets_of
 
 COUNTS = [[9, 3, 2], [1, 4, 7]]
@@ -192,6 +194,47 @@ def test_layout_and_order_of_keys_do_not_matter(tmp_path, protocol):
     text = json.dumps(document, indent=3, sort_keys=True, ensure_ascii=True)
     (tmp_path / "protocol.json").write_text(text)
     assert rldp.verify(tmp_path / "protocol.json") == rldp.verify(protocol)
+
+
+def large_protocol(order):
+    """10 secrets and 50 values, made without a solver: values are blurred; 4 500 triples have a proof."""
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(20_000, rng.dirichlet(np.full(500, 0.5))).reshape(10, 50)
+    distortion = np.abs(np.subtract.outer(np.arange(50.0), np.arange(50)))
+    near = np.exp(-distortion) / np.exp(-distortion).sum(axis=1, keepdims=True)
+    table = rldp.Protocol(np.broadcast_to(0.3 * near + 0.7 / 50, (10, 50, 50))).matrix
+    region = rldp.PowerDivergence(order)
+    problem = DesignProblem.of(counts[None], np.array([2.0]), distortion, region, region)
+    pairs, signs = ordered_pairs(10), np.array([1, -np.exp(2.0)])[:, None]
+    mean = NestedMean(
+        order,
+        problem.estimate.sum(axis=2)[:, None, pairs],
+        (counts / counts.sum(axis=1, keepdims=True))[None, None, pairs],
+        problem.privacy[1][:, None, None] * (1 - 1e-9),
+    )
+    x = np.moveaxis(table, 2, 0)[None][:, :, pairs] * signs
+    excess, eta = bounds.privacy_excess(problem, table[None], minimising_eta(mean, x))
+    assert excess.max() < 0 < (x[:, :, :, 0].max(axis=-1) + x[:, :, :, 1].max(axis=-1)).min()
+    witness = Witness(np.full((1, 50, 90), 1e-9), worst_members(mean, x), problem.estimate)
+    objective, eta_utility = bounds.objective(problem, table[None])
+    lower_bound = bounds.lower_bound(problem, witness)
+    proof = rldp.Certificate(
+        eta[0], float(eta_utility[0, 0]), witness.z[0], witness.members[0], problem.estimate[0]
+    )
+    claim = (float(objective[0]), float(lower_bound[0]), proof)
+    guarantee = rldp.Guarantee(2.0, rldp.Sample(counts), region, region, distortion, *claim)
+    assert lower_bound[0] > 0
+    return rldp.Protocol(table, guarantee=guarantee)
+
+
+@pytest.mark.slow
+def test_a_large_protocol_passes_and_its_file_is_not_too_large(tmp_path):
+    path = tmp_path / "protocol.json"
+    large_protocol(2 / 3).save(path)
+    assert path.stat().st_size < 40e6
+    verdict = rldp.verify(path)
+    assert verdict.reasons == ()
+    assert verdict.ok
 
 
 # What each claim rests on, one at a time

@@ -96,6 +96,11 @@ class Region:
         return arb(self.order)
 
     @cached_property
+    def _exponents(self) -> tuple[arb, arb]:
+        """ρ and θ."""
+        return self._order / (1 + self._order), self._order / (1 + 2 * self._order)
+
+    @cached_property
     def budget(self) -> arb:
         """Δ (λ > 0) or r (λ = 0): what all groups together may spend."""
         if self.order == 0:
@@ -113,8 +118,7 @@ class Region:
                 return arb(0)
             level = sum((group.mass * _log_ratio(group, row) for group, row in seen), arb(0))
             return (total * ((level - self.radius) / total).exp()).lower()
-        order = self._order
-        rho, theta = order / (1 + order), order / (1 + 2 * order)
+        rho, theta = self._exponents
         spread = arb(0)
         for group, row in seen:
             inner = sum((group.conditional[u] * _power(row[u], rho) for u in group.seen), arb(0))
