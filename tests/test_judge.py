@@ -1,5 +1,6 @@
 """The judge: which files it lets pass, what it says of those it refuses, and that its numbers are right."""
 
+import dataclasses
 import json
 import math
 import re
@@ -597,6 +598,16 @@ def test_a_table_without_a_guarantee_claims_nothing():
     assert not verdict.ok
     assert verdict.reasons == ("the file claims nothing: it holds a table without a guarantee",)
     assert verdict.proved == ()
+
+
+@pytest.mark.parametrize("level", [math.nan, -math.inf, -1.0])
+def test_a_level_that_is_none_is_not_taken_for_infinity(protocol, level):
+    claim = dataclasses.replace(protocol.guarantee, epsilon=level)
+    names = protocol.secrets, protocol.values, protocol.outputs
+    verdict = rldp.verify(rldp.Protocol(protocol.matrix, *names, guarantee=claim))
+    assert not verdict.ok
+    assert verdict.proved == ()
+    assert "number" in verdict.reasons[0]
 
 
 NO_PROTOCOLS = {
