@@ -485,6 +485,29 @@ def test_members_outside_the_set_prove_nothing(judged):
     assert re.search(r"members \[\d\]\[\d\] are not in the privacy set$", verdict.reasons[0])
 
 
+def test_eta_must_lie_above_cells_that_were_never_seen_too(tmp_path):
+    """A member may put mass on the third value of the first secret, which gives output 0 for sure."""
+    half = DENOMINATOR // 2
+    table = [[[half, half], [half, half], [DENOMINATOR, 0]], [[half, half]] * 3]
+    document = bare(table, [[5, 5, 0], [5, 5, 5]], epsilon=0.3)
+    for eta in ([0.5, -0.67], [0.6, -0.67], [0.0, 0.0], [-5.0, -5.0]):
+        document[G]["certificate"]["eta"] = [[eta, eta[::-1]]] * 2
+        only_reason(verdict_on(document, tmp_path), "privacy is not proved for output 0 and secrets 0, 1: ")
+    document[G]["counts"][0][2], document[G]["n"] = 10**6, 10**6 + 25
+    assert not verdict_on(document, tmp_path).ok
+
+
+@pytest.mark.parametrize("scale", [1e-5, 0.7, 3.0])
+def test_members_and_distribution_count_in_proportion(judged, scale):
+    def change(document):
+        proof = document[G]["certificate"]
+        for key in ("members", "distribution"):
+            proof[key] = (scale * np.array(proof[key])).tolist()
+        document[G]["lower_bound"] *= 1 - 1e-12
+
+    assert judged(change).ok
+
+
 def test_members_and_distribution_that_are_zero_prove_nothing(judged):
     def no_members(document):
         proof = document[G]["certificate"]
