@@ -116,7 +116,7 @@ def text_of(document: Document) -> str:
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
     return {
-        "epsilon": claim.epsilon if math.isfinite(claim.epsilon) else "infinity",
+        "epsilon": "infinity" if claim.epsilon == math.inf else claim.epsilon,
         "n": claim.n,
         "counts": claim.counts,
         "privacy": _set_tree(claim.privacy),

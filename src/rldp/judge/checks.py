@@ -8,20 +8,20 @@ proved, and a sentence where it is not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 
-from flint import arb
+from flint import arb, ctx
 
 from rldp._checks import shown
 from rldp.document import DENOMINATOR, Claim, Document
-from rldp.judge.regions import Group, Region, minimised, region_of
+from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of
 
 __all__ = ["Case"]
 
 _LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be told apart
-_MOST_SEARCHES = 64
+_MOST_POWERS = 1_000_000  # that the searches for η of one claim may cost, so that no file can hang
 _MOST_TRIPLES_WITHOUT_PROOF = 10_000
 
 Balls = list[arb]
@@ -36,11 +36,12 @@ class Case:
         cells = self.secrets * self.values
         self.privacy_region = region_of(claim.privacy, claim.n, cells)
         self.utility_region = region_of(claim.utility, claim.n, cells)
-        self.pairs = [
-            (s, (s + 1 + shift) % self.secrets)
-            for s in range(self.secrets)
-            for shift in range(self.secrets - 1)
-        ]
+        self._powers_left = 0
+
+    def _pair(self, t: int) -> tuple[int, int]:
+        """The t-th (s1, s2): s1 = 0 first, s2 counting up cyclically. A list could be far too long."""
+        s1, shift = divmod(t, self.secrets - 1)
+        return s1, (s1 + 1 + shift) % self.secrets
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -77,6 +78,7 @@ class Case:
         """P(y|s1) ≤ e^ε P(y|s2) for all of the set, all y, s1, s2."""
         if math.isinf(self.claim.epsilon):
             return None
+        self._powers_left = _MOST_POWERS
         failing = self._nominal_failure() if self.privacy_region is None else self._robust_failure()
         if failing is None:
             return None
@@ -88,7 +90,12 @@ class Case:
 
     @cached_property
     def _weakest_factor(self) -> arb:
-        return arb(min(self.claim.epsilon, _LARGEST_EXPONENT)).exp()
+        """A number just below e^ε and at least 1: what holds with it holds with e^ε."""
+        return arb(min(self.claim.epsilon, _LARGEST_EXPONENT)).exp().lower().max(arb(1))
+
+    def _within(self, top: int, bottom: int) -> bool:
+        """Whether top ≤ e^ε · bottom, for certain; equal numbers are at every ε."""
+        return top <= bottom or bool(arb(top) <= self._weakest_factor * bottom)
 
     def _nominal_failure(self) -> tuple[int, int, int, str] | None:
         """Under the estimate: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
@@ -106,36 +113,45 @@ class Case:
                 if weights[s] * sum(counts[low]) < weights[low] * sum(counts[s]):
                     low = s
             top, bottom = weights[high] * sum(counts[low]), weights[low] * sum(counts[high])
-            if not arb(top) <= self._weakest_factor * bottom:
+            if not self._within(top, bottom):
                 ratio = f"{top / bottom:.6g}" if bottom else "infinite"
                 return y, high, low, f"the ratio of their probabilities under the estimate is {ratio}"
         return None
 
     def _robust_failure(self) -> tuple[int, int, int, str] | None:
         eta = self.claim.proof.eta
-        if eta is None and len(self.pairs) * self.outputs > _MOST_TRIPLES_WITHOUT_PROOF:
-            return 0, *self.pairs[0], "the file carries no η to prove it"
-        searches = 0
-        for y, (t, (s1, s2)) in product(range(self.outputs), enumerate(self.pairs)):
+        pairs = self.secrets * (self.secrets - 1)
+        doubtful = [y for y in range(self.outputs) if not self._private_for_any_secrets(y)]
+        if eta is None and pairs * len(doubtful) > _MOST_TRIPLES_WITHOUT_PROOF:
+            return doubtful[0], *self._pair(0), "the file carries no η to prove it"
+        for y, t in ((y, t) for y in doubtful for t in range(pairs)):
+            s1, s2 = self._pair(t)
             if self._private_for_any_distribution(y, s1, s2):
                 continue
             if eta is not None and self._excess(y, s1, s2, [DENOMINATOR * arb(x) for x in eta[y][t]]) <= 0:
                 continue
-            searches += 1
-            if searches > _MOST_SEARCHES:
-                return y, s1, s2, "the η of the file do not prove it"
-            excess = self._excess(y, s1, s2, self._searched_eta(y, s1, s2)) / DENOMINATOR
+            searched = self._searched_eta(y, s1, s2)
+            if searched is None:
+                return y, s1, s2, "the file carries no η that proves it"
+            excess = self._excess(y, s1, s2, searched) / DENOMINATOR
             if not excess <= 0:
                 bound = float(excess.upper())
                 return y, s1, s2, f"P(y|s1) − e^ε P(y|s2) is only proved to be at most {bound:.6g} in the set"
         return None
 
+    @cached_property
+    def _extremes(self) -> list[list[tuple[int, int]]]:
+        """Smallest and largest numerator of each output y and secret s, as [y][s]."""
+        columns = [list(zip(*rows, strict=True)) for rows in self.document.numerators]
+        return [[(min(column[y]), max(column[y])) for column in columns] for y in range(self.outputs)]
+
+    def _private_for_any_secrets(self, y: int) -> bool:
+        lowest, highest = zip(*self._extremes[y], strict=True)
+        return self._within(max(highest), min(lowest))
+
     def _private_for_any_distribution(self, y: int, s1: int, s2: int) -> bool:
         """Whether the largest entry is at most e^ε times the smallest: no distribution matters then."""
-        column = self.document.numerators
-        highest = max(row[y] for row in column[s1])
-        lowest = min(row[y] for row in column[s2])
-        return highest == 0 or bool(arb(highest) <= self._weakest_factor * lowest)
+        return self._within(self._extremes[y][s1][1], self._extremes[y][s2][0])
 
     def _x(self, y: int, s1: int, s2: int) -> list[Balls]:
         factor = self._weakest_factor
@@ -146,15 +162,23 @@ class Case:
         assert self.privacy_region is not None
         return _bracket(self.privacy_region, [self.groups[s1], self.groups[s2]], self._x(y, s1, s2), eta)
 
-    def _searched_eta(self, y: int, s1: int, s2: int) -> tuple[arb, ...]:
+    def _searched_eta(self, y: int, s1: int, s2: int) -> Sequence[arb] | None:
         x = self._x(y, s1, s2)
+        return self._minimising(lambda eta: self._excess(y, s1, s2, eta), x)
+
+    def _minimising(self, value: Callable[[Sequence[arb]], arb], x: Sequence[Balls]) -> Sequence[arb] | None:
+        """η where a bound on the support function at x is about smallest; None if that is too much work."""
+        self._powers_left -= SEARCH_STEPS ** len(x) * sum(map(len, x)) * (ctx.prec // 128)
+        if self._powers_left < 0:
+            return None
         scale = _largest([abs(entry) for row in x for entry in row])
-        return minimised(lambda eta: self._excess(y, s1, s2, eta), [_largest(row) for row in x], scale)
+        return minimised(value, [_largest(row) for row in x], scale)
 
     # Objective
 
     def objective(self) -> str | None:
         """The expected distortion is at most the objective for all of the utility set."""
+        self._powers_left = _MOST_POWERS
         costs = [
             [
                 _dot([arb(k) for k in row], distances)
@@ -181,11 +205,8 @@ class Case:
             return _bracket(region, group, [flat], eta)
 
         given = self.claim.proof.eta_utility
-        if given is None:
-            eta: Sequence[arb] = minimised(bound, [top], top) if top > 0 else [top]
-        else:
-            eta = [DENOMINATOR * arb(given)]
-        return top.min(bound(eta))
+        eta = self._minimising(bound, [flat]) if given is None else [DENOMINATOR * arb(given)]
+        return top if eta is None else top.min(bound(eta))
 
     @cached_property
     def _all_cells(self) -> Group:
@@ -253,7 +274,7 @@ class Case:
         for y, t, z, members in self._weighted_members():
             if factor is None:
                 raise _Unusable("at ε = ∞ every multiplier must be 0")
-            for s, weight, member in zip(self.pairs[t], (arb(z), -factor * arb(z)), members, strict=True):
+            for s, weight, member in zip(self._pair(t), (arb(z), -factor * arb(z)), members, strict=True):
                 row = prices[y][s]
                 prices[y][s] = [price + weight * r for price, r in zip(row, member, strict=True)]
         return prices
@@ -265,7 +286,7 @@ class Case:
             for t, z in enumerate(row):
                 if z == 0:
                     continue
-                groups = [self.groups[s] for s in self.pairs[t]]
+                groups = [self.groups[s] for s in self._pair(t)]
                 if self.privacy_region is None and not all(group.seen for group in groups):
                     raise _Unusable(f"multiplier [{y}][{t}] weighs a secret that was never seen")
                 if proof.members is None:

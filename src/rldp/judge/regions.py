@@ -19,8 +19,9 @@ from flint import arb, ctx
 
 from rldp.document import SetClaim
 
-__all__ = ["Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
+__all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
 
+SEARCH_STEPS = 46  # evaluations in one dimension
 _BITS = 128
 
 
@@ -59,7 +60,7 @@ def upper_quantile(freedom: int, alpha: float) -> arb:
     while above(high) is not False:
         high *= 2
     for _ in range(ctx.prec // 2 + 32):
-        middle = ((low + high) / 2).mid()
+        middle = (low * high).sqrt().mid()  # in proportion: α near 1 has a quantile near 0
         side = above(middle)
         if side is None:
             break
@@ -95,6 +96,11 @@ class Region:
         return arb(self.order)
 
     @cached_property
+    def _exponents(self) -> tuple[arb, arb]:
+        """ρ and θ."""
+        return self._order / (1 + self._order), self._order / (1 + 2 * self._order)
+
+    @cached_property
     def budget(self) -> arb:
         """Δ (λ > 0) or r (λ = 0): what all groups together may spend."""
         if self.order == 0:
@@ -112,8 +118,7 @@ class Region:
                 return arb(0)
             level = sum((group.mass * _log_ratio(group, row) for group, row in seen), arb(0))
             return (total * ((level - self.radius) / total).exp()).lower()
-        order = self._order
-        rho, theta = order / (1 + order), order / (1 + 2 * order)
+        rho, theta = self._exponents
         spread = arb(0)
         for group, row in seen:
             inner = sum((group.conditional[u] * _power(row[u], rho) for u in group.seen), arb(0))
@@ -164,7 +169,7 @@ def minimised(value: Callable[[tuple[arb, ...]], arb], tops: Sequence[arb], scal
     ratio = (math.sqrt(5) - 1) / 2
     low, high = -32.0, 8.0
     left, right = tried(high - ratio * (high - low)), tried(low + ratio * (high - low))
-    for _ in range(44):
+    for _ in range(SEARCH_STEPS - 2):
         if left[0] <= right[0]:
             high, right = low + ratio * (high - low), left
             left = tried(high - ratio * (high - low))

@@ -153,7 +153,7 @@ def _privacy_sentence(document: Document, claim: Claim) -> str:
     unseen = [
         shown(secret)
         for secret, row in zip(document.secrets, claim.counts, strict=True)
-        if claim.privacy.order is None and not any(row)
+        if (claim.privacy.order is None or claim.privacy.radius == 0) and not any(row)
     ]
     except_for = f", except for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
     return (

@@ -1,0 +1,424 @@
+"""What a protocol file claims, evaluated from the definitions; shares nothing with the library.
+
+A set is what its definition says: joint distributions P with Σ P̂ [(P̂/P)^λ − 1] ≤ B. To refute a claim
+about all of them, a worst member is searched for. Within a secret, the conditional that gains most at a
+given cost is P̂_{u|s} (η − v_u)^{−1/(1+λ)} up to scale, with the rest on a cell never seen; so there is one
+number per secret to find, such that the next grain of budget gains as much in either. What comes out is a
+joint distribution whose divergence is evaluated by the definition, so a claim that it breaks is false,
+however it was found. The search is in floats, what it finds is evaluated in 40 digits.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import permutations, product
+
+from mpmath import gammainc, mp, mpf, workdps
+from scipy.optimize import brentq
+
+DENOMINATOR = 2**52
+DIGITS = 40
+HAIR = mpf(10) ** -28
+
+
+# Sets
+
+
+@dataclass(frozen=True)
+class Set:
+    """Order and radius; a radius of 0 is the estimate alone."""
+
+    order: mpf
+    radius: mpf
+
+    @property
+    def budget(self):
+        """What the conditionals of a family of secrets may cost together."""
+        return self.radius if self.order == 0 else (1 + self.radius) ** (1 / (1 + self.order)) - 1
+
+
+@cache
+def set_of(kind, order, alpha, radius, n, cells):
+    with workdps(DIGITS):
+        if kind == "nominal" or (radius is None and cells == 1):
+            return Set(mpf(1), mpf(0))
+        if radius is not None:
+            return Set(mpf(order), mpf(radius))
+        factor = mpf(order) * (mpf(order) + 1) / 2 if order > 0 else mpf(1) / 2
+        return Set(mpf(order), factor * quantile(cells - 1, alpha) / n)
+
+
+@cache
+def quantile(freedom, alpha):
+    """x with P(χ² > x) = α."""
+    with workdps(60):
+
+        def is_above(log_x):
+            return gammainc(mpf(freedom) / 2, mp.exp(log_x) / 2, regularized=True) > alpha
+
+        low = high = mp.log(freedom)
+        while not is_above(low):
+            low -= 1
+        while is_above(high):
+            high += 1
+        for _ in range(150):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_above(middle) else (low, middle)
+        return mp.exp(low)
+
+
+def divergence(weights, member, order):
+    """Σ w [(w/r)^λ − 1], for λ = 0 Σ w log(w/r), over w > 0."""
+    seen = [(w, r) for w, r in zip(weights, member, strict=True) if w > 0]
+    if any(r <= 0 for _, r in seen):
+        return mpf("inf")
+    return sum((w * (mp.log(w / r) if order == 0 else (w / r) ** order - 1) for w, r in seen), mpf(0))
+
+
+# The worst member
+
+
+@dataclass(frozen=True)
+class Path:
+    """The conditionals of one seen secret that gain most, from the estimate (t = ∞) on (t = −∞).
+
+    They gain costs v, given as (max v − v)/scale and the logarithm of that scale. ``m`` is the arithmetic,
+    :mod:`math` or :data:`mpmath.mp`.
+    """
+
+    order: float
+    mass: float
+    conditional: tuple
+    gaps: tuple
+    log_scale: float
+
+    @cached_property
+    def seen(self):
+        return [u for u, c in enumerate(self.conditional) if c > 0]
+
+    @cached_property
+    def unseen(self):
+        """A cell never seen that has the largest v, if no cell that was seen has it."""
+        return None if any(self.gaps[u] == 0 for u in self.seen) else self.gaps.index(0)
+
+    @property
+    def is_free(self):
+        """Whether the estimate gains as much as anything."""
+        return all(self.gaps[u] == 0 for u in self.seen)
+
+    def _split(self, t, m):
+        """Height of η over the largest v, and the share of the cells that were seen."""
+        if self.unseen is None:
+            return m.exp(t), 1
+        return (m.expm1(t), 1) if t > 0 else (0, m.exp(t))
+
+    def at(self, t, m):
+        height, share = self._split(t, m)
+        power = -1 / (1 + self.order)
+        cells = zip(self.conditional, self.gaps, strict=True)
+        raw = [c * (height + gap) ** power if c > 0 else 0 for c, gap in cells]
+        total = sum(raw)
+        member = [share * r / total for r in raw]
+        if self.unseen is not None:
+            member[self.unseen] += 1 - share
+        return member
+
+    def log_k(self, member, m):
+        """Logarithm of Σ c (c/r)^λ; for λ = 0 Σ c log(c/r)."""
+        logs = [(self.conditional[u], m.log(self.conditional[u] / member[u])) for u in self.seen]
+        if self.order == 0:
+            return sum(c * x for c, x in logs)
+        largest = max(self.order * x for _, x in logs)
+        return largest + m.log(sum(c * m.exp(self.order * x - largest) for c, x in logs))
+
+    def cost(self, t, m):
+        log_k = self.log_k(self.at(t, m), m)
+        if self.order == 0:
+            return self.mass * log_k
+        return self.mass * m.expm1(min(log_k / (1 + self.order), 700))
+
+    def log_price(self, t):
+        """Logarithm of what the next grain of budget gains."""
+        member = self.at(t, math)
+        u = max(self.seen, key=lambda u: self.gaps[u])
+        height = self._split(t, math)[0] + self.gaps[u]
+        ratio = math.log(member[u] / self.conditional[u])
+        rho = self.order / (1 + self.order)
+        k = 0 if self.order == 0 else rho * self.log_k(member, math) - math.log(rho)
+        return self.log_scale + math.log(height) + (1 + self.order) * ratio + k - math.log(self.mass)
+
+
+FAR = 300.0
+
+
+def root(f):
+    """Where a decreasing function crosses 0, or the end that is nearest to it."""
+    if f(FAR) >= 0:
+        return FAR
+    return -FAR if f(-FAR) <= 0 else brentq(f, -FAR, FAR, xtol=1e-14, rtol=1e-14)
+
+
+def worst(region, groups):
+    """Members that make Σ R·v about largest over a set; groups are (mass, conditional, v)."""
+    members = [None] * len(groups)
+    exact, rough = {}, {}
+    for i, (mass, conditional, v) in enumerate(groups):
+        top, scale = max(v), max(v) - min(v)
+        if mass == 0:
+            members[i] = [mpf(u == v.index(top)) for u in range(len(v))]
+            continue
+        gaps = tuple((top - x) / (scale or 1) for x in v)
+        path = Path(region.order, mass, tuple(conditional), gaps, None)
+        if path.is_free or region.radius == 0:
+            members[i] = list(conditional)
+            continue
+        floats = (tuple(float(x) for x in row) for row in (conditional, gaps))
+        exact[i] = path
+        rough[i] = Path(float(region.order), float(mass), *floats, float(mp.log(scale)))
+    if not exact:
+        return members
+    budget = float(region.budget)
+    first, *rest = rough
+    other = rest[0] if rest else None
+
+    def matching(t):
+        price = rough[first].log_price(t)
+        return root(lambda x: price - rough[other].log_price(x))
+
+    def left_over(t):
+        spent = rough[first].cost(t, math) + (rough[other].cost(matching(t), math) if rest else 0)
+        return spent - budget
+
+    t = root(left_over)
+    places = {first: mpf(t)} | ({other: mpf(matching(t))} if rest else {})
+
+    def left(shift):
+        return region.budget - sum(path.cost(places[i] + shift, mp) for i, path in exact.items())
+
+    inside, outside = _bracket(left)
+    for _ in range(8):  # chords: over so short a stretch it is all but a straight line
+        if inside[1] <= HAIR**1.2 * region.budget:
+            break
+        shift = inside[0] + (outside[0] - inside[0]) * inside[1] / (inside[1] - outside[1])
+        found = (shift, left(shift))
+        inside, outside = (found, outside) if found[1] >= 0 else (inside, found)
+    for i, path in exact.items():
+        members[i] = path.at(places[i] + inside[0], mp)
+    return members
+
+
+def _bracket(left):
+    """Two shifts, one that leaves budget and one that overspends, with what they leave."""
+    step, ends = mpf(10) ** -12, {}
+    for sign, wanted in ((1, lambda x: x >= 0), (-1, lambda x: x < 0)):
+        shift, found = mpf(0), left(mpf(0))
+        while not wanted(found) and abs(shift) < FAR:
+            shift = 4 * shift + sign * step
+            found = left(shift)
+        ends[sign] = (shift, found)
+    return ends[1], ends[-1]
+
+
+def joint_of(region, counts, conditionals):
+    """A joint distribution with the given conditionals of some secrets, of least divergence.
+
+    A secret that was never seen has mass 0 in it: an arbitrarily small one costs arbitrarily little.
+    """
+    n = sum(map(sum, counts))
+    rows, masses = [], []
+    for s, row in enumerate(counts):
+        total = sum(row)
+        estimate = [mpf(c) / total for c in row] if total else [mpf(0)] * len(row)
+        member = conditionals.get(s, estimate)
+        k = 1 + divergence(estimate, member, region.order)
+        masses.append(mpf(total) / n * (1 if region.order == 0 else k ** (1 / (1 + region.order))))
+        rows.append(member)
+    whole = sum(masses)
+    return [[mass / whole * r for r in row] for mass, row in zip(masses, rows, strict=True)]
+
+
+def in_set(region, counts, joint):
+    n = sum(map(sum, counts))
+    flat = [mpf(c) / n for row in counts for c in row]
+    spent = divergence(flat, [p for row in joint for p in row], region.order)
+    return spent <= region.radius * (1 + HAIR)
+
+
+# Claims
+
+
+class File:
+    """A protocol file, read once more and on its own."""
+
+    def __init__(self, content):
+        tree = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_never)
+        self.claim = claim = tree["guarantee"]
+        self.secrets, self.values, self.outputs = (len(tree[key]) for key in ("secrets", "values", "outputs"))
+        self.k, self.counts = tree["numerators"], claim["counts"]
+        self.n = sum(map(sum, self.counts))
+        self.epsilon = math.inf if claim["epsilon"] == "infinity" else claim["epsilon"]
+        self.proof = claim["certificate"]
+        assert tree["format"] == "rldp-protocol"
+        assert tree["version"] == 1
+        assert tree["denominator"] == DENOMINATOR
+        for names in (tree["secrets"], tree["values"], tree["outputs"]):
+            assert len(set(names)) == len(names) > 0
+        shape = (self.secrets, self.values, self.outputs)
+        assert all(type(k) is int and k >= 0 for k in _flat(self.k, shape))
+        assert all(type(c) is int and c >= 0 for c in _flat(self.counts, shape[:2]))
+        assert all(d >= 0 for d in _flat(claim["distortion"], shape[1:]))
+        assert self.n == claim["n"] > 0
+        assert self.epsilon >= 0
+
+    def region(self, name):
+        claim = self.claim[name]
+        fields = (claim.get(key) for key in ("lambda", "alpha", "radius"))
+        return set_of(claim["kind"], *fields, self.n, self.secrets * self.values)
+
+    @property
+    def problem(self):
+        """All but the proof and the bounds: what decides which claims are true."""
+        parts = {key: value for key, value in self.claim.items() if key not in ("certificate", "lower_bound")}
+        return json.dumps([self.k, parts], sort_keys=True)
+
+    def estimate(self, s):
+        total = sum(self.counts[s])
+        return [mpf(c) / total if total else mpf(0) for c in self.counts[s]]
+
+    # Each gives True or False; the numbers in between are for messages.
+
+    def rows_hold(self):
+        return all(sum(row) == DENOMINATOR for rows in self.k for row in rows)
+
+    def privacy_excess(self, y, s1, s2):
+        """P(y|s1) − e^ε P(y|s2) under about the worst member of the set; None where there is no claim."""
+        region, e = self.region("privacy"), mp.exp(self.epsilon)
+        x1, x2 = ([mpf(row[y]) / DENOMINATOR for row in self.k[s]] for s in (s1, s2))
+        masses = [mpf(sum(self.counts[s])) / self.n for s in (s1, s2)]
+        if region.radius == 0:
+            if 0 in masses:
+                return None
+            terms = [
+                sum(
+                    Fraction(c, sum(self.counts[s])) * row[y]
+                    for c, row in zip(self.counts[s], self.k[s], strict=True)
+                )
+                for s in (s1, s2)
+            ]
+            if terms[0] <= terms[1]:
+                return mpf(0)
+            one, other = (mpf(t.numerator) / t.denominator / DENOMINATOR for t in terms)
+            return one - e * other
+        if max(x1) <= min(x2):  # at every ε and for every distribution
+            return mpf(0)
+        groups = [(masses[0], self.estimate(s1), x1), (masses[1], self.estimate(s2), [-e * x for x in x2])]
+        r1, r2 = worst(region, groups)
+        joint = joint_of(region, self.counts, {s1: r1, s2: r2})
+        assert in_set(region, self.counts, joint)
+        return _dot(r1, x1) - e * _dot(r2, x2)
+
+    def failing_triples(self):
+        if math.isinf(self.epsilon):
+            return []
+        with workdps(DIGITS):
+            triples = product(range(self.outputs), permutations(range(self.secrets), 2))
+            found = [(y, s1, s2, self.privacy_excess(y, s1, s2)) for y, (s1, s2) in triples]
+            return [(y, s1, s2) for y, s1, s2, excess in found if excess is not None and excess > HAIR]
+
+    def worst_distortion(self):
+        """About the largest expected distortion over the utility set."""
+        with workdps(DIGITS):
+            region = self.region("utility")
+            costs = [
+                _dot([mpf(k) / DENOMINATOR for k in row], [mpf(d) for d in distances])
+                for rows in self.k
+                for row, distances in zip(rows, self.claim["distortion"], strict=True)
+            ]
+            flat = [mpf(c) / self.n for row in self.counts for c in row]
+            (member,) = worst(region, [(mpf(1), flat, costs)])
+            assert divergence(flat, member, region.order) <= region.radius * (1 + HAIR)
+            return _dot(member, costs)
+
+    def objective_holds(self):
+        reached = self.worst_distortion()
+        return reached <= self.claim["objective"] + HAIR * reached
+
+    def proved_lower_bound(self):
+        """The bound that the certificate proves, by weak duality; None if a witness is not one."""
+        with workdps(DIGITS):
+            region, proof, distortion = self.region("privacy"), self.proof, self.claim["distortion"]
+            distribution = self._witness_distribution()
+            if distribution is None:
+                return None
+            if proof["multipliers"] is None and self.epsilon == 0 and region.radius > 0 and self.secrets > 1:
+                masses = [sum(column) for column in zip(*distribution, strict=True)]
+                return min(_dot(masses, [row[y] for row in distortion]) for y in range(self.outputs))
+            cost = [
+                [[distribution[s][u] * mpf(d) for d in distortion[u]] for u in range(self.values)]
+                for s in range(self.secrets)
+            ]
+            pairs = [
+                (s, (s + 1 + shift) % self.secrets)
+                for s in range(self.secrets)
+                for shift in range(self.secrets - 1)
+            ]
+            for y, weights in enumerate(proof["multipliers"] or []):
+                for t, z in enumerate(weights):
+                    members = self._witness_members(y, t, *pairs[t]) if z else []
+                    if members is None or z < 0 or (z and math.isinf(self.epsilon)):
+                        return None
+                    for s, sign, member in zip(pairs[t], (1, -mp.exp(self.epsilon)), members, strict=False):
+                        for u in range(self.values):
+                            cost[s][u][y] += z * sign * member[u]
+            return sum(min(cell) for row in cost for cell in row)
+
+    def _witness_distribution(self):
+        given, region = self.proof["distribution"], self.region("utility")
+        if given is None:
+            return [[mpf(c) / self.n for c in row] for row in self.counts]
+        total = sum((mpf(p) for row in given for p in row), mpf(0))
+        if total <= 0 or any(p < 0 for row in given for p in row):
+            return None
+        joint = [[mpf(p) / total for p in row] for row in given]
+        return joint if in_set(region, self.counts, joint) else None
+
+    def _witness_members(self, y, t, s1, s2):
+        region, given = self.region("privacy"), self.proof["members"]
+        seen = [any(self.counts[s]) for s in (s1, s2)]
+        if region.radius == 0 and not all(seen):
+            return None
+        if given is None:
+            uniform = [mpf(1) / self.values] * self.values
+            return [self.estimate(s) if was else uniform for s, was in zip((s1, s2), seen, strict=True)]
+        sums = [sum(map(mpf, member), mpf(0)) for member in given[y][t]]
+        if min(sums) <= 0 or any(r < 0 for member in given[y][t] for r in member):
+            return None
+        members = [[mpf(r) / total for r in member] for member, total in zip(given[y][t], sums, strict=True)]
+        joint = joint_of(region, self.counts, dict(zip((s1, s2), members, strict=True)))
+        return members if in_set(region, self.counts, joint) else None
+
+    def lower_bound_holds(self):
+        """Whether the file proves it (0 needs no proof)."""
+        proved = self.proved_lower_bound() if self.claim["lower_bound"] > 0 else mpf(0)
+        return proved is not None and proved >= self.claim["lower_bound"] - HAIR * abs(proved)
+
+
+def _dot(one, other):
+    return sum((a * b for a, b in zip(one, other, strict=True)), mpf(0))
+
+
+def _flat(nested, shape):
+    assert type(nested) is list
+    assert len(nested) == shape[0]
+    return nested if len(shape) == 1 else [x for part in nested for x in _flat(part, shape[1:])]
+
+
+def _once(pairs):
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+def _never(name):
+    raise AssertionError(f"{name} in a file that was said to be fine")
