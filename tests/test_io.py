@@ -294,6 +294,25 @@ def test_text_that_is_almost_a_protocol_is_refused(tmp_path, protocol, old, new,
     refused(path, message)
 
 
+def test_rows_whose_sum_only_wraps_around_to_the_denominator_are_refused(tmp_path):
+    document = json.loads(rldp.Protocol([[[1.0, 0.0]]]).to_json())
+    document["outputs"], document["numerators"] = list(range(4097)), [[[2**52] * 4097]]
+    path = tmp_path / "protocol.json"
+    path.write_text(json.dumps(document))
+    refused(path, "its rows do not sum to the denominator 2^52")
+
+
+def test_claims_may_be_numpys_numbers(tmp_path, protocol):
+    claim = protocol.guarantee
+    numbers = {
+        "epsilon": np.float32(0.5),
+        "objective": np.float64(claim.objective),
+        "lower_bound": np.int64(0),
+    }
+    made = rldp.Protocol(protocol.matrix, guarantee=rldp.Guarantee(**{**vars(claim), **numbers}))
+    assert written(made, tmp_path / "protocol.json").guarantee.epsilon == 0.5
+
+
 @pytest.mark.parametrize("path", [None, 5, ["protocol.json"], b"protocol.json"])
 def test_a_path_is_wanted(protocol, path):
     for call in (protocol.save, rldp.load):

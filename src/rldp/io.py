@@ -75,17 +75,17 @@ def _document(protocol: Protocol) -> Document:
 def _claim(guarantee: Guarantee) -> Claim:
     proof = guarantee.certificate
     return Claim(
-        epsilon=guarantee.epsilon,
+        epsilon=float(guarantee.epsilon),
         n=guarantee.sample.n,
         counts=guarantee.sample.counts.tolist(),
         privacy=_set_claim(guarantee.privacy),
         utility=_set_claim(guarantee.utility),
         distortion=guarantee.distortion.tolist(),
-        objective=guarantee.objective,
-        lower_bound=guarantee.lower_bound,
+        objective=float(guarantee.objective),
+        lower_bound=float(guarantee.lower_bound),
         proof=Proof(
             eta=_listed(proof.eta),
-            eta_utility=proof.eta_utility,
+            eta_utility=None if proof.eta_utility is None else float(proof.eta_utility),
             multipliers=_listed(proof.multipliers),
             members=_listed(proof.members),
             distribution=_listed(proof.distribution),
@@ -106,13 +106,12 @@ def _listed(array: NDArray[np.float64] | None) -> Any:
 
 
 def _protocol(document: Document) -> Protocol:
-    numerators = np.array(document.numerators, dtype=np.int64)
-    if (numerators.sum(axis=2) != DENOMINATOR).any():
+    if any(sum(row) != DENOMINATOR for rows in document.numerators for row in rows):
         raise ProtocolFileError("its rows do not sum to the denominator 2^52")
     names = document.secrets, document.values, document.outputs
     claim = document.guarantee
     return Protocol(
-        numerators / DENOMINATOR,
+        np.array(document.numerators, dtype=np.float64) / DENOMINATOR,
         *names,
         guarantee=None if claim is None else _guarantee(claim, document),
     )
