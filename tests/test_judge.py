@@ -977,6 +977,13 @@ def test_the_verdict_as_json(verify_command, name):
     assert errors.count("\n") == code
 
 
+def test_no_level_at_all_is_a_word_in_json(verify_command, tmp_path):
+    rldp.design(rldp.Sample([[9, 3], [1, 4]]), math.inf).protocol.save(tmp_path / "open.json")
+    _, output, _ = verify_command("open.json", "--json")
+    found = json.loads(output, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert found["epsilon"] == "infinity"
+
+
 def test_a_file_that_is_missing_or_no_protocol(verify_command, tmp_path):
     code, output, errors = verify_command("none.json")
     assert (code, output) == (1, "")
