@@ -11,10 +11,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import is_array_api_obj
+from scipy.linalg import lapack
 
 from rldp.support import Array, namespace
 
 Tree = TypeVar("Tree")
+
+_LARGE = 40  # rows from which one call per matrix costs less than it saves
 
 
 class Constant:
@@ -79,6 +82,38 @@ def diagonal_matrix(x: Array) -> Array:
     """(..., n) → (..., n, n) with ``x`` on the diagonal."""
     xp = namespace(x)
     return x[..., None] * xp.eye(x.shape[-1], dtype=x.dtype)
+
+
+def scaled_inverse(matrix: Array, jitter: float) -> Array:
+    """Inverse of symmetric positive definite matrices, which may be overwritten.
+
+    Their diagonals are scaled to one first, and ``jitter`` is added to them. Large NumPy matrices
+    go through Cholesky's factor, at a third of the work.
+    """
+    xp, n = namespace(matrix), matrix.shape[-1]
+    scale = xp.linalg.diagonal(matrix) ** -0.5
+    if type(matrix) is np.ndarray and n >= _LARGE:
+        for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
+            _invert_in_place(block, s, jitter)
+        return matrix
+    scale = scale[..., :, None] * scale[..., None, :]
+    return xp.linalg.inv(matrix * scale + jitter * xp.eye(n, dtype=matrix.dtype)) * scale
+
+
+def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
+    diagonal = np.einsum("ii->i", matrix)
+    matrix *= scale[:, None]
+    matrix *= scale
+    diagonal += jitter
+    factor, failed = lapack.dpotrf(matrix, lower=1, clean=1)
+    if failed:  # positive definite up to rounding only
+        matrix[...] = np.linalg.inv(matrix)
+    else:
+        lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        np.add(lower, lower.T, out=matrix)
+        diagonal *= 0.5
+    matrix *= scale[:, None]
+    matrix *= scale
 
 
 def longest_step(slack: Array, step: Array) -> Array:

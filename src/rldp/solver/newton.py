@@ -10,7 +10,7 @@ was never eliminated, whose products lose none. See ``docs/theory.md``, 'The eng
 
 from __future__ import annotations
 
-from rldp.solver.arrays import Layout, apply, diagonal_matrix, flat, reshape
+from rldp.solver.arrays import Layout, apply, flat, reshape, scaled_inverse
 from rldp.solver.privacy import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
@@ -18,6 +18,7 @@ from rldp.support import Array, namespace
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
+_PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
 
 
 class NewtonSystem:
@@ -51,11 +52,16 @@ class NewtonSystem:
         xp = namespace(self.barrier)
         k, outputs, secrets, values = self.barrier.shape
         n = secrets * values
-        matrix = self.privacy.matrix()
-        matrix = matrix + diagonal_matrix(reshape(self.barrier, (k, outputs, n)))
-        self._inverse = _scaled_inverse(matrix, _JITTER)
-        self._schur = _scaled_inverse(xp.sum(self._inverse, axis=1), _SCHUR_JITTER)
+        parts = _parts(outputs, 8 * k * n * n)
+        if len(parts) == 1:
+            self._inverse = scaled_inverse(self.privacy.matrix(self.barrier, parts[0]), _JITTER)
+        else:
+            self._inverse = xp.empty((k, outputs, n, n), dtype=self.barrier.dtype)
+            for part in parts:
+                matrix = self.privacy.matrix(self.barrier, part)
+                self._inverse[:, part, ...] = scaled_inverse(matrix, _JITTER)
         if self.utility is None:
+            self._schur = scaled_inverse(xp.sum(self._inverse, axis=1), _SCHUR_JITTER)
             return
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
         # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
@@ -63,9 +69,8 @@ class NewtonSystem:
         freedom = xp.linalg.diagonal(self._inverse)
         self._centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
         self._centred = d - self._centre[:, None, :]
-        right = self._inverse * self._centred[:, :, None, :]
-        self._coupling = xp.sum(right, axis=1)
-        compliance = xp.sum(self._centred[..., None] * right, axis=1)
+        movable, self._coupling, compliance = self._sums(parts)
+        self._schur = scaled_inverse(movable, _SCHUR_JITTER)
         coupled = xp.matmul(self._schur, self._coupling)
         compliance = compliance - xp.matmul(xp.matrix_transpose(self._coupling), coupled)
         self._stiffness = self.utility.matrix()
@@ -74,6 +79,17 @@ class NewtonSystem:
         self._force = xp.matmul(
             self._stiffness, xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
         )
+
+    def _sums(self, parts: list[slice]) -> tuple[Array, ...]:
+        """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, with d centred."""
+        xp = namespace(self._inverse)
+        sums: tuple[Array, ...] = ()
+        for part in parts:
+            inverse, d = self._inverse[:, part, ...], self._centred[:, part, :]
+            right = inverse * d[:, :, None, :]
+            terms = (xp.sum(x, axis=1) for x in (inverse, right, d[..., None] * right))
+            sums = tuple(x + y for x, y in zip(sums, terms, strict=True)) if sums else tuple(terms)
+        return sums
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
@@ -145,10 +161,7 @@ class NewtonSystem:
         return reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
 
 
-def _scaled_inverse(matrix: Array, jitter: float) -> Array:
-    """Inverse of symmetric positive matrices after scaling their diagonals to one."""
-    xp = namespace(matrix)
-    scale = xp.linalg.diagonal(matrix) ** -0.5
-    scale = scale[..., :, None] * scale[..., None, :]
-    ridge = jitter * xp.eye(matrix.shape[-1], dtype=matrix.dtype)
-    return xp.linalg.inv(matrix * scale + ridge) * scale
+def _parts(outputs: int, size: int) -> list[slice]:
+    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache together."""
+    count = max(1, _PART_BYTES // size)
+    return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

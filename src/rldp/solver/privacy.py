@@ -101,16 +101,15 @@ class NominalCurvature:
     def _weight(self) -> Array:
         return self.term.z / self.term.sigma
 
-    def matrix(self) -> Array:
-        term, weight = self.term, self._weight[..., None, None]
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        term, weight = self.term, self._weight[:, outputs, :, None, None]
         xp = namespace(weight)
         vectors = term.sign * term.conditionals  # (K, 1, T, 2, U)
         scaled = weight * vectors
         both = [scaled, xp.broadcast_to(vectors, scaled.shape)]
         left, right = (term.pairs.per_secret(v) for v in both)
-        diagonal = xp.matmul(xp.matrix_transpose(left), right)
-        off = scaled[..., 0, :, None] * vectors[..., 1, None, :]
-        off = off + xp.matrix_transpose(xp.take(off, term.pairs.reverse, axis=2))
+        diagonal = xp.matmul(xp.matrix_transpose(left), right) + diagonal_matrix(barrier[:, outputs, ...])
+        off = term.pairs.blocks_above(scaled[..., :1, :], both[1][..., 1:, :])
         return term.pairs.block_matrix(diagonal, off)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
@@ -267,29 +266,28 @@ class RobustCurvature:
         a = pull * deviation + stiffness
         return cls(term, a, pull * point.inverse + stiffness, inverse, mixed, base)
 
-    def matrix(self) -> Array:
-        """The model as one matrix (K, Y, |S|U, |S|U) per output."""
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
         term, pairs = self.term, self.term.pairs
         xp = namespace(self.a)
-        transposed = xp.matrix_transpose
-        ab = -_product(self.inverse, self.mixed)
-        bb = self.base + _product(transposed(self.mixed), ab)
-        ba = transposed(ab)
+        inverse, mixed = self.inverse[:, outputs, ...], self.mixed[:, outputs, ...]
+        ab = -_product(inverse, mixed)
+        bb = self.base[:, outputs, ...] + _product(xp.matrix_transpose(mixed), ab)
 
-        beta, a = term.sign * term.point.beta, term.sign * self.a
-        own = [
-            xp.stack([m[..., 0, 0], m[..., 1, 1]], axis=-1)[..., None] for m in (bb, ba, ab, -self.inverse)
-        ]
-        left = xp.stack([own[0] * beta + own[2] * a, own[1] * beta + own[3] * a], axis=-2)
-        right = xp.stack([beta, a], axis=-2)
-        left, right = (_rows(pairs.per_secret(v)) for v in (left, right))
-        diagonal = pairs.sum_per_secret(term.sign**2 * self.diagonal)
-        diagonal = xp.matmul(transposed(left), right) + diagonal_matrix(diagonal)
+        beta = term.sign * term.point.beta[:, outputs, ...]
+        a = term.sign * self.a[:, outputs, ...]
+        ends = xp.stack([beta, a], axis=-2)  # (K, …, T, 2, 2, U)
+        own_bb, own_ab, own_aa = (xp.linalg.diagonal(m)[..., None] for m in (bb, ab, inverse))
+        own = xp.stack([own_bb * beta + own_ab * a, own_ab * beta - own_aa * a], axis=-2)
+        left, right = (_rows(pairs.per_secret(v)) for v in (own, ends))
+        diagonal = pairs.sum_per_secret(term.sign**2 * self.diagonal[:, outputs, ...])
+        diagonal = diagonal_matrix(diagonal + barrier[:, outputs, ...])
+        diagonal = diagonal + xp.matmul(xp.matrix_transpose(left), right)
 
-        to_b = bb[..., 0, 1, None] * beta[..., 0, :] + ab[..., 0, 1, None] * a[..., 0, :]
-        to_a = ba[..., 0, 1, None] * beta[..., 0, :] - self.inverse[..., 0, 1, None] * a[..., 0, :]
-        off = to_b[..., :, None] * beta[..., 1, None, :] + to_a[..., :, None] * a[..., 1, None, :]
-        off = off + transposed(xp.take(off, pairs.reverse, axis=2))
+        beta, a = beta[..., 0, :], a[..., 0, :]
+        to_b = bb[..., 0, 1, None] * beta + ab[..., 0, 1, None] * a
+        to_a = ab[..., 1, 0, None] * beta - inverse[..., 0, 1, None] * a
+        off = pairs.blocks_above(xp.stack([to_b, to_a], axis=-2), ends[..., 1, :, :])
         return pairs.block_matrix(diagonal, off)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
