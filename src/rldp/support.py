@@ -26,11 +26,9 @@ API standard.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
-import array_api_compat
-import numpy as np
+from rldp._namespace import Array, namespace, row_sum
 
 __all__ = [
     "Array",
@@ -42,27 +40,6 @@ __all__ = [
     "row_sum",
     "worst_members",
 ]
-
-Array = Any
-
-
-def namespace(x: Array) -> Any:
-    """The array library of ``x``. NumPy's own namespace follows the standard and is quickest."""
-    return np if type(x) is np.ndarray else array_api_compat.array_namespace(x)
-
-
-def row_sum(x: Array) -> Array:
-    """Sum over the last axis. As a product with ones it is several times quicker on short rows."""
-    if type(x) is np.ndarray:
-        return np.vecdot(x, _ones(x.shape[-1]))
-    xp = namespace(x)
-    return xp.vecdot(x, xp.ones(x.shape[-1], dtype=x.dtype))
-
-
-@lru_cache(maxsize=64)
-def _ones(size: int) -> Array:
-    return np.ones(size)
-
 
 @dataclass(frozen=True)
 class MeanPoint:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rldp.problem import ordered_pairs
 from rldp.solver.arrays import Constant, reshape
-from rldp.support import Array
+from rldp.support import Array, namespace
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,6 @@ class Pairs(Constant):
         For each of them the numbers of the pairs (s1, s2) and (s2, s1).
     """
 
-    xp: Array
     secrets: int
     incidence: Array
     slots: Array
@@ -52,7 +51,7 @@ class Pairs(Constant):
         s = np.arange(secrets)
         incidence = (s[:, None] == pairs.reshape(-1)).astype(np.float64)
         incidence, slots, forth, back = (xp.asarray(x) for x in (incidence, slots, forth, back))
-        return cls(xp, secrets, incidence, slots, unordered, forth, back)
+        return cls(secrets, incidence, slots, unordered, forth, back)
 
     @property
     def count(self) -> int:
@@ -61,21 +60,22 @@ class Pairs(Constant):
 
     def ends_of(self, table: Array) -> Array:
         """(..., |S|, U) → (..., T, 2, U): what each pair sees of ``table``."""
-        seen = self.xp.matmul(self.xp.matrix_transpose(self.incidence), table)
+        xp = namespace(table)
+        seen = xp.matmul(xp.matrix_transpose(self.incidence), table)
         return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
 
     def sum_per_secret(self, table: Array) -> Array:
         """(..., T, 2, U) → (..., |S|, U): entries added up by secret."""
         head, values = table.shape[:-3], table.shape[-1]
         merged = reshape(table, head + (2 * self.count, values))
-        return self.xp.matmul(self.incidence, merged)
+        return namespace(table).matmul(self.incidence, merged)
 
     def per_secret(self, table: Array) -> Array:
         """(K, Y, T, 2, ...) → (K, Y, |S|, 2(|S|−1), ...): the same entries, grouped by secret."""
         head, tail = table.shape[:2], table.shape[4:]
         merged = reshape(table, head + (2 * self.count,) + tail)
         shape = head + (self.secrets, 2 * (self.secrets - 1)) + tail
-        return reshape(self.xp.take(merged, self.slots, axis=2), shape)
+        return reshape(namespace(table).take(merged, self.slots, axis=2), shape)
 
     def block_matrix(self, diagonal: Array, off: Array) -> Array:
         """One symmetric matrix (K, Y, |S|U, |S|U) per output.
@@ -84,13 +84,14 @@ class Pairs(Constant):
         of ``forth``.
         """
         s, head, values = self.secrets, diagonal.shape[:2], diagonal.shape[-1]
-        matrix = self.xp.empty(head + (s, values, s, values), dtype=diagonal.dtype)
+        xp = namespace(diagonal)
+        matrix = xp.empty(head + (s, values, s, values), dtype=diagonal.dtype)
         for secret in range(s):
             matrix[:, :, secret, :, secret, :] = diagonal[:, :, secret, ...]
         for place, (first, second) in enumerate(self.unordered):
             block = off[:, :, place, ...]
             matrix[:, :, first, :, second, :] = block
-            matrix[:, :, second, :, first, :] = self.xp.matrix_transpose(block)
+            matrix[:, :, second, :, first, :] = xp.matrix_transpose(block)
         return reshape(matrix, head + (s * values, s * values))
 
     def blocks_above(self, left: Array, right: Array) -> Array:
@@ -98,7 +99,7 @@ class Pairs(Constant):
 
         A pair adds left ⊗ right, both (K, Y, T, m, U), to the block of its first and second secret.
         """
-        xp = self.xp
+        xp = namespace(left)
         (left, left_back), (right, right_back) = (
             (xp.take(x, self.forth, axis=2), xp.take(x, self.back, axis=2)) for x in (left, right)
         )

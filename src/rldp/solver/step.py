@@ -109,7 +109,7 @@ class Local:
         gq = gq + self.distortion * reshape(pi, cells) - aims[0] - reshape(it.nu, cells)
         missing = xp.sum(it.q, axis=1) - 1
         rhs = -self.system.layout.join((gq, geta, geta_utility, missing))
-        accuracy = 1.0 if guide is None else 0.1  # the predictor only looks ahead
+        accuracy = 100.0 if guide is None else 1.0  # the predictor only looks ahead
         x = self.system.layout.split(self.system.solve(rhs, accuracy * self.mu, refine=self.delicate))
         privacy = it.privacy.step(x[0], x[1])
         utility = it.utility.step(flat(xp.sum(self.distortion * x[0], axis=1)), x[2])
