@@ -62,7 +62,7 @@ def _quick_numpy() -> Any:
 
 def _reduction(ufunc: np.ufunc) -> Any:
     def reduce(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return ufunc.reduce(x, axis, None, None, keepdims)
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
 
     return reduce
 

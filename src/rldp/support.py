@@ -41,6 +41,7 @@ __all__ = [
     "worst_members",
 ]
 
+
 @dataclass(frozen=True)
 class MeanPoint:
     r"""The nested mean at a point :math:`p`, with its derivatives.
@@ -92,7 +93,7 @@ class Variation:
     def _variance(self) -> Array:
         return namespace(self.dp).vecdot(self.point.omega, self._deviation**2)
 
-    @property
+    @cached_property
     def value_curvature(self) -> Array:
         """Half the second derivative of G, never positive: (...)."""
         point = self.point

@@ -24,15 +24,6 @@ class Constant:
     """Marks a value that is the same for every problem of a batch."""
 
 
-@dataclass(frozen=True)
-class TermStep:
-    """A direction in a term's η, in its slacks, and in their multipliers."""
-
-    eta: Array
-    slacks: tuple[Array, ...]
-    multipliers: tuple[Array, ...] = ()
-
-
 def along(batch: Array, like: Array) -> Array:
     """``batch`` (K,) shaped so that it multiplies ``like`` (K, ...)."""
     return batch[(...,) + (None,) * (like.ndim - 1)]
@@ -63,7 +54,11 @@ class Layout(Constant):
 
     def split(self, joined: Array) -> tuple[Array, ...]:
         k = joined.shape[0]
-        return tuple(reshape(joined[:, place], (k, *shape)) for place, shape in self.places)
+        return tuple([reshape(joined[:, place], (k, *shape)) for place, shape in self.places])
+
+    def part(self, joined: Array, number: int) -> Array:
+        place, shape = self.places[number]
+        return reshape(joined[:, place], (joined.shape[0], *shape))
 
 
 @lru_cache(maxsize=256)
@@ -116,12 +111,6 @@ def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
     matrix *= scale
 
 
-def longest_step(slack: Array, step: Array) -> Array:
-    """Largest t ≥ 0 per problem with slack + t·step ≥ 0 throughout, for arrays (K, N); at most 1e30."""
-    xp = namespace(slack)
-    return 1.0 / xp.clip(xp.max(-step / slack, axis=1), min=1e-30)
-
-
 def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
     """Apply ``function`` to the arrays in equally built dataclasses; leave everything else alone."""
     if is_array_api_obj(tree):
@@ -140,6 +129,13 @@ def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
 def take_problems(tree: Tree, index: Array) -> Tree:
     """Keep only the problems numbered ``index``."""
     return map_arrays(lambda x: namespace(x).take(x, index, axis=0), tree)
+
+
+def put_problems(array: Array, mask: Array, some: Array) -> Array:
+    """``array`` (K, ...) with the problems where ``mask`` holds replaced by ``some``, in their order."""
+    xp, k = namespace(array), array.shape[0]
+    place = k - 1 + xp.cumulative_sum(xp.astype(mask, xp.int64))
+    return xp.take(xp.concat([array, some]), xp.where(mask, place, xp.arange(k)), axis=0)
 
 
 def choose(mask: Array, yes: Tree, no: Tree) -> Tree:

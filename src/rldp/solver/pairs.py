@@ -64,6 +64,12 @@ class Pairs(Constant):
         seen = xp.matmul(xp.matrix_transpose(self.incidence), table)
         return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
 
+    def ends_matrix(self, sign: Array) -> Array:
+        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1)."""
+        xp = namespace(sign)
+        ends = reshape(xp.matrix_transpose(self.incidence), (self.count, 2, self.secrets))
+        return reshape(sign * ends, (sign.shape[0], 1, 2 * self.count, self.secrets))
+
     def sum_per_secret(self, table: Array) -> Array:
         """(..., T, 2, U) → (..., |S|, U): entries added up by secret."""
         head, values = table.shape[:-3], table.shape[-1]

@@ -167,7 +167,8 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     cost = cost + privacy.residual(privacy.multipliers, 0.0)[0]
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(0.3 * mu * outputs, q)
-    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility)
+    rough = xp.zeros((k,), dtype=xp.bool)
+    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough)
 
 
 def _recorded(

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rldp.solver.arrays import TermStep, along, diagonal_matrix, reshape
+from rldp.solver.arrays import along, diagonal_matrix, reshape
 from rldp.solver.pairs import Pairs
-from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
+from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,17 @@ class NominalPrivacy:
     def curvature(self) -> NominalCurvature:
         return NominalCurvature(self)
 
-    def step(self, dq: Array, deta: Array) -> TermStep:
-        return TermStep(deta, (self._slope(dq),))
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (self._slope(dq),)
 
-    def sigma_curvature(self, step: TermStep) -> Array:
-        """Half the second derivative of σ along the step: none."""
-        return 0.0 * self.sigma
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step: not at all."""
+        return None
 
-    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
-        """Half the second derivatives of the slacks and of ϱ along the step: none."""
-        return (0.0 * step.slacks[0],), 0.0
+    def bend(self, variation: Variation, dz: Array) -> Array:
+        """Half the second derivative of ϱ along a step: none."""
+        return 0.0
 
     def members(self) -> Array:
         """The only member of the projected set: the estimated conditionals."""
@@ -130,6 +131,7 @@ class RobustPrivacy:
 
     pairs: Pairs
     sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    to_ends: Array  # (K, 1, 2T, |S|): from Q to x
     mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
     eta: Array  # (K, Y, T, 2)
     point: MeanPoint  # at p (K, Y, T, 2, U)
@@ -155,7 +157,8 @@ class RobustPrivacy:
         excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)[..., None] * share
         excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
-        shell = cls(pairs, sign, mean, eta, None, None, None, None)  # type: ignore[arg-type]
+        to_ends = pairs.ends_matrix(sign)
+        shell = cls(pairs, sign, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
         shell = shell.at(q, eta)
         return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
 
@@ -175,37 +178,37 @@ class RobustPrivacy:
         return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
     def _x(self, q: Array) -> Array:
-        return self.sign * self.pairs.ends_of(q)
+        x = namespace(q).matmul(self.to_ends, q)
+        return reshape(x, (*q.shape[:2], self.pairs.count, 2, q.shape[3]))
 
     def _to_q(self, rho: Array) -> Array:
-        return self.pairs.sum_per_secret(self.sign * rho)
+        xp, (k, outputs, pairs, two, values) = namespace(rho), rho.shape
+        merged = reshape(rho, (k, outputs, pairs * two, values))
+        return xp.matmul(xp.matrix_transpose(self.to_ends), merged)
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
         z, w = multipliers
-        rho = z[..., None, None] * self.point.gradient + w + bend
+        rho = z[..., None, None] * self.point.gradient + (w + bend)
         return self._to_q(rho), z[..., None] - row_sum(rho)
 
     def curvature(self) -> RobustCurvature:
         return RobustCurvature.of(self)
 
-    def step(self, dq: Array, deta: Array) -> TermStep:
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
         xp = namespace(dq)
         dp = deta[..., None] - self._x(dq)
-        dsigma = row_sum(xp.vecdot(self.point.gradient, dp) - deta)
-        return TermStep(deta, (dsigma, dp))
+        return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
 
-    def sigma_curvature(self, step: TermStep) -> Array:
-        """Half the second derivative of σ along the step."""
-        return self.point.along(step.slacks[1]).value_curvature
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step that moves the slacks so."""
+        return self.point.along(moves[1])
 
-    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
-        """Half the second derivatives of the slacks and of ϱ along the step."""
-        dp, dz = step.slacks[1], step.multipliers[0]
-        variation = self.point.along(dp)
+    def bend(self, variation: Variation, dz: Array) -> Array:
+        """Half the second derivative of ϱ along a step."""
         bend = self.z[..., None, None] * variation.gradient_curvature
-        slope = self.point.gradient * variation.log_gradient_slope
-        return (variation.value_curvature, 0.0 * dp), bend + dz[..., None, None] * slope
+        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
 
     def members(self) -> Array:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
@@ -228,6 +231,8 @@ class RobustCurvature:
     """
 
     term: RobustPrivacy
+    ratio: Array  # (K, Y, T): z/σ
+    stiffness: Array  # (K, Y, T, 2, U): w/p
     a: Array  # (K, Y, T, 2, U)
     diagonal: Array  # (K, Y, T, 2, U): D
     inverse: Array  # (K, Y, T, 2, 2)
@@ -264,7 +269,7 @@ class RobustCurvature:
         mixed = opposed * r[..., :, None] + c[..., :, None] * along_sigma[..., None, :]
         base = opposed + slope[..., :, None] * along_sigma[..., None, :] - diagonal_matrix(within[..., 0])
         a = pull * deviation + stiffness
-        return cls(term, a, pull * point.inverse + stiffness, inverse, mixed, base)
+        return cls(term, ratio, stiffness, a, pull * point.inverse + stiffness, inverse, mixed, base)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
@@ -293,10 +298,10 @@ class RobustCurvature:
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
         term = self.term
-        dsigma, dp = term.step(dq, deta).slacks
-        dz = -(term.z / term.sigma) * dsigma
+        dsigma, dp = term.moves(dq, deta)
+        dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        rho = term.point.gradient * slope - term.w * term.point.inverse * dp
+        rho = term.point.gradient * slope - self.stiffness * dp
         return term._to_q(rho), dz[..., None] - row_sum(rho)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
