@@ -177,6 +177,20 @@ class NestedMean:
         """C, or 0 for a family of which no group was seen: there G = 0."""
         return (self.budget + self._total) * (1 - self._alone)
 
+    @cached_property
+    def _positive_size(self) -> Array:
+        return self.budget + self._total + self._alone
+
+    @cached_property
+    def _seen_cells(self) -> Array:
+        return self.conditionals > 0
+
+    @cached_property
+    def _log_conditionals(self) -> Array:
+        """Of the cells that were seen; 0 for the others."""
+        xp = namespace(self.masses)
+        return xp.log(xp.where(self._seen_cells, self.conditionals, 1.0))
+
     def at(self, p: Array) -> MeanPoint:
         """G and its weights at ``p`` (..., I, U), all positive.
 
@@ -191,12 +205,12 @@ class NestedMean:
         log_mean = xp.log(centre) + log_mean
         level = xp.vecdot(self._shares, log_mean)
         excess = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
-        share = (row_sum(excess) - self.budget) / (self.budget + self._total + self._alone)
+        share = (row_sum(excess) - self.budget) / self._positive_size
         part = excess + self.masses
         total = row_sum(part) + self._alone
         log_share = xp.log1p(share)
         if bool(xp.any(share < -0.5)):
-            direct = xp.log(total / (self.budget + self._total + self._alone))
+            direct = xp.log(total / self._positive_size)
             log_share = xp.where(share < -0.5, direct, log_share)
         value = xp.exp(level + log_share / self.theta) * self._size
         return self._point(p, value, part / total[..., None], omega)
@@ -258,9 +272,8 @@ class NestedMean:
     def divergence(self, members: Array) -> Array:
         """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
         xp = namespace(members)
-        seen = self.conditionals > 0
-        positive = xp.clip(xp.where(seen, members, 1.0), min=1e-300)
-        log_ratio = xp.log(xp.where(seen, self.conditionals, 1.0)) - xp.log(positive)
+        positive = xp.clip(xp.where(self._seen_cells, members, 1.0), min=1e-300)
+        log_ratio = self._log_conditionals - xp.log(positive)
         if self.order == 0:
             spent = xp.vecdot(self.conditionals, log_ratio)
         else:
@@ -276,7 +289,7 @@ class NestedMean:
         is enough; a hair more is taken, so that rounding cannot leave them outside.
         """
         xp = namespace(members)
-        members = xp.where(self.conditionals > 0, xp.clip(members, min=1e-290), members)
+        members = xp.where(self._seen_cells, xp.clip(members, min=1e-290), members)
         spent = self.divergence(members)
         over = spent > self.budget * (1 - 1e-12)
         fraction = (spent - self.budget * (1 - 1e-9)) / xp.where(spent > 0, spent, 1.0)

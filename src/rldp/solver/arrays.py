@@ -50,10 +50,15 @@ class Layout(Constant):
         return _layout(tuple(part.shape[1:] for part in parts))
 
     def join(self, parts: Sequence[Array]) -> Array:
+        if type(parts[0]) is np.ndarray:  # as below; this runs often
+            k = len(parts[0])
+            return np.concatenate([part.reshape(k, -1) for part in parts], axis=1)
         return namespace(parts[0]).concat([flat(part) for part in parts], axis=1)
 
     def split(self, joined: Array) -> tuple[Array, ...]:
         k = joined.shape[0]
+        if type(joined) is np.ndarray:
+            return tuple([joined[:, place].reshape(k, *shape) for place, shape in self.places])
         return tuple([reshape(joined[:, place], (k, *shape)) for place, shape in self.places])
 
     def part(self, joined: Array, number: int) -> Array:

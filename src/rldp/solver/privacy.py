@@ -255,19 +255,19 @@ class RobustCurvature:
         pull = within * point.beta
         variance = row_sum(pull * point.p * deviation**2 + stiffness)
 
-        r0, r1, c0, c1 = r[..., 0], r[..., 1], c[..., 0], c[..., 1]
-        v0, v1 = variance[..., 0], variance[..., 1]
-        h00 = v0 + between * r0**2 + ratio * c0**2
-        h11 = v1 + between * r1**2 + ratio * c1**2
-        h01 = ratio * c0 * c1 - between * r0 * r1
-        cross = between * ratio * (r0 * c1 + r1 * c0) ** 2
-        determinant = v0 * h11 + v1 * (h00 - v0) + cross
-        inverse = _two_by_two(h11, -h01, -h01, h00) / determinant[..., None, None]
-
         opposed = between[..., None, None] * xp.asarray([[1.0, -1.0], [-1.0, 1.0]], dtype=z.dtype)
-        along_sigma = ratio[..., None] * slope
-        mixed = opposed * r[..., :, None] + c[..., :, None] * along_sigma[..., None, :]
-        base = opposed + slope[..., :, None] * along_sigma[..., None, :] - diagonal_matrix(within[..., 0])
+        opposed_r = opposed * r[..., :, None]
+        pulled_c = (ratio[..., None] * c)[..., :, None]
+        beyond = opposed_r * r[..., None, :] + pulled_c * c[..., None, :]  # H without V
+        v0, v1, b00, b11 = variance[..., 0], variance[..., 1], beyond[..., 0, 0], beyond[..., 1, 1]
+        cross = between * ratio * (r[..., 0] * c[..., 1] + r[..., 1] * c[..., 0]) ** 2
+        determinant = v0 * (v1 + b11) + v1 * b00 + cross
+        adjugate = _two_by_two(v1 + b11, -beyond[..., 0, 1], -beyond[..., 0, 1], v0 + b00)
+
+        mixed = opposed_r + pulled_c * slope[..., None, :]
+        along_sigma = (ratio[..., None] * slope)[..., :, None]
+        base = opposed + along_sigma * slope[..., None, :] - diagonal_matrix(within[..., 0])
+        inverse = adjugate / determinant[..., None, None]
         a = pull * deviation + stiffness
         return cls(term, ratio, stiffness, a, pull * point.inverse + stiffness, inverse, mixed, base)
 
@@ -336,7 +336,7 @@ def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Ar
 
 def _two_by_two(m00: Array, m01: Array, m10: Array, m11: Array) -> Array:
     xp = namespace(m00)
-    return xp.stack([xp.stack([m00, m01], axis=-1), xp.stack([m10, m11], axis=-1)], axis=-2)
+    return reshape(xp.stack([m00, m01, m10, m11], axis=-1), (*m00.shape, 2, 2))
 
 
 def _product(m: Array, n: Array) -> Array:
@@ -346,7 +346,7 @@ def _product(m: Array, n: Array) -> Array:
 
 def _times(m: Array, x: Array) -> Array:
     """2×2 matrix times vector."""
-    return m[..., :, 0] * x[..., None, 0] + m[..., :, 1] * x[..., None, 1]
+    return m[..., 0] * x[..., :1] + m[..., 1] * x[..., 1:]
 
 
 def _rows(table: Array) -> Array:
