@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import is_array_api_obj
-from scipy.linalg import lapack
 
+from rldp.solver.cores import invert_positive
 from rldp.support import Array, namespace
 
 Tree = TypeVar("Tree")
@@ -105,13 +105,7 @@ def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
     matrix *= scale[:, None]
     matrix *= scale
     diagonal += jitter
-    factor, failed = lapack.dpotrf(matrix, lower=1, clean=1)
-    if failed:  # positive definite up to rounding only
-        matrix[...] = np.linalg.inv(matrix)
-    else:
-        lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        np.add(lower, lower.T, out=matrix)
-        diagonal *= 0.5
+    invert_positive(matrix)
     matrix *= scale[:, None]
     matrix *= scale
 

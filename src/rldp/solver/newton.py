@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from rldp.solver.arrays import Layout, apply, flat, put_problems, reshape, scaled_inverse, take_problems
+from rldp.solver.cores import on_every_core
 from rldp.solver.privacy import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
@@ -78,9 +79,12 @@ class NewtonSystem:
             inverse = scaled_inverse(self.privacy.matrix(self.barrier, parts[0]), _JITTER)
         else:
             inverse = xp.empty((k, outputs, n, n), dtype=self.barrier.dtype)
-            for part in parts:
+
+            def invert(part: slice) -> None:
                 matrix = self.privacy.matrix(self.barrier, part)
                 inverse[:, part, ...] = scaled_inverse(matrix, _JITTER)
+
+            on_every_core(invert, parts)
         if self.utility is None:
             return Blocks(inverse, scaled_inverse(xp.sum(inverse, axis=1), _SCHUR_JITTER)), None
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
