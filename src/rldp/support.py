@@ -325,30 +325,37 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
     scale = xp.where(scale > 0, scale, 1.0)[..., None]
     below = below / scale[..., None]  # the problem is homogeneous: h and all below are in this unit
 
-    def merit(h: Array, mu: float) -> Array:
-        value = mean.at(h[..., None] + below).value
-        return row_sum(h - mu * xp.log(h)) - value
+    def at(h: Array) -> MeanPoint:
+        return mean.at(h[..., None] + below)
+
+    def merit(h: Array, point: MeanPoint, mu: float) -> Array:
+        return row_sum(h - mu * xp.log(h)) - point.value
 
     h, mu, fall = xp.ones_like(top), 1.0, 3
     if start is not None:
         h, mu, fall = xp.clip((start - top) / scale, min=1e-9), 1e-8, 1000
+    point = at(h)
     for _ in range(steps):
         mu = max(mu / fall, 1e-14)
-        point = mean.at(h[..., None] + below)
         slope = 1 - row_sum(point.gradient) - mu / h
         step = -_solve_small(_eta_hessian(point), mu / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)
         length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
-        before, decrease = merit(h, mu), xp.vecdot(slope, step)
+        before, decrease = merit(h, point, mu), xp.vecdot(slope, step)
         if mu == 1e-14 and bool(xp.all(-decrease <= 1e-17)):
             break
         for _ in range(10):
-            reached = merit(h + length[..., None] * step, mu)
+            ahead = h + length[..., None] * step
+            point = at(ahead)
+            reached = merit(ahead, point, mu)
             short = ~(reached <= before + 1e-4 * length * decrease + 1e-15 * xp.abs(before))
             if not bool(xp.any(short)):
                 break
             length = xp.where(short, length / 2, length)
-        h = h + length[..., None] * step
+        else:
+            ahead = h + length[..., None] * step
+            point = at(ahead)
+        h = ahead
     return top + scale * h
 
 

@@ -120,14 +120,15 @@ class NewtonSystem:
         it is found out. Returned along with the solution.
         """
         xp = namespace(rhs)
-        x = self._eliminate(rhs)
+        x, image = self._eliminate(rhs), None
         if rough is None:
-            rough = _largest(rhs - self.apply(x)) > tolerance
+            image = self.apply(x)
+            rough = _largest(rhs - image) > tolerance
         if not bool(xp.any(rough)):
             return x, rough
         which = xp.nonzero(rough)[0]
         if 2 * which.shape[0] > rhs.shape[0]:
-            return self._refined(rhs, tolerance, x), rough
+            return self._refined(rhs, tolerance, x, image), rough
         some = take_problems((rhs, tolerance, x), which)
         return put_problems(x, rough, self._of(which)._refined(*some)), rough
 
@@ -139,16 +140,17 @@ class NewtonSystem:
         )
         return some
 
-    def _refined(self, rhs: Array, tolerance: Array, direction: Array) -> Array:
-        """Generalised conjugate residuals, from an eliminated solution; the residual never grows.
+    def _refined(self, rhs: Array, tolerance: Array, direction: Array, image: Array = None) -> Array:
+        """Generalised conjugate residuals; the residual never grows.
 
+        ``direction`` is the eliminated solution, and ``image`` what the system makes of it, if known.
         Each step adds the multiple of a new direction that leaves the smallest residual.
         """
         xp = namespace(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
         for _ in range(_REFINEMENTS):
-            image = self.apply(direction)
+            image = self.apply(direction) if image is None else image
             for old, old_image, norm in history:
                 factor = (xp.vecdot(image, old_image) / norm)[:, None]
                 direction, image = direction - factor * old, image - factor * old_image
@@ -158,7 +160,7 @@ class NewtonSystem:
             if bool(xp.all(_largest(residual) <= tolerance)):
                 break
             history.append((direction, image, norm))
-            direction = self._eliminate(residual)
+            direction, image = self._eliminate(residual), None
         return x
 
     def _eliminate(self, rhs: Array) -> Array:

@@ -7,6 +7,8 @@ matrix or gathers along a fixed permutation, so they run on any array library wi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +41,8 @@ class Pairs(Constant):
     back: Array
 
     @classmethod
-    def of(cls, secrets: int, xp: Array) -> Pairs:
+    @lru_cache(maxsize=16)
+    def of(cls, secrets: int, xp: Any) -> Pairs:
         pairs = ordered_pairs(secrets)
         first, second = pairs.T
         number = np.zeros((secrets, secrets), dtype=np.int64)
