@@ -8,8 +8,8 @@ import pytest
 
 import rldp
 from rldp.problem import DesignProblem, ordered_pairs
-from rldp.solver import solve
-from rldp.solver.arrays import Layout
+from rldp.solver import cores, solve
+from rldp.solver.arrays import Layout, scaled_inverse
 from rldp.solver.newton import NewtonSystem
 from rldp.solver.pairs import Pairs
 from rldp.solver.path import _start
@@ -91,8 +91,8 @@ def stationarity(local, step, distortion):
     linear = local.layout.join(
         (
             dq,
-            *it.privacy.step(dq, deta).slacks,
-            *it.utility.step((distortion * dq).sum(axis=1).reshape(1, -1), deta_utility).slacks,
+            *it.privacy.moves(dq, deta),
+            *it.utility.moves((distortion * dq).sum(axis=1).reshape(1, -1), deta_utility),
         )
     )
     assert np.allclose(moves, linear, atol=1e-5)
@@ -112,7 +112,7 @@ def test_elimination_solves_the_system_it_was_built_from(problem):
     system: NewtonSystem = Local.at(_start(task, distortion, np), distortion).system
     size = sum(int(np.prod(shape)) for _, shape in system.layout.places)
     rhs = np.random.default_rng(2).normal(size=(2, size))
-    x = system.solve(rhs, np.full(2, 1e-12))
+    x, _ = system.solve(rhs, np.full(2, 1e-12))
     assert np.abs(system.apply(x) - rhs).max() <= 1e-8
 
 
@@ -139,3 +139,31 @@ def test_pairs_move_tables_back_and_forth():
 def test_the_four_problems_are_named():
     sample = rldp.Sample([[8, 3], [2, 9]])
     assert [rldp.design(sample, 1.0, **sets_of(p)).problem for p in PROBLEMS] == list(PROBLEMS)
+
+
+def test_large_matrices_are_inverted_like_small_ones():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(2, 60, 90))
+    plain = factors @ factors.mT
+    scale = np.exp(5 * rng.normal(size=(2, 60)))
+    scale = scale[:, :, None] * scale[:, None, :]
+    inverse = scaled_inverse(plain * scale, 0.0)
+    assert np.allclose(inverse * scale, np.linalg.inv(plain), atol=1e-12)
+
+
+def test_a_matrix_that_rounding_made_indefinite_is_inverted_all_the_same():
+    matrix = np.eye(50)
+    matrix[0, 1] = matrix[1, 0] = 1 + 1e-9
+    assert np.allclose(scaled_inverse(matrix.copy(), 0.0) @ matrix, np.eye(50), atol=1e-5)
+
+
+def test_blas_gets_its_threads_back():
+    def threads():
+        return [get() for get, _ in cores._controls()]
+
+    before = threads()
+    with cores.one_blas_thread():
+        with cores.one_blas_thread():
+            pass
+        assert all(count == 1 for count in threads())
+    assert threads() == before

@@ -26,11 +26,9 @@ API standard.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
-import array_api_compat
-import numpy as np
+from rldp._namespace import Array, namespace, row_sum
 
 __all__ = [
     "Array",
@@ -42,26 +40,6 @@ __all__ = [
     "row_sum",
     "worst_members",
 ]
-
-Array = Any
-
-
-def namespace(x: Array) -> Any:
-    """The array library of ``x``. NumPy's own namespace follows the standard and is quickest."""
-    return np if type(x) is np.ndarray else array_api_compat.array_namespace(x)
-
-
-def row_sum(x: Array) -> Array:
-    """Sum over the last axis. As a product with ones it is several times quicker on short rows."""
-    if type(x) is np.ndarray:
-        return np.vecdot(x, _ones(x.shape[-1]))
-    xp = namespace(x)
-    return xp.vecdot(x, xp.ones(x.shape[-1], dtype=x.dtype))
-
-
-@lru_cache(maxsize=64)
-def _ones(size: int) -> Array:
-    return np.ones(size)
 
 
 @dataclass(frozen=True)
@@ -115,7 +93,7 @@ class Variation:
     def _variance(self) -> Array:
         return namespace(self.dp).vecdot(self.point.omega, self._deviation**2)
 
-    @property
+    @cached_property
     def value_curvature(self) -> Array:
         """Half the second derivative of G, never positive: (...)."""
         point = self.point
@@ -199,6 +177,20 @@ class NestedMean:
         """C, or 0 for a family of which no group was seen: there G = 0."""
         return (self.budget + self._total) * (1 - self._alone)
 
+    @cached_property
+    def _positive_size(self) -> Array:
+        return self.budget + self._total + self._alone
+
+    @cached_property
+    def _seen_cells(self) -> Array:
+        return self.conditionals > 0
+
+    @cached_property
+    def _log_conditionals(self) -> Array:
+        """Of the cells that were seen; 0 for the others."""
+        xp = namespace(self.masses)
+        return xp.log(xp.where(self._seen_cells, self.conditionals, 1.0))
+
     def at(self, p: Array) -> MeanPoint:
         """G and its weights at ``p`` (..., I, U), all positive.
 
@@ -213,12 +205,12 @@ class NestedMean:
         log_mean = xp.log(centre) + log_mean
         level = xp.vecdot(self._shares, log_mean)
         excess = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
-        share = (row_sum(excess) - self.budget) / (self.budget + self._total + self._alone)
+        share = (row_sum(excess) - self.budget) / self._positive_size
         part = excess + self.masses
         total = row_sum(part) + self._alone
         log_share = xp.log1p(share)
         if bool(xp.any(share < -0.5)):
-            direct = xp.log(total / (self.budget + self._total + self._alone))
+            direct = xp.log(total / self._positive_size)
             log_share = xp.where(share < -0.5, direct, log_share)
         value = xp.exp(level + log_share / self.theta) * self._size
         return self._point(p, value, part / total[..., None], omega)
@@ -280,9 +272,8 @@ class NestedMean:
     def divergence(self, members: Array) -> Array:
         """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
         xp = namespace(members)
-        seen = self.conditionals > 0
-        positive = xp.clip(xp.where(seen, members, 1.0), min=1e-300)
-        log_ratio = xp.log(xp.where(seen, self.conditionals, 1.0)) - xp.log(positive)
+        positive = xp.clip(xp.where(self._seen_cells, members, 1.0), min=1e-300)
+        log_ratio = self._log_conditionals - xp.log(positive)
         if self.order == 0:
             spent = xp.vecdot(self.conditionals, log_ratio)
         else:
@@ -299,7 +290,7 @@ class NestedMean:
         outside.
         """
         xp = namespace(members)
-        members = xp.where(self.conditionals > 0, xp.clip(members, min=1e-290), members)
+        members = xp.where(self._seen_cells, xp.clip(members, min=1e-290), members)
         spent = self.divergence(members)
         safe = xp.clip(self.budget * (1 - 1e-11) - 4e-15 * (self.order or 1.0), min=0.0)
         over = spent > safe
@@ -336,30 +327,37 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
     scale = xp.where(scale > 0, scale, 1.0)[..., None]
     below = below / scale[..., None]  # the problem is homogeneous: h and all below are in this unit
 
-    def merit(h: Array, mu: float) -> Array:
-        value = mean.at(h[..., None] + below).value
-        return row_sum(h - mu * xp.log(h)) - value
+    def at(h: Array) -> MeanPoint:
+        return mean.at(h[..., None] + below)
+
+    def merit(h: Array, point: MeanPoint, mu: float) -> Array:
+        return row_sum(h - mu * xp.log(h)) - point.value
 
     h, mu, fall = xp.ones_like(top), 1.0, 3
     if start is not None:
         h, mu, fall = xp.clip((start - top) / scale, min=1e-9), 1e-8, 1000
+    point = at(h)
     for _ in range(steps):
         mu = max(mu / fall, 1e-14)
-        point = mean.at(h[..., None] + below)
         slope = 1 - row_sum(point.gradient) - mu / h
         step = -_solve_small(_eta_hessian(point), mu / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)
         length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
-        before, decrease = merit(h, mu), xp.vecdot(slope, step)
+        before, decrease = merit(h, point, mu), xp.vecdot(slope, step)
         if mu == 1e-14 and bool(xp.all(-decrease <= 1e-17)):
             break
         for _ in range(10):
-            reached = merit(h + length[..., None] * step, mu)
+            ahead = h + length[..., None] * step
+            point = at(ahead)
+            reached = merit(ahead, point, mu)
             short = ~(reached <= before + 1e-4 * length * decrease + 1e-15 * xp.abs(before))
             if not bool(xp.any(short)):
                 break
             length = xp.where(short, length / 2, length)
-        h = h + length[..., None] * step
+        else:
+            ahead = h + length[..., None] * step
+            point = at(ahead)
+        h = ahead
     return top + scale * h
 
 

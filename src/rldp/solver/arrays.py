@@ -12,22 +12,16 @@ from typing import Any, TypeVar
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from rldp.solver.cores import invert_positive
 from rldp.support import Array, namespace
 
 Tree = TypeVar("Tree")
 
+_LARGE = 40  # rows from which one call per matrix costs less than it saves
+
 
 class Constant:
     """Marks a value that is the same for every problem of a batch."""
-
-
-@dataclass(frozen=True)
-class TermStep:
-    """A direction in a term's η, in its slacks, and in their multipliers."""
-
-    eta: Array
-    slacks: tuple[Array, ...]
-    multipliers: tuple[Array, ...] = ()
 
 
 def along(batch: Array, like: Array) -> Array:
@@ -56,11 +50,20 @@ class Layout(Constant):
         return _layout(tuple(part.shape[1:] for part in parts))
 
     def join(self, parts: Sequence[Array]) -> Array:
+        if type(parts[0]) is np.ndarray:  # as below; this runs often
+            k = len(parts[0])
+            return np.concatenate([part.reshape(k, -1) for part in parts], axis=1)
         return namespace(parts[0]).concat([flat(part) for part in parts], axis=1)
 
     def split(self, joined: Array) -> tuple[Array, ...]:
         k = joined.shape[0]
-        return tuple(reshape(joined[:, place], (k, *shape)) for place, shape in self.places)
+        if type(joined) is np.ndarray:
+            return tuple([joined[:, place].reshape(k, *shape) for place, shape in self.places])
+        return tuple([reshape(joined[:, place], (k, *shape)) for place, shape in self.places])
+
+    def part(self, joined: Array, number: int) -> Array:
+        place, shape = self.places[number]
+        return reshape(joined[:, place], (joined.shape[0], *shape))
 
 
 @lru_cache(maxsize=256)
@@ -81,10 +84,30 @@ def diagonal_matrix(x: Array) -> Array:
     return x[..., None] * xp.eye(x.shape[-1], dtype=x.dtype)
 
 
-def longest_step(slack: Array, step: Array) -> Array:
-    """Largest t ≥ 0 per problem with slack + t·step ≥ 0 throughout, for arrays (K, N); at most 1e30."""
-    xp = namespace(slack)
-    return 1.0 / xp.clip(xp.max(-step / slack, axis=1), min=1e-30)
+def scaled_inverse(matrix: Array, jitter: float) -> Array:
+    """Inverse of symmetric positive definite matrices, which may be overwritten.
+
+    Their diagonals are scaled to one first, and ``jitter`` is added to them. Large NumPy matrices
+    go through Cholesky's factor, at a third of the work.
+    """
+    xp, n = namespace(matrix), matrix.shape[-1]
+    scale = xp.linalg.diagonal(matrix) ** -0.5
+    if type(matrix) is np.ndarray and n >= _LARGE:
+        for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
+            _invert_in_place(block, s, jitter)
+        return matrix
+    scale = scale[..., :, None] * scale[..., None, :]
+    return xp.linalg.inv(matrix * scale + jitter * xp.eye(n, dtype=matrix.dtype)) * scale
+
+
+def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
+    diagonal = np.einsum("ii->i", matrix)
+    matrix *= scale[:, None]
+    matrix *= scale
+    diagonal += jitter
+    invert_positive(matrix)
+    matrix *= scale[:, None]
+    matrix *= scale
 
 
 def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
@@ -105,6 +128,13 @@ def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
 def take_problems(tree: Tree, index: Array) -> Tree:
     """Keep only the problems numbered ``index``."""
     return map_arrays(lambda x: namespace(x).take(x, index, axis=0), tree)
+
+
+def put_problems(array: Array, mask: Array, some: Array) -> Array:
+    """``array`` (K, ...) with the problems where ``mask`` holds replaced by ``some``, in their order."""
+    xp, k = namespace(array), array.shape[0]
+    place = k - 1 + xp.cumulative_sum(xp.astype(mask, xp.int64))
+    return xp.take(xp.concat([array, some]), xp.where(mask, place, xp.arange(k)), axis=0)
 
 
 def choose(mask: Array, yes: Tree, no: Tree) -> Tree:

@@ -10,7 +10,11 @@ was never eliminated, whose products lose none. See ``docs/theory.md``, 'The eng
 
 from __future__ import annotations
 
-from rldp.solver.arrays import Layout, apply, diagonal_matrix, flat, reshape
+from copy import copy
+from dataclasses import dataclass
+
+from rldp.solver.arrays import Layout, apply, flat, put_problems, reshape, scaled_inverse, take_problems
+from rldp.solver.cores import on_every_core
 from rldp.solver.privacy import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
@@ -18,6 +22,25 @@ from rldp.support import Array, namespace
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
+_PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The inverses of the outputs' blocks, and that of their sum."""
+
+    inverse: Array  # (K, Y, |S|U, |S|U)
+    schur: Array  # (K, |S|U, |S|U)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """How the outputs meet in v, with d measured from ``centre``."""
+
+    centre: Array  # (K, |S|U)
+    centred: Array  # (K, Y, |S|U)
+    joint: Array  # (K, |S|U, |S|U): from forces on v to the need for ν
+    force: Array  # (K, |S|U, |S|U): from the change of v that is asked for to the force it meets
 
 
 class NewtonSystem:
@@ -45,35 +68,39 @@ class NewtonSystem:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
         self.layout = layout
-        self._factorise()
+        self.blocks, self.coupling = self._factorise()
 
-    def _factorise(self) -> None:
+    def _factorise(self) -> tuple[Blocks, Coupling | None]:
         xp = namespace(self.barrier)
         k, outputs, secrets, values = self.barrier.shape
         n = secrets * values
-        matrix = self.privacy.matrix()
-        matrix = matrix + diagonal_matrix(reshape(self.barrier, (k, outputs, n)))
-        self._inverse = _scaled_inverse(matrix, _JITTER)
-        self._schur = _scaled_inverse(xp.sum(self._inverse, axis=1), _SCHUR_JITTER)
+        parts = _parts(outputs, 8 * k * n * n)
+        if len(parts) == 1:
+            inverse = scaled_inverse(self.privacy.matrix(self.barrier, parts[0]), _JITTER)
+        else:
+            inverse = xp.empty((k, outputs, n, n), dtype=self.barrier.dtype)
+
+            def invert(part: slice) -> None:
+                matrix = self.privacy.matrix(self.barrier, part)
+                inverse[:, part, ...] = scaled_inverse(matrix, _JITTER)
+
+            on_every_core(invert, parts)
         if self.utility is None:
-            return
+            return Blocks(inverse, scaled_inverse(xp.sum(inverse, axis=1), _SCHUR_JITTER)), None
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
         # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
         d = reshape(xp.broadcast_to(self.distortion, (outputs, secrets, values)), (1, outputs, n))
-        freedom = xp.linalg.diagonal(self._inverse)
-        self._centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
-        self._centred = d - self._centre[:, None, :]
-        right = self._inverse * self._centred[:, :, None, :]
-        self._coupling = xp.sum(right, axis=1)
-        compliance = xp.sum(self._centred[..., None] * right, axis=1)
-        coupled = xp.matmul(self._schur, self._coupling)
-        compliance = compliance - xp.matmul(xp.matrix_transpose(self._coupling), coupled)
-        self._stiffness = self.utility.matrix()
-        system = xp.eye(n, dtype=d.dtype) + xp.matmul(compliance, self._stiffness)
+        freedom = xp.linalg.diagonal(inverse)
+        centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
+        centred = d - centre[:, None, :]
+        movable, joint, compliance = _sums(inverse, centred, parts)
+        schur = scaled_inverse(movable, _SCHUR_JITTER)
+        compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
+        stiffness = self.utility.matrix()
+        system = xp.eye(n, dtype=d.dtype) + xp.matmul(compliance, stiffness)
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
-        self._force = xp.matmul(
-            self._stiffness, xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
-        )
+        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
+        return Blocks(inverse, schur), Coupling(centre, centred, joint, xp.matmul(stiffness, softened))
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
@@ -86,29 +113,54 @@ class NewtonSystem:
             gq = gq + self.distortion * self._per_cell(pi)
         return self.layout.join((gq, geta, eta_utility, xp.sum(dq, axis=1)))
 
-    def solve(self, rhs: Array, tolerance: Array, *, refine: bool = True) -> Array:
-        """Solve to ``tolerance`` (K,) where refinement reaches it; the residual never grows.
+    def solve(self, rhs: Array, tolerance: Array, rough: Array = None) -> tuple[Array, Array]:
+        """Solve to ``tolerance`` (K,), where refinement reaches it.
 
-        Generalised conjugate residuals: each step adds the multiple of a new direction that leaves
-        the smallest residual.
+        Elimination is good enough except for problems that are ``rough`` (K,); if that is not known,
+        it is found out. Returned along with the solution.
         """
-        if not refine:
-            return self._eliminate(rhs)
+        xp = namespace(rhs)
+        x, image = self._eliminate(rhs), None
+        if rough is None:
+            image = self.apply(x)
+            rough = _largest(rhs - image) > tolerance
+        if not bool(xp.any(rough)):
+            return x, rough
+        which = xp.nonzero(rough)[0]
+        if 2 * which.shape[0] > rhs.shape[0]:
+            return self._refined(rhs, tolerance, x, image), rough
+        some = take_problems((rhs, tolerance, x), which)
+        return put_problems(x, rough, self._of(which)._refined(*some)), rough
+
+    def _of(self, problems: Array) -> NewtonSystem:
+        """The systems of some of the problems."""
+        some = copy(self)
+        some.barrier, some.privacy, some.utility, some.blocks, some.coupling = take_problems(
+            (self.barrier, self.privacy, self.utility, self.blocks, self.coupling), problems
+        )
+        return some
+
+    def _refined(self, rhs: Array, tolerance: Array, direction: Array, image: Array = None) -> Array:
+        """Generalised conjugate residuals; the residual never grows.
+
+        ``direction`` is the eliminated solution, and ``image`` what the system makes of it, if known.
+        Each step adds the multiple of a new direction that leaves the smallest residual.
+        """
         xp = namespace(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
         for _ in range(_REFINEMENTS):
-            direction = self._eliminate(residual)
-            image = self.apply(direction)
+            image = self.apply(direction) if image is None else image
             for old, old_image, norm in history:
                 factor = (xp.vecdot(image, old_image) / norm)[:, None]
                 direction, image = direction - factor * old, image - factor * old_image
             norm = xp.clip(xp.vecdot(image, image), min=1e-300)
             length = (xp.vecdot(residual, image) / norm)[:, None]
             x, residual = x + length * direction, residual - length * image
-            history.append((direction, image, norm))
-            if bool(xp.all(xp.max(xp.abs(residual), axis=1) <= tolerance)):
+            if bool(xp.all(_largest(residual) <= tolerance)):
                 break
+            history.append((direction, image, norm))
+            direction, image = self._eliminate(residual), None
         return x
 
     def _eliminate(self, rhs: Array) -> Array:
@@ -121,20 +173,22 @@ class NewtonSystem:
         if self.utility is not None:
             from_eta_utility, eta_utility0 = self.utility.reduce(-reta_utility)
             r = r - self.distortion * self._per_cell(from_eta_utility)
-        moved = apply(self._inverse, reshape(r, (k, outputs, -1)))
+        inverse, schur = self.blocks.inverse, self.blocks.schur
+        moved = apply(inverse, reshape(r, (k, outputs, -1)))
         needed = rnu - xp.sum(moved, axis=1)
-        if self.utility is None:
-            nu = apply(self._schur, needed)
-            dq = reshape(moved + apply(self._inverse, nu[:, None, :]), rq.shape)
+        if self.utility is None or self.coupling is None:
+            nu = apply(schur, needed)
+            dq = reshape(moved + apply(inverse, nu[:, None, :]), rq.shape)
             return self.layout.join((dq, self.privacy.expand(dq, eta0), reta_utility, nu))
-        reached = xp.sum(self._centred * moved, axis=1) + self._centre * rnu
-        reached = reached + apply(xp.matrix_transpose(self._coupling), apply(self._schur, needed))
-        force = apply(self._force, reached)
-        nu = apply(self._schur, needed + apply(self._coupling, force))
-        pushed = nu[:, None, :] - self._centred * force[:, None, :]
-        dq = reshape(moved + apply(self._inverse, pushed), rq.shape)
+        c = self.coupling
+        reached = xp.sum(c.centred * moved, axis=1) + c.centre * rnu
+        reached = reached + apply(xp.matrix_transpose(c.joint), apply(schur, needed))
+        force = apply(c.force, reached)
+        nu = apply(schur, needed + apply(c.joint, force))
+        pushed = nu[:, None, :] - c.centred * force[:, None, :]
+        dq = reshape(moved + apply(inverse, pushed), rq.shape)
         eta_utility = self.utility.expand(self._v(dq), eta_utility0)
-        nu = nu + self._centre * force
+        nu = nu + c.centre * force
         return self.layout.join((dq, self.privacy.expand(dq, eta0), eta_utility, nu))
 
     def _v(self, dq: Array) -> Array:
@@ -145,10 +199,25 @@ class NewtonSystem:
         return reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
 
 
-def _scaled_inverse(matrix: Array, jitter: float) -> Array:
-    """Inverse of symmetric positive matrices after scaling their diagonals to one."""
-    xp = namespace(matrix)
-    scale = xp.linalg.diagonal(matrix) ** -0.5
-    scale = scale[..., :, None] * scale[..., None, :]
-    ridge = jitter * xp.eye(matrix.shape[-1], dtype=matrix.dtype)
-    return xp.linalg.inv(matrix * scale + ridge) * scale
+def _sums(inverse: Array, d: Array, parts: list[slice]) -> tuple[Array, ...]:
+    """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs."""
+    xp = namespace(inverse)
+    sums: tuple[Array, ...] = ()
+    for part in parts:
+        block, columns = inverse[:, part, ...], d[:, part, :]
+        right = block * columns[:, :, None, :]
+        terms = (xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right))
+        sums = tuple(x + y for x, y in zip(sums, terms, strict=True)) if sums else tuple(terms)
+    return sums
+
+
+def _largest(x: Array) -> Array:
+    """Largest size of an entry, per problem."""
+    xp = namespace(x)
+    return xp.max(xp.abs(x), axis=1)
+
+
+def _parts(outputs: int, size: int) -> list[slice]:
+    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache together."""
+    count = max(1, _PART_BYTES // size)
+    return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

@@ -7,12 +7,14 @@ matrix or gathers along a fixed permutation, so they run on any array library wi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from rldp.problem import ordered_pairs
 from rldp.solver.arrays import Constant, reshape
-from rldp.support import Array
+from rldp.support import Array, namespace
 
 
 @dataclass(frozen=True)
@@ -25,30 +27,34 @@ class Pairs(Constant):
         1 where a secret is an end of a pair, the ends of one pair side by side.
     slots : array (|S|·2(|S|−1),)
         For each secret the columns of ``incidence`` where it stands.
-    reverse : array (T,)
-        Number of the pair (s2, s1).
-    blocks : array (|S|²,)
-        Where block (s, s') stands in the list 'for each s: diagonal block, then its pairs'.
+    unordered : tuple of (s1, s2)
+        With s1 < s2.
+    forth, back : array (T/2,)
+        For each of them the numbers of the pairs (s1, s2) and (s2, s1).
     """
 
-    xp: Array
     secrets: int
     incidence: Array
     slots: Array
-    reverse: Array
-    blocks: Array
+    unordered: tuple[tuple[int, int], ...]
+    forth: Array
+    back: Array
 
     @classmethod
-    def of(cls, secrets: int, xp: Array) -> Pairs:
+    @lru_cache(maxsize=16)
+    def of(cls, secrets: int, xp: Any) -> Pairs:
         pairs = ordered_pairs(secrets)
-        number = {(int(a), int(b)): t for t, (a, b) in enumerate(pairs)}
+        first, second = pairs.T
+        number = np.zeros((secrets, secrets), dtype=np.int64)
+        number[first, second] = np.arange(len(pairs))
+        forth = np.flatnonzero(first < second)
+        back = number[second[forth], first[forth]]
+        unordered = tuple((int(a), int(b)) for a, b in pairs[forth])
         slots = np.argsort(pairs.reshape(-1), kind="stable")
-        reverse = np.array([number[int(b), int(a)] for a, b in pairs], dtype=np.int64)
         s = np.arange(secrets)
-        blocks = s[:, None] * secrets + (s[None, :] - s[:, None]) % secrets
         incidence = (s[:, None] == pairs.reshape(-1)).astype(np.float64)
-        index = (xp.asarray(i.reshape(-1)) for i in (slots, reverse, blocks))
-        return cls(xp, secrets, xp.asarray(incidence), *index)
+        incidence, slots, forth, back = (xp.asarray(x) for x in (incidence, slots, forth, back))
+        return cls(secrets, incidence, slots, unordered, forth, back)
 
     @property
     def count(self) -> int:
@@ -57,29 +63,54 @@ class Pairs(Constant):
 
     def ends_of(self, table: Array) -> Array:
         """(..., |S|, U) → (..., T, 2, U): what each pair sees of ``table``."""
-        seen = self.xp.matmul(self.xp.matrix_transpose(self.incidence), table)
+        xp = namespace(table)
+        seen = xp.matmul(xp.matrix_transpose(self.incidence), table)
         return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
+
+    def ends_matrix(self, sign: Array) -> Array:
+        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1)."""
+        xp = namespace(sign)
+        ends = reshape(xp.matrix_transpose(self.incidence), (self.count, 2, self.secrets))
+        return reshape(sign * ends, (sign.shape[0], 1, 2 * self.count, self.secrets))
 
     def sum_per_secret(self, table: Array) -> Array:
         """(..., T, 2, U) → (..., |S|, U): entries added up by secret."""
         head, values = table.shape[:-3], table.shape[-1]
         merged = reshape(table, head + (2 * self.count, values))
-        return self.xp.matmul(self.incidence, merged)
+        return namespace(table).matmul(self.incidence, merged)
 
     def per_secret(self, table: Array) -> Array:
         """(K, Y, T, 2, ...) → (K, Y, |S|, 2(|S|−1), ...): the same entries, grouped by secret."""
         head, tail = table.shape[:2], table.shape[4:]
         merged = reshape(table, head + (2 * self.count,) + tail)
         shape = head + (self.secrets, 2 * (self.secrets - 1)) + tail
-        return reshape(self.xp.take(merged, self.slots, axis=2), shape)
+        return reshape(namespace(table).take(merged, self.slots, axis=2), shape)
 
     def block_matrix(self, diagonal: Array, off: Array) -> Array:
-        """(K, Y, |S|, U, U) and (K, Y, T, U, U) as one matrix (K, Y, |S|U, |S|U) per output."""
-        xp, s = self.xp, self.secrets
-        head, values = diagonal.shape[:2], diagonal.shape[-1]
-        rows = reshape(off, head + (s, s - 1, values, values))
-        blocks = xp.concat([diagonal[:, :, :, None, ...], rows], axis=3)
-        blocks = reshape(blocks, head + (s * s, values, values))
-        blocks = reshape(xp.take(blocks, self.blocks, axis=2), head + (s, s, values, values))
-        matrix = xp.permute_dims(blocks, (0, 1, 2, 4, 3, 5))
+        """One symmetric matrix (K, Y, |S|U, |S|U) per output.
+
+        From its blocks on the diagonal (K, Y, |S|, U, U) and above it (K, Y, T/2, U, U), in the order
+        of ``forth``.
+        """
+        s, head, values = self.secrets, diagonal.shape[:2], diagonal.shape[-1]
+        xp = namespace(diagonal)
+        matrix = xp.empty(head + (s, values, s, values), dtype=diagonal.dtype)
+        for secret in range(s):
+            matrix[:, :, secret, :, secret, :] = diagonal[:, :, secret, ...]
+        for place, (first, second) in enumerate(self.unordered):
+            block = off[:, :, place, ...]
+            matrix[:, :, first, :, second, :] = block
+            matrix[:, :, second, :, first, :] = xp.matrix_transpose(block)
         return reshape(matrix, head + (s * values, s * values))
+
+    def blocks_above(self, left: Array, right: Array) -> Array:
+        """Sums of outer products (K, Y, T/2, U, U) for :meth:`block_matrix`.
+
+        A pair adds left ⊗ right, both (K, Y, T, m, U), to the block of its first and second secret.
+        """
+        xp = namespace(left)
+        (left, left_back), (right, right_back) = (
+            (xp.take(x, self.forth, axis=2), xp.take(x, self.back, axis=2)) for x in (left, right)
+        )
+        rows, columns = xp.concat([left, right_back], axis=-2), xp.concat([right, left_back], axis=-2)
+        return xp.matmul(xp.matrix_transpose(rows), columns)

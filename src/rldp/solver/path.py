@@ -15,6 +15,7 @@ import numpy as np
 
 from rldp.problem import DesignProblem, Witness
 from rldp.solver.arrays import along, choose, flat, map_arrays, reshape, take_problems
+from rldp.solver.cores import one_blas_thread
 from rldp.solver.pairs import Pairs
 from rldp.solver.privacy import NominalPrivacy, PrivacyTerm, RobustPrivacy
 from rldp.solver.step import Iterate, advance
@@ -98,6 +99,13 @@ def solve(
     xp : array namespace
         The array library to compute with; the result is in its arrays.
     """
+    with one_blas_thread():
+        return _solve(problem, gap, xp, callback)
+
+
+def _solve(
+    problem: DesignProblem, gap: float, xp: Any, callback: Callable[[Progress], None] | None
+) -> Solution:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     iterate = _start(problem, distortion, xp)
     total = iterate.q.shape[0]
@@ -167,7 +175,8 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     cost = cost + privacy.residual(privacy.multipliers, 0.0)[0]
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(0.3 * mu * outputs, q)
-    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility)
+    rough = xp.zeros((k,), dtype=xp.bool)
+    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough)
 
 
 def _recorded(

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rldp.solver.arrays import TermStep, along, diagonal_matrix, reshape
+from rldp.solver.arrays import along, diagonal_matrix, reshape
 from rldp.solver.pairs import Pairs
-from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
+from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,17 @@ class NominalPrivacy:
     def curvature(self) -> NominalCurvature:
         return NominalCurvature(self)
 
-    def step(self, dq: Array, deta: Array) -> TermStep:
-        return TermStep(deta, (self._slope(dq),))
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (self._slope(dq),)
 
-    def sigma_curvature(self, step: TermStep) -> Array:
-        """Half the second derivative of σ along the step: none."""
-        return 0.0 * self.sigma
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step: not at all."""
+        return None
 
-    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
-        """Half the second derivatives of the slacks and of ϱ along the step: none."""
-        return (0.0 * step.slacks[0],), 0.0
+    def bend(self, variation: Variation, dz: Array) -> Array:
+        """Half the second derivative of ϱ along a step: none."""
+        return 0.0
 
     def members(self) -> Array:
         """The only member of the projected set: the estimated conditionals."""
@@ -101,16 +102,15 @@ class NominalCurvature:
     def _weight(self) -> Array:
         return self.term.z / self.term.sigma
 
-    def matrix(self) -> Array:
-        term, weight = self.term, self._weight[..., None, None]
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        term, weight = self.term, self._weight[:, outputs, :, None, None]
         xp = namespace(weight)
         vectors = term.sign * term.conditionals  # (K, 1, T, 2, U)
         scaled = weight * vectors
         both = [scaled, xp.broadcast_to(vectors, scaled.shape)]
         left, right = (term.pairs.per_secret(v) for v in both)
-        diagonal = xp.matmul(xp.matrix_transpose(left), right)
-        off = scaled[..., 0, :, None] * vectors[..., 1, None, :]
-        off = off + xp.matrix_transpose(xp.take(off, term.pairs.reverse, axis=2))
+        diagonal = xp.matmul(xp.matrix_transpose(left), right) + diagonal_matrix(barrier[:, outputs, ...])
+        off = term.pairs.blocks_above(scaled[..., :1, :], both[1][..., 1:, :])
         return term.pairs.block_matrix(diagonal, off)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
@@ -131,6 +131,7 @@ class RobustPrivacy:
 
     pairs: Pairs
     sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    to_ends: Array  # (K, 1, 2T, |S|): from Q to x
     mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
     eta: Array  # (K, Y, T, 2)
     point: MeanPoint  # at p (K, Y, T, 2, U)
@@ -156,7 +157,8 @@ class RobustPrivacy:
         excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)[..., None] * share
         excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
-        shell = cls(pairs, sign, mean, eta, None, None, None, None)  # type: ignore[arg-type]
+        to_ends = pairs.ends_matrix(sign)
+        shell = cls(pairs, sign, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
         shell = shell.at(q, eta)
         return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
 
@@ -176,37 +178,37 @@ class RobustPrivacy:
         return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
     def _x(self, q: Array) -> Array:
-        return self.sign * self.pairs.ends_of(q)
+        x = namespace(q).matmul(self.to_ends, q)
+        return reshape(x, (*q.shape[:2], self.pairs.count, 2, q.shape[3]))
 
     def _to_q(self, rho: Array) -> Array:
-        return self.pairs.sum_per_secret(self.sign * rho)
+        xp, (k, outputs, pairs, two, values) = namespace(rho), rho.shape
+        merged = reshape(rho, (k, outputs, pairs * two, values))
+        return xp.matmul(xp.matrix_transpose(self.to_ends), merged)
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
         z, w = multipliers
-        rho = z[..., None, None] * self.point.gradient + w + bend
+        rho = z[..., None, None] * self.point.gradient + (w + bend)
         return self._to_q(rho), z[..., None] - row_sum(rho)
 
     def curvature(self) -> RobustCurvature:
         return RobustCurvature.of(self)
 
-    def step(self, dq: Array, deta: Array) -> TermStep:
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
         xp = namespace(dq)
         dp = deta[..., None] - self._x(dq)
-        dsigma = row_sum(xp.vecdot(self.point.gradient, dp) - deta)
-        return TermStep(deta, (dsigma, dp))
+        return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
 
-    def sigma_curvature(self, step: TermStep) -> Array:
-        """Half the second derivative of σ along the step."""
-        return self.point.along(step.slacks[1]).value_curvature
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step that moves the slacks so."""
+        return self.point.along(moves[1])
 
-    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
-        """Half the second derivatives of the slacks and of ϱ along the step."""
-        dp, dz = step.slacks[1], step.multipliers[0]
-        variation = self.point.along(dp)
+    def bend(self, variation: Variation, dz: Array) -> Array:
+        """Half the second derivative of ϱ along a step."""
         bend = self.z[..., None, None] * variation.gradient_curvature
-        slope = self.point.gradient * variation.log_gradient_slope
-        return (variation.value_curvature, 0.0 * dp), bend + dz[..., None, None] * slope
+        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
 
     def members(self) -> Array:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
@@ -229,6 +231,8 @@ class RobustCurvature:
     """
 
     term: RobustPrivacy
+    ratio: Array  # (K, Y, T): z/σ
+    stiffness: Array  # (K, Y, T, 2, U): w/p
     a: Array  # (K, Y, T, 2, U)
     diagonal: Array  # (K, Y, T, 2, U): D
     inverse: Array  # (K, Y, T, 2, 2)
@@ -251,54 +255,53 @@ class RobustCurvature:
         pull = within * point.beta
         variance = row_sum(pull * point.p * deviation**2 + stiffness)
 
-        r0, r1, c0, c1 = r[..., 0], r[..., 1], c[..., 0], c[..., 1]
-        v0, v1 = variance[..., 0], variance[..., 1]
-        h00 = v0 + between * r0**2 + ratio * c0**2
-        h11 = v1 + between * r1**2 + ratio * c1**2
-        h01 = ratio * c0 * c1 - between * r0 * r1
-        cross = between * ratio * (r0 * c1 + r1 * c0) ** 2
-        determinant = v0 * h11 + v1 * (h00 - v0) + cross
-        inverse = _two_by_two(h11, -h01, -h01, h00) / determinant[..., None, None]
-
         opposed = between[..., None, None] * xp.asarray([[1.0, -1.0], [-1.0, 1.0]], dtype=z.dtype)
-        along_sigma = ratio[..., None] * slope
-        mixed = opposed * r[..., :, None] + c[..., :, None] * along_sigma[..., None, :]
-        base = opposed + slope[..., :, None] * along_sigma[..., None, :] - diagonal_matrix(within[..., 0])
-        a = pull * deviation + stiffness
-        return cls(term, a, pull * point.inverse + stiffness, inverse, mixed, base)
+        opposed_r = opposed * r[..., :, None]
+        pulled_c = (ratio[..., None] * c)[..., :, None]
+        beyond = opposed_r * r[..., None, :] + pulled_c * c[..., None, :]  # H without V
+        v0, v1, b00, b11 = variance[..., 0], variance[..., 1], beyond[..., 0, 0], beyond[..., 1, 1]
+        cross = between * ratio * (r[..., 0] * c[..., 1] + r[..., 1] * c[..., 0]) ** 2
+        determinant = v0 * (v1 + b11) + v1 * b00 + cross
+        adjugate = _two_by_two(v1 + b11, -beyond[..., 0, 1], -beyond[..., 0, 1], v0 + b00)
 
-    def matrix(self) -> Array:
-        """The model as one matrix (K, Y, |S|U, |S|U) per output."""
+        mixed = opposed_r + pulled_c * slope[..., None, :]
+        along_sigma = (ratio[..., None] * slope)[..., :, None]
+        base = opposed + along_sigma * slope[..., None, :] - diagonal_matrix(within[..., 0])
+        inverse = adjugate / determinant[..., None, None]
+        a = pull * deviation + stiffness
+        return cls(term, ratio, stiffness, a, pull * point.inverse + stiffness, inverse, mixed, base)
+
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
         term, pairs = self.term, self.term.pairs
         xp = namespace(self.a)
-        transposed = xp.matrix_transpose
-        ab = -_product(self.inverse, self.mixed)
-        bb = self.base + _product(transposed(self.mixed), ab)
-        ba = transposed(ab)
+        inverse, mixed = self.inverse[:, outputs, ...], self.mixed[:, outputs, ...]
+        ab = -_product(inverse, mixed)
+        bb = self.base[:, outputs, ...] + _product(xp.matrix_transpose(mixed), ab)
 
-        beta, a = term.sign * term.point.beta, term.sign * self.a
-        own = [
-            xp.stack([m[..., 0, 0], m[..., 1, 1]], axis=-1)[..., None] for m in (bb, ba, ab, -self.inverse)
-        ]
-        left = xp.stack([own[0] * beta + own[2] * a, own[1] * beta + own[3] * a], axis=-2)
-        right = xp.stack([beta, a], axis=-2)
-        left, right = (_rows(pairs.per_secret(v)) for v in (left, right))
-        diagonal = pairs.sum_per_secret(term.sign**2 * self.diagonal)
-        diagonal = xp.matmul(transposed(left), right) + diagonal_matrix(diagonal)
+        beta = term.sign * term.point.beta[:, outputs, ...]
+        a = term.sign * self.a[:, outputs, ...]
+        ends = xp.stack([beta, a], axis=-2)  # (K, …, T, 2, 2, U)
+        own_bb, own_ab, own_aa = (xp.linalg.diagonal(m)[..., None] for m in (bb, ab, inverse))
+        own = xp.stack([own_bb * beta + own_ab * a, own_ab * beta - own_aa * a], axis=-2)
+        left, right = (_rows(pairs.per_secret(v)) for v in (own, ends))
+        diagonal = pairs.sum_per_secret(term.sign**2 * self.diagonal[:, outputs, ...])
+        diagonal = diagonal_matrix(diagonal + barrier[:, outputs, ...])
+        diagonal = diagonal + xp.matmul(xp.matrix_transpose(left), right)
 
-        to_b = bb[..., 0, 1, None] * beta[..., 0, :] + ab[..., 0, 1, None] * a[..., 0, :]
-        to_a = ba[..., 0, 1, None] * beta[..., 0, :] - self.inverse[..., 0, 1, None] * a[..., 0, :]
-        off = to_b[..., :, None] * beta[..., 1, None, :] + to_a[..., :, None] * a[..., 1, None, :]
-        off = off + transposed(xp.take(off, pairs.reverse, axis=2))
+        beta, a = beta[..., 0, :], a[..., 0, :]
+        to_b = bb[..., 0, 1, None] * beta + ab[..., 0, 1, None] * a
+        to_a = ab[..., 1, 0, None] * beta - inverse[..., 0, 1, None] * a
+        off = pairs.blocks_above(xp.stack([to_b, to_a], axis=-2), ends[..., 1, :, :])
         return pairs.block_matrix(diagonal, off)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
         term = self.term
-        dsigma, dp = term.step(dq, deta).slacks
-        dz = -(term.z / term.sigma) * dsigma
+        dsigma, dp = term.moves(dq, deta)
+        dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        rho = term.point.gradient * slope - term.w * term.point.inverse * dp
+        rho = term.point.gradient * slope - self.stiffness * dp
         return term._to_q(rho), dz[..., None] - row_sum(rho)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
@@ -333,7 +336,7 @@ def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Ar
 
 def _two_by_two(m00: Array, m01: Array, m10: Array, m11: Array) -> Array:
     xp = namespace(m00)
-    return xp.stack([xp.stack([m00, m01], axis=-1), xp.stack([m10, m11], axis=-1)], axis=-2)
+    return reshape(xp.stack([m00, m01, m10, m11], axis=-1), (*m00.shape, 2, 2))
 
 
 def _product(m: Array, n: Array) -> Array:
@@ -343,7 +346,7 @@ def _product(m: Array, n: Array) -> Array:
 
 def _times(m: Array, x: Array) -> Array:
     """2×2 matrix times vector."""
-    return m[..., :, 0] * x[..., None, 0] + m[..., :, 1] * x[..., None, 1]
+    return m[..., 0] * x[..., :1] + m[..., 1] * x[..., 1:]
 
 
 def _rows(table: Array) -> Array:

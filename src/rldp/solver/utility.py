@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rldp.solver.arrays import TermStep, along, diagonal_matrix, flat
+from rldp.solver.arrays import along, diagonal_matrix, flat
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
 
@@ -46,11 +46,13 @@ class NominalUtility:
     def curvature(self) -> None:
         """A linear function has none."""
 
-    def step(self, dv: Array, deta: Array) -> TermStep:
-        return TermStep(deta, ())
+    def moves(self, dv: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return ()
 
-    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
-        return (), 0.0
+    def second_order(self, moves: tuple[Array, ...]) -> Array:
+        """Half the second derivative of π along a step: none."""
+        return 0.0
 
     def member(self) -> Array:
         """The distribution that the lower bound uses: (K, |S|U)."""
@@ -95,19 +97,19 @@ class RobustUtility:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """π and the gradient in η."""
-        pi = self.point.gradient + multipliers[0] + bend
-        return pi[:, 0, :], 1 - row_sum(pi)
+        pi = (self.point.gradient + multipliers[0])[:, 0, :] + bend
+        return pi, 1 - row_sum(pi)[:, None]
 
     def curvature(self) -> UtilityCurvature:
         return UtilityCurvature.of(self)
 
-    def step(self, dv: Array, deta: Array) -> TermStep:
-        return TermStep(deta, (deta[..., None] - dv[:, None, :],))
+    def moves(self, dv: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (deta[..., None] - dv[:, None, :],)
 
-    def second_order(self, step: TermStep) -> tuple[tuple[Array, ...], Array]:
-        """Half the second derivatives of the slacks and of π along the step."""
-        dp = step.slacks[0]
-        return (0.0 * dp,), self.point.along(dp).gradient_curvature
+    def second_order(self, moves: tuple[Array, ...]) -> Array:
+        """Half the second derivative of π along a step: (K, |S|U)."""
+        return self.point.along(moves[0]).gradient_curvature[:, 0, :]
 
     def member(self) -> Array:
         """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
@@ -122,6 +124,7 @@ class UtilityCurvature:
     term: RobustUtility
     a: Array  # (K, |S|U)
     diagonal: Array  # (K, |S|U)
+    stiffness: Array  # (K, 1, |S|U): w/p
     within: Array  # (K,)
     eta_curvature: Array  # (K,)
 
@@ -135,7 +138,7 @@ class UtilityCurvature:
         variance = row_sum(pull * point.p * deviation**2 + stiffness)
         a = pull * deviation + stiffness
         diagonal = pull * point.inverse + stiffness
-        return cls(term, a[:, 0, :], diagonal[:, 0, :], within, variance[:, 0])
+        return cls(term, a[:, 0, :], diagonal[:, 0, :], stiffness, within, variance[:, 0])
 
     def matrix(self) -> Array:
         """(K, |S|U, |S|U)."""
@@ -149,7 +152,7 @@ class UtilityCurvature:
         term = self.term
         dp = deta[..., None] - dv[:, None, :]
         pi = term.point.gradient * term.point.along(dp).log_gradient_slope
-        pi = pi - term.w * term.point.inverse * dp
+        pi = pi - self.stiffness * dp
         return pi[:, 0, :], -row_sum(pi)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
