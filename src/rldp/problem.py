@@ -43,6 +43,8 @@ class DesignProblem:
     enlarged_privacy, enlarged_utility : bool
         Whether a set was too small for floats and a larger one stands for it. What holds on the
         larger set holds; lower bounds must then rest on the estimate, which is in every set.
+    decoupled : bool
+        Whether privacy is to be kept by windows, a stronger constraint that is cheaper to handle.
     """
 
     counts: NDArray[np.int64]
@@ -52,6 +54,7 @@ class DesignProblem:
     utility: tuple[float, Floats] | None
     enlarged_privacy: bool = False
     enlarged_utility: bool = False
+    decoupled: bool = False
 
     @classmethod
     def of(

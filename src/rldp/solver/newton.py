@@ -1,7 +1,7 @@
-r"""One Newton system: an independent dense block per output, one Schur complement, refinement.
+r"""One Newton system: an independent block per output, one Schur complement, refinement.
 
 The unknowns are Q, the η of privacy and of utility, and the multipliers ν of :math:`\sum_y Q = 1`.
-With η eliminated, output y has a dense matrix :math:`H_y` of size |S||U|; the outputs meet only in
+With η eliminated, output y has a matrix :math:`H_y` of size |S||U|; the outputs meet only in
 :math:`\sum_y Q` and in :math:`v = \sum_y d_y Q_y`, so one Schur complement of size |S||U| finishes
 the elimination. Near the end :math:`H_y` mixes curvatures 1e18 apart and elimination alone loses
 digits; it serves as the preconditioner of a residual-minimising iteration (GCR) on the system that
@@ -14,23 +14,13 @@ from copy import copy
 from dataclasses import dataclass
 
 from rldp.solver.arrays import Layout, apply, flat, put_problems, reshape, scaled_inverse, take_problems
-from rldp.solver.cores import on_every_core
-from rldp.solver.privacy import PrivacyCurvature
+from rldp.solver.blocks import Blocks
+from rldp.solver.terms import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
 
-_JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
-_PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """The inverses of the outputs' blocks, and that of their sum."""
-
-    inverse: Array  # (K, Y, |S|U, |S|U)
-    schur: Array  # (K, |S|U, |S|U)
 
 
 @dataclass(frozen=True)
@@ -68,39 +58,29 @@ class NewtonSystem:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
         self.layout = layout
-        self.blocks, self.coupling = self._factorise()
+        self.blocks, self.schur, self.coupling = self._factorise()
 
-    def _factorise(self) -> tuple[Blocks, Coupling | None]:
+    def _factorise(self) -> tuple[Blocks, Array, Coupling | None]:
         xp = namespace(self.barrier)
-        k, outputs, secrets, values = self.barrier.shape
+        _, outputs, secrets, values = self.barrier.shape
         n = secrets * values
-        parts = _parts(outputs, 8 * k * n * n)
-        if len(parts) == 1:
-            inverse = scaled_inverse(self.privacy.matrix(self.barrier, parts[0]), _JITTER)
-        else:
-            inverse = xp.empty((k, outputs, n, n), dtype=self.barrier.dtype)
-
-            def invert(part: slice) -> None:
-                matrix = self.privacy.matrix(self.barrier, part)
-                inverse[:, part, ...] = scaled_inverse(matrix, _JITTER)
-
-            on_every_core(invert, parts)
+        blocks = self.privacy.blocks(self.barrier)
         if self.utility is None:
-            return Blocks(inverse, scaled_inverse(xp.sum(inverse, axis=1), _SCHUR_JITTER)), None
+            return blocks, scaled_inverse(blocks.total(), _SCHUR_JITTER), None
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
         # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
         d = reshape(xp.broadcast_to(self.distortion, (outputs, secrets, values)), (1, outputs, n))
-        freedom = xp.linalg.diagonal(inverse)
+        freedom = blocks.diagonal()
         centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
         centred = d - centre[:, None, :]
-        movable, joint, compliance = _sums(inverse, centred, parts)
+        movable, joint, compliance = blocks.totals(centred)
         schur = scaled_inverse(movable, _SCHUR_JITTER)
         compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
         stiffness = self.utility.matrix()
         system = xp.eye(n, dtype=d.dtype) + xp.matmul(compliance, stiffness)
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
-        return Blocks(inverse, schur), Coupling(centre, centred, joint, xp.matmul(stiffness, softened))
+        return blocks, schur, Coupling(centre, centred, joint, xp.matmul(stiffness, softened))
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
@@ -135,9 +115,9 @@ class NewtonSystem:
     def _of(self, problems: Array) -> NewtonSystem:
         """The systems of some of the problems."""
         some = copy(self)
-        some.barrier, some.privacy, some.utility, some.blocks, some.coupling = take_problems(
-            (self.barrier, self.privacy, self.utility, self.blocks, self.coupling), problems
-        )
+        names = ("barrier", "privacy", "utility", "blocks", "schur", "coupling")
+        parts = take_problems(tuple(getattr(self, name) for name in names), problems)
+        vars(some).update(zip(names, parts, strict=True))
         return some
 
     def _refined(self, rhs: Array, tolerance: Array, direction: Array, image: Array = None) -> Array:
@@ -173,20 +153,19 @@ class NewtonSystem:
         if self.utility is not None:
             from_eta_utility, eta_utility0 = self.utility.reduce(-reta_utility)
             r = r - self.distortion * self._per_cell(from_eta_utility)
-        inverse, schur = self.blocks.inverse, self.blocks.schur
-        moved = apply(inverse, reshape(r, (k, outputs, -1)))
+        moved = self.blocks.solve(reshape(r, (k, outputs, -1)))
         needed = rnu - xp.sum(moved, axis=1)
         if self.utility is None or self.coupling is None:
-            nu = apply(schur, needed)
-            dq = reshape(moved + apply(inverse, nu[:, None, :]), rq.shape)
+            nu = apply(self.schur, needed)
+            dq = reshape(moved + self.blocks.solve(nu[:, None, :]), rq.shape)
             return self.layout.join((dq, self.privacy.expand(dq, eta0), reta_utility, nu))
         c = self.coupling
         reached = xp.sum(c.centred * moved, axis=1) + c.centre * rnu
-        reached = reached + apply(xp.matrix_transpose(c.joint), apply(schur, needed))
+        reached = reached + apply(xp.matrix_transpose(c.joint), apply(self.schur, needed))
         force = apply(c.force, reached)
-        nu = apply(schur, needed + apply(c.joint, force))
+        nu = apply(self.schur, needed + apply(c.joint, force))
         pushed = nu[:, None, :] - c.centred * force[:, None, :]
-        dq = reshape(moved + apply(inverse, pushed), rq.shape)
+        dq = reshape(moved + self.blocks.solve(pushed), rq.shape)
         eta_utility = self.utility.expand(self._v(dq), eta_utility0)
         nu = nu + c.centre * force
         return self.layout.join((dq, self.privacy.expand(dq, eta0), eta_utility, nu))
@@ -199,25 +178,7 @@ class NewtonSystem:
         return reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
 
 
-def _sums(inverse: Array, d: Array, parts: list[slice]) -> tuple[Array, ...]:
-    """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs."""
-    xp = namespace(inverse)
-    sums: tuple[Array, ...] = ()
-    for part in parts:
-        block, columns = inverse[:, part, ...], d[:, part, :]
-        right = block * columns[:, :, None, :]
-        terms = (xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right))
-        sums = tuple(x + y for x, y in zip(sums, terms, strict=True)) if sums else tuple(terms)
-    return sums
-
-
 def _largest(x: Array) -> Array:
     """Largest size of an entry, per problem."""
     xp = namespace(x)
     return xp.max(xp.abs(x), axis=1)
-
-
-def _parts(outputs: int, size: int) -> list[slice]:
-    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache together."""
-    count = max(1, _PART_BYTES // size)
-    return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

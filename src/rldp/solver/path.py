@@ -17,9 +17,11 @@ from rldp.problem import DesignProblem, Witness
 from rldp.solver.arrays import along, choose, flat, map_arrays, reshape, take_problems
 from rldp.solver.cores import one_blas_thread
 from rldp.solver.pairs import Pairs
-from rldp.solver.privacy import NominalPrivacy, PrivacyTerm, RobustPrivacy
+from rldp.solver.privacy import NominalPrivacy, RobustPrivacy
 from rldp.solver.step import Iterate, advance
+from rldp.solver.terms import PrivacyTerm
 from rldp.solver.utility import NominalUtility, RobustUtility, UtilityTerm
+from rldp.solver.windows import WindowPrivacy
 from rldp.support import Array, namespace
 
 __all__ = ["Progress", "Solution", "solve"]
@@ -163,7 +165,8 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
         privacy = NominalPrivacy.start(pairs, estimate, e, q, mu)
     else:
         order, budget = problem.privacy
-        privacy = RobustPrivacy.start(pairs, estimate, e, order, xp.asarray(budget), q, mu)
+        robust = (estimate, e, order, xp.asarray(budget), q, mu)
+        privacy = WindowPrivacy.start(*robust) if problem.decoupled else RobustPrivacy.start(pairs, *robust)
     v = flat(xp.sum(distortion * q, axis=1))
     if problem.utility is None:
         utility = NominalUtility.start(estimate, v)

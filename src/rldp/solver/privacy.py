@@ -13,9 +13,9 @@ member of the projected set; see ``docs/theory.md``, 'The engine'.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from rldp.solver.arrays import along, diagonal_matrix, reshape
+from rldp.solver.blocks import DenseBlocks
 from rldp.solver.pairs import Pairs
 from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
@@ -101,6 +101,10 @@ class NominalCurvature:
     @property
     def _weight(self) -> Array:
         return self.term.z / self.term.sigma
+
+    def blocks(self, barrier: Array) -> DenseBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         term, weight = self.term, self._weight[:, outputs, :, None, None]
@@ -271,6 +275,10 @@ class RobustCurvature:
         a = pull * deviation + stiffness
         return cls(term, ratio, stiffness, a, pull * point.inverse + stiffness, inverse, mixed, base)
 
+    def blocks(self, barrier: Array) -> DenseBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
+
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
         term, pairs = self.term, self.term.pairs
@@ -318,10 +326,6 @@ class RobustCurvature:
         b = xp.vecdot(self.term.point.beta, x)
         cross = xp.vecdot(self.a, x) + _times(self.mixed, b)
         return eta0 + _times(self.inverse, cross)
-
-
-PrivacyTerm: TypeAlias = NominalPrivacy | RobustPrivacy
-PrivacyCurvature: TypeAlias = NominalCurvature | RobustCurvature
 
 
 def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Array]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from rldp.solver.arrays import Layout, along, choose, flat, reshape
 from rldp.solver.newton import NewtonSystem
-from rldp.solver.privacy import PrivacyTerm
+from rldp.solver.terms import PrivacyTerm
 from rldp.solver.utility import UtilityTerm
 from rldp.support import Array, Variation, namespace
 

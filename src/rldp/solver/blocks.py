@@ -1,0 +1,152 @@
+r"""The matrices :math:`H_y` of the outputs, inverted: what Newton's system asks of them.
+
+Both kinds give :math:`H_y^{-1} r`, the diagonal of :math:`H_y^{-1}`, and sums of :math:`H_y^{-1}` over the
+outputs, from which Schur complements are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from rldp.solver.arrays import apply, diagonal_matrix, reshape, scaled_inverse
+from rldp.solver.cores import on_every_core
+from rldp.support import Array, namespace
+
+_JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
+_PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
+
+
+@dataclass(frozen=True)
+class DenseBlocks:
+    """Matrices of any form, inverted as they are."""
+
+    inverse: Array  # (K, Y, n, n)
+
+    @classmethod
+    def of(cls, matrix: Callable[[slice], Array], like: Array) -> DenseBlocks:
+        """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
+        xp, (k, outputs, secrets, values) = namespace(like), like.shape
+        n = secrets * values
+        parts = _parts(outputs, 8 * k * n * n)
+        if len(parts) == 1:
+            return cls(scaled_inverse(matrix(parts[0]), _JITTER))
+        inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
+
+        def invert(part: slice) -> None:
+            inverse[:, part, ...] = scaled_inverse(matrix(part), _JITTER)
+
+        on_every_core(invert, parts)
+        return cls(inverse)
+
+    def solve(self, r: Array) -> Array:
+        """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
+        return apply(self.inverse, r)
+
+    def diagonal(self) -> Array:
+        """Of H⁻¹: (K, Y, n)."""
+        return namespace(self.inverse).linalg.diagonal(self.inverse)
+
+    def total(self) -> Array:
+        """Σ H⁻¹ over the outputs: (K, n, n)."""
+        return namespace(self.inverse).sum(self.inverse, axis=1)
+
+    def totals(self, d: Array) -> tuple[Array, ...]:
+        """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
+        xp, (k, outputs, n, _) = namespace(d), self.inverse.shape
+        sums: tuple[Array, ...] = ()
+        for part in _parts(outputs, 8 * k * n * n):
+            block, columns = self.inverse[:, part, ...], d[:, part, :]
+            right = block * columns[:, :, None, :]
+            terms = (xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right))
+            sums = tuple(x + y for x, y in zip(sums, terms, strict=True)) if sums else tuple(terms)
+        return sums
+
+
+@dataclass(frozen=True)
+class SeparateBlocks:
+    r"""A diagonal and a low rank for each secret, and a rank one across the secrets of an output.
+
+    Nothing of size U² is stored: :math:`H^{-1} = 1/d - V N V^\top + f f^\top`.
+    """
+
+    inverse: Array  # (K, Y, S, U): 1/d
+    outer: Array  # (K, Y, S, U, m): V
+    kernel: Array  # (K, Y, S, m, m): N
+    across: Array  # (K, Y, S, U): f
+
+    @classmethod
+    def of(cls, d: Array, vectors: Array, kernel: Array, shared: Array, level: Array) -> SeparateBlocks:
+        """Of diag(d) + vectors kernel vectorsᵀ per secret, less shared sharedᵀ / level per output."""
+        xp = namespace(d)
+        outer = vectors / d[..., None]
+        gram = xp.matmul(xp.matrix_transpose(vectors), outer)
+        system = xp.eye(kernel.shape[-1], dtype=d.dtype) + xp.matmul(gram, kernel)
+        scale = 1 / xp.max(xp.abs(system), axis=-1)
+        core = xp.matmul(kernel, xp.linalg.inv(system * scale[..., None]) * scale[..., None, :])
+        core = (core + xp.matrix_transpose(core)) / 2
+        shell = cls(1 / d, outer, core, shared)
+        f = shell._per_secret(shared)
+        left = xp.maximum(level - xp.sum(shared * f, axis=(2, 3)), 1e-14 * level)
+        return replace(shell, across=f / xp.sqrt(left)[..., None, None])
+
+    def _per_secret(self, r: Array) -> Array:
+        xp = namespace(r)
+        inner = apply(self.kernel, apply(xp.matrix_transpose(self.outer), r))
+        return self.inverse * r - apply(self.outer, inner)
+
+    def solve(self, r: Array) -> Array:
+        """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
+        xp, (k, outputs, secrets, values) = namespace(r), self.inverse.shape
+        r = xp.broadcast_to(reshape(r, (*r.shape[:2], secrets, values)), self.inverse.shape)
+        x = self._per_secret(r) + xp.sum(self.across * r, axis=(2, 3), keepdims=True) * self.across
+        return reshape(x, (k, outputs, secrets * values))
+
+    def diagonal(self) -> Array:
+        """Of H⁻¹: (K, Y, n)."""
+        xp = namespace(self.inverse)
+        inner = xp.sum(xp.matmul(self.outer, self.kernel) * self.outer, axis=-1)
+        return reshape(self.inverse - inner + self.across**2, (*inner.shape[:2], -1))
+
+    def total(self) -> Array:
+        """Σ H⁻¹ over the outputs: (K, n, n)."""
+        one = namespace(self.inverse).ones_like(self.inverse)
+        one = reshape(one, (*one.shape[:2], -1))
+        return self._weighted(one, one)
+
+    def totals(self, d: Array) -> tuple[Array, ...]:
+        """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
+        one = namespace(d).ones_like(d)
+        return self._weighted(one, one), self._weighted(one, d), self._weighted(d, d)
+
+    def _weighted(self, left: Array, right: Array) -> Array:
+        """Σ left H⁻¹ right: (K, n, n), for diagonal weights (K, Y, n)."""
+        xp, (k, outputs, secrets, values) = namespace(left), self.inverse.shape
+        n = secrets * values
+        f, g = (w * reshape(self.across, (k, outputs, n)) for w in (left, right))
+        total = reshape(xp.matmul(xp.matrix_transpose(f), g), (k, secrets, values, secrets, values))
+        left, right = (reshape(w, self.inverse.shape) for w in (left, right))
+        rows = _outputs_inside(left[..., None] * self.outer)
+        columns = _outputs_inside(right[..., None] * xp.matmul(self.outer, self.kernel))
+        own = diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
+        own = own - xp.matmul(rows, xp.matrix_transpose(columns))
+        for s in range(secrets):
+            total[:, s, :, s, :] += own[:, s, :, :]
+        return reshape(total, (k, n, n))
+
+
+def _outputs_inside(x: Array) -> Array:
+    """(K, Y, S, U, m) → (K, S, U, Y·m)."""
+    k, outputs, secrets, values, m = x.shape
+    moved = namespace(x).permute_dims(x, (0, 2, 3, 1, 4))
+    return reshape(moved, (k, secrets, values, outputs * m))
+
+
+Blocks: TypeAlias = DenseBlocks | SeparateBlocks
+
+
+def _parts(outputs: int, size: int) -> list[slice]:
+    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache together."""
+    count = max(1, _PART_BYTES // size)
+    return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

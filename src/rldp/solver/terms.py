@@ -1,0 +1,13 @@
+"""The kinds of privacy term, which all answer to the same names."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from rldp.solver.privacy import NominalCurvature, NominalPrivacy, RobustCurvature, RobustPrivacy
+from rldp.solver.windows import WindowCurvature, WindowPrivacy
+
+__all__ = ["PrivacyCurvature", "PrivacyTerm"]
+
+PrivacyTerm: TypeAlias = NominalPrivacy | RobustPrivacy | WindowPrivacy
+PrivacyCurvature: TypeAlias = NominalCurvature | RobustCurvature | WindowCurvature

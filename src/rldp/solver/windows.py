@@ -1,0 +1,246 @@
+r"""Decoupled privacy terms: one window for the probability of an output, whatever the secret.
+
+Instead of two secrets that share a budget, every secret s has all of it: with
+:math:`\Delta_s = \Delta/\hat P_s` its conditional lies in a ball of its own, and :math:`P(y|s)` is kept
+in one window :math:`[a_y/E, a_y]`, the same for all secrets. A row is a secret and a side of the window,
+
+.. math:: x = Q[s,:,y],\ o = 1 \text{ (upper)};\qquad x = -E\,Q[s,:,y],\ o = -1 \text{ (lower)};
+
+it asks :math:`\sigma = o\,a_y - \eta + g(p) > 0` with :math:`p = \eta - x > 0`, g the power mean of the
+ball. There are 2|S| rows per output instead of |S|(|S|−1) pairs, each touches one secret only, and they
+meet in :math:`a_y` alone. See ``docs/theory.md``, 'Windows'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rldp.solver.arrays import along
+from rldp.solver.blocks import SeparateBlocks
+from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+
+
+@dataclass(frozen=True)
+class WindowPrivacy:
+    """The rows of every output, upper sides first; ``eta`` holds their η and, last, the output's a."""
+
+    sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
+    offset: Array  # (K, 1, 2S): o
+    mean: NestedMean  # of the balls: (K, 1, 2S, 1, U)
+    eta: Array  # (K, Y, 2S + 1)
+    point: MeanPoint  # at p (K, Y, 2S, 1, U)
+    sigma: Array  # (K, Y, 2S)
+    z: Array  # (K, Y, 2S)
+    w: Array  # (K, Y, 2S, 1, U)
+
+    @classmethod
+    def start(
+        cls, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
+    ) -> WindowPrivacy:
+        """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
+        xp = namespace(q)
+        masses = row_sum(estimate)
+        seen = xp.astype(masses > 0, masses.dtype)
+        known = masses + (1 - seen)
+        mean = NestedMean(
+            order,
+            _both_sides(seen)[:, None, :, None],
+            _both_sides(estimate / known[..., None])[:, None, :, None, :],
+            _both_sides(budget[:, None] / known)[:, None, :],
+        )
+        ones = xp.ones_like(masses)
+        sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
+        offset = xp.concat([ones, -ones], axis=1)[:, None, :]
+        level = (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]
+        shell = cls(sign, offset, mean, None, None, None, None, None)  # type: ignore[arg-type]
+        top = xp.max(shell._x(q), axis=(-2, -1))
+        room = offset * level - top
+        excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
+        excess = xp.where(mean.masses[..., 0] > 0, excess, 0.2 * room)
+        shell = shell.at(q, xp.concat([top + excess, level], axis=-1))
+        return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return self.sigma, self.point.p
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return self.z, self.w
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> WindowPrivacy:
+        return replace(self, z=multipliers[0], w=multipliers[1])
+
+    def at(self, q: Array, eta: Array) -> WindowPrivacy:
+        rows, level = eta[..., :-1], eta[..., -1:]
+        point = self.mean.at(rows[..., None, None] - self._x(q))
+        return replace(self, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
+
+    def _x(self, q: Array) -> Array:
+        return self.sign * _both_sides(q, axis=2)[..., None, :]
+
+    def to_q(self, rho: Array) -> Array:
+        """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
+        signed = (self.sign * rho)[..., 0, :]
+        half = signed.shape[2] // 2
+        return signed[:, :, :half, :] + signed[:, :, half:, :]
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers."""
+        z, w = multipliers
+        rho = z[..., None, None] * self.point.gradient + w + bend
+        return self.to_q(rho), self.with_level(z - row_sum(rho)[..., 0], z)
+
+    def with_level(self, rows: Array, z: Array) -> Array:
+        """Entries of the rows and, last, what multipliers ``z`` of σ > 0 ask of a."""
+        return namespace(z).concat([rows, -row_sum(self.offset * z)[..., None]], axis=-1)
+
+    def curvature(self) -> WindowCurvature:
+        return WindowCurvature.of(self)
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        xp = namespace(dq)
+        rows, level = deta[..., :-1], deta[..., -1:]
+        dp = rows[..., None, None] - self._x(dq)
+        return self.offset * level - rows + xp.vecdot(self.point.gradient, dp)[..., 0], dp
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step that moves the slacks so."""
+        return self.point.along(moves[1])
+
+    def bend(self, variation: Variation, dz: Array) -> Array:
+        """Half the second derivative of ϱ along a step."""
+        bend = self.z[..., None, None] * variation.gradient_curvature
+        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
+
+    def members(self) -> Array:
+        """Members of the balls that the multipliers point to: ϱ, normalised, pulled inside."""
+        rho = self.z[..., None, None] * self.point.gradient + self.w
+        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
+
+    def weights(self) -> Array:
+        """z, scaled down where one side of an output outweighs the other.
+
+        A bound must hold for every a, so both sides have to weigh the same.
+        """
+        xp = namespace(self.z)
+        half = self.z.shape[-1] // 2
+        upper, lower = self.z[..., :half], self.z[..., half:]
+        above, below = row_sum(upper)[..., None], row_sum(lower)[..., None]
+        least = xp.minimum(above, below)
+        return xp.concat([upper * (least / above), lower * (least / below)], axis=-1)
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.to_q(self.weights()[..., None, None] * members)
+
+
+@dataclass(frozen=True)
+class WindowCurvature:
+    r"""Newton's quadratic model of the rows, with η and then a eliminated by hand.
+
+    With :math:`b = \beta\cdot x`, a row contributes :math:`\mathrm{diag}(D)` plus a quadratic form in b and
+    :math:`A\cdot x`; a meets x through the same two numbers.
+    """
+
+    term: WindowPrivacy
+    a: Array  # (K, Y, 2S, U): A
+    diagonal: Array  # (K, Y, 2S, U): D
+    within: Array  # (K, Y, 2S): curvature of g that is taken back along β
+    variance: Array  # (K, Y, 2S): curvature in η without that of σ
+    ratio: Array  # (K, Y, 2S): z/σ
+    c: Array  # (K, Y, 2S): ∂σ/∂η
+    stiffness: Array  # (K, Y, 2S): curvature in η
+    level: Array  # (K, Y): curvature in a, once η is eliminated
+
+    @classmethod
+    def of(cls, term: WindowPrivacy) -> WindowCurvature:
+        point = term.point
+        within = term.z * point.value * (1 - point.rho)
+        pull = within[..., None, None] * point.beta
+        push = term.w * point.inverse
+        r = row_sum(point.beta)
+        deviation = point.inverse - r[..., None]
+        variance = row_sum(pull * point.p * deviation**2 + push)[..., 0]
+        ratio = term.z / term.sigma
+        c = point.value * r[..., 0] - 1
+        stiffness = variance + ratio * c**2
+        return cls(
+            term,
+            (pull * deviation + push)[..., 0, :],
+            (pull * point.inverse + push)[..., 0, :],
+            within,
+            variance,
+            ratio,
+            c,
+            stiffness,
+            row_sum(ratio * variance / stiffness),
+        )
+
+    @property
+    def _slope(self) -> Array:
+        """∂σ/∂b times z/σ."""
+        return self.ratio * self.term.point.value
+
+    def blocks(self, barrier: Array) -> SeparateBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        term, xp, half = self.term, namespace(barrier), barrier.shape[2]
+        beta, sign = term.point.beta[..., 0, :], term.sign[..., 0, :]
+        vectors = xp.stack([sign * beta, sign * self.a], axis=-1)
+        bb = self._slope * term.point.value * self.variance / self.stiffness - self.within
+        ab, aa = -self._slope * self.c / self.stiffness, -1 / self.stiffness
+        kernels = xp.stack([xp.stack([bb, ab], axis=-1), xp.stack([ab, aa], axis=-1)], axis=-2)
+        along_a = self.c[..., None] * self.a - (term.point.value * self.variance)[..., None] * beta
+        along_a = (term.offset * self.ratio / self.stiffness)[..., None] * along_a
+        return SeparateBlocks.of(
+            barrier + term.to_q(term.sign * self.diagonal[..., None, :]),
+            xp.concat([vectors[:, :, :half, ...], vectors[:, :, half:, ...]], axis=-1),
+            _block_diagonal(kernels[:, :, :half, ...], kernels[:, :, half:, ...]),
+            term.to_q(along_a[..., None, :]),
+            self.level,
+        )
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        term = self.term
+        dsigma, dp = term.moves(dq, deta)
+        dz = -self.ratio * dsigma
+        slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
+        rho = term.point.gradient * slope - term.w * term.point.inverse * dp
+        return term.to_q(rho), term.with_level(dz - row_sum(rho)[..., 0], dz)
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
+        eta0 = -self._solved(geta)
+        rows, level = eta0[..., :-1], eta0[..., -1:]
+        weight_b = self._slope * (self.c * rows + self.term.offset * level)
+        rho = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
+        return self.term.to_q(rho[..., None, :]), eta0
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The step in (η, a) that belongs to ``dq``."""
+        xp = namespace(dq)
+        x = self.term._x(dq)
+        pull = self._slope * xp.vecdot(self.term.point.beta, x)[..., 0]
+        rows = xp.vecdot(self.a, x[..., 0, :]) + self.c * pull
+        level = row_sum(self.term.offset * pull)[..., None]
+        return eta0 + self._solved(xp.concat([rows, level], axis=-1))
+
+    def _solved(self, rhs: Array) -> Array:
+        """The Hessian in (η, a), an arrow, inverted on ``rhs`` (K, Y, 2S + 1)."""
+        rows, level = rhs[..., :-1], rhs[..., -1]
+        cross = self.ratio * self.c * self.term.offset
+        da = ((level - row_sum(cross * rows / self.stiffness)) / self.level)[..., None]
+        return namespace(rhs).concat([(rows - cross * da) / self.stiffness, da], axis=-1)
+
+
+def _both_sides(x: Array, axis: int = 1) -> Array:
+    return namespace(x).concat([x, x], axis=axis)
+
+
+def _block_diagonal(one: Array, other: Array) -> Array:
+    """(..., m, m) twice → (..., 2m, 2m)."""
+    xp = namespace(one)
+    zero = 0 * one
+    return xp.concat([xp.concat([one, zero], axis=-1), xp.concat([zero, other], axis=-1)], axis=-2)
