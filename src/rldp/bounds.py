@@ -7,6 +7,8 @@ rounding error added (upper bounds) or taken off (lower bounds). See ``docs/theo
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
@@ -18,6 +20,8 @@ __all__ = [
     "lower_bound",
     "objective",
     "privacy_excess",
+    "privacy_mean",
+    "seen_by_pairs",
     "trivial_eta",
     "utility_mean",
     "worst_distribution",
@@ -43,11 +47,19 @@ def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats, Floats]:
     return masses[:, None, pairs], conditionals[:, None, pairs], sign
 
 
-def _seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
+def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
     """x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
     pairs = ordered_pairs(matrix.shape[1])
     columns = np.moveaxis(matrix, 3, 1)
     return np.asarray(columns[:, :, pairs] * _pair_data(problem)[2])
+
+
+def privacy_mean(problem: DesignProblem) -> NestedMean:
+    """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
+    assert problem.privacy is not None
+    order, budget = problem.privacy
+    masses, conditionals, _ = _pair_data(problem)
+    return NestedMean(order, masses, conditionals, budget[:, None, None])
 
 
 def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
@@ -59,7 +71,7 @@ def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
 
 def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
     """η = max x: proves privacy of protocols that need no knowledge of the distribution."""
-    return np.asarray(_seen_by_pairs(problem, matrix).max(axis=-1))
+    return np.asarray(seen_by_pairs(problem, matrix).max(axis=-1))
 
 
 def _above(eta: Floats, x: Floats) -> tuple[Floats, Floats]:
@@ -90,15 +102,15 @@ def privacy_excess(
     eta : array (K, Y, T, 2) or None
         The η that prove it.
     """
-    x = _seen_by_pairs(problem, matrix)
+    x = seen_by_pairs(problem, matrix)
     masses, conditionals, _ = _pair_data(problem)
     if problem.privacy is None or eta is None:
         terms = conditionals * x
         excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
         return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
-    order, budget = problem.privacy
     eta, p = _above(eta, x)
-    mean = NestedMean(order, masses, conditionals, budget[:, None, None] * (1 + _RADIUS_ERROR))
+    mean = privacy_mean(problem)
+    mean = replace(mean, budget=mean.budget * (1 + _RADIUS_ERROR))
     value = mean.at(p).value * (1 - mean.rounding(p))
     return eta.sum(axis=-1) - value + 4 * _UNIT * np.abs(eta).sum(axis=-1), eta
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
+from rldp.bounds import estimated_members
 from rldp.certificate import Certificate
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import GapWarning, InvalidArgument, InvalidArgumentType, UnseenSecretWarning
@@ -74,6 +75,7 @@ def design(
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
+    decoupled: bool = False,
     callback: Callable[[Progress], None] | None = None,
 ) -> Design:
     r"""Design the private protocol with the smallest distortion.
@@ -101,6 +103,11 @@ def design(
         The alphabet of Y; by default that of U.
     gap : float
         Asked for: objective − lower_bound ≤ gap·max(1, objective).
+    decoupled : bool
+        Keep privacy by a stronger constraint, under which alphabets of thousands of cells can be
+        designed for: one window for the probability of an output, whatever the secret. Private all
+        the same, at some cost of distortion; ``lower_bound`` still holds for every private protocol and
+        bounds that cost, ``gap`` only asks for the best protocol of this kind.
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
         large batch.
@@ -134,9 +141,11 @@ def design(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
     solved = solve_batch(problem, _checked_gap(gap), callback)
-    _warn_gap(solved, gap)
+    if not decoupled:
+        _warn_gap(solved, gap)
     return _as_design(solved, sample, names, problem, privacy, utility)
 
 
@@ -149,6 +158,7 @@ def design_batch(
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
+    decoupled: bool = False,
     callback: Callable[[Progress], None] | None = None,
 ) -> Batch:
     """Design protocols for many samples at once.
@@ -161,7 +171,7 @@ def design_batch(
     counts : array_like of int, shape (K, |S|, |U|)
     epsilon : float, or array_like (K,)
         One level for all samples, or one for each.
-    privacy, utility, distortion, outputs, gap, callback
+    privacy, utility, distortion, outputs, gap, decoupled, callback
         As in :func:`design`; values are labelled 0, 1, 2, …
 
     Returns
@@ -182,9 +192,11 @@ def design_batch(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
+    problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
     solved = solve_batch(problem, _checked_gap(gap), callback)
-    _warn_gap(solved, gap)
+    if not decoupled:
+        _warn_gap(solved, gap)
     return Batch(solved.matrix, solved.objective, solved.lower_bound)
 
 
@@ -244,8 +256,8 @@ def _as_design(
     privacy: UncertaintySet,
     utility: UncertaintySet,
 ) -> Design:
-    weighs_members = not (
-        solved.constant[0] or problem.privacy is None or problem.enlarged_privacy or not solved.z[0].any()
+    weighs_members = solved.z[0].any() and not (
+        solved.constant[0] or problem.privacy is None or _are_estimates(problem, solved)
     )
     certificate = Certificate(
         eta=None if problem.privacy is None else solved.eta[0],
@@ -268,3 +280,7 @@ def _as_design(
     protocol = Protocol(solved.matrix[0], sample.secrets, sample.values, outputs, guarantee=guarantee)
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
     return Design(kind, protocol, objective, lower_bound, certificate)
+
+
+def _are_estimates(problem: DesignProblem, solved: Solved) -> bool:
+    return np.array_equal(solved.members, estimated_members(problem, solved.members.shape[1]))

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp import bounds, closed
+from rldp.decoupled import pair_eta, pair_witness
 from rldp.grid import on_grid
-from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.problem import SMALLEST_BUDGET, DesignProblem, Floats, Witness, ordered_pairs
 from rldp.repair import equalised, repaired
 from rldp.solver import Progress, Solution, solve
 
@@ -22,6 +23,7 @@ Callback = Callable[[Progress], None] | None
 
 _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
+_MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
 _SMALLEST_EPSILON = 1e-6  # below, the interior is too thin for floats; see _solve_thin
 
 
@@ -194,26 +196,26 @@ def _chunks_done(solved: list[Solved], problems: int) -> Progress:
 
 def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
     solution = solve(problem, gap=_TIGHTER * gap, callback=callback)
-    matrix, eta, proved = repaired(
-        problem,
-        np.moveaxis(solution.q, 1, 3),
-        None if problem.privacy is None else solution.eta,
-        solution.objective * problem.scale,
-    )
-    witness = _witness(problem, solution)
+    matrix = np.moveaxis(solution.q, 1, 3)
+    eta = None if problem.privacy is None else solution.eta
+    if problem.decoupled and eta is not None:
+        eta = pair_eta(problem, matrix)
+    matrix, eta, proved = repaired(problem, matrix, eta, solution.objective * problem.scale)
     if eta is None:
         eta = bounds.trivial_eta(problem, matrix)
     start = None if problem.utility is None else solution.eta_utility * problem.scale
-    solved = _certified(problem, matrix, eta, witness, start)
+    solved = _certified(problem, matrix, eta, _witness(problem, solution, gap), start)
     objective = np.where(proved, solved.objective, np.inf)
     solved = replace(solved, objective=objective)
     missed = ~(objective - solved.lower_bound <= gap * np.maximum(1, objective))
     return _better(solved, _solve_single_output(problem)) if missed.any() else solved
 
 
-def _witness(problem: DesignProblem, solution: Solution) -> Witness:
+def _witness(problem: DesignProblem, solution: Solution, gap: float) -> Witness:
     """What proves the lower bound, in the units of the problem."""
     witness = replace(solution.witness, z=solution.witness.z * problem.scale)
+    if problem.decoupled and problem.privacy is not None:
+        witness = _pair_witness(problem, witness, gap)
     if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
         seen = problem.counts.sum(axis=2) > 0
         constrained = seen[:, ordered_pairs(seen.shape[1])].all(axis=2)
@@ -224,3 +226,27 @@ def _witness(problem: DesignProblem, solution: Solution) -> Witness:
     if problem.enlarged_utility:
         witness = replace(witness, distribution=problem.estimate)
     return witness
+
+
+def _pair_witness(problem: DesignProblem, rows: Witness, gap: float) -> Witness:
+    """Of pairs, from one of windows: that of the windows or that of the estimate, which proves more.
+
+    Where members are too many to hand on, that of the estimate.
+    """
+    k, secrets, values = problem.counts.shape
+    outputs = problem.distortion.shape[1]
+    assert problem.privacy is not None
+    narrow = problem.privacy[0], np.full(k, SMALLEST_BUDGET)
+    near = solve(replace(problem, privacy=narrow), gap=max(gap, 1e-4)).witness
+    near = pair_witness(problem, replace(near, z=near.z * problem.scale))
+    near = replace(near, members=bounds.estimated_members(problem, outputs))
+    if outputs * secrets * (secrets - 1) * 2 * values > _MOST_MEMBERS:
+        return near
+    wide = pair_witness(problem, rows)
+    better = bounds.lower_bound(problem, wide) > bounds.lower_bound(problem, near)
+    return Witness(
+        *(
+            np.where(better.reshape((-1,) + (1,) * (one.ndim - 1)), one, other)
+            for one, other in ((getattr(wide, f.name), getattr(near, f.name)) for f in fields(Witness))
+        )
+    )

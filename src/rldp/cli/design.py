@@ -36,6 +36,10 @@ def design(
         DistortionName, typer.Option(help="How far an output is from the value.")
     ] = DistortionName.squared,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
+    decoupled: Annotated[
+        bool,
+        typer.Option("--decoupled", help="Keep privacy by a stronger, cheaper constraint: large tables."),
+    ] = False,
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
     from rldp import render
@@ -50,6 +54,7 @@ def design(
             utility=SETS[utility](alpha),
             distortion=distortion.value,
             gap=gap,
+            decoupled=decoupled,
             callback=callback,
         )
     designed.protocol.save(output)

@@ -56,14 +56,14 @@ class Solution:
     Attributes
     ----------
     q : array (K, Y, |S|, U)
-    eta : array (K, Y, T, 2), or (K, 0) for nominal privacy
+    eta : array (K, Y, T, 2), or (K, 0) for nominal privacy, or (K, Y, 2|S| + 1) for windows
         With Q, proves privacy over the whole set.
     eta_utility : array (K, 1), or (K, 0) for nominal utility
         With Q, proves the objective.
     objective, bound : array (K,)
         In the units of the scaled distortion; not yet rounded to the safe side.
     witness : Witness
-        Proves the bound, in the same units.
+        Proves the bound, in the same units; of windows, not of pairs, for a decoupled problem.
     iterations : array (K,)
     """
 
@@ -189,7 +189,7 @@ def _recorded(
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
-    witness = Witness(iterate.privacy.multipliers[0], members, distribution)
+    witness = Witness(iterate.privacy.weights(), members, distribution)
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective

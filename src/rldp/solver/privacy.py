@@ -87,6 +87,10 @@ class NominalPrivacy:
         xp = namespace(self.z)
         return xp.broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
 
+    def weights(self) -> Array:
+        """What the members weigh in a lower bound."""
+        return self.z
+
     def reduced_cost(self, members: Array) -> Array:
         """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
         return self.pairs.sum_per_secret(self.sign * self.z[..., None, None] * members)
@@ -218,6 +222,10 @@ class RobustPrivacy:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
         rho = self.z[..., None, None] * self.point.gradient + self.w
         return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
+
+    def weights(self) -> Array:
+        """What the members weigh in a lower bound."""
+        return self.z
 
     def reduced_cost(self, members: Array) -> Array:
         """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""

@@ -1,0 +1,63 @@
+r"""From windows back to pairs: what a solution of the decoupled problem proves about the real one.
+
+Windows are a stronger constraint than privacy, so a protocol that keeps them is private; its proof is made
+anew, pair by pair. A lower bound on all private protocols needs multipliers and members of pairs: the
+weight that a window puts on its two sides is shipped from upper to lower sides, and the members of the
+two balls are pulled into the smaller set of the pair. See ``docs/theory.md``, 'Windows'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rldp import bounds
+from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.support import minimising_eta
+
+__all__ = ["pair_eta", "pair_witness"]
+
+_PART_BYTES = 2**25  # of the pairs that are handled together
+_SHIPMENTS = 30
+
+
+def pair_eta(problem: DesignProblem, matrix: Floats) -> Floats:
+    """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do."""
+    mean, x = bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, matrix)
+    parts = _parts(x)
+    return np.concatenate([minimising_eta(mean, x[:, part]) for part in parts], axis=1)
+
+
+def pair_witness(problem: DesignProblem, rows: Witness) -> Witness:
+    """Multipliers and members of pairs, from those of windows (K, Y, 2|S|) and (K, Y, 2|S|, 1, U)."""
+    secrets = problem.counts.shape[1]
+    first, second = ordered_pairs(secrets).T
+    z = _shipped(rows.z[..., :secrets], rows.z[..., secrets:])[..., first, second]
+    upper, lower = rows.members[:, :, :secrets, 0], rows.members[:, :, secrets:, 0]
+    members = np.stack([upper[:, :, first], lower[:, :, second]], axis=3)
+    mean = bounds.privacy_mean(problem)
+    for part in _parts(members):
+        members[:, part] = mean.pulled_inside(members[:, part])
+    return Witness(z, members, rows.distribution)
+
+
+def _shipped(supply: Floats, demand: Floats) -> Floats:
+    """Plans (..., |S|, |S|) with these margins and nothing on the diagonal, or almost these margins.
+
+    Alternately scaling rows and columns; the last scaling never exceeds either margin.
+    """
+    plan = supply[..., :, None] * demand[..., None, :] * (1 - np.eye(supply.shape[-1]))
+    for _ in range(_SHIPMENTS):
+        plan = plan * _ratio(supply, plan.sum(axis=-1))[..., :, None]
+        plan = plan * _ratio(demand, plan.sum(axis=-2))[..., None, :]
+    return np.asarray(plan * np.minimum(_ratio(supply, plan.sum(axis=-1)), 1)[..., :, None])
+
+
+def _ratio(wanted: Floats, found: Floats) -> Floats:
+    return np.asarray(wanted / np.where(found > 0, found, 1.0))
+
+
+def _parts(pairs: Floats) -> list[slice]:
+    """Runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
+    outputs = pairs.shape[1]
+    count = max(1, _PART_BYTES * outputs // max(pairs.nbytes, 1))
+    return [slice(i, i + count) for i in range(0, outputs, count)]

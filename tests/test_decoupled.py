@@ -1,0 +1,161 @@
+"""Windows: a stronger constraint that is cheaper to keep, private all the same, and proved to be."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import rldp
+from rldp.solver.blocks import SeparateBlocks
+from strategies import jeffreys_counts
+
+SAMPLES = {
+    "three secrets": [[20, 9, 3], [4, 30, 11], [9, 2, 25]],
+    "zero counts": [[20, 0, 3], [0, 30, 11], [9, 2, 0]],
+    "two secrets, four values": [[40, 9, 3, 1], [4, 10, 30, 11]],
+    "a secret never seen": [[20, 9, 3], [4, 30, 11], [0, 0, 0]],
+}
+SETS = {
+    "chi2": rldp.ChiSquare(),
+    "g": rldp.GTest(),
+    "cr": rldp.CressieRead(),
+    "order 3": rldp.PowerDivergence(3, 0.2),
+}
+
+
+def windows_in_cvxpy(counts, epsilon, utility):
+    """The smallest objective of a protocol that keeps windows over Pearson's set, from the definition.
+
+    A secret's conditional R has Σ P̂²/R ≤ (1 + Δ/P̂_s)², the dual of which is a rotated cone for each value.
+    """
+    counts = np.array(counts, dtype=float)
+    n, (secrets, values) = counts.sum(), counts.shape
+    estimate = counts / n
+    radius = float(rldp.ChiSquare().size(n, counts.size))
+    d = (np.arange(values)[:, None] - np.arange(values)) ** 2.0
+    q = [cp.Variable((values, values), nonneg=True) for _ in range(secrets)]
+    top = cp.Variable(values)
+    kept = [cp.sum(table, axis=1) == 1 for table in q]
+    for s in range(secrets):
+        mass = estimate[s].sum()
+        for y in range(values):
+            for sign, limit in ((1, top[y]), (-1, -top[y] * np.exp(-epsilon))):
+                if mass == 0:
+                    kept.append(sign * q[s][:, y] <= limit)
+                    continue
+                kept.append(
+                    _support(estimate[s] / mass, np.sqrt(1 + radius) - 1, mass, sign * q[s][:, y], kept)
+                    <= limit
+                )
+    v = cp.vstack([cp.sum(cp.multiply(d, table), axis=1) for table in q])
+    cost = cp.sum(cp.multiply(estimate, v))
+    if utility is not None:
+        flat = cp.reshape(v, (secrets * values,), order="C")
+        cost = _support(estimate.ravel(), np.sqrt(1 + radius) - 1, 1.0, flat, kept)
+    problem = cp.Problem(cp.Minimize(cost), kept)
+    problem.solve(solver="CLARABEL")
+    return problem.value
+
+
+def _support(conditional, budget, mass, x, kept):
+    """sup R·x over Σ c²/R ≤ z² as a cone program: min η + κ z² − Σ 2 c √(κ (η − x))."""
+    z2 = (1 + budget / mass) ** 2
+    eta, kappa, roots = cp.Variable(), cp.Variable(nonneg=True), cp.Variable(len(conditional), nonneg=True)
+    kept.append(eta >= x)
+    for u, c in enumerate(conditional):
+        if c > 0:
+            kept.append(cp.quad_over_lin(roots[u], kappa) <= eta - x[u])
+    return eta + kappa * z2 - 2 * conditional @ roots
+
+
+@pytest.mark.parametrize("utility", [rldp.Nominal(), rldp.ChiSquare()], ids=["NURP", "RURP"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_best_windows_are_those_of_the_definition(name, utility):
+    wanted = windows_in_cvxpy(SAMPLES[name], 0.7, None if isinstance(utility, rldp.Nominal) else utility)
+    found = rldp.design(rldp.Sample(SAMPLES[name]), 0.7, utility=utility, decoupled=True)
+    assert found.objective == pytest.approx(wanted, abs=2e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("privacy", SETS.values(), ids=SETS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_decoupled_protocol_is_private_and_both_its_bounds_are_true(name, privacy, epsilon):
+    sample = rldp.Sample(SAMPLES[name])
+    exact = rldp.design(sample, epsilon, privacy=privacy)
+    found = rldp.design(sample, epsilon, privacy=privacy, decoupled=True)
+    assert rldp.worst_case_leakage(found.protocol, sample, privacy)[1] <= epsilon
+    assert found.lower_bound <= exact.objective
+    assert found.objective >= exact.lower_bound
+    verdict = rldp.verify(found.protocol)
+    assert verdict.ok, verdict.reasons
+
+
+@pytest.mark.parametrize("name", ["three secrets", "zero counts"])
+def test_a_set_that_shrinks_to_the_estimate_loses_nothing_to_windows(name):
+    sample = rldp.Sample(SAMPLES[name])
+    tiny = rldp.PowerDivergence(1, radius=1e-9)
+    nominal = rldp.design(sample, 0.7, privacy=rldp.Nominal(), utility=rldp.Nominal())
+    found = rldp.design(sample, 0.7, privacy=tiny, utility=rldp.Nominal(), decoupled=True)
+    assert found.objective == pytest.approx(nominal.objective, abs=1e-4)
+    assert found.lower_bound == pytest.approx(nominal.objective, abs=1e-4)
+
+
+def test_a_batch_gives_what_each_sample_gives_alone():
+    counts = jeffreys_counts(np.random.default_rng(5), 4, (3, 4), 400)
+    batch = rldp.design_batch(counts, 0.8, decoupled=True)
+    for table, objective in zip(counts, batch.objective, strict=True):
+        alone = rldp.design(rldp.Sample(table), 0.8, decoupled=True)
+        assert objective == pytest.approx(alone.objective, abs=2e-6)
+
+
+def test_under_the_estimate_there_is_nothing_to_decouple():
+    sample = rldp.Sample(SAMPLES["three secrets"])
+    one, other = (rldp.design(sample, 0.7, privacy=rldp.Nominal(), decoupled=d) for d in (False, True))
+    np.testing.assert_array_equal(one.protocol.matrix, other.protocol.matrix)
+
+
+@pytest.mark.slow
+def test_an_alphabet_of_a_thousand_cells():
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(50_000, rng.dirichlet(np.full(1000, 0.5))).reshape(10, 100)
+    found = rldp.design(rldp.Sample(counts), 0.5, utility=rldp.Nominal(), gap=1e-3, decoupled=True)
+    assert rldp.verify(found.protocol).ok
+    assert 0 < found.lower_bound < found.objective
+
+
+# The matrices behind it
+
+
+def dense(d, vectors, kernel, shared, level):
+    """The matrices (K, Y, n, n) that SeparateBlocks inverts, written out."""
+    k, outputs, secrets, values = d.shape
+    n = secrets * values
+    matrix = np.zeros((k, outputs, n, n))
+    for s in range(secrets):
+        place = slice(s * values, (s + 1) * values)
+        own = np.einsum("kyum,kymn,kyvn->kyuv", vectors[:, :, s], kernel[:, :, s], vectors[:, :, s])
+        matrix[:, :, place, place] = own + d[:, :, s, :, None] * np.eye(values)
+    flat = shared.reshape(k, outputs, n)
+    return matrix - flat[..., :, None] * flat[..., None, :] / level[..., None, None]
+
+
+def test_blocks_of_low_rank_are_inverted_as_if_written_out():
+    rng = np.random.default_rng(2)
+    k, outputs, secrets, values, rank = 2, 3, 2, 5, 4
+    d = rng.uniform(1, 2, (k, outputs, secrets, values))
+    vectors = rng.normal(size=(k, outputs, secrets, values, rank))
+    kernel = np.einsum("...ij,...kj->...ik", *[0.2 * rng.normal(size=(k, outputs, secrets, rank, rank))] * 2)
+    shared = 0.1 * rng.normal(size=(k, outputs, secrets, values))
+    level = rng.uniform(1, 2, (k, outputs))
+    blocks = SeparateBlocks.of(d, vectors, kernel, shared, level)
+    inverse = np.linalg.inv(dense(d, vectors, kernel, shared, level))
+    r = rng.normal(size=(k, outputs, secrets * values))
+    weights = rng.normal(size=r.shape)
+    np.testing.assert_allclose(blocks.solve(r), (inverse @ r[..., None])[..., 0], rtol=1e-9)
+    np.testing.assert_allclose(blocks.solve(r[:, :1]), (inverse @ r[:, :1, :, None])[..., 0], rtol=1e-9)
+    np.testing.assert_allclose(blocks.diagonal(), np.diagonal(inverse, axis1=-2, axis2=-1), rtol=1e-9)
+    np.testing.assert_allclose(blocks.total(), inverse.sum(axis=1), rtol=1e-9)
+    for found, left, right in zip(
+        blocks.totals(weights), (1 + 0 * r, 1 + 0 * r, weights), (1 + 0 * r, weights, weights), strict=True
+    ):
+        wanted = (left[..., None] * inverse * right[..., None, :]).sum(axis=1)
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
