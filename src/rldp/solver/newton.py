@@ -89,15 +89,15 @@ class NewtonSystem:
             return Blocks(inverse, scaled_inverse(xp.sum(inverse, axis=1), _SCHUR_JITTER)), None
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
         # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
-        d = reshape(xp.broadcast_to(self.distortion, (outputs, secrets, values)), (1, outputs, n))
-        freedom = xp.linalg.diagonal(inverse)
-        centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
-        centred = d - centre[:, None, :]
+        freedom = reshape(xp.linalg.diagonal(inverse), self.barrier.shape)
+        centre = xp.sum(freedom * self.distortion, axis=1) / xp.sum(freedom, axis=1)
+        centred = reshape(self.distortion - centre[:, None, ...], (k, outputs, n))
+        centre = flat(centre)
         movable, joint, compliance = _sums(inverse, centred, parts)
         schur = scaled_inverse(movable, _SCHUR_JITTER)
         compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
         stiffness = self.utility.matrix()
-        system = xp.eye(n, dtype=d.dtype) + xp.matmul(compliance, stiffness)
+        system = xp.eye(n, dtype=inverse.dtype) + xp.matmul(compliance, stiffness)
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
         return Blocks(inverse, schur), Coupling(centre, centred, joint, xp.matmul(stiffness, softened))
