@@ -37,11 +37,18 @@ def _stack(arrays: list[Array], axis: int) -> Array:
     return np.concatenate([x[place] for x in arrays], axis=axis)
 
 
+@lru_cache(maxsize=64)
+def _eye(size: int, dtype: Any = np.float64) -> Array:
+    identity = np.eye(size, dtype=dtype)
+    identity.flags.writeable = False
+    return identity
+
+
 def _quick_numpy() -> Any:
     """NumPy's own namespace, which follows the standard, with lean versions of what runs often.
 
     On small arrays NumPy's reductions and views spend most of their time on the way to the method
-    or ufunc that does the work. ``stack`` knows negative axes only.
+    or ufunc that does the work. ``stack`` knows negative axes only, and ``eye`` cannot be written to.
     """
     quick = SimpleNamespace(**{name: x for name, x in vars(np).items() if not name.startswith("_")})
     for name, ufunc in {
@@ -53,6 +60,7 @@ def _quick_numpy() -> Any:
     }.items():
         setattr(quick, name, _reduction(ufunc))
     quick.stack = _stack
+    quick.eye = _eye
     quick.clip = lambda x, min=None, max=None: x.clip(min, max)
     quick.take = lambda x, index, axis: x.take(index, axis)
     quick.matrix_transpose = lambda x: x.mT

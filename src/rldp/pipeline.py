@@ -176,11 +176,13 @@ def _solve_inside(problem: DesignProblem, gap: float, callback: Callback) -> Sol
     k, secrets, values = problem.counts.shape
     blocks = 8 * problem.distortion.shape[1] * (secrets * values) ** 2
     chunk = max(1, min(256, _CHUNK_BYTES // blocks))
-    parts = [problem.subset(np.arange(i, min(i + chunk, k))) for i in range(0, k, chunk)]
+    cores = os.cpu_count() or 1
+    count = 1 if k <= chunk else cores * -(-k // (chunk * cores))  # as many for each core
+    parts = [problem.subset(index) for index in np.array_split(np.arange(k), min(count, k))]
     if len(parts) == 1:
         return _solve_chunk(problem, gap, callback)
     solved: list[Solved] = []
-    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(len(parts), cores)) as pool:
         for part in pool.map(lambda part: _solve_chunk(part, gap, None), parts):
             solved.append(part)
             if callback is not None:

@@ -62,22 +62,22 @@ class NewtonSystem:
 
     def _factorise(self) -> tuple[Blocks, Array, Coupling | None]:
         xp = namespace(self.barrier)
-        _, outputs, secrets, values = self.barrier.shape
+        k, outputs, secrets, values = self.barrier.shape
         n = secrets * values
         blocks = self.privacy.blocks(self.barrier)
         if self.utility is None:
             return blocks, scaled_inverse(blocks.total(), _SCHUR_JITTER), None
         # v moves with Q through d, and a shift of d that is the same for every output is absorbed
         # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
-        d = reshape(xp.broadcast_to(self.distortion, (outputs, secrets, values)), (1, outputs, n))
-        freedom = blocks.diagonal()
-        centre = xp.sum(freedom * d, axis=1) / xp.sum(freedom, axis=1)
-        centred = d - centre[:, None, :]
+        freedom = reshape(blocks.diagonal(), self.barrier.shape)
+        centre = xp.sum(freedom * self.distortion, axis=1) / xp.sum(freedom, axis=1)
+        centred = reshape(self.distortion - centre[:, None, ...], (k, outputs, n))
+        centre = flat(centre)
         movable, joint, compliance = blocks.totals(centred)
         schur = scaled_inverse(movable, _SCHUR_JITTER)
         compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
         stiffness = self.utility.matrix()
-        system = xp.eye(n, dtype=d.dtype) + xp.matmul(compliance, stiffness)
+        system = xp.eye(n, dtype=self.barrier.dtype) + xp.matmul(compliance, stiffness)
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
         return blocks, schur, Coupling(centre, centred, joint, xp.matmul(stiffness, softened))
