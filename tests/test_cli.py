@@ -87,6 +87,22 @@ def test_the_version_is_that_of_the_package(rldp_command):
 # Success
 
 
+def test_a_large_table_is_pointed_to_the_cheaper_constraint(rldp_command, monkeypatch):
+    monkeypatch.setattr(cli.design, "_LARGE", 1)
+    code, _, err = rldp_command(*DESIGN)
+    assert code == 0
+    assert one_line(err) == "a table of (2, 2) cells takes a while; --decoupled takes a fraction of it"
+    assert rldp_command(*DESIGN, "--decoupled")[::2] == (0, "")
+
+
+def test_the_data_are_not_written_over(rldp_command, tmp_path):
+    before = (tmp_path / "data.csv").read_text()
+    code, _, err = rldp_command(*changed(output="data.csv"))
+    assert code == 1
+    assert one_line(err) == "output must be another file than the data, got 'data.csv'"
+    assert (tmp_path / "data.csv").read_text() == before
+
+
 def test_a_design_is_written_and_summed_up(rldp_command, tmp_path):
     code, out, err = rldp_command(*DESIGN)
     assert (code, err) == (0, "")

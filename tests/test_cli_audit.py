@@ -77,6 +77,19 @@ def test_drift_is_reported_and_only_strictness_makes_it_a_failure(command):
     assert command(*audit("same.csv", "--strict"))[0] == 0
 
 
+def test_a_broken_promise_fails_a_strict_audit(command, monkeypatch):
+    honest = rldp.load("protocol.json")
+    identity = np.broadcast_to(np.eye(len(honest.outputs)), honest.matrix.shape)
+    labels = honest.secrets, honest.values, honest.outputs
+    rldp.Protocol(identity, *labels, guarantee=honest.guarantee).save("protocol.json")
+    code, out, err = command(*audit("same.csv"))
+    assert (code, err) == (0, "")
+    assert "• The protocol breaks its own promise" in out
+    code, _, err = command(*audit("same.csv", "--strict"))
+    assert code == 1
+    assert err.endswith("the new data leak more than was promised; the protocol breaks its own promise\n")
+
+
 def test_the_level_is_an_option(command):
     assert command(*audit("same.csv", "--strict", "--level", "0.9999999"))[0] == 1
     assert command(*audit("same.csv", "--level", "1"))[::2] == (

@@ -41,10 +41,13 @@ def folder(monkeypatch, tmp_path):
 
 @pytest.fixture
 def command(monkeypatch, capsys, folder):
-    """Run ``rldp release`` on the small table: (exit code, output, errors)."""
+    """Run ``rldp release`` on the small table: (exit code, output, errors).
+
+    Its protocol releases everything as good as unchanged and claims nothing, so --unproved is given.
+    """
 
     def run(*options, data="data.csv", output="out.csv", secret="sex", value="age", protocol="protocol.json"):
-        arguments = ["--secret", secret, "--value", value, "-o", output, *options]
+        arguments = ["--unproved", "--secret", secret, "--value", value, "-o", output, *options]
         monkeypatch.setattr(sys, "argv", ["rldp", "release", protocol, data, *arguments])
         with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
             cli.main()
@@ -60,11 +63,57 @@ def refused(done, message, folder, *, files=("data.csv", "protocol.json")):
     assert sorted(path.name for path in folder.iterdir()) == sorted(files)
 
 
+# What is proved
+
+
+@pytest.fixture
+def proved(folder):
+    """A protocol that proves what it claims, in place of the other."""
+    sample = rldp.Sample([[30, 10, 5], [5, 25, 25]], ["f", "m"], [10, 20, 30])
+    protocol = rldp.design(sample, 0.5).protocol
+    protocol.save("protocol.json")
+    return protocol
+
+
+def run_plainly(monkeypatch, capsys):
+    options = ["--secret", "sex", "--value", "age", "-o", "out.csv"]
+    monkeypatch.setattr(sys, "argv", ["rldp", "release", "protocol.json", "data.csv", *options])
+    with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
+        cli.main()
+    printed = capsys.readouterr()
+    return stopped.value.code or 0, printed.out, printed.err
+
+
+def test_a_protocol_is_verified_and_its_level_is_said(proved, folder, monkeypatch, capsys):
+    done = run_plainly(monkeypatch, capsys)
+    assert done == (0, "3 rows released (ε = 0.5), written to out.csv\n", "")
+
+
+def test_a_protocol_that_claims_nothing_is_not_released_from(folder, monkeypatch, capsys):
+    message = (
+        "protocol.json must prove what it claims, but the file claims nothing: "
+        "it holds a table without a guarantee; --unproved releases all the same"
+    )
+    refused(run_plainly(monkeypatch, capsys), message, folder)
+
+
+def test_a_protocol_whose_table_was_changed_is_not_released_from(proved, folder, monkeypatch, capsys):
+    identity = np.broadcast_to(np.eye(3), (2, 3, 3))
+    labels = proved.secrets, proved.values, proved.outputs
+    rldp.Protocol(identity, *labels, guarantee=proved.guarantee).save("protocol.json")
+    code, _, errors = run_plainly(monkeypatch, capsys)
+    assert code == 1
+    assert errors.startswith(
+        "rldp: protocol.json must prove what it claims, but privacy is not proved for output "
+    )
+    assert not (folder / "out.csv").exists()
+
+
 # What is written
 
 
 def test_only_the_released_column_is_written(command, folder):
-    assert command() == (0, "3 rows released, written to out.csv\n", "")
+    assert command() == (0, "3 rows released (nothing proved), written to out.csv\n", "")
     assert (folder / "out.csv").read_text() == "age\n10\n20\n10\n"
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "out.csv", "protocol.json"]
 
@@ -184,7 +233,7 @@ def test_kept_bytes_need_not_be_utf_8(command, folder):
 def test_files_of_every_form(command, folder, content, rows):
     (folder / "data.csv").write_bytes(content)
     counted = "1 row" if rows == 1 else f"{rows} rows"
-    assert command()[:2] == (0, f"{counted} released, written to out.csv\n")
+    assert command()[:2] == (0, f"{counted} released (nothing proved), written to out.csv\n")
     assert (folder / "out.csv").read_text() == "age\n" + "10\n20\n"[: 3 * rows]
 
 
@@ -614,11 +663,20 @@ def test_an_interruption_is_exit_code_130_and_leaves_nothing(command, folder, mo
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "protocol.json"]
 
 
+def test_an_interrupted_parquet_file_is_closed_before_it_is_taken_away(command, folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rldp.protocol.Sampler, "draw", interrupted)
+    assert command(output="out.parquet") == (130, "", "rldp: interrupted\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "protocol.json"]
+
+
 def arguments(folder, data="rows.csv", output="out.csv"):
     random_protocol().save(folder / "protocol.json")
     paths = [str(folder / name) for name in ("protocol.json", data)]
     options = ["--secret", "s", "--value", "u", "--keep", "id", "-o", str(folder / output)]
-    return [sys.executable, "-m", "rldp", "release", *paths, *options]
+    return [sys.executable, "-m", "rldp", "release", "--unproved", *paths, *options]
 
 
 def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
@@ -643,6 +701,16 @@ def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
     assert process.wait(60) == 0
     assert b"Releasing" in shown
     assert b"rows" in shown
+
+
+def test_a_run_that_is_asked_to_stop_leaves_nothing(tmp_path):
+    write_rows(tmp_path / "rows.csv", 3_000_000)
+    process = subprocess.Popen(arguments(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not list(tmp_path.glob(".out.csv.*")):
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(60) == 128 + signal.SIGTERM
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["protocol.json", "rows.csv"]
 
 
 def half_way(process, folder, whole):

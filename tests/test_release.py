@@ -91,8 +91,16 @@ def test_numpy_views_need_not_be_contiguous():
 )
 def test_pandas_keeps_index_and_name(column):
     values = column.set_axis(list("abcab")).rename("age")
-    released = swap().release(pd.Series(S, index=range(5, 10)), values)
+    released = swap().release(pd.Series(S, index=values.index), values)
     pd.testing.assert_series_equal(released, pd.Series(Y, index=list("abcab"), name="age"))
+
+
+def test_pandas_series_of_different_rows_are_not_paired():
+    secrets, values = pd.Series(S, index=[4, 3, 2, 1, 0]), pd.Series(U)
+    with pytest.raises(
+        rldp.InvalidArgument, match=r"^secrets and values must have the same index, got two that differ$"
+    ):
+        swap().release(secrets, values)
 
 
 @pytest.mark.parametrize(

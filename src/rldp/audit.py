@@ -99,6 +99,13 @@ class Audit:
         return self.distortion <= self.objective * (1 + _ROUNDING)
 
     @property
+    def sound(self) -> bool | None:
+        """Whether the protocol keeps its promise over the set it was designed for."""
+        if self.epsilon is None or self.worst is None:
+            return None
+        return self.worst.upper <= self.epsilon + _ROUNDING
+
+    @property
     def drifted(self) -> bool | None:
         """Whether the new data lie outside a set and chance does not explain it."""
         if self.privacy is None or self.utility is None or self.p_value is None:
@@ -134,6 +141,8 @@ class Audit:
             yield f"No drift is shown: {place}, but chance explains it ({chance}); more rows would tell."
 
     def _about_promises(self) -> Iterator[str]:
+        if self.sound is False:
+            yield "The protocol breaks its own promise: ε* exceeds ε within the set it was designed for."
         if self.private is not None:
             relation = "no more" if self.private else "more"
             yield f"Privacy: ε* is {relation} than the promised ε on the new data."

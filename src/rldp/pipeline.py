@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ Callback = Callable[[Progress], None] | None
 _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
+_SMALLEST_SCALE = 1e-250  # distortions below are as good as none
 _SMALLEST_EPSILON = 1e-6  # below, the interior is too thin for floats; see _solve_thin
 
 
@@ -56,6 +58,22 @@ class Solved:
 
 
 def solve_batch(problem: DesignProblem, gap: float, callback: Callback = None) -> Solved:
+    """Solve each problem by the route that fits it.
+
+    Distortions that are all below one are first measured in a smaller unit, a power of two so that
+    nothing is rounded: a gap means the same whatever unit a user's values come in.
+    """
+    unit = _unit(problem.scale)
+    solved = _routed(replace(problem, distortion=problem.distortion / unit), gap, callback)
+    scaled = ("objective", "lower_bound", "eta_utility", "z")
+    return replace(solved, **{name: unit * getattr(solved, name) for name in scaled})
+
+
+def _unit(scale: float) -> float:
+    return 2.0 ** math.floor(math.log2(scale)) if _SMALLEST_SCALE < scale < 1 else 1.0
+
+
+def _routed(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
     """Send each problem where it belongs, and put the answers back in order."""
     if problem.scale <= 0.1 * gap:
         return _solve_single_output(problem)

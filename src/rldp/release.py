@@ -26,6 +26,7 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
         raise InvalidArgument(
             f"secrets and values must have the same length, got {len(secrets)} and {len(values)}"
         )
+    _require_same_rows(secrets, values)
     s_labels, u_labels = Alphabet(protocol.secrets), Alphabet(protocol.values)
     s, u = encode("secrets", secrets, s_labels), encode("values", values, u_labels)
     offending = offending_rows(s, u)
@@ -35,6 +36,13 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
     decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
     codes = protocol.sampler.draw(s.codes * np.int32(len(protocol.values)) + u.codes, source)
     return decode(values, codes, protocol.outputs)
+
+
+def _require_same_rows(secrets: Any, values: Any) -> None:
+    """Two pandas series must name their rows alike: pairing them by place would mix people up."""
+    both_pandas = kind_of("secrets", secrets) == kind_of("values", values) == "pandas"
+    if both_pandas and not secrets.index.equals(values.index):
+        raise InvalidArgument("secrets and values must have the same index, got two that differ")
 
 
 @dataclass(frozen=True)

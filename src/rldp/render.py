@@ -100,7 +100,9 @@ def summary(designed: Design) -> Table:
     lines = {
         "problem": designed.problem,
         "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
-        "privacy": f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
+        "privacy": "nothing is claimed (ε = ∞)"
+        if math.isinf(guarantee.epsilon)
+        else f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
         "distortion": f"at most {designed.objective:.6g} for {_scope(guarantee.utility)}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",

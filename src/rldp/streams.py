@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
 
@@ -90,24 +91,23 @@ def release_file(
     rows = offending = 0
     first: Offence | None = None
     with replacing(target, name="output") as file:
-        writer = writer_for(target)(file, parts.kept, released, protocol.outputs)
-        for part in parts:
-            found = offending_rows(part.secrets, part.values)
-            if found and first is None:
-                first = first_offence(
-                    (names[0], part.secrets, alphabets[0]),
-                    (names[1], part.values, alphabets[1]),
-                    before=rows,
-                )
-            if first is None:
-                pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
-                writer.write(part.kept, protocol.sampler.draw(pairs, words))
-            rows, offending = rows + len(part.values), offending + found
-            if callback is not None:
-                callback(Step(rows, part.share))
+        with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
+            for part in parts:
+                found = offending_rows(part.secrets, part.values)
+                if found and first is None:
+                    first = first_offence(
+                        (names[0], part.secrets, alphabets[0]),
+                        (names[1], part.values, alphabets[1]),
+                        before=rows,
+                    )
+                if first is None:
+                    pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
+                    writer.write(part.kept, protocol.sampler.draw(pairs, words))
+                rows, offending = rows + len(part.values), offending + found
+                if callback is not None:
+                    callback(Step(rows, part.share))
         if first is not None:
             raise first.error(offending, rows)
-        writer.close()
     return rows
 
 

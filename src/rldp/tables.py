@@ -62,6 +62,8 @@ def pair_counts(
 
 def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
     """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
+    if len(set(names)) < len(names):
+        raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
     frame, _ = _frame(data, names)
     return [frame[name].to_native() for name in names]
 

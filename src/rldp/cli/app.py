@@ -6,7 +6,10 @@ Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 13
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,6 +71,8 @@ def require_writable(output: Path) -> None:
             raise InvalidArgument(f"--output must lie in a folder that exists, got {str(output)!r}")
         if output.is_dir():
             raise InvalidArgument(f"--output must be a file, got the folder {str(output)!r}")
+        if not os.access(output.absolute().parent, os.W_OK):
+            raise InvalidArgument(f"--output must lie in a folder that can be written, got {str(output)!r}")
     except OSError as error:
         raise InvalidArgument(f"--output must be a file that can be written, but: {error}") from error
 
@@ -92,6 +97,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows ? in its place
             stream.reconfigure(errors="replace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)
     try:
         app()
     except RldpError as error:
@@ -104,6 +111,11 @@ def main() -> None:
     except KeyboardInterrupt:
         say("interrupted")
         sys.exit(_INTERRUPTED)
+
+
+def _stop(number: int, _: object) -> None:
+    """Leave in good order when asked to: what is half-written goes away."""
+    sys.exit(128 + number)
 
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -15,7 +15,7 @@ import rldp
 from rldp.cli.app import app, progress, say
 from rldp.cli.design import DistortionName
 
-Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if something is found.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -43,10 +43,20 @@ def audit(
         found = rldp.audit(
             loaded, sample, distortion=None if distortion is None else distortion.value, level=level
         )
-    facts = {"private": found.private, "useful": found.useful, "drifted": found.drifted}
+    facts = {
+        "private": found.private,
+        "useful": found.useful,
+        "drifted": found.drifted,
+        "sound": found.sound,
+    }
     _show(found, facts, as_json, render.audit_report)
-    if strict and found.drifted:
-        say(found.sentences[0])
+    troubles = {
+        found.sentences[0]: found.drifted,
+        "the new data leak more than was promised": found.private is False,
+        "the protocol breaks its own promise": found.sound is False,
+    }
+    if strict and any(troubles.values()):
+        say("; ".join(trouble for trouble, seen in troubles.items() if seen))
         raise typer.Exit(1)
 
 

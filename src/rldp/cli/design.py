@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.cli.app import SET_HELP, SETS, SetName, app, progress, require_writable
+from rldp.cli.app import SET_HELP, SETS, SetName, app, progress, require_writable, say
+
+_LARGE = 50_000  # probabilities, from which a design takes minutes
 
 
 class DistortionName(StrEnum):
@@ -43,9 +45,13 @@ def design(
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
     from rldp import render
+    from rldp.files import require_other_file
 
     require_writable(output)
+    require_other_file(output, data, "the data")
     sample = rldp.Sample.from_data(data, secret=secret, value=value)
+    if sample.counts.size * len(sample.values) > _LARGE and not decoupled:
+        say(f"a table of {sample.counts.shape} cells takes a while; --decoupled takes a fraction of it")
     with progress("Designing") as callback:
         designed = rldp.design(
             sample,

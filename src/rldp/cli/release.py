@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.cli.app import app, require_writable, say
+from rldp.cli.app import app, progress, require_writable, say
+from rldp.errors import ProtocolFileError
 
 
 @app.command()
@@ -30,12 +31,18 @@ def release(
         bool,
         typer.Option("--allow-original", help="Let --keep copy the secret or the value column as it is."),
     ] = False,
+    unproved: Annotated[
+        bool, typer.Option("--unproved", help="Release even if the file does not prove what it claims.")
+    ] = False,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
     ] = None,
 ) -> None:
-    """Release a column of a file: draw an output for every row, in constant memory."""
+    """Release a column of a file: draw an output for every row, in constant memory.
+
+    The protocol is verified first. Its ε covers the released column alone, not what --keep copies beside it.
+    """
     from rldp import render
     from rldp.files import require_other_file
     from rldp.streams import release_file
@@ -43,6 +50,13 @@ def release(
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
     loaded = rldp.load(protocol)
+    with progress("Verifying"):
+        verdict = rldp.verify(protocol)
+    if not verdict.ok and not unproved:
+        raise ProtocolFileError(
+            f"{protocol} must prove what it claims, but {verdict.reasons[0]}; "
+            "--unproved releases all the same"
+        )
     if seed is not None:
         say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
     with render.bar("Releasing") as advance:
@@ -59,5 +73,6 @@ def release(
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
     screen = render.console()
-    counted = f"{rows} row{'s' * (rows != 1)} released"
+    level = "nothing proved" if verdict.epsilon is None else f"ε = {verdict.epsilon:g}"
+    counted = f"{rows} row{'s' * (rows != 1)} released ({level})"
     screen.print(f"{counted}, written to {output}", soft_wrap=True, markup=False, emoji=False)

@@ -204,4 +204,8 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
                 f"probability about {1 - region.alpha:.6g}, by the asymptotic (large-n) radius of the test."
             )
     given.append("Outputs are drawn with exactly these probabilities, with fresh randomness for every row.")
+    given.append(
+        "The released column is judged alone: what is published beside it, or released again of the same "
+        "people, is not covered."
+    )
     return tuple(given)
