@@ -140,7 +140,7 @@ def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
 
 
 def _solve_easy(problem: DesignProblem) -> Solved:
-    """Nothing, or next to nothing, is forbidden."""
+    """Private at every ε and for every distribution; best where next to nothing is forbidden."""
     matrix = closed.nearly_unconstrained(problem)
     eta = bounds.trivial_eta(problem, matrix)
     return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
@@ -228,7 +228,9 @@ def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solv
     objective = np.where(proved, solved.objective, np.inf)
     solved = replace(solved, objective=objective)
     missed = ~(objective - solved.lower_bound <= gap * np.maximum(1, objective))
-    return _better(solved, _solve_single_output(problem)) if missed.any() else solved
+    if not missed.any():
+        return solved
+    return _better(_better(solved, _solve_single_output(problem)), _solve_easy(problem))
 
 
 def _witness(problem: DesignProblem, solution: Solution, gap: float) -> Witness:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import cast
@@ -41,7 +42,7 @@ def sweep(tasks: Sequence[Task], store: Store, jobs: int | None, advance: Advanc
     done = total - sum(task.cost for task in left)
     if advance is not None:
         advance(done, total)
-    with closing(_results(left, store.settings, jobs)) as results:
+    with _cancelled_quietly(), closing(_results(left, store.settings, jobs)) as results:
         for index, text in results:
             store.save_part(left[index], text)
             done += left[index].cost
@@ -68,6 +69,14 @@ def _results(tasks: Sequence[Task], settings: Settings, jobs: int | None) -> Gen
 
 def _numbered(index: int, task: Task, settings: Settings) -> Result:
     return index, lines(task, settings)
+
+
+@contextmanager
+def _cancelled_quietly() -> Iterator[None]:
+    """Without joblib's advice on tasks that an interruption cancels."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"\d+ tasks which were still being processed", UserWarning)
+        yield
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def scaled_inverse(matrix: Array, jitter: float) -> Array:
     go through Cholesky's factor, at a third of the work.
     """
     xp, n = namespace(matrix), matrix.shape[-1]
-    scale = xp.linalg.diagonal(matrix) ** -0.5
+    scale = xp.clip(xp.linalg.diagonal(matrix), min=1e-300) ** -0.5
     if type(matrix) is np.ndarray and n >= _LARGE:
         for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
             _invert_in_place(block, s, jitter)

@@ -101,7 +101,7 @@ def solve(
     xp : array namespace
         The array library to compute with; the result is in its arrays.
     """
-    with one_blas_thread():
+    with one_blas_thread(), np.errstate(all="ignore"):  # a step that leaves the floats is not taken
         return _solve(problem, gap, xp, callback)
 
 
