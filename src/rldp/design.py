@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rldp._checks import Label, count_array, finite_number, labels, real_number
 from rldp.bounds import estimated_members
 from rldp.certificate import Certificate
+from rldp.devices import CPU, device_named, device_of, in_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import GapWarning, InvalidArgument, InvalidArgumentType, UnseenSecretWarning
 from rldp.pipeline import Solved, solve_batch
@@ -159,6 +160,7 @@ def design_batch(
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
     decoupled: bool = False,
+    device: str | None = None,
     callback: Callable[[Progress], None] | None = None,
 ) -> Batch:
     """Design protocols for many samples at once.
@@ -173,6 +175,10 @@ def design_batch(
         One level for all samples, or one for each.
     privacy, utility, distortion, outputs, gap, decoupled, callback
         As in :func:`design`; values are labelled 0, 1, 2, …
+    device : str, optional
+        Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
+        ``counts`` is, the CPU for all that is not an array of these libraries. What comes back is
+        certified on the CPU in any case, and is of the library that ``counts`` is of.
 
     Returns
     -------
@@ -185,7 +191,8 @@ def design_batch(
     >>> batch.matrices.shape, batch.objective.shape
     ((2, 2, 2, 2), (2,))
     """
-    array = count_array("counts", counts, ndim=3)
+    home = device_of(counts)
+    array = count_array("counts", in_memory(counts) if home != CPU else counts, ndim=3)
     values = tuple(range(array.shape[2]))
     names = values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, values, names)
@@ -194,10 +201,13 @@ def design_batch(
     problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
     problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
-    solved = solve_batch(problem, _checked_gap(gap), callback)
+    solved = solve_batch(
+        problem, _checked_gap(gap), callback, home if device is None else device_named(device)
+    )
     if not decoupled:
         _warn_gap(solved, gap)
-    return Batch(solved.matrix, solved.objective, solved.lower_bound)
+    found = (solved.matrix, solved.objective, solved.lower_bound)
+    return Batch(*(found if home == CPU else map(home.array, found)))
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:

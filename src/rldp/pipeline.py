@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from rldp import bounds, closed
 from rldp.decoupled import pair_eta, pair_witness
+from rldp.devices import CPU, Device, in_memory
 from rldp.grid import on_grid
 from rldp.problem import SMALLEST_BUDGET, DesignProblem, Floats, Witness, ordered_pairs
 from rldp.repair import equalised, repaired
 from rldp.solver import Progress, Solution, solve
+from rldp.solver.arrays import map_arrays, take_problems
 
 __all__ = ["Solved", "solve_batch"]
 
@@ -24,6 +26,7 @@ Callback = Callable[[Progress], None] | None
 
 _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
+_DEVICE_BYTES = 2**35  # of arrays on an accelerator
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
 _SMALLEST_EPSILON = 1e-6  # below, the interior is too thin for floats; see _solve_thin
@@ -57,14 +60,16 @@ class Solved:
     constant: NDArray[np.bool_]
 
 
-def solve_batch(problem: DesignProblem, gap: float, callback: Callback = None) -> Solved:
-    """Solve each problem by the route that fits it.
+def solve_batch(
+    problem: DesignProblem, gap: float, callback: Callback = None, device: Device = CPU
+) -> Solved:
+    """Solve each problem by the route that fits it, the engine's arrays on ``device``.
 
     Distortions that are all below one are first measured in a smaller unit, a power of two so that
     nothing is rounded: a gap means the same whatever unit a user's values come in.
     """
     unit = _unit(problem.scale)
-    solved = _routed(replace(problem, distortion=problem.distortion / unit), gap, callback)
+    solved = _routed(replace(problem, distortion=problem.distortion / unit), gap, callback, device)
     scaled = ("objective", "lower_bound", "eta_utility", "z")
     return replace(solved, **{name: unit * getattr(solved, name) for name in scaled})
 
@@ -73,7 +78,7 @@ def _unit(scale: float) -> float:
     return 2.0 ** math.floor(math.log2(scale)) if _SMALLEST_SCALE < scale < 1 else 1.0
 
 
-def _routed(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
+def _routed(problem: DesignProblem, gap: float, callback: Callback, device: Device) -> Solved:
     """Send each problem where it belongs, and put the answers back in order."""
     if problem.scale <= 0.1 * gap:
         return _solve_single_output(problem)
@@ -84,7 +89,7 @@ def _routed(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
         (easy, _solve_easy),
         (frozen, lambda part: _solve_frozen(part, gap)),
         (thin, lambda part: _solve_thin(part, gap)),
-        (~easy & ~frozen & ~thin, lambda part: _solve_inside(part, gap, callback)),
+        (~easy & ~frozen & ~thin, lambda part: _solve_inside(part, gap, callback, device)),
     ]
     taken = [(np.flatnonzero(mask), route) for mask, route in routes if mask.any()]
     parts = [route(problem.subset(index)) for index, route in taken]
@@ -189,8 +194,10 @@ def _solve_thin(problem: DesignProblem, gap: float) -> Solved:
     return _better(judged(found), judged(constant))
 
 
-def _solve_inside(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
+def _solve_inside(problem: DesignProblem, gap: float, callback: Callback, device: Device = CPU) -> Solved:
     """The interior-point engine, in chunks that fit the cache, one thread each."""
+    if not device.is_cpu:
+        return _solve_on_device(problem, gap, callback, device)
     k, secrets, values = problem.counts.shape
     blocks = 8 * problem.distortion.shape[1] * (secrets * values) ** 2
     chunk = max(1, min(256, _CHUNK_BYTES // blocks))
@@ -208,6 +215,31 @@ def _solve_inside(problem: DesignProblem, gap: float, callback: Callback) -> Sol
     return _joined(solved)
 
 
+def _solve_on_device(problem: DesignProblem, gap: float, callback: Callback, device: Device) -> Solved:
+    """The same engine on an accelerator, as many problems at once as it holds; certified as always."""
+    k, secrets, values = problem.counts.shape
+    outputs = problem.distortion.shape[1]
+    cells = outputs * secrets * values
+    numbers = cells * (4 * secrets * values + 120 * (secrets - 1))  # per problem, of blocks and pairs
+    chunk = max(1, _DEVICE_BYTES // (8 * numbers))
+    parts = [problem.subset(index) for index in np.array_split(np.arange(k), -(-k // chunk))]
+    with device.working():
+        solutions = [solve(part, gap=_TIGHTER * gap, xp=device.xp, callback=callback) for part in parts]
+    solutions = [map_arrays(in_memory, solution) for solution in solutions]
+
+    def finished(item: tuple[DesignProblem, Solution, NDArray[np.int64]]) -> Solved:
+        part, solution, index = item
+        return _finished(part.subset(index), take_problems(solution, index), gap)
+
+    work = [
+        (part, solution, index)
+        for part, solution in zip(parts, solutions, strict=True)
+        for index in np.array_split(np.arange(len(part.counts)), -(-len(part.counts) // 256))
+    ]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return _joined(list(pool.map(finished, work)))
+
+
 def _chunks_done(solved: list[Solved], problems: int) -> Progress:
     gaps = [(s.objective - s.lower_bound) / np.maximum(1, s.objective) for s in solved]
     finished = sum(len(gap) for gap in gaps)
@@ -215,7 +247,11 @@ def _chunks_done(solved: list[Solved], problems: int) -> Progress:
 
 
 def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solved:
-    solution = solve(problem, gap=_TIGHTER * gap, callback=callback)
+    return _finished(problem, solve(problem, gap=_TIGHTER * gap, callback=callback), gap)
+
+
+def _finished(problem: DesignProblem, solution: Solution, gap: float) -> Solved:
+    """Repaired, certified, and replaced where something simple is better."""
     matrix = np.moveaxis(solution.q, 1, 3)
     eta = None if problem.privacy is None else solution.eta
     if problem.decoupled and eta is not None:

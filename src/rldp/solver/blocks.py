@@ -10,12 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from rldp.solver.arrays import apply, diagonal_matrix, reshape, scaled_inverse
 from rldp.solver.cores import on_every_core
 from rldp.support import Array, namespace
 
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
 _PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
+_LARGE_PART_BYTES = 2**31  # the same where there are no caches to fit but launches to save
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class DenseBlocks:
         """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
         xp, (k, outputs, secrets, values) = namespace(like), like.shape
         n = secrets * values
-        parts = _parts(outputs, 8 * k * n * n)
+        parts = _parts(like, 8 * k * n * n)
         if len(parts) == 1:
             return cls(scaled_inverse(matrix(parts[0]), _JITTER))
         inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
@@ -37,7 +40,11 @@ class DenseBlocks:
         def invert(part: slice) -> None:
             inverse[:, part, ...] = scaled_inverse(matrix(part), _JITTER)
 
-        on_every_core(invert, parts)
+        if type(like) is np.ndarray:
+            on_every_core(invert, parts)
+        else:
+            for part in parts:
+                invert(part)
         return cls(inverse)
 
     def solve(self, r: Array) -> Array:
@@ -54,9 +61,9 @@ class DenseBlocks:
 
     def totals(self, d: Array) -> tuple[Array, ...]:
         """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
-        xp, (k, outputs, n, _) = namespace(d), self.inverse.shape
+        xp, (k, _, n, _) = namespace(d), self.inverse.shape
         sums: tuple[Array, ...] = ()
-        for part in _parts(outputs, 8 * k * n * n):
+        for part in _parts(d, 8 * k * n * n):
             block, columns = self.inverse[:, part, ...], d[:, part, :]
             right = block * columns[:, :, None, :]
             terms = (xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right))
@@ -146,7 +153,8 @@ def _outputs_inside(x: Array) -> Array:
 Blocks: TypeAlias = DenseBlocks | SeparateBlocks
 
 
-def _parts(outputs: int, size: int) -> list[slice]:
-    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache together."""
-    count = max(1, _PART_BYTES // size)
+def _parts(like: Array, size: int) -> list[slice]:
+    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache, or an accelerator, together."""
+    outputs = like.shape[1]
+    count = max(1, (_PART_BYTES if type(like) is np.ndarray else _LARGE_PART_BYTES) // size)
     return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

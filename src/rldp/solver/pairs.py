@@ -41,19 +41,10 @@ class Pairs(Constant):
     back: Array
 
     @classmethod
-    @lru_cache(maxsize=16)
     def of(cls, secrets: int, xp: Any) -> Pairs:
-        pairs = ordered_pairs(secrets)
-        first, second = pairs.T
-        number = np.zeros((secrets, secrets), dtype=np.int64)
-        number[first, second] = np.arange(len(pairs))
-        forth = np.flatnonzero(first < second)
-        back = number[second[forth], first[forth]]
-        unordered = tuple((int(a), int(b)) for a, b in pairs[forth])
-        slots = np.argsort(pairs.reshape(-1), kind="stable")
-        s = np.arange(secrets)
-        incidence = (s[:, None] == pairs.reshape(-1)).astype(np.float64)
-        incidence, slots, forth, back = (xp.asarray(x) for x in (incidence, slots, forth, back))
+        """In the arrays of ``xp``, where its new arrays are made."""
+        unordered, *index = _indices(secrets)
+        incidence, slots, forth, back = (xp.asarray(x) for x in index)
         return cls(secrets, incidence, slots, unordered, forth, back)
 
     @property
@@ -114,3 +105,18 @@ class Pairs(Constant):
         )
         rows, columns = xp.concat([left, right_back], axis=-2), xp.concat([right, left_back], axis=-2)
         return xp.matmul(xp.matrix_transpose(rows), columns)
+
+
+@lru_cache(maxsize=16)
+def _indices(secrets: int) -> tuple[Any, ...]:
+    """The unordered pairs, and the index arrays of :class:`Pairs` as NumPy's."""
+    pairs = ordered_pairs(secrets)
+    first, second = pairs.T
+    number = np.zeros((secrets, secrets), dtype=np.int64)
+    number[first, second] = np.arange(len(pairs))
+    forth = np.flatnonzero(first < second)
+    back = number[second[forth], first[forth]]
+    unordered = tuple((int(a), int(b)) for a, b in pairs[forth])
+    slots = np.argsort(pairs.reshape(-1), kind="stable")
+    incidence = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
+    return unordered, incidence, slots, forth, back
