@@ -33,6 +33,7 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/release.py
 
 $(BIN)/python:

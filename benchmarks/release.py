@@ -7,13 +7,10 @@ what else the machine does matters little; the best of several runs counts.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ[_name] = "1"
@@ -26,9 +23,8 @@ import pyarrow as pa  # noqa: E402
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client  # noqa: E402
 
 import rldp  # noqa: E402
+from page import machine, write_section  # noqa: E402
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
-START, END = "<!-- release -->", "<!-- /release -->"
 SECRETS, VALUES, EPSILON = 2, 16, 1.0
 WANTED_RATE, WANTED_RATIO = 5e6, 100
 
@@ -118,7 +114,6 @@ def verdict(measured: list[Result], wanted: float) -> str:
 
 def section(measured: list[Result], others: list[Result], byte: float, repeats: int) -> str:
     packages = ("numpy", "pyarrow", "pandas", "polars", "opendp", "multi-freq-ldpy", "numba")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
     head = " | ".join(f"ratio to {other.name.split(',')[0]}" for other in others)
     rows = [
         f"| `release`, {r.name} | {r.rows:,} | {r.rate / 1e6:.1f} million | "
@@ -131,11 +126,9 @@ def section(measured: list[Result], others: list[Result], byte: float, repeats: 
     against = "; ".join(
         f"{other.name.split(',')[0]}: {verdict(measured, WANTED_RATIO * other.rate)}" for other in others
     )
-    return f"""{START}
-## Release
+    return f"""## Release
 
-Written by `make bench`. Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()};
-Python {platform.python_version()}, rldp {rldp.__version__}, {versions}.
+{machine(*packages)}
 
 {SECRETS} secrets × {VALUES} values, {VALUES} outputs; one thread; rows per second of CPU time, best of
 {repeats} runs.
@@ -151,19 +144,7 @@ and {WANTED_RATIO}× the per-row calls ({against}).
 | | rows | rows per second | {head} |
 |---|---|---|{"---|" * len(others)}
 {table}
-{END}
 """
-
-
-def write(text: str) -> None:
-    """Put the section in its place on the page; the rest of the page stays."""
-    page = PAGE.read_text(encoding="utf-8")
-    if START in page:
-        before, _, rest = page.partition(START)
-        text = before + text + rest.partition(END)[2].lstrip("\n")
-    else:
-        text = page.rstrip("\n") + "\n\n" + text
-    PAGE.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
@@ -177,7 +158,7 @@ def main() -> None:
     text = section(measured, rivals(repeats), byte_of_randomness(repeats), repeats)
     print(text)
     if not options.quick:
-        write(text)
+        write_section("release", text)
 
 
 if __name__ == "__main__":

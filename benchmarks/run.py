@@ -1,4 +1,4 @@
-"""Measure rldp against the paper's formulation in CVXPY + Clarabel, and write docs/performance.md.
+"""Measure rldp against the paper's formulation in CVXPY + Clarabel, a section of docs/performance.md.
 
 All sides solve the same samples in one run. CVXPY's time includes modelling; Clarabel runs with one
 thread, and its own solver time is shown beside. Times are medians; ratios are what counts.
@@ -7,9 +7,6 @@ thread, and its own solver time is shown beside. Times are medians; ratios are w
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
-import os
-import platform
 import statistics
 import sys
 import time
@@ -25,6 +22,7 @@ import numpy as np  # noqa: E402
 
 import rldp  # noqa: E402
 from literal import literal_design  # noqa: E402
+from page import machine, write_section  # noqa: E402
 from reference import reference_design  # noqa: E402
 from strategies import jeffreys_counts, sets_of  # noqa: E402
 
@@ -133,16 +131,12 @@ def larger() -> Result:
     )
 
 
-def page(results: list[Result]) -> str:
-    """The documentation page."""
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy", "cvxpy", "clarabel")
-    )
+def section(results: list[Result]) -> str:
+    """The section of the page."""
     rows = "\n".join(result.row for result in results)
-    return f"""# Performance
+    return f"""## Designs
 
-Written by `make bench`. Machine: {os.cpu_count()} cores, {platform.machine()}, {platform.system()};
-Python {platform.python_version()}, rldp {rldp.__version__}, {versions}.
+{machine("numpy", "scipy", "cvxpy", "clarabel")}
 
 The rival is the paper's formulation in CVXPY with Clarabel (one thread, default tolerances), twice:
 *literal*, in CVXPY's own atoms (`benchmarks/literal.py`), and *tuned*, with the cones written by hand
@@ -176,7 +170,7 @@ def main() -> None:
         results.append(work())
         print(results[-1].row, flush=True)
     if not options.quick:
-        (ROOT / "docs" / "performance.md").write_text(page(results), encoding="utf-8")
+        write_section("designs", section(results))
 
 
 if __name__ == "__main__":
