@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from rldp.solver.arrays import along, diagonal_matrix, reshape
 from rldp.solver.blocks import DenseBlocks
 from rldp.solver.pairs import Pairs
+from rldp.solver.robust import RobustTerm
 from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
@@ -134,7 +135,7 @@ class NominalCurvature:
 
 
 @dataclass(frozen=True)
-class RobustPrivacy:
+class RobustPrivacy(RobustTerm):
     """Constraints over the whole projected set, with two scalars η per pair and output."""
 
     pairs: Pairs
@@ -170,17 +171,6 @@ class RobustPrivacy:
         shell = shell.at(q, eta)
         return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
 
-    @property
-    def slacks(self) -> tuple[Array, ...]:
-        return self.sigma, self.point.p
-
-    @property
-    def multipliers(self) -> tuple[Array, ...]:
-        return self.z, self.w
-
-    def with_multipliers(self, multipliers: tuple[Array, ...]) -> RobustPrivacy:
-        return replace(self, z=multipliers[0], w=multipliers[1])
-
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
         point = self.mean.at(eta[..., None] - self._x(q))
         return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
@@ -196,8 +186,7 @@ class RobustPrivacy:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
-        z, w = multipliers
-        rho = z[..., None, None] * self.point.gradient + (w + bend)
+        z, rho = multipliers[0], self.rho(multipliers, bend)
         return self._to_q(rho), z[..., None] - row_sum(rho)
 
     def curvature(self) -> RobustCurvature:
@@ -208,20 +197,6 @@ class RobustPrivacy:
         xp = namespace(dq)
         dp = deta[..., None] - self._x(dq)
         return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
-
-    def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the constraints are curved along a step that moves the slacks so."""
-        return self.point.along(moves[1])
-
-    def bend(self, variation: Variation, dz: Array) -> Array:
-        """Half the second derivative of ϱ along a step."""
-        bend = self.z[..., None, None] * variation.gradient_curvature
-        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
-
-    def members(self) -> Array:
-        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
-        rho = self.z[..., None, None] * self.point.gradient + self.w
-        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
 
     def weights(self) -> Array:
         """What the members weigh in a lower bound."""

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 
 from rldp.solver.arrays import along
 from rldp.solver.blocks import SeparateBlocks
-from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+from rldp.solver.robust import RobustTerm
+from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
 
 @dataclass(frozen=True)
-class WindowPrivacy:
+class WindowPrivacy(RobustTerm):
     """The rows of every output, upper sides first; ``eta`` holds their η and, last, the output's a."""
 
     sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
@@ -60,17 +61,6 @@ class WindowPrivacy:
         shell = shell.at(q, xp.concat([top + excess, level], axis=-1))
         return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
 
-    @property
-    def slacks(self) -> tuple[Array, ...]:
-        return self.sigma, self.point.p
-
-    @property
-    def multipliers(self) -> tuple[Array, ...]:
-        return self.z, self.w
-
-    def with_multipliers(self, multipliers: tuple[Array, ...]) -> WindowPrivacy:
-        return replace(self, z=multipliers[0], w=multipliers[1])
-
     def at(self, q: Array, eta: Array) -> WindowPrivacy:
         rows, level = eta[..., :-1], eta[..., -1:]
         point = self.mean.at(rows[..., None, None] - self._x(q))
@@ -87,8 +77,7 @@ class WindowPrivacy:
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers."""
-        z, w = multipliers
-        rho = z[..., None, None] * self.point.gradient + w + bend
+        z, rho = multipliers[0], self.rho(multipliers, bend)
         return self.to_q(rho), self.with_level(z - row_sum(rho)[..., 0], z)
 
     def with_level(self, rows: Array, z: Array) -> Array:
@@ -104,20 +93,6 @@ class WindowPrivacy:
         rows, level = deta[..., :-1], deta[..., -1:]
         dp = rows[..., None, None] - self._x(dq)
         return self.offset * level - rows + xp.vecdot(self.point.gradient, dp)[..., 0], dp
-
-    def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the constraints are curved along a step that moves the slacks so."""
-        return self.point.along(moves[1])
-
-    def bend(self, variation: Variation, dz: Array) -> Array:
-        """Half the second derivative of ϱ along a step."""
-        bend = self.z[..., None, None] * variation.gradient_curvature
-        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
-
-    def members(self) -> Array:
-        """Members of the balls that the multipliers point to: ϱ, normalised, pulled inside."""
-        rho = self.z[..., None, None] * self.point.gradient + self.w
-        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
 
     def weights(self) -> Array:
         """z, scaled down where one side of an output outweighs the other.

@@ -1,0 +1,54 @@
+r"""What robust privacy terms share, whether they compare pairs of secrets or keep windows.
+
+A term has constraints :math:`\sigma > 0` that hold G at points :math:`p > 0`, with multipliers z and w.
+Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from rldp.support import Array, MeanPoint, NestedMean, Variation, row_sum
+
+Term = TypeVar("Term", bound="RobustTerm")
+
+
+class RobustTerm:
+    """Slacks σ and p, their multipliers, and how the constraints are curved."""
+
+    mean: NestedMean
+    point: MeanPoint
+    sigma: Array
+    z: Array
+    w: Array
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return self.sigma, self.point.p
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return self.z, self.w
+
+    def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
+        return replace(self, z=multipliers[0], w=multipliers[1])  # type: ignore[type-var]
+
+    def rho(self, multipliers: tuple[Array, ...], bend: Array = 0.0) -> Array:
+        """ϱ for the given multipliers, with ``bend`` added."""
+        z, w = multipliers
+        return z[..., None, None] * self.point.gradient + (w + bend)
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step that moves the slacks so."""
+        return self.point.along(moves[1])
+
+    def bend(self, variation: Variation, dz: Array) -> Array:
+        """Half the second derivative of ϱ along a step."""
+        bend = self.z[..., None, None] * variation.gradient_curvature
+        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
+
+    def members(self) -> Array:
+        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
+        rho = self.rho(self.multipliers)
+        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
