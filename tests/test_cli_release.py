@@ -89,12 +89,11 @@ def test_a_protocol_is_verified_and_its_level_is_said(proved, folder, monkeypatc
     assert done == (0, "3 rows released (ε = 0.5), written to out.csv\n", "")
 
 
-def test_a_protocol_that_claims_nothing_is_not_released_from(folder, monkeypatch, capsys):
-    message = (
-        "protocol.json must prove what it claims, but the file claims nothing: "
-        "it holds a table without a guarantee; --unproved releases all the same"
-    )
-    refused(run_plainly(monkeypatch, capsys), message, folder)
+def test_a_protocol_that_claims_nothing_is_released_from_with_a_warning(folder, monkeypatch, capsys):
+    code, output, errors = run_plainly(monkeypatch, capsys)
+    assert (code, output) == (0, "3 rows released (nothing proved), written to out.csv\n")
+    message = "warning: protocol.json claims nothing about privacy, so nothing is proved of this release"
+    assert errors == f"rldp: {message}\n"
 
 
 def test_a_protocol_whose_table_was_changed_is_not_released_from(proved, folder, monkeypatch, capsys):

@@ -32,7 +32,10 @@ def release(
         typer.Option("--allow-original", help="Let --keep copy the secret or the value column as it is."),
     ] = False,
     unproved: Annotated[
-        bool, typer.Option("--unproved", help="Release even if the file does not prove what it claims.")
+        bool,
+        typer.Option(
+            "--unproved", help="Release even if the file does not prove what it claims, or claims nothing."
+        ),
     ] = False,
     seed: Annotated[
         int | None,
@@ -52,7 +55,9 @@ def release(
     loaded = rldp.load(protocol)
     with progress("Verifying"):
         verdict = rldp.verify(protocol)
-    if not verdict.ok and not unproved:
+    if loaded.guarantee is None and not unproved:
+        say(f"warning: {protocol} claims nothing about privacy, so nothing is proved of this release")
+    elif not verdict.ok and not unproved:
         raise ProtocolFileError(
             f"{protocol} must prove what it claims, but {verdict.reasons[0]}; "
             "--unproved releases all the same"
