@@ -150,6 +150,16 @@ def test_the_unit_of_a_distortion_changes_nothing(epsilon, unit):
     assert rldp.verify(scaled.protocol).ok
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 14.0, 16.0, 18.0, 20.0])
+@pytest.mark.filterwarnings("ignore::rldp.errors.GapWarning")
+def test_where_the_engine_is_stuck_the_closed_form_serves(epsilon):
+    sample = rldp.Sample([[10, 23, 1, 20], [1, 9, 10, 1]])
+    for outputs in (None, range(7)):
+        designed = rldp.design(sample, epsilon, privacy=rldp.PowerDivergence(2 / 3, 1e-9), outputs=outputs)
+        assert rldp.verify(designed.protocol).ok
+        assert epsilon < 1 or designed.objective <= 63 * math.exp(-epsilon) + 1e-6
+
+
 def test_infinite_epsilon_gives_the_identity():
     designed = rldp.design(rldp.Sample([[5, 3], [1, 4]]), math.inf)
     assert np.array_equal(designed.protocol.matrix, np.broadcast_to(np.eye(2), (2, 2, 2)))

@@ -62,6 +62,11 @@ def privacy_mean(problem: DesignProblem) -> NestedMean:
     return NestedMean(order, masses, conditionals, budget[:, None, None])
 
 
+def _enlarged(mean: NestedMean) -> NestedMean:
+    """The set with its radius rounded up, for upper bounds; members for lower bounds need it as it is."""
+    return replace(mean, budget=mean.budget * (1 + _RADIUS_ERROR))
+
+
 def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
     """The estimated conditionals, members of every set, as (K, outputs, T, 2, U); uniform if unseen."""
     masses, conditionals, _ = _pair_data(problem)
@@ -109,8 +114,7 @@ def privacy_excess(
         excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
         return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
     eta, p = _above(eta, x)
-    mean = privacy_mean(problem)
-    mean = replace(mean, budget=mean.budget * (1 + _RADIUS_ERROR))
+    mean = _enlarged(privacy_mean(problem))
     value = mean.at(p).value * (1 - mean.rounding(p))
     return eta.sum(axis=-1) - value + 4 * _UNIT * np.abs(eta).sum(axis=-1), eta
 
@@ -120,7 +124,7 @@ def utility_mean(problem: DesignProblem) -> NestedMean:
     assert problem.utility is not None
     order, budget = problem.utility
     cells = problem.estimate.reshape(len(problem.counts), 1, -1)
-    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget * (1 + _RADIUS_ERROR))
+    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget)
 
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
@@ -141,7 +145,7 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
     if problem.utility is None:
         value = (problem.estimate * v).sum(axis=(1, 2))
         return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
-    mean = utility_mean(problem)
+    mean = _enlarged(utility_mean(problem))
     flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))
     eta, p = _above(minimising_eta(mean, flat, start=start), flat)
     value = mean.at(p).value * (1 - mean.rounding(p))

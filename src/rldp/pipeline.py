@@ -145,7 +145,7 @@ def _is_easy(problem: DesignProblem, gap: float) -> NDArray[np.bool_]:
 
 
 def _solve_easy(problem: DesignProblem) -> Solved:
-    """Private at every ε and for every distribution; best where next to nothing is forbidden."""
+    """Private for every distribution at the ε of the engine; best where next to nothing is forbidden."""
     matrix = closed.nearly_unconstrained(problem)
     eta = bounds.trivial_eta(problem, matrix)
     return _certified(problem, matrix, eta, closed.unconstrained_witness(problem))
