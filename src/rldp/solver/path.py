@@ -18,7 +18,7 @@ from rldp.solver.arrays import along, choose, flat, map_arrays, reshape, take_pr
 from rldp.solver.cores import one_blas_thread
 from rldp.solver.pairs import Pairs
 from rldp.solver.privacy import NominalPrivacy, RobustPrivacy
-from rldp.solver.step import Iterate, advance
+from rldp.solver.step import Centre, Iterate, advance
 from rldp.solver.terms import PrivacyTerm
 from rldp.solver.utility import NominalUtility, RobustUtility, UtilityTerm
 from rldp.solver.windows import WindowPrivacy
@@ -179,7 +179,8 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(0.3 * mu * outputs, q)
     rough = xp.zeros((k,), dtype=xp.bool)
-    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough)
+    centre = Centre.of(privacy, utility, q)
+    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough, centre)
 
 
 def _recorded(

@@ -33,6 +33,8 @@ class NominalPrivacy:
     sigma: Array  # (K, Y, T)
     z: Array  # (K, Y, T)
 
+    shares: tuple[float, ...] = (1.0,)
+
     @classmethod
     def start(cls, pairs: Pairs, estimate: Array, e: Array, q: Array, mu: Array) -> NominalPrivacy:
         """At the uniform protocol ``q``, centred at ``mu``."""
@@ -169,7 +171,11 @@ class RobustPrivacy(RobustTerm):
         to_ends = pairs.ends_matrix(sign)
         shell = cls(pairs, sign, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
         shell = shell.at(q, eta)
-        return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
+        return shell.centred(mu)
+
+    @property
+    def views(self) -> int:
+        return 2 * (self.pairs.secrets - 1)
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
         point = self.mean.at(eta[..., None] - self._x(q))

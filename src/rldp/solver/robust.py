@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
+from rldp.solver.arrays import along
 from rldp.support import Array, MeanPoint, NestedMean, Variation, row_sum
 
 Term = TypeVar("Term", bound="RobustTerm")
@@ -30,6 +31,21 @@ class RobustTerm:
     @property
     def multipliers(self) -> tuple[Array, ...]:
         return self.z, self.w
+
+    @property
+    def views(self) -> int:
+        """How many p see a cell of Q."""
+        raise NotImplementedError
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Of μ for each kind of slack: all p that see a cell of Q together as much as the cell."""
+        return 1.0, 1 / self.views
+
+    def centred(self: Term, mu: Array) -> Term:
+        """With multipliers on the central path."""
+        pairs = zip(self.shares, self.slacks, strict=True)
+        return self.with_multipliers(tuple(along(share * mu, slack) / slack for share, slack in pairs))
 
     def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
         return replace(self, z=multipliers[0], w=multipliers[1])  # type: ignore[type-var]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.solver.arrays import Layout, along, choose, flat, reshape
+from rldp.solver.arrays import Constant, Layout, along, choose, flat, reshape
 from rldp.solver.newton import NewtonSystem
 from rldp.solver.terms import PrivacyTerm
 from rldp.solver.utility import UtilityTerm
@@ -30,6 +30,23 @@ _LARGE = 40  # cells from which a factorisation costs more than several correcti
 
 
 @dataclass(frozen=True)
+class Centre(Constant):
+    """What the products of slacks and multipliers are on the central path, in units of μ."""
+
+    shares: Array  # (M,)
+    total: float
+
+    @classmethod
+    def of(cls, privacy: PrivacyTerm, utility: UtilityTerm, q: Array) -> Centre:
+        xp, like = namespace(q), q[0, ...]
+        kinds = zip(privacy.slacks + utility.slacks, privacy.shares + utility.shares, strict=True)
+        parts = [xp.ones_like(flat(like[None, ...]))]
+        parts += [xp.full((1, flat(slack).shape[1]), share, dtype=q.dtype) for slack, share in kinds]
+        shares = xp.concat(parts, axis=1)[0, :]
+        return cls(shares, float(xp.sum(shares)))
+
+
+@dataclass(frozen=True)
 class Iterate:
     """A strictly private point with its multipliers."""
 
@@ -39,6 +56,7 @@ class Iterate:
     privacy: PrivacyTerm
     utility: UtilityTerm
     rough: Array  # (K,): whether elimination alone was found to miss digits
+    centre: Centre
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -83,7 +101,7 @@ class Local:
         xp = namespace(iterate.q)
         layout = Layout.of(iterate.slacks)
         slacks, multipliers = layout.join(iterate.slacks), layout.join(iterate.multipliers)
-        mu = xp.vecdot(slacks, multipliers) / slacks.shape[1]
+        mu = xp.vecdot(slacks, multipliers) / iterate.centre.total
         privacy, utility = iterate.privacy.curvature(), iterate.utility.curvature()
         system = NewtonSystem(
             iterate.l / iterate.q, distortion, privacy, utility, Layout.of(iterate.unknowns)
@@ -105,7 +123,7 @@ class Local:
         them. Only ``rough`` (K,) problems are refined; if not given, those that need it.
         """
         it, xp = self.iterate, namespace(self.mu)
-        wanted, bend, bend_utility = target[:, None], 0.0, 0.0
+        wanted, bend, bend_utility = target[:, None] * it.centre.shares, 0.0, 0.0
         if guide is not None:
             second, bend, bend_utility = self._second_order(guide)
             if weight is not None:
@@ -171,7 +189,7 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterat
     """One predictor–corrector iteration; the new iterate and the length of its step."""
     xp = namespace(iterate.q)
     local = Local.at(iterate, distortion)
-    mu, count = local.mu, local.slacks.shape[1]
+    mu, count = local.mu, iterate.centre.total
     affine = local.direction(0 * mu, rough=iterate.rough)
     reach = xp.clip(affine.longest, max=1.0)
     left = 1 - reach + reach**2 * xp.vecdot(affine.slacks, affine.multipliers) / (mu * count)
@@ -211,4 +229,4 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     end = 1 + len(privacy.slacks)
     privacy = privacy.with_multipliers(multipliers[1:end])
     utility = utility.with_multipliers(multipliers[end:])
-    return Iterate(q, multipliers[0], nu, privacy, utility, step.rough), length
+    return Iterate(q, multipliers[0], nu, privacy, utility, step.rough, iterate.centre), length

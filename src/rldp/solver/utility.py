@@ -26,6 +26,7 @@ class NominalUtility:
 
     slacks: tuple[Array, ...] = ()
     multipliers: tuple[Array, ...] = ()
+    shares: tuple[float, ...] = ()
 
     @classmethod
     def start(cls, estimate: Array, v: Array) -> NominalUtility:
@@ -68,6 +69,8 @@ class RobustUtility:
     point: MeanPoint  # at p (K, 1, |S|U)
     objective: Array  # (K,)
     w: Array  # (K, 1, |S|U)
+
+    shares: tuple[float, ...] = (1.0,)
 
     @classmethod
     def start(cls, estimate: Array, order: float, budget: Array, v: Array, mu: Array) -> RobustUtility:

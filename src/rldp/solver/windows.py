@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.solver.arrays import along
 from rldp.solver.blocks import SeparateBlocks
 from rldp.solver.robust import RobustTerm
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
@@ -59,7 +58,11 @@ class WindowPrivacy(RobustTerm):
         excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
         excess = xp.where(mean.masses[..., 0] > 0, excess, 0.2 * room)
         shell = shell.at(q, xp.concat([top + excess, level], axis=-1))
-        return shell.with_multipliers(tuple(along(mu, slack) / slack for slack in shell.slacks))
+        return shell.centred(mu)
+
+    @property
+    def views(self) -> int:
+        return 2
 
     def at(self, q: Array, eta: Array) -> WindowPrivacy:
         rows, level = eta[..., :-1], eta[..., -1:]
