@@ -84,6 +84,14 @@ def diagonal_matrix(x: Array) -> Array:
     return x[..., None] * xp.eye(x.shape[-1], dtype=x.dtype)
 
 
+def add_to_diagonal(matrix: Array, x: Array) -> Array:
+    """``matrix`` (K, Y, n, n), which is overwritten, with the cells of ``x`` (K, Y, …) added."""
+    k, outputs, n, _ = matrix.shape
+    entries = reshape(matrix, (k, outputs, n * n))
+    entries[:, :, :: n + 1] += reshape(x, (k, outputs, n))
+    return reshape(entries, matrix.shape)
+
+
 def scaled_inverse(matrix: Array, jitter: float) -> Array:
     """Inverse of symmetric positive definite matrices, which may be overwritten.
 

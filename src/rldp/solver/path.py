@@ -27,6 +27,7 @@ from rldp.support import Array, namespace
 __all__ = ["Progress", "Solution", "solve"]
 
 _LIMIT = 200  # iterations
+_FIRST = 0.8  # how far a step is taken to have gone before the first
 _PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times three
 
 
@@ -179,8 +180,8 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(0.3 * mu * outputs, q)
     rough = xp.zeros((k,), dtype=xp.bool)
-    centre = Centre.of(privacy, utility, q)
-    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough, centre)
+    centre, reached = Centre.of(privacy, utility, q), xp.full((k,), _FIRST, dtype=estimate.dtype)
+    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough, centre, reached)
 
 
 def _recorded(

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.solver.arrays import along, diagonal_matrix, reshape
+from rldp.solver.arrays import add_to_diagonal, along, diagonal_matrix, reshape
 from rldp.solver.blocks import DenseBlocks
+from rldp.solver.forms import Forms, forms_of
 from rldp.solver.pairs import Pairs
 from rldp.solver.robust import RobustTerm
 from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
@@ -25,9 +26,9 @@ from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row
 class NominalPrivacy:
     """Linear constraints under the estimate; pairs with an unseen secret hold by definition."""
 
-    pairs: Pairs
-    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    forms: Forms
     conditionals: Array  # (K, 1, T, 2, U): zero in pairs that hold by definition
+    rows: Array  # (K, 1, T, 1, ·): σ as a form of Q
     active: Array  # (K, 1, T)
     eta: Array  # (K, 0)
     sigma: Array  # (K, Y, T)
@@ -42,7 +43,9 @@ class NominalPrivacy:
         xp = namespace(q)
         active = xp.min(masses, axis=-1) > 0
         conditionals = xp.where(active[..., None, None], conditionals, 0.0)
-        shell = cls(pairs, sign, conditionals, active, q[:, :0, 0, 0], q, q).at(q)
+        forms = forms_of(pairs, sign)
+        rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
+        shell = cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q)
         return replace(shell, z=along(mu, shell.sigma) / shell.sigma)
 
     @property
@@ -58,24 +61,26 @@ class NominalPrivacy:
 
     def at(self, q: Array, eta: Array = None) -> NominalPrivacy:
         xp = namespace(q)
-        return replace(self, sigma=xp.where(self.active, self._slope(q), 1.0))
+        return replace(self, sigma=xp.where(self.active, self.slope(q), 1.0))
 
-    def _slope(self, dq: Array) -> Array:
-        xp = namespace(dq)
-        x = self.sign * self.pairs.ends_of(dq)
-        return -row_sum(xp.vecdot(self.conditionals, x))
+    def slope(self, dq: Array) -> Array:
+        """Change of σ along a step."""
+        return self.forms.values(self.rows, dq)[..., 0]
+
+    def to_q(self, z: Array) -> Array:
+        """What multipliers ``z`` add to the cost of each cell and output."""
+        return -self.forms.total(self.rows, z[..., None])
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
-        rho = multipliers[0][..., None, None] * self.conditionals
-        return self.pairs.sum_per_secret(self.sign * rho), self.eta
+        return self.to_q(multipliers[0]), self.eta
 
     def curvature(self) -> NominalCurvature:
         return NominalCurvature(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
-        return (self._slope(dq),)
+        return (self.slope(dq),)
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
         """How the constraints are curved along a step: not at all."""
@@ -96,7 +101,7 @@ class NominalPrivacy:
 
     def reduced_cost(self, members: Array) -> Array:
         """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
-        return self.pairs.sum_per_secret(self.sign * self.z[..., None, None] * members)
+        return self.to_q(self.z)
 
 
 @dataclass(frozen=True)
@@ -114,20 +119,14 @@ class NominalCurvature:
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
-        term, weight = self.term, self._weight[:, outputs, :, None, None]
-        xp = namespace(weight)
-        vectors = term.sign * term.conditionals  # (K, 1, T, 2, U)
-        scaled = weight * vectors
-        both = [scaled, xp.broadcast_to(vectors, scaled.shape)]
-        left, right = (term.pairs.per_secret(v) for v in both)
-        diagonal = xp.matmul(xp.matrix_transpose(left), right) + diagonal_matrix(barrier[:, outputs, ...])
-        off = term.pairs.blocks_above(scaled[..., :1, :], both[1][..., 1:, :])
-        return term.pairs.block_matrix(diagonal, off)
+        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
+        scaled = self._weight[:, outputs, :, None, None] * self.term.rows
+        rows = namespace(scaled).broadcast_to(self.term.rows, scaled.shape)
+        return add_to_diagonal(self.term.forms.gram(scaled, rows), barrier[:, outputs, ...])
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        term = self.term
-        rho = (-self._weight * term._slope(dq))[..., None, None] * term.conditionals
-        return term.pairs.sum_per_secret(term.sign * rho), deta
+        """Change of the residual along a step."""
+        return self.term.to_q(-self._weight * self.term.slope(dq)), deta
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         return 0.0, geta
@@ -141,7 +140,7 @@ class RobustPrivacy(RobustTerm):
     """Constraints over the whole projected set, with two scalars η per pair and output."""
 
     pairs: Pairs
-    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    forms: Forms
     to_ends: Array  # (K, 1, 2T, |S|): from Q to x
     mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
     eta: Array  # (K, Y, T, 2)
@@ -169,7 +168,7 @@ class RobustPrivacy(RobustTerm):
         excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
         to_ends = pairs.ends_matrix(sign)
-        shell = cls(pairs, sign, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
+        shell = cls(pairs, forms_of(pairs, sign), to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
         shell = shell.at(q, eta)
         return shell.centred(mu)
 
@@ -185,15 +184,23 @@ class RobustPrivacy(RobustTerm):
         x = namespace(q).matmul(self.to_ends, q)
         return reshape(x, (*q.shape[:2], self.pairs.count, 2, q.shape[3]))
 
-    def _to_q(self, rho: Array) -> Array:
-        xp, (k, outputs, pairs, two, values) = namespace(rho), rho.shape
-        merged = reshape(rho, (k, outputs, pairs * two, values))
-        return xp.matmul(xp.matrix_transpose(self.to_ends), merged)
+    def to_q(self, rho: Array) -> Array:
+        """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
+        return self._gathered(self.to_ends, rho)
+
+    def _gathered(self, ends: Array, table: Array) -> Array:
+        xp, (k, outputs, pairs, two, values) = namespace(table), table.shape
+        merged = reshape(table, (k, outputs, pairs * two, values))
+        return xp.matmul(xp.matrix_transpose(ends), merged)
+
+    def squared_to_q(self, curvature: Array) -> Array:
+        """What curvatures (K, Y, T, 2, U) along x mean along Q: (K, Y, |S|, U)."""
+        return self._gathered(self.to_ends**2, curvature)
 
     def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
         z, rho = multipliers[0], self.rho(multipliers, bend)
-        return self._to_q(rho), z[..., None] - row_sum(rho)
+        return self.to_q(rho), z[..., None] - row_sum(rho)
 
     def curvature(self) -> RobustCurvature:
         return RobustCurvature.of(self)
@@ -210,27 +217,27 @@ class RobustPrivacy(RobustTerm):
 
     def reduced_cost(self, members: Array) -> Array:
         """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
-        return self._to_q(self.z[..., None, None] * members)
+        return self.to_q(self.z[..., None, None] * members)
 
 
 @dataclass(frozen=True)
 class RobustCurvature:
     r"""Newton's quadratic model of the robust constraints, with η eliminated by hand.
 
-    In :math:`x_i` a pair contributes :math:`\mathrm{diag}(D_i)` plus a quadratic form in the four
-    numbers :math:`b_i = \beta_i\cdot x_i`, :math:`\alpha_i = a_i\cdot x_i`; its kernel has the 2×2
-    blocks ``bb``, ``ab``, ``aa``. ``inverse`` is the inverse of the Hessian in η and ``mixed`` the
-    part of the cross term that goes through b.
+    In :math:`x_i` a pair contributes :math:`\mathrm{diag}(D_i)`, a quadratic form ``base`` in the two
+    numbers :math:`b_i = \beta_i\cdot x_i`, and less what η can give way: with the cross term
+    :math:`-d\eta\cdot Cx` and the Hessian H in η, that is :math:`Cx\cdot H^{-1}Cx`. Rows are forms of Q.
     """
 
     term: RobustPrivacy
     ratio: Array  # (K, Y, T): z/σ
     stiffness: Array  # (K, Y, T, 2, U): w/p
-    a: Array  # (K, Y, T, 2, U)
     diagonal: Array  # (K, Y, T, 2, U): D
-    inverse: Array  # (K, Y, T, 2, 2)
-    mixed: Array  # (K, Y, T, 2, 2)
+    inverse: Array  # (K, Y, T, 2, 2): H⁻¹
     base: Array  # (K, Y, T, 2, 2)
+    beta: Array  # (K, Y, T, 2, ·): rows b
+    cross: Array  # (K, Y, T, 2, ·): rows C
+    reply: Array  # (K, Y, T, 2, ·): rows H⁻¹C
 
     @classmethod
     def of(cls, term: RobustPrivacy) -> RobustCurvature:
@@ -253,16 +260,18 @@ class RobustCurvature:
         pulled_c = (ratio[..., None] * c)[..., :, None]
         beyond = opposed_r * r[..., None, :] + pulled_c * c[..., None, :]  # H without V
         v0, v1, b00, b11 = variance[..., 0], variance[..., 1], beyond[..., 0, 0], beyond[..., 1, 1]
-        cross = between * ratio * (r[..., 0] * c[..., 1] + r[..., 1] * c[..., 0]) ** 2
-        determinant = v0 * (v1 + b11) + v1 * b00 + cross
+        both = between * ratio * (r[..., 0] * c[..., 1] + r[..., 1] * c[..., 0]) ** 2
+        determinant = v0 * (v1 + b11) + v1 * b00 + both
         adjugate = _two_by_two(v1 + b11, -beyond[..., 0, 1], -beyond[..., 0, 1], v0 + b00)
+        inverse = adjugate / determinant[..., None, None]
 
         mixed = opposed_r + pulled_c * slope[..., None, :]
         along_sigma = (ratio[..., None] * slope)[..., :, None]
         base = opposed + along_sigma * slope[..., None, :] - diagonal_matrix(within[..., 0])
-        inverse = adjugate / determinant[..., None, None]
-        a = pull * deviation + stiffness
-        return cls(term, ratio, stiffness, a, pull * point.inverse + stiffness, inverse, mixed, base)
+        beta = term.forms.rows(point.beta)
+        cross = _times(mixed, beta) + term.forms.rows(pull * deviation + stiffness)
+        diagonal = pull * point.inverse + stiffness
+        return cls(term, ratio, stiffness, diagonal, inverse, base, beta, cross, _times(inverse, cross))
 
     def blocks(self, barrier: Array) -> DenseBlocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
@@ -270,27 +279,12 @@ class RobustCurvature:
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
-        term, pairs = self.term, self.term.pairs
-        xp = namespace(self.a)
-        inverse, mixed = self.inverse[:, outputs, ...], self.mixed[:, outputs, ...]
-        ab = -_product(inverse, mixed)
-        bb = self.base[:, outputs, ...] + _product(xp.matrix_transpose(mixed), ab)
-
-        beta = term.sign * term.point.beta[:, outputs, ...]
-        a = term.sign * self.a[:, outputs, ...]
-        ends = xp.stack([beta, a], axis=-2)  # (K, …, T, 2, 2, U)
-        own_bb, own_ab, own_aa = (xp.linalg.diagonal(m)[..., None] for m in (bb, ab, inverse))
-        own = xp.stack([own_bb * beta + own_ab * a, own_ab * beta - own_aa * a], axis=-2)
-        left, right = (_rows(pairs.per_secret(v)) for v in (own, ends))
-        diagonal = pairs.sum_per_secret(term.sign**2 * self.diagonal[:, outputs, ...])
-        diagonal = diagonal_matrix(diagonal + barrier[:, outputs, ...])
-        diagonal = diagonal + xp.matmul(xp.matrix_transpose(left), right)
-
-        beta, a = beta[..., 0, :], a[..., 0, :]
-        to_b = bb[..., 0, 1, None] * beta + ab[..., 0, 1, None] * a
-        to_a = ab[..., 1, 0, None] * beta - inverse[..., 0, 1, None] * a
-        off = pairs.blocks_above(xp.stack([to_b, to_a], axis=-2), ends[..., 1, :, :])
-        return pairs.block_matrix(diagonal, off)
+        beta, cross, reply = (x[:, outputs, ...] for x in (self.beta, self.cross, self.reply))
+        xp, term = namespace(beta), self.term
+        left = xp.concat([beta, cross], axis=-2)
+        right = xp.concat([_times(self.base[:, outputs, ...], beta), -reply], axis=-2)
+        diagonal = barrier[:, outputs, ...] + term.squared_to_q(self.diagonal[:, outputs, ...])
+        return add_to_diagonal(term.forms.gram(left, right), diagonal)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
@@ -299,22 +293,15 @@ class RobustCurvature:
         dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
         rho = term.point.gradient * slope - self.stiffness * dp
-        return term._to_q(rho), dz[..., None] - row_sum(rho)
+        return term.to_q(rho), dz[..., None] - row_sum(rho)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
-        eta0 = -_times(self.inverse, geta)
-        weight_b = _times(namespace(eta0).matrix_transpose(self.mixed), eta0)
-        rho = -(weight_b[..., None] * self.term.point.beta + eta0[..., None] * self.a)
-        return self.term._to_q(rho), eta0
+        return self.term.forms.total(self.reply, geta), -_times(self.inverse, geta[..., None])[..., 0]
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The η step that belongs to ``dq``."""
-        xp = namespace(dq)
-        x = self.term._x(dq)
-        b = xp.vecdot(self.term.point.beta, x)
-        cross = xp.vecdot(self.a, x) + _times(self.mixed, b)
-        return eta0 + _times(self.inverse, cross)
+        return eta0 + self.term.forms.values(self.reply, dq)
 
 
 def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Array]:
@@ -332,17 +319,6 @@ def _two_by_two(m00: Array, m01: Array, m10: Array, m11: Array) -> Array:
     return reshape(xp.stack([m00, m01, m10, m11], axis=-1), (*m00.shape, 2, 2))
 
 
-def _product(m: Array, n: Array) -> Array:
-    """Product of 2×2 matrices; far quicker on large batches than ``matmul``."""
-    return m[..., :, 0, None] * n[..., None, 0, :] + m[..., :, 1, None] * n[..., None, 1, :]
-
-
-def _times(m: Array, x: Array) -> Array:
-    """2×2 matrix times vector."""
-    return m[..., 0] * x[..., :1] + m[..., 1] * x[..., 1:]
-
-
-def _rows(table: Array) -> Array:
-    """(K, Y, |S|, m, 2, U) → (K, Y, |S|, 2m, U)."""
-    head, (m, two, values) = table.shape[:3], table.shape[3:]
-    return reshape(table, head + (m * two, values))
+def _times(m: Array, rows: Array) -> Array:
+    """2×2 matrices times two rows each; far quicker on large batches than ``matmul``."""
+    return m[..., :1] * rows[..., :1, :] + m[..., 1:] * rows[..., 1:, :]

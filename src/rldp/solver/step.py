@@ -1,10 +1,9 @@
-r"""One iteration: predictor, corrector, step.
+r"""One iteration: a direction, its corrections, a step.
 
-Newton's system at an iterate is factorised once and solved twice or more: for the affine direction,
-which shows how far μ can fall, and for the direction taken, which carries Mehrotra's second-order
-terms of the products and those of the constraints themselves. A step that their curvature cuts short
-is corrected once more, by the second-order terms along itself. See ``docs/theory.md``, 'Predictor and
-corrector'.
+Newton's system at an iterate is factorised once and solved a few times: for the direction to a smaller
+μ, and again with the second-order terms along that direction, those of the products of slacks and
+multipliers and those of the constraints themselves. A step that their curvature cuts short is corrected
+once more, by the second-order terms along itself. See ``docs/theory.md``, 'Direction and corrections'.
 """
 
 from __future__ import annotations
@@ -22,10 +21,11 @@ __all__ = ["Iterate", "advance"]
 _BOUNDARY = 0.99  # share of the way to the boundary that a step may go
 _SIGMA_KEPT = 1e-3  # share of σ that a step must leave; σ is curved, so this is checked
 _SHORTER = 0.97  # of the length that a σ seen to fall short leads to expect
-_LEAST_CENTRING = 0.02  # μ falls at most by this factor
+_LEAST_CENTRING, _MOST_CENTRING = 0.02, 0.2  # the next μ, as a share of this one
 _LAG = 0.02  # μ stays above this share of the gap that the dual point has proved so far
 _CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
-_FAR = 0.9  # a step that goes this far needs no further correction
+_FAR = 0.95  # a step that goes this far needs no further correction
+_NEAR = 0.3  # corrections that go no farther than this may be worse than none
 _LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
 
 
@@ -57,6 +57,7 @@ class Iterate:
     utility: UtilityTerm
     rough: Array  # (K,): whether elimination alone was found to miss digits
     centre: Centre
+    reached: Array  # (K,): length of the step that led here
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -92,7 +93,6 @@ class Local:
     layout: Layout
     slacks: Array  # (K, M)
     multipliers: Array  # (K, M)
-    missing: Array  # (K, |S|, U): what the outputs exceed one by
     mu: Array  # (K,)
     system: NewtonSystem
 
@@ -106,29 +106,23 @@ class Local:
         system = NewtonSystem(
             iterate.l / iterate.q, distortion, privacy, utility, Layout.of(iterate.unknowns)
         )
-        missing = xp.sum(iterate.q, axis=1) - 1
-        return cls(iterate, distortion, layout, slacks, multipliers, missing, mu, system)
+        return cls(iterate, distortion, layout, slacks, multipliers, mu, system)
 
     @property
     def _utility_from(self) -> int:
         """Where the slacks of the utility begin, in the order of ``layout``."""
         return 1 + len(self.iterate.privacy.slacks)
 
-    def direction(
-        self, target: Array, guide: Direction | None = None, weight: Array = None, rough: Array = None
-    ) -> Direction:
-        """Newton's direction towards products ``target``.
+    def direction(self, target: Array, guide: Direction | None = None, rough: Array = None) -> Direction:
+        """Newton's direction towards products ``target`` (K,).
 
-        With a ``guide``, the second-order terms along it are taken into account, or ``weight`` (K,) of
-        them. Only ``rough`` (K,) problems are refined; if not given, those that need it.
+        With a ``guide``, the second-order terms along it are taken into account. Only ``rough`` (K,)
+        problems are refined; if not given, those that need it.
         """
         it, xp = self.iterate, namespace(self.mu)
         wanted, bend, bend_utility = target[:, None] * it.centre.shares, 0.0, 0.0
         if guide is not None:
             second, bend, bend_utility = self._second_order(guide)
-            if weight is not None:
-                second, bend_utility = (weight[:, None] * x for x in (second, bend_utility))
-                bend = weight[:, None, None, None, None] * bend
             wanted = wanted - second
         aimed = wanted / self.slacks
         aims = self.layout.split(aimed)
@@ -137,8 +131,8 @@ class Local:
         pi, geta_utility = it.utility.residual(aims[end:], bend_utility)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         gq = gq + self.distortion * reshape(pi, cells) - aims[0] - reshape(it.nu, cells)
-        rhs = -self.system.layout.join((gq, geta, geta_utility, self.missing))
-        accuracy = 100.0 if guide is None else 1.0  # the predictor only looks ahead
+        rhs = -self.system.layout.join((gq, geta, geta_utility, 0 * it.nu))
+        accuracy = 100.0 if guide is None else 1.0  # without a guide it only is one
         x, rough = self.system.solve(rhs, accuracy * self.mu, rough)
         dq, deta, deta_utility, _ = self.system.layout.split(x)
         privacy = it.privacy.moves(dq, deta)
@@ -176,34 +170,32 @@ class Local:
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
-    def farther(self, mask: Array, one: Direction, other: Direction) -> Direction:
-        """Per problem, ``one`` where ``mask`` holds and ``other`` elsewhere."""
-        chosen = choose(mask, one, other)
-        if chosen is one or chosen is other:
-            return chosen
-        moves = self.layout.split(chosen.slacks)[1 : self._utility_from]
-        return replace(chosen, variation=self.iterate.privacy.along(moves))
+    def farther(self, one: Direction, length: Array, other: Direction) -> tuple[Direction, Array]:
+        """Per problem, the direction that reaches farther, and how far: ``one`` reaches ``length``."""
+        reached = self.reach(other)
+        chosen = choose(reached > length, other, one)
+        if chosen is not one and chosen is not other:
+            moves = self.layout.split(chosen.slacks)[1 : self._utility_from]
+            chosen = replace(chosen, variation=self.iterate.privacy.along(moves))
+        return chosen, namespace(length).maximum(reached, length)
 
 
 def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterate, Array]:
-    """One predictor–corrector iteration; the new iterate and the length of its step."""
+    """One iteration; the new iterate and the length of its step."""
     xp = namespace(iterate.q)
     local = Local.at(iterate, distortion)
-    mu, count = local.mu, iterate.centre.total
-    affine = local.direction(0 * mu, rough=iterate.rough)
-    reach = xp.clip(affine.longest, max=1.0)
-    left = 1 - reach + reach**2 * xp.vecdot(affine.slacks, affine.multipliers) / (mu * count)
-    centring = xp.clip(left**3, min=_LEAST_CENTRING)
-    target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / count), mu)
-    step = local.direction(target, affine, reach * (1 - target / mu) ** 2)
+    mu, total = local.mu, iterate.centre.total
+    centring = xp.clip((1 - iterate.reached) / 3, min=_LEAST_CENTRING, max=_MOST_CENTRING)
+    target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / total), mu)
+    plain = local.direction(target, rough=iterate.rough)
+    step = local.direction(target, plain)
     length = local.reach(step)
     for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
         if bool(xp.all(length >= _FAR)):
             break
-        again = local.direction(target, step, rough=step.rough)
-        reached = local.reach(again)
-        step = local.farther(reached > length, again, step)
-        length = xp.maximum(reached, length)
+        step, length = local.farther(step, length, local.direction(target, step, rough=step.rough))
+    if bool(xp.any(length < _NEAR)):
+        step, length = local.farther(step, length, plain)
     return _moved(local, step, length)
 
 
@@ -214,6 +206,7 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     start, sigma = unknowns.join(iterate.unknowns), iterate.privacy.sigma
     for _ in range(60):
         q, eta, eta_utility, nu = unknowns.split(start + length[:, None] * step.unknowns)
+        q = q / xp.sum(q, axis=1, keepdims=True)  # one already, but for what the solve missed
         privacy = iterate.privacy.at(q, eta)
         short = ~xp.all(flat(privacy.sigma > _SIGMA_KEPT * sigma), axis=1)
         if not bool(xp.any(short)):
@@ -229,4 +222,4 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     end = 1 + len(privacy.slacks)
     privacy = privacy.with_multipliers(multipliers[1:end])
     utility = utility.with_multipliers(multipliers[end:])
-    return Iterate(q, multipliers[0], nu, privacy, utility, step.rough, iterate.centre), length
+    return Iterate(q, multipliers[0], nu, privacy, utility, step.rough, iterate.centre, length), length

@@ -1,0 +1,113 @@
+r"""Linear forms on Q, a few for each pair of secrets: what the privacy terms' curvature is made of.
+
+A form of a pair is a row of coefficients for :math:`x_1 = Q[s_1,:,y]` and :math:`x_2 = -E\,Q[s_2,:,y]`.
+With few secrets rows are spread over all cells, so that everything is a plain product of matrices; with
+many, most of that would be zeros, and a row has the cells of its two secrets only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rldp.solver.arrays import apply, reshape
+from rldp.solver.pairs import Pairs
+from rldp.support import Array, namespace
+
+_FEW = 4  # secrets up to which rows are spread
+
+
+@dataclass(frozen=True)
+class SpreadForms:
+    """Rows (K, Y, T, m, |S|U) over all cells."""
+
+    place: Array  # (K, 1, T, 2, |S|): 1 and −E where the ends of a pair are
+
+    @classmethod
+    def of(cls, pairs: Pairs, sign: Array) -> SpreadForms:
+        return cls(reshape(pairs.ends_matrix(sign), (sign.shape[0], 1, pairs.count, 2, pairs.secrets)))
+
+    def rows(self, table: Array) -> Array:
+        """One form for each end: its coefficients ``table`` (K, Y, T, 2, U)."""
+        spread = self.place[..., None] * table[..., None, :]
+        return reshape(spread, (*spread.shape[:4], -1))
+
+    def values(self, rows: Array, q: Array) -> Array:
+        """The forms at ``q`` (K, Y, |S|, U): (K, Y, T, m)."""
+        k, outputs = q.shape[:2]
+        flat = apply(_merged(rows), reshape(q, (k, outputs, -1)))
+        return reshape(flat, (k, outputs, *rows.shape[2:4]))
+
+    def total(self, rows: Array, weights: Array) -> Array:
+        """Σ weights · forms, as coefficients of Q: (K, Y, |S|, U) for weights (K, Y, T, m)."""
+        (k, outputs), secrets = weights.shape[:2], self.place.shape[-1]
+        flat = reshape(weights, (k, outputs, -1))
+        total = apply(namespace(rows).matrix_transpose(_merged(rows)), flat)
+        return reshape(total, (k, outputs, secrets, -1))
+
+    def gram(self, left: Array, right: Array) -> Array:
+        """Σ left ⊗ right, symmetric by assumption: (K, Y, |S|U, |S|U)."""
+        xp = namespace(left)
+        return xp.matmul(xp.matrix_transpose(_merged(left)), _merged(right))
+
+
+@dataclass(frozen=True)
+class PairForms:
+    """Rows (K, Y, T, m, 2U) over the cells of a pair."""
+
+    place: Array  # (K, 1, 1, 2, 2): 1 and −E on the diagonal
+    pairs: Pairs
+
+    @classmethod
+    def of(cls, pairs: Pairs, sign: Array) -> PairForms:
+        return cls(sign * namespace(sign).eye(2, dtype=sign.dtype), pairs)
+
+    def rows(self, table: Array) -> Array:
+        """One form for each end: its coefficients ``table`` (K, Y, T, 2, U)."""
+        spread = self.place[..., None] * table[..., None, :]
+        return reshape(spread, (*spread.shape[:4], -1))
+
+    def values(self, rows: Array, q: Array) -> Array:
+        """The forms at ``q`` (K, Y, |S|, U): (K, Y, T, m)."""
+        seen = self.pairs.ends_of(q)
+        return apply(rows, reshape(seen, (*seen.shape[:3], -1)))
+
+    def total(self, rows: Array, weights: Array) -> Array:
+        """Σ weights · forms, as coefficients of Q: (K, Y, |S|, U) for weights (K, Y, T, m)."""
+        total = apply(namespace(rows).matrix_transpose(rows), weights)
+        return self.pairs.sum_per_secret(reshape(total, (*total.shape[:3], 2, -1)))
+
+    def gram(self, left: Array, right: Array) -> Array:
+        """Σ left ⊗ right, symmetric by assumption: (K, Y, |S|U, |S|U)."""
+        xp, pairs = namespace(left), self.pairs
+        left, right = (_per_end(x) for x in (left, right))
+        own_left, own_right = (_joined(pairs.per_secret(x)) for x in (left, right))
+        own = xp.matmul(xp.matrix_transpose(own_left), own_right)
+        return pairs.block_matrix(own, pairs.blocks_above(left[:, :, :, 0, ...], right[:, :, :, 1, ...]))
+
+
+Forms: TypeAlias = SpreadForms | PairForms
+
+
+def forms_of(pairs: Pairs, sign: Array) -> Forms:
+    """The kind of forms that suits the number of secrets; ``sign`` (K, 1, 1, 2, 1) is 1 and −E."""
+    return (SpreadForms if pairs.secrets <= _FEW else PairForms).of(pairs, sign)
+
+
+def _merged(rows: Array) -> Array:
+    """(K, Y, T, m, W) → (K, Y, T·m, W)."""
+    k, outputs, count, m, width = rows.shape
+    return reshape(rows, (k, outputs, count * m, width))
+
+
+def _per_end(rows: Array) -> Array:
+    """(K, Y, T, m, 2U) → (K, Y, T, 2, m, U)."""
+    k, outputs, count, m, width = rows.shape
+    ends = reshape(rows, (k, outputs, count, m, 2, width // 2))
+    return namespace(rows).permute_dims(ends, (0, 1, 2, 4, 3, 5))
+
+
+def _joined(table: Array) -> Array:
+    """(K, Y, |S|, r, m, U) → (K, Y, |S|, r·m, U)."""
+    k, outputs, secrets, r, m, values = table.shape
+    return reshape(table, (k, outputs, secrets, r * m, values))
