@@ -13,7 +13,7 @@ from rldp.solver.arrays import Layout, scaled_inverse
 from rldp.solver.newton import NewtonSystem
 from rldp.solver.pairs import Pairs
 from rldp.solver.path import _start
-from rldp.solver.step import Local, advance
+from rldp.solver.step import Iterate, Local, advance
 from strategies import jeffreys_counts, sets_of
 
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
@@ -41,8 +41,7 @@ def test_every_iterate_is_strictly_private(problem):
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
     iterate = _start(task, distortion, np)
     for _ in range(12):
-        for slack in iterate.slacks:
-            assert (slack > 0).all()
+        assert (iterate.slacks > 0).all()
         assert np.allclose(iterate.q.sum(axis=1), 1, atol=1e-9)
         iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)))
 
@@ -66,16 +65,11 @@ def test_the_newton_matrix_is_the_derivative_of_the_residual(problem, order):
 
 
 def moved_to(iterate, q, distortion):
-    from dataclasses import replace
-
     v = (distortion * q).sum(axis=1).reshape(1, -1)
-    eta = iterate.utility.eta
-    return replace(
-        iterate,
-        q=q,
-        privacy=iterate.privacy.at(q, iterate.privacy.eta + 0.05),
-        utility=iterate.utility.at(v, eta + 0.05),
-    )
+    privacy = iterate.privacy.at(q, iterate.privacy.eta + 0.05)
+    utility = iterate.utility.at(v, iterate.utility.eta + 0.05)
+    rest = (iterate.centre, iterate.rough, iterate.reached)
+    return Iterate.of(q, iterate.multipliers, iterate.nu, privacy, utility, *rest)
 
 
 def stationarity(local, step, distortion):
@@ -87,7 +81,7 @@ def stationarity(local, step, distortion):
     privacy = it.privacy.at(q, it.privacy.eta + deta)
     utility = it.utility.at(v, it.utility.eta + deta_utility)
     # Along a Newton step a multiplier times its slack is constant to first order.
-    moves = local.layout.join((q, *privacy.slacks, *utility.slacks)) - local.slacks
+    moves = local.layout.join((q, *privacy.slacks, *utility.slacks)) - it.slacks
     linear = local.layout.join(
         (
             dq,
@@ -96,7 +90,7 @@ def stationarity(local, step, distortion):
         )
     )
     assert np.allclose(moves, linear, atol=1e-5)
-    multipliers = local.layout.split(local.multipliers * (1 - linear / local.slacks))
+    multipliers = local.layout.split(it.multipliers * (1 - linear / it.slacks))
     end = 1 + len(privacy.slacks)
     gq, geta = privacy.residual(multipliers[1:end], 0.0)
     pi, geta_utility = utility.residual(multipliers[end:], 0.0)

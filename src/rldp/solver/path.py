@@ -27,6 +27,7 @@ from rldp.support import Array, namespace
 __all__ = ["Progress", "Solution", "solve"]
 
 _LIMIT = 200  # iterations
+_NEARLY = 100  # times the gap asked for: where μ promises more, it is not worth proving
 _FIRST = 0.8  # how far a step is taken to have gone before the first
 _PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times three
 
@@ -41,7 +42,7 @@ class Progress:
         Of the solver; in a batch that is solved in several chunks, the chunks that are done.
     finished, problems : int
     worst_gap : float
-        The largest relative gap so far.
+        The largest relative gap; what the path promises at first, what is proved near the end.
     """
 
     iteration: int
@@ -117,19 +118,22 @@ def _solve(
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(_LIMIT + 1):
-        record, gap_now = _recorded(iterate, distortion, record, iteration)
-        proved = record.objective - record.bound
-        allowed = _allowed(record.objective, gap, problem.scale)
-        patience = _judged(patience, proved)
-        done = (proved <= allowed) | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
-        if bool(xp.any(done)):
-            finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
-            left = xp.nonzero(~done)[0]
-            iterate, record, patience = take_problems((iterate, record, patience), left)
-            where, gap_now = where[~done], gap_now[~done]
+        gap_now = known = iterate.mu * iterate.centre.total
+        last = (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
+        done = xp.zeros(where.shape, dtype=xp.bool)
+        if bool(xp.any(last | (gap_now <= _NEARLY * gap))):
+            record, gap_now = _recorded(iterate, distortion, record, iteration)
+            known = record.objective - record.bound
+            patience = _judged(patience, known)
+            done = (known <= _allowed(record.objective, gap, problem.scale)) | last
         if callback is not None:
-            worst = float(xp.max(proved / allowed)) * gap
-            callback(Progress(iteration, total - where.shape[0], total, worst))
+            left, worst = where.shape[0] - int(xp.sum(done)), _worst(known, iterate, problem.scale)
+            callback(Progress(iteration, total - left, total, worst))
+        if record is not None and bool(xp.any(done)):
+            finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
+            others = xp.nonzero(~done)[0]
+            iterate, record, patience = take_problems((iterate, record, patience), others)
+            where, gap_now = where[~done], gap_now[~done]
         if where.shape[0] == 0:
             break
         moved, length = advance(iterate, distortion, gap_now)
@@ -138,6 +142,12 @@ def _solve(
         sound = xp.isfinite(moved.utility.objective) & (length > 0)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
+
+
+def _worst(gap: Array, iterate: Iterate, scale: float) -> float:
+    """The largest relative gap, for those who watch."""
+    xp = namespace(gap)
+    return float(xp.max(gap / xp.clip(iterate.utility.objective, min=1 / scale)))
 
 
 def _allowed(objective: Array, gap: float, scale: float) -> Array:
@@ -179,9 +189,10 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     cost = cost + privacy.residual(privacy.multipliers, 0.0)[0]
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(0.3 * mu * outputs, q)
-    rough = xp.zeros((k,), dtype=xp.bool)
-    centre, reached = Centre.of(privacy, utility, q), xp.full((k,), _FIRST, dtype=estimate.dtype)
-    return Iterate(q, cost - least + margin, flat(least - margin), privacy, utility, rough, centre, reached)
+    centre = Centre.of(q, privacy, utility)
+    multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
+    rough, reached = xp.zeros((k,), dtype=xp.bool), xp.full((k,), _FIRST, dtype=estimate.dtype)
+    return Iterate.of(q, multipliers, flat(least - margin), privacy, utility, centre, rough, reached)
 
 
 def _recorded(

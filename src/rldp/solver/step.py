@@ -31,19 +31,19 @@ _LARGE = 40  # cells from which a factorisation costs more than several correcti
 
 @dataclass(frozen=True)
 class Centre(Constant):
-    """What the products of slacks and multipliers are on the central path, in units of μ."""
+    """Where slacks lie side by side, and what their products with multipliers are on the central path."""
 
-    shares: Array  # (M,)
+    layout: Layout
+    shares: Array  # (M,): in units of μ
     total: float
 
     @classmethod
-    def of(cls, privacy: PrivacyTerm, utility: UtilityTerm, q: Array) -> Centre:
-        xp, like = namespace(q), q[0, ...]
-        kinds = zip(privacy.slacks + utility.slacks, privacy.shares + utility.shares, strict=True)
-        parts = [xp.ones_like(flat(like[None, ...]))]
-        parts += [xp.full((1, flat(slack).shape[1]), share, dtype=q.dtype) for slack, share in kinds]
-        shares = xp.concat(parts, axis=1)[0, :]
-        return cls(shares, float(xp.sum(shares)))
+    def of(cls, q: Array, privacy: PrivacyTerm, utility: UtilityTerm) -> Centre:
+        xp, layout = namespace(q), Layout.of((q, *privacy.slacks, *utility.slacks))
+        kinds = zip(layout.places, (1.0, *privacy.shares, *utility.shares), strict=True)
+        parts = [xp.full((place.stop - place.start,), share, dtype=q.dtype) for (place, _), share in kinds]
+        shares = xp.concat(parts)
+        return cls(layout, shares, float(xp.sum(shares)))
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,32 @@ class Iterate:
     nu: Array  # (K, |S|U)
     privacy: PrivacyTerm
     utility: UtilityTerm
-    rough: Array  # (K,): whether elimination alone was found to miss digits
     centre: Centre
+    slacks: Array  # (K, M): all of them side by side
+    multipliers: Array  # (K, M)
+    mu: Array  # (K,)
+    rough: Array  # (K,): whether elimination alone was found to miss digits
     reached: Array  # (K,): length of the step that led here
 
-    @property
-    def slacks(self) -> tuple[Array, ...]:
-        return self.q, *self.privacy.slacks, *self.utility.slacks
-
-    @property
-    def multipliers(self) -> tuple[Array, ...]:
-        return self.l, *self.privacy.multipliers, *self.utility.multipliers
+    @classmethod
+    def of(
+        cls,
+        q: Array,
+        multipliers: Array,
+        nu: Array,
+        privacy: PrivacyTerm,
+        utility: UtilityTerm,
+        centre: Centre,
+        rough: Array,
+        reached: Array,
+    ) -> Iterate:
+        """With ``multipliers`` (K, M) of all slacks; the terms know where they are, not yet those."""
+        layout, end = centre.layout, 1 + len(privacy.slacks)
+        slacks = layout.join((q, *privacy.slacks, *utility.slacks))
+        mu = namespace(q).vecdot(slacks, multipliers) / centre.total
+        parts = layout.split(multipliers)
+        privacy, utility = privacy.with_multipliers(parts[1:end]), utility.with_multipliers(parts[end:])
+        return cls(q, parts[0], nu, privacy, utility, centre, slacks, multipliers, mu, rough, reached)
 
     @property
     def unknowns(self) -> tuple[Array, ...]:
@@ -86,27 +101,21 @@ class Direction:
 
 @dataclass(frozen=True)
 class Local:
-    """What an iteration needs of its iterate: everything side by side, and the system."""
+    """An iterate and Newton's system there."""
 
     iterate: Iterate
     distortion: Array
-    layout: Layout
-    slacks: Array  # (K, M)
-    multipliers: Array  # (K, M)
-    mu: Array  # (K,)
     system: NewtonSystem
 
     @classmethod
     def at(cls, iterate: Iterate, distortion: Array) -> Local:
-        xp = namespace(iterate.q)
-        layout = Layout.of(iterate.slacks)
-        slacks, multipliers = layout.join(iterate.slacks), layout.join(iterate.multipliers)
-        mu = xp.vecdot(slacks, multipliers) / iterate.centre.total
         privacy, utility = iterate.privacy.curvature(), iterate.utility.curvature()
-        system = NewtonSystem(
-            iterate.l / iterate.q, distortion, privacy, utility, Layout.of(iterate.unknowns)
-        )
-        return cls(iterate, distortion, layout, slacks, multipliers, mu, system)
+        barrier, layout = iterate.l / iterate.q, Layout.of(iterate.unknowns)
+        return cls(iterate, distortion, NewtonSystem(barrier, distortion, privacy, utility, layout))
+
+    @property
+    def layout(self) -> Layout:
+        return self.iterate.centre.layout
 
     @property
     def _utility_from(self) -> int:
@@ -119,12 +128,12 @@ class Local:
         With a ``guide``, the second-order terms along it are taken into account. Only ``rough`` (K,)
         problems are refined; if not given, those that need it.
         """
-        it, xp = self.iterate, namespace(self.mu)
+        it, xp = self.iterate, namespace(target)
         wanted, bend, bend_utility = target[:, None] * it.centre.shares, 0.0, 0.0
         if guide is not None:
             second, bend, bend_utility = self._second_order(guide)
             wanted = wanted - second
-        aimed = wanted / self.slacks
+        aimed = wanted / it.slacks
         aims = self.layout.split(aimed)
         end = self._utility_from
         gq, geta = it.privacy.residual(aims[1:end], bend)
@@ -132,15 +141,15 @@ class Local:
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         gq = gq + self.distortion * reshape(pi, cells) - aims[0] - reshape(it.nu, cells)
         rhs = -self.system.layout.join((gq, geta, geta_utility, 0 * it.nu))
-        accuracy = 100.0 if guide is None else 1.0  # without a guide it only is one
-        x, rough = self.system.solve(rhs, accuracy * self.mu, rough)
+        accuracy = 100.0 if guide is None else 10.0  # in units of μ; without a guide it only is one
+        x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = self.system.layout.split(x)
         privacy = it.privacy.moves(dq, deta)
         utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
         moves = self.layout.join((dq, *privacy, *utility))
-        share = moves / self.slacks
-        turns = aimed - self.multipliers - self.multipliers * share
-        fall = xp.minimum(xp.min(share, axis=1), xp.min(turns / self.multipliers, axis=1))
+        share = moves / it.slacks
+        turns = aimed - it.multipliers - it.multipliers * share
+        fall = xp.minimum(xp.min(share, axis=1), xp.min(turns / it.multipliers, axis=1))
         longest = 1 / xp.clip(-fall, min=1e-30)
         return Direction(x, moves, turns, longest, it.privacy.along(privacy), rough)
 
@@ -157,7 +166,7 @@ class Local:
 
     def reach(self, step: Direction) -> Array:
         """How far a step should go: inside all boundaries, as far as second order can tell."""
-        length = namespace(self.mu).clip(_BOUNDARY * step.longest, max=1.0)
+        length = namespace(step.longest).clip(_BOUNDARY * step.longest, max=1.0)
         if step.variation is None:
             return length
         slope = self.layout.part(step.slacks, 1)
@@ -184,7 +193,7 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterat
     """One iteration; the new iterate and the length of its step."""
     xp = namespace(iterate.q)
     local = Local.at(iterate, distortion)
-    mu, total = local.mu, iterate.centre.total
+    mu, total = iterate.mu, iterate.centre.total
     centring = xp.clip((1 - iterate.reached) / 3, min=_LEAST_CENTRING, max=_MOST_CENTRING)
     target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / total), mu)
     plain = local.direction(target, rough=iterate.rough)
@@ -218,8 +227,6 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     else:
         length = xp.where(short, 0.0, length)
     utility = iterate.utility.at(flat(xp.sum(local.distortion * q, axis=1)), eta_utility)
-    multipliers = local.layout.split(local.multipliers + length[:, None] * step.multipliers)
-    end = 1 + len(privacy.slacks)
-    privacy = privacy.with_multipliers(multipliers[1:end])
-    utility = utility.with_multipliers(multipliers[end:])
-    return Iterate(q, multipliers[0], nu, privacy, utility, step.rough, iterate.centre, length), length
+    multipliers = iterate.multipliers + length[:, None] * step.multipliers
+    moved = Iterate.of(q, multipliers, nu, privacy, utility, iterate.centre, step.rough, length)
+    return moved, length
