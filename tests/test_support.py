@@ -336,17 +336,21 @@ def test_log_gradient_slope_is_the_first_derivative_of_the_logarithm(order, seed
 
 @DERIVATIVE_ORDERS
 @derivative_case
-def test_gradient_curvature_is_half_the_second_derivative_of_the_gradient(order, seed):
+@pytest.mark.parametrize("weights", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, -2.0, 0.7)])
+def test_bent_gradient_weighs_the_gradient_and_its_derivatives(order, seed, weights):
     mean, p = random_mean(order, seed), random_point(seed)
     dp = p * np.random.default_rng(seed + 300).normal(size=p.shape)
     exact = ExactDerivatives(mean, p, dp)
 
-    def half(cell):
-        return exact.second(lambda along: exact.partial(cell, along)) / 2
+    def weighed(cell):
+        def partial(along):
+            return exact.partial(cell, along)
 
-    np.testing.assert_allclose(
-        mean.at(p).along(dp).gradient_curvature, exact.over_cells(half), rtol=1e-9, atol=1e-300
-    )
+        parts = exact.partial(cell), exact.first(partial), exact.second(partial) / 2
+        return sum(Decimal(weight) * part for weight, part in zip(weights, parts, strict=True))
+
+    bent = mean.at(p).along(dp).bent_gradient(*weights)
+    np.testing.assert_allclose(bent, exact.over_cells(weighed), rtol=1e-8, atol=1e-300)
 
 
 orders = st.sampled_from([*ORDERS, 1e-6, 10.0])

@@ -82,40 +82,51 @@ class Variation:
     """Derivatives of the nested mean along a direction, all from the same few means of e = dp/p."""
 
     def __init__(self, point: MeanPoint, dp: Array) -> None:
-        self.point, self.dp = point, dp
-        xp = namespace(dp)
-        self._e = dp * point.inverse
-        self._group = xp.vecdot(point.omega, self._e)
-        self._between = self._group - xp.vecdot(point.tau, self._group)[..., None]
-        self._deviation = self._e - self._group[..., None]
+        self.point = point
+        xp, e = namespace(dp), dp * point.inverse
+        group = xp.vecdot(point.omega, e)
+        self._group = group[..., None]
+        self._between = (group - xp.vecdot(point.tau, group)[..., None])[..., None]
+        self._deviation = e - self._group
 
     @cached_property
     def _variance(self) -> Array:
-        return namespace(self.dp).vecdot(self.point.omega, self._deviation**2)
+        return namespace(self._deviation).vecdot(self.point.omega, self._deviation**2)[..., None]
+
+    def _mean(self, x: Array) -> Array:
+        """Of ``x`` (..., I, 1), weighted like the groups: (...)."""
+        return namespace(x).vecdot(self.point.tau, x[..., 0])
 
     @cached_property
     def value_curvature(self) -> Array:
         """Half the second derivative of G, never positive: (...)."""
         point = self.point
         spread = (1 - point.theta) * self._between**2 + (1 - point.rho) * self._variance
-        return -0.5 * point.value * namespace(self.dp).vecdot(point.tau, spread)
+        return -0.5 * point.value * self._mean(spread)
 
-    @cached_property
+    @property
     def log_gradient_slope(self) -> Array:
         """First derivative of log ∂G/∂p: (..., I, U)."""
         point = self.point
-        return (point.theta - 1) * self._between[..., None] + (point.rho - 1) * self._deviation
+        return (point.theta - 1) * self._between + (point.rho - 1) * self._deviation
 
-    @property
-    def gradient_curvature(self) -> Array:
-        """Half the second derivative of ∂G/∂p: (..., I, U)."""
-        point = self.point
-        xp = namespace(self.dp)
-        log_mean = (point.rho - 1) * self._variance - self._group**2
-        log_value = xp.vecdot(point.tau, point.theta * self._between**2 + log_mean)[..., None]
-        log_group = (1 - point.theta) * log_value + (point.theta - point.rho) * log_mean
-        bend = log_group[..., None] + (1 - point.rho) * self._e**2
-        return 0.5 * point.gradient * (self.log_gradient_slope**2 + bend)
+    def bent_gradient(self, base: Array, first: Array, second: Array) -> Array:
+        """``base``·g + ``first``·g′ + ``second``·½g″ for g = ∂G/∂p: (..., I, U).
+
+        The weights are scalars, or (..., 1, 1). Within a group all three are g times a polynomial in
+        the deviation of e from its mean.
+        """
+        point, group, between = self.point, self._group, self._between
+        kappa = 1 - point.rho
+        slope = (point.theta - 1) * between
+        square = group**2
+        log_mean = -kappa * self._variance - square
+        log_value = self._mean(point.theta * between**2 + log_mean)[..., None, None]
+        level = (1 - point.theta) * log_value + (point.theta - point.rho) * log_mean
+        constant = base + first * slope + 0.5 * second * (slope**2 + level + kappa * square)
+        linear = kappa * (second * (group - slope) - first)
+        quadratic = 0.5 * kappa * (1 + kappa) * second
+        return point.gradient * ((quadratic * self._deviation + linear) * self._deviation + constant)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rldp.solver.arrays import apply, reshape
+from rldp.solver.arrays import Constant, apply, reshape
 from rldp.solver.pairs import Pairs
 from rldp.support import Array, namespace
 
@@ -18,19 +18,40 @@ _FEW = 4  # secrets up to which rows are spread
 
 
 @dataclass(frozen=True)
-class SpreadForms:
-    """Rows (K, Y, T, m, |S|U) over all cells."""
+class Placed:
+    """Where the coefficients of an end stand in its row of W cells."""
 
-    place: Array  # (K, 1, T, 2, |S|): 1 and −E where the ends of a pair are
-
-    @classmethod
-    def of(cls, pairs: Pairs, sign: Array) -> SpreadForms:
-        return cls(reshape(pairs.ends_matrix(sign), (sign.shape[0], 1, pairs.count, 2, pairs.secrets)))
+    place: Array  # (K, 1, T or 1, 2, W): 1 and −E at the cells of the end
+    cells: Cells
 
     def rows(self, table: Array) -> Array:
-        """One form for each end: its coefficients ``table`` (K, Y, T, 2, U)."""
-        spread = self.place[..., None] * table[..., None, :]
-        return reshape(spread, (*spread.shape[:4], -1))
+        """One form for each end: (K, Y, T, 2, W), with its coefficients from ``table`` (K, Y, T, 2, U)."""
+        return self.place * namespace(table).take(table, self.cells.values, axis=-1)
+
+
+@dataclass(frozen=True)
+class Cells(Constant):
+    """The value of each cell of a row: (W,)."""
+
+    values: Array
+    count: int  # of different ones
+
+
+def _placed(place: Array, values: int) -> tuple[Array, Cells]:
+    """Ends ``place`` (..., V) in rows of V·``values`` cells."""
+    xp, secrets = namespace(place), place.shape[-1]
+    tile = xp.arange(secrets * values)
+    return xp.take(place, tile // values, axis=-1), Cells(tile % values, values)
+
+
+@dataclass(frozen=True)
+class SpreadForms(Placed):
+    """Rows (K, Y, T, m, |S|U) over all cells."""
+
+    @classmethod
+    def of(cls, pairs: Pairs, sign: Array, values: int) -> SpreadForms:
+        ends = reshape(pairs.ends_matrix(sign), (sign.shape[0], 1, pairs.count, 2, pairs.secrets))
+        return cls(*_placed(ends, values))
 
     def values(self, rows: Array, q: Array) -> Array:
         """The forms at ``q`` (K, Y, |S|, U): (K, Y, T, m)."""
@@ -40,10 +61,10 @@ class SpreadForms:
 
     def total(self, rows: Array, weights: Array) -> Array:
         """Σ weights · forms, as coefficients of Q: (K, Y, |S|, U) for weights (K, Y, T, m)."""
-        (k, outputs), secrets = weights.shape[:2], self.place.shape[-1]
+        k, outputs = weights.shape[:2]
         flat = reshape(weights, (k, outputs, -1))
         total = apply(namespace(rows).matrix_transpose(_merged(rows)), flat)
-        return reshape(total, (k, outputs, secrets, -1))
+        return reshape(total, (k, outputs, -1, self.cells.count))
 
     def gram(self, left: Array, right: Array) -> Array:
         """Σ left ⊗ right, symmetric by assumption: (K, Y, |S|U, |S|U)."""
@@ -52,20 +73,15 @@ class SpreadForms:
 
 
 @dataclass(frozen=True)
-class PairForms:
+class PairForms(Placed):
     """Rows (K, Y, T, m, 2U) over the cells of a pair."""
 
-    place: Array  # (K, 1, 1, 2, 2): 1 and −E on the diagonal
     pairs: Pairs
 
     @classmethod
-    def of(cls, pairs: Pairs, sign: Array) -> PairForms:
-        return cls(sign * namespace(sign).eye(2, dtype=sign.dtype), pairs)
-
-    def rows(self, table: Array) -> Array:
-        """One form for each end: its coefficients ``table`` (K, Y, T, 2, U)."""
-        spread = self.place[..., None] * table[..., None, :]
-        return reshape(spread, (*spread.shape[:4], -1))
+    def of(cls, pairs: Pairs, sign: Array, values: int) -> PairForms:
+        ends = sign * namespace(sign).eye(2, dtype=sign.dtype)
+        return cls(*_placed(ends, values), pairs)
 
     def values(self, rows: Array, q: Array) -> Array:
         """The forms at ``q`` (K, Y, |S|, U): (K, Y, T, m)."""
@@ -89,9 +105,9 @@ class PairForms:
 Forms: TypeAlias = SpreadForms | PairForms
 
 
-def forms_of(pairs: Pairs, sign: Array) -> Forms:
+def forms_of(pairs: Pairs, sign: Array, values: int) -> Forms:
     """The kind of forms that suits the number of secrets; ``sign`` (K, 1, 1, 2, 1) is 1 and −E."""
-    return (SpreadForms if pairs.secrets <= _FEW else PairForms).of(pairs, sign)
+    return (SpreadForms if pairs.secrets <= _FEW else PairForms).of(pairs, sign, values)
 
 
 def _merged(rows: Array) -> Array:

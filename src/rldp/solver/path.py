@@ -184,9 +184,9 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     else:
         order, budget = problem.utility
         utility = RobustUtility.start(estimate, order, xp.asarray(budget), v, mu)
-    pi, _ = utility.residual(utility.multipliers, 0.0)
+    pi, _ = utility.residual(utility.multipliers)
     cost = distortion * reshape(pi, (k, 1, secrets, values))
-    cost = cost + privacy.residual(privacy.multipliers, 0.0)[0]
+    cost = cost + privacy.residual(privacy.multipliers)[0]
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(0.3 * mu * outputs, q)
     centre = Centre.of(q, privacy, utility)

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.solver.arrays import add_to_diagonal, along, diagonal_matrix, reshape
+from rldp.solver.arrays import add_to_diagonal, along, apply, diagonal_matrix, reshape
 from rldp.solver.blocks import DenseBlocks
 from rldp.solver.forms import Forms, forms_of
 from rldp.solver.pairs import Pairs
-from rldp.solver.robust import RobustTerm
+from rldp.solver.robust import Bend, RobustTerm
 from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
@@ -43,7 +43,7 @@ class NominalPrivacy:
         xp = namespace(q)
         active = xp.min(masses, axis=-1) > 0
         conditionals = xp.where(active[..., None, None], conditionals, 0.0)
-        forms = forms_of(pairs, sign)
+        forms = forms_of(pairs, sign, q.shape[3])
         rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
         shell = cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q)
         return replace(shell, z=along(mu, shell.sigma) / shell.sigma)
@@ -71,7 +71,7 @@ class NominalPrivacy:
         """What multipliers ``z`` add to the cost of each cell and output."""
         return -self.forms.total(self.rows, z[..., None])
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
         return self.to_q(multipliers[0]), self.eta
 
@@ -85,10 +85,6 @@ class NominalPrivacy:
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
         """How the constraints are curved along a step: not at all."""
         return None
-
-    def bend(self, variation: Variation, dz: Array) -> Array:
-        """Half the second derivative of ϱ along a step: none."""
-        return 0.0
 
     def members(self) -> Array:
         """The only member of the projected set: the estimated conditionals."""
@@ -167,8 +163,8 @@ class RobustPrivacy(RobustTerm):
         excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)[..., None] * share
         excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
-        to_ends = pairs.ends_matrix(sign)
-        shell = cls(pairs, forms_of(pairs, sign), to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
+        forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign)
+        shell = cls(pairs, forms, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
         shell = shell.at(q, eta)
         return shell.centred(mu)
 
@@ -197,8 +193,11 @@ class RobustPrivacy(RobustTerm):
         """What curvatures (K, Y, T, 2, U) along x mean along Q: (K, Y, |S|, U)."""
         return self._gathered(self.to_ends**2, curvature)
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in η, for the given multipliers.
+
+        With a ``bend``, half its second derivative along that step is added.
+        """
         z, rho = multipliers[0], self.rho(multipliers, bend)
         return self.to_q(rho), z[..., None] - row_sum(rho)
 
@@ -243,35 +242,32 @@ class RobustCurvature:
     def of(cls, term: RobustPrivacy) -> RobustCurvature:
         point, z = term.point, term.z
         xp = namespace(z)
-        gain, tau = z * point.value, point.tau
-        within = (gain[..., None] * tau * (1 - point.rho))[..., None]
-        between = gain * (1 - point.theta) * tau[..., 0] * tau[..., 1]
+        slope = point.value[..., None] * point.tau  # ∂G/∂b
+        within = (1 - point.rho) * z[..., None] * slope
+        between = (1 - point.theta) * z * slope[..., 0] * point.tau[..., 1]
         ratio = z / term.sigma
-        stiffness = term.w * point.inverse
         r = row_sum(point.beta)
-        slope = point.value[..., None] * tau  # ∂G/∂b
-        c = slope * r - 1  # ∂σ/∂η
         deviation = point.inverse - r[..., None]
-        pull = within * point.beta
-        variance = row_sum(pull * point.p * deviation**2 + stiffness)
+        stiffness = term.w * point.inverse
+        pull = within[..., None] * point.beta
+        pulled = pull * deviation
+        variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
 
-        opposed = between[..., None, None] * xp.asarray([[1.0, -1.0], [-1.0, 1.0]], dtype=z.dtype)
-        opposed_r = opposed * r[..., :, None]
-        pulled_c = (ratio[..., None] * c)[..., :, None]
-        beyond = opposed_r * r[..., None, :] + pulled_c * c[..., None, :]  # H without V
-        v0, v1, b00, b11 = variance[..., 0], variance[..., 1], beyond[..., 0, 0], beyond[..., 1, 1]
-        both = between * ratio * (r[..., 0] * c[..., 1] + r[..., 1] * c[..., 0]) ** 2
-        determinant = v0 * (v1 + b11) + v1 * b00 + both
-        adjugate = _two_by_two(v1 + b11, -beyond[..., 0, 1], -beyond[..., 0, 1], v0 + b00)
-        inverse = adjugate / determinant[..., None, None]
-
-        mixed = opposed_r + pulled_c * slope[..., None, :]
-        along_sigma = (ratio[..., None] * slope)[..., :, None]
-        base = opposed + along_sigma * slope[..., None, :] - diagonal_matrix(within[..., 0])
+        # Beyond variances and D, the model is the square of Aη − Bb: its rows are G's curvature between
+        # the groups and σ.
+        opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
+        steep = xp.sqrt(ratio)[..., None]
+        a = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
+        b = xp.stack([opposed, steep * slope], axis=-2)
+        transposed = xp.matrix_transpose(a)
+        inverse = _inverse(variance, a, xp.matmul(transposed, a))
         beta = term.forms.rows(point.beta)
-        cross = _times(mixed, beta) + term.forms.rows(pull * deviation + stiffness)
-        diagonal = pull * point.inverse + stiffness
-        return cls(term, ratio, stiffness, diagonal, inverse, base, beta, cross, _times(inverse, cross))
+        cross = xp.matmul(xp.matmul(transposed, b), beta) + term.forms.rows(pulled + stiffness)
+        base = xp.matmul(xp.matrix_transpose(b), b) - diagonal_matrix(within)
+        reply = xp.matmul(inverse, cross)
+        return cls(
+            term, ratio, stiffness, pull * point.inverse + stiffness, inverse, base, beta, cross, reply
+        )
 
     def blocks(self, barrier: Array) -> DenseBlocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
@@ -282,7 +278,7 @@ class RobustCurvature:
         beta, cross, reply = (x[:, outputs, ...] for x in (self.beta, self.cross, self.reply))
         xp, term = namespace(beta), self.term
         left = xp.concat([beta, cross], axis=-2)
-        right = xp.concat([_times(self.base[:, outputs, ...], beta), -reply], axis=-2)
+        right = xp.concat([xp.matmul(self.base[:, outputs, ...], beta), -reply], axis=-2)
         diagonal = barrier[:, outputs, ...] + term.squared_to_q(self.diagonal[:, outputs, ...])
         return add_to_diagonal(term.forms.gram(left, right), diagonal)
 
@@ -297,7 +293,7 @@ class RobustCurvature:
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
-        return self.term.forms.total(self.reply, geta), -_times(self.inverse, geta[..., None])[..., 0]
+        return self.term.forms.total(self.reply, geta), -apply(self.inverse, geta)
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The η step that belongs to ``dq``."""
@@ -314,11 +310,12 @@ def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Ar
     return ends[..., 0], ends[..., 1:], sign
 
 
-def _two_by_two(m00: Array, m01: Array, m10: Array, m11: Array) -> Array:
-    xp = namespace(m00)
-    return reshape(xp.stack([m00, m01, m10, m11], axis=-1), (*m00.shape, 2, 2))
-
-
-def _times(m: Array, rows: Array) -> Array:
-    """2×2 matrices times two rows each; far quicker on large batches than ``matmul``."""
-    return m[..., :1] * rows[..., :1, :] + m[..., 1:] * rows[..., 1:, :]
+def _inverse(variance: Array, a: Array, square: Array) -> Array:
+    """(diag(variance) + aᵀa)⁻¹ for 2×2 matrices, aᵀa = ``square``; in the determinant nothing cancels."""
+    xp = namespace(a)
+    v0, v1 = variance[..., 0], variance[..., 1]
+    h00, h01, h11 = v0 + square[..., 0, 0], square[..., 0, 1], v1 + square[..., 1, 1]
+    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
+    determinant = v0 * h11 + v1 * square[..., 0, 0] + area**2
+    adjugate = xp.stack([h11, -h01, -h01, h00], axis=-1) / determinant[..., None]
+    return reshape(adjugate, a.shape)

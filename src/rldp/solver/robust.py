@@ -7,12 +7,19 @@ Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from rldp.solver.arrays import along
 from rldp.support import Array, MeanPoint, NestedMean, Variation, row_sum
 
 Term = TypeVar("Term", bound="RobustTerm")
+
+
+class Bend(NamedTuple):
+    """A step, as the second derivatives of a term see it."""
+
+    variation: Variation
+    dz: Array
 
 
 class RobustTerm:
@@ -50,19 +57,17 @@ class RobustTerm:
     def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
         return replace(self, z=multipliers[0], w=multipliers[1])  # type: ignore[type-var]
 
-    def rho(self, multipliers: tuple[Array, ...], bend: Array = 0.0) -> Array:
-        """ϱ for the given multipliers, with ``bend`` added."""
+    def rho(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> Array:
+        """ϱ for the given multipliers, and half its second derivative along a step."""
         z, w = multipliers
-        return z[..., None, None] * self.point.gradient + (w + bend)
+        if bend is None:
+            return z[..., None, None] * self.point.gradient + w
+        z, dz, z_now = (x[..., None, None] for x in (z, bend.dz, self.z))
+        return bend.variation.bent_gradient(z, dz, z_now) + w
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
         """How the constraints are curved along a step that moves the slacks so."""
         return self.point.along(moves[1])
-
-    def bend(self, variation: Variation, dz: Array) -> Array:
-        """Half the second derivative of ϱ along a step."""
-        bend = self.z[..., None, None] * variation.gradient_curvature
-        return bend + (dz[..., None, None] * self.point.gradient) * variation.log_gradient_slope
 
     def members(self) -> Array:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""

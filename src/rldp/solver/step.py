@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from rldp.solver.arrays import Constant, Layout, along, choose, flat, reshape
 from rldp.solver.newton import NewtonSystem
+from rldp.solver.robust import Bend
 from rldp.solver.terms import PrivacyTerm
 from rldp.solver.utility import UtilityTerm
 from rldp.support import Array, Variation, namespace
@@ -129,15 +130,15 @@ class Local:
         problems are refined; if not given, those that need it.
         """
         it, xp = self.iterate, namespace(target)
-        wanted, bend, bend_utility = target[:, None] * it.centre.shares, 0.0, 0.0
+        wanted, bend, variation = target[:, None] * it.centre.shares, None, None
         if guide is not None:
-            second, bend, bend_utility = self._second_order(guide)
+            second, bend, variation = self._second_order(guide)
             wanted = wanted - second
         aimed = wanted / it.slacks
         aims = self.layout.split(aimed)
         end = self._utility_from
         gq, geta = it.privacy.residual(aims[1:end], bend)
-        pi, geta_utility = it.utility.residual(aims[end:], bend_utility)
+        pi, geta_utility = it.utility.residual(aims[end:], variation)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         gq = gq + self.distortion * reshape(pi, cells) - aims[0] - reshape(it.nu, cells)
         rhs = -self.system.layout.join((gq, geta, geta_utility, 0 * it.nu))
@@ -153,16 +154,16 @@ class Local:
         longest = 1 / xp.clip(-fall, min=1e-30)
         return Direction(x, moves, turns, longest, it.privacy.along(privacy), rough)
 
-    def _second_order(self, guide: Direction) -> tuple[Array, Array, Array]:
-        """Second-order terms along a direction: of the products, of ϱ and of π."""
-        privacy, bend = self.iterate.privacy, 0.0
+    def _second_order(self, guide: Direction) -> tuple[Array, Bend | None, Variation | None]:
+        """Second-order terms along a direction: of the products, and where ϱ and π find theirs."""
+        privacy, bend = self.iterate.privacy, None
         second = guide.slacks * guide.multipliers
         if guide.variation is not None:
             place, _ = self.layout.places[1]
-            second[:, place] = second[:, place] + flat(privacy.z * guide.variation.value_curvature)
-            bend = privacy.bend(guide.variation, self.layout.part(guide.multipliers, 1))
+            second[:, place] += flat(privacy.z * guide.variation.value_curvature)
+            bend = Bend(guide.variation, self.layout.part(guide.multipliers, 1))
         moves = self.layout.split(guide.slacks)[self._utility_from :]
-        return second, bend, self.iterate.utility.second_order(moves)
+        return second, bend, self.iterate.utility.along(moves)
 
     def reach(self, step: Direction) -> Array:
         """How far a step should go: inside all boundaries, as far as second order can tell."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from rldp.solver.arrays import along, diagonal_matrix, flat
-from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
+from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,9 @@ class NominalUtility:
         xp = namespace(v)
         return replace(self, objective=xp.vecdot(self.estimate, v))
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
+    def residual(
+        self, multipliers: tuple[Array, ...], variation: Variation | None = None
+    ) -> tuple[Array, Array]:
         """π and the gradient in η."""
         return self.estimate, self.eta
 
@@ -51,9 +53,9 @@ class NominalUtility:
         """Change of the slacks along a step."""
         return ()
 
-    def second_order(self, moves: tuple[Array, ...]) -> Array:
-        """Half the second derivative of π along a step: none."""
-        return 0.0
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the objective is curved along a step: not at all."""
+        return None
 
     def member(self) -> Array:
         """The distribution that the lower bound uses: (K, |S|U)."""
@@ -98,9 +100,12 @@ class RobustUtility:
         point = self.mean.at(eta[..., None] - v[:, None, :])
         return replace(self, eta=eta, point=point, objective=eta[:, 0] - point.value)
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
-        """π and the gradient in η."""
-        pi = (self.point.gradient + multipliers[0])[:, 0, :] + bend
+    def residual(
+        self, multipliers: tuple[Array, ...], variation: Variation | None = None
+    ) -> tuple[Array, Array]:
+        """π and the gradient in η; with a ``variation``, half their second derivative is added."""
+        gradient = self.point.gradient if variation is None else variation.bent_gradient(1.0, 0.0, 1.0)
+        pi = (gradient + multipliers[0])[:, 0, :]
         return pi, 1 - row_sum(pi)[:, None]
 
     def curvature(self) -> UtilityCurvature:
@@ -110,9 +115,9 @@ class RobustUtility:
         """Change of the slacks along a step."""
         return (deta[..., None] - dv[:, None, :],)
 
-    def second_order(self, moves: tuple[Array, ...]) -> Array:
-        """Half the second derivative of π along a step: (K, |S|U)."""
-        return self.point.along(moves[0]).gradient_curvature[:, 0, :]
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the objective is curved along a step that moves the slacks so."""
+        return self.point.along(moves[0])
 
     def member(self) -> Array:
         """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rldp.solver.blocks import SeparateBlocks
-from rldp.solver.robust import RobustTerm
+from rldp.solver.robust import Bend, RobustTerm
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
 
@@ -78,8 +78,11 @@ class WindowPrivacy(RobustTerm):
         half = signed.shape[2] // 2
         return signed[:, :, :half, :] + signed[:, :, half:, :]
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Array) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers."""
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers.
+
+        With a ``bend``, half its second derivative along that step is added.
+        """
         z, rho = multipliers[0], self.rho(multipliers, bend)
         return self.to_q(rho), self.with_level(z - row_sum(rho)[..., 0], z)
 
