@@ -86,7 +86,9 @@ class Variation:
         xp, e = namespace(dp), dp * point.inverse
         group = xp.vecdot(point.omega, e)
         self._group = group[..., None]
-        self._between = (group - xp.vecdot(point.tau, group)[..., None])[..., None]
+        self._between = 0.0
+        if group.shape[-1] > 1:
+            self._between = (group - xp.vecdot(point.tau, group)[..., None])[..., None]
         self._deviation = e - self._group
 
     @cached_property
@@ -208,12 +210,15 @@ class NestedMean:
         Powers are taken as ``expm1`` of logarithms, so that λ → 0 and radius → 0 lose no digits,
         and of ratios to a mean, so that no scale of ``p`` can make them vanish together.
         """
-        if self.order == 0:
-            return self._at_order_zero(p)
         xp = namespace(p)
-        centre = xp.vecdot(self.conditionals, p) + self._unseen
-        log_mean, omega = self._group_means(self.rho * xp.log(p / centre[..., None]))
-        log_mean = xp.log(centre) + log_mean
+        log_mean, omega = self._group_means(p)
+        if self.masses.shape[-1] == 1:
+            value = xp.exp(log_mean[..., 0]) * self._kept
+            return self._point(p, value, xp.broadcast_to(self._shares, p.shape[:-1]), omega)
+        if self.order == 0:
+            excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
+            value = self._total * xp.exp(excess / (self._total + self._alone))
+            return self._point(p, value, xp.broadcast_to(self._shares, p.shape[:-1]), omega)
         level = xp.vecdot(self._shares, log_mean)
         excess = self.masses * xp.expm1(self.theta * (log_mean - level[..., None] - self._log_masses))
         share = (row_sum(excess) - self.budget) / self._positive_size
@@ -226,9 +231,13 @@ class NestedMean:
         value = xp.exp(level + log_share / self.theta) * self._size
         return self._point(p, value, part / total[..., None], omega)
 
-    def _group_means(self, x: Array) -> tuple[Array, Array]:
-        """Log of (Σ c eˣ)^(1/ρ) and the weights of its terms; no digits are lost near x = 0 or far off."""
-        xp = namespace(x)
+    def _group_means(self, p: Array) -> tuple[Array, Array]:
+        """Log of each group's mean M and the weights of its terms; no digits are lost near or far off."""
+        xp = namespace(p)
+        if self.order == 0:
+            return xp.vecdot(self.conditionals, xp.log(p)), xp.broadcast_to(self.conditionals, p.shape)
+        centre = xp.vecdot(self.conditionals, p) + self._unseen
+        x = self.rho * xp.log(p / centre[..., None])
         power = xp.expm1(x)
         excess = xp.vecdot(self.conditionals, power)
         terms, total, log_total = self.conditionals * (1 + power), 1 + excess, xp.log1p(excess)
@@ -239,16 +248,7 @@ class NestedMean:
             terms = xp.where(small[..., None], exact, terms)
             total = xp.where(small, sums, total)
             log_total = xp.where(small, xp.log(sums), log_total)
-        return log_total / self.rho, terms / total[..., None]
-
-    def _at_order_zero(self, p: Array) -> MeanPoint:
-        xp = namespace(p)
-        log_mean = xp.vecdot(self.conditionals, xp.log(p))
-        excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
-        value = self._total * xp.exp(excess / (self._total + self._alone))
-        tau = xp.broadcast_to(self._shares, p.shape[:-1])
-        omega = xp.broadcast_to(self.conditionals, p.shape)
-        return self._point(p, value, tau, omega)
+        return xp.log(centre) + log_total / self.rho, terms / total[..., None]
 
     def _point(self, p: Array, value: Array, tau: Array, omega: Array) -> MeanPoint:
         inverse = 1.0 / p
@@ -256,14 +256,23 @@ class NestedMean:
         gradient = (value[..., None] * tau)[..., None] * beta
         return MeanPoint(p, value, tau, omega, inverse, beta, gradient, self.rho, self.theta)
 
+    @cached_property
+    def _exponent(self) -> Array:
+        """Of the share of η − v that is left when v is constant within each group."""
+        relative = self.budget / (self._total + self._alone)
+        if self.order == 0:
+            return -relative
+        return -(1 / self.theta - 1) * namespace(relative).log1p(relative)
+
     @property
     def deficit(self) -> Array:
         """The share of η − v that the bound loses when v is constant within each group: (...)."""
-        xp = namespace(self.masses)
-        relative = self.budget / (self._total + self._alone)
-        if self.order == 0:
-            return -xp.expm1(-relative)
-        return -xp.expm1(-(1 / self.theta - 1) * xp.log1p(relative))
+        return -namespace(self.budget).expm1(self._exponent)
+
+    @cached_property
+    def _kept(self) -> Array:
+        """G of a single group in units of its mean."""
+        return namespace(self.budget).exp(self._exponent) * (1 - self._alone)
 
     def rounding(self, p: Array) -> Array:
         """Bound on the relative rounding error of G as computed by :meth:`at`: (...).

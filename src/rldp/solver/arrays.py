@@ -16,6 +16,7 @@ from rldp.solver.cores import invert_positive
 from rldp.support import Array, namespace
 
 Tree = TypeVar("Tree")
+Value = TypeVar("Value")
 
 _LARGE = 40  # rows from which one call per matrix costs less than it saves
 
@@ -52,7 +53,7 @@ class Layout(Constant):
     def join(self, parts: Sequence[Array]) -> Array:
         if type(parts[0]) is np.ndarray:  # as below; this runs often
             k = len(parts[0])
-            return np.concatenate([part.reshape(k, -1) for part in parts], axis=1)
+            return np.concatenate([x if x.ndim == 2 else x.reshape(k, -1) for x in parts], axis=1)
         return namespace(parts[0]).concat([flat(part) for part in parts], axis=1)
 
     def split(self, joined: Array) -> tuple[Array, ...]:
@@ -116,6 +117,13 @@ def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
     invert_positive(matrix)
     matrix *= scale[:, None]
     matrix *= scale
+
+
+def updated(value: Value, **changes: Any) -> Value:
+    """A copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes."""
+    new = object.__new__(type(value))
+    new.__dict__.update(value.__dict__, **changes)
+    return new
 
 
 def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:

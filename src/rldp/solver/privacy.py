@@ -12,9 +12,9 @@ member of the projected set; see ``docs/theory.md``, 'The engine'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from rldp.solver.arrays import add_to_diagonal, along, apply, diagonal_matrix, reshape
+from rldp.solver.arrays import add_to_diagonal, along, apply, diagonal_matrix, reshape, updated
 from rldp.solver.blocks import DenseBlocks
 from rldp.solver.forms import Forms, forms_of
 from rldp.solver.pairs import Pairs
@@ -46,7 +46,7 @@ class NominalPrivacy:
         forms = forms_of(pairs, sign, q.shape[3])
         rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
         shell = cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q)
-        return replace(shell, z=along(mu, shell.sigma) / shell.sigma)
+        return updated(shell, z=along(mu, shell.sigma) / shell.sigma)
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -57,11 +57,11 @@ class NominalPrivacy:
         return (self.z,)
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalPrivacy:
-        return replace(self, z=multipliers[0])
+        return updated(self, z=multipliers[0])
 
     def at(self, q: Array, eta: Array = None) -> NominalPrivacy:
         xp = namespace(q)
-        return replace(self, sigma=xp.where(self.active, self.slope(q), 1.0))
+        return updated(self, sigma=xp.where(self.active, self.slope(q), 1.0))
 
     def slope(self, dq: Array) -> Array:
         """Change of σ along a step."""
@@ -174,7 +174,7 @@ class RobustPrivacy(RobustTerm):
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
         point = self.mean.at(eta[..., None] - self._x(q))
-        return replace(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
+        return updated(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
     def _x(self, q: Array) -> Array:
         x = namespace(q).matmul(self.to_ends, q)

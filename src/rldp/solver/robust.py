@@ -6,10 +6,9 @@ Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from rldp.solver.arrays import along
+from rldp.solver.arrays import along, updated
 from rldp.support import Array, MeanPoint, NestedMean, Variation, row_sum
 
 Term = TypeVar("Term", bound="RobustTerm")
@@ -55,7 +54,7 @@ class RobustTerm:
         return self.with_multipliers(tuple(along(share * mu, slack) / slack for share, slack in pairs))
 
     def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
-        return replace(self, z=multipliers[0], w=multipliers[1])  # type: ignore[type-var]
+        return updated(self, z=multipliers[0], w=multipliers[1])
 
     def rho(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> Array:
         """ϱ for the given multipliers, and half its second derivative along a step."""

@@ -25,7 +25,7 @@ _SHORTER = 0.97  # of the length that a σ seen to fall short leads to expect
 _LEAST_CENTRING, _MOST_CENTRING = 0.02, 0.2  # the next μ, as a share of this one
 _LAG = 0.02  # μ stays above this share of the gap that the dual point has proved so far
 _CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
-_FAR = 0.95  # a step that goes this far needs no further correction
+_FAR = 0.8  # a step that goes this far needs no further correction
 _NEAR = 0.3  # corrections that go no farther than this may be worse than none
 _LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
 
@@ -95,7 +95,6 @@ class Direction:
     unknowns: Array  # (K, N)
     slacks: Array  # (K, M)
     multipliers: Array  # (K, M)
-    longest: Array  # (K,): how far it can go before a slack or a multiplier vanishes
     variation: Variation | None  # of the privacy constraints, unless they are linear
     rough: Array  # (K,): where refinement was needed to find it
 
@@ -148,11 +147,8 @@ class Local:
         privacy = it.privacy.moves(dq, deta)
         utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
         moves = self.layout.join((dq, *privacy, *utility))
-        share = moves / it.slacks
-        turns = aimed - it.multipliers - it.multipliers * share
-        fall = xp.minimum(xp.min(share, axis=1), xp.min(turns / it.multipliers, axis=1))
-        longest = 1 / xp.clip(-fall, min=1e-30)
-        return Direction(x, moves, turns, longest, it.privacy.along(privacy), rough)
+        turns = aimed - it.multipliers * (1 + moves / it.slacks)
+        return Direction(x, moves, turns, it.privacy.along(privacy), rough)
 
     def _second_order(self, guide: Direction) -> tuple[Array, Bend | None, Variation | None]:
         """Second-order terms along a direction: of the products, and where ϱ and π find theirs."""
@@ -167,7 +163,10 @@ class Local:
 
     def reach(self, step: Direction) -> Array:
         """How far a step should go: inside all boundaries, as far as second order can tell."""
-        length = namespace(step.longest).clip(_BOUNDARY * step.longest, max=1.0)
+        it, xp = self.iterate, namespace(step.slacks)
+        slack, multiplier = step.slacks / it.slacks, step.multipliers / it.multipliers
+        fall = xp.min(xp.minimum(slack, multiplier), axis=1)
+        length = 1 / xp.clip(-fall / _BOUNDARY, min=1.0)
         if step.variation is None:
             return length
         slope = self.layout.part(step.slacks, 1)

@@ -9,10 +9,10 @@ Stationarity sees a term only through :math:`\pi = \nabla G + w`, a member of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from rldp.solver.arrays import along, diagonal_matrix, flat
+from rldp.solver.arrays import along, diagonal_matrix, flat, updated
 from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
@@ -38,7 +38,7 @@ class NominalUtility:
 
     def at(self, v: Array, eta: Array = None) -> NominalUtility:
         xp = namespace(v)
-        return replace(self, objective=xp.vecdot(self.estimate, v))
+        return updated(self, objective=xp.vecdot(self.estimate, v))
 
     def residual(
         self, multipliers: tuple[Array, ...], variation: Variation | None = None
@@ -83,7 +83,7 @@ class RobustUtility:
         spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
         eta = (xp.max(v, axis=-1) + (spread + 0.1) * mean.deficit**-0.5)[:, None]
         shell = cls(mean, eta, None, None, None).at(v, eta)  # type: ignore[arg-type]
-        return replace(shell, w=along(mu, shell.point.p) / shell.point.p)
+        return updated(shell, w=along(mu, shell.point.p) / shell.point.p)
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -94,11 +94,11 @@ class RobustUtility:
         return (self.w,)
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> RobustUtility:
-        return replace(self, w=multipliers[0])
+        return updated(self, w=multipliers[0])
 
     def at(self, v: Array, eta: Array) -> RobustUtility:
         point = self.mean.at(eta[..., None] - v[:, None, :])
-        return replace(self, eta=eta, point=point, objective=eta[:, 0] - point.value)
+        return updated(self, eta=eta, point=point, objective=eta[:, 0] - point.value)
 
     def residual(
         self, multipliers: tuple[Array, ...], variation: Variation | None = None

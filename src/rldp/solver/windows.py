@@ -13,8 +13,9 @@ meet in :math:`a_y` alone. See ``docs/theory.md``, 'Windows'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from rldp.solver.arrays import updated
 from rldp.solver.blocks import SeparateBlocks
 from rldp.solver.robust import Bend, RobustTerm
 from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
@@ -67,7 +68,7 @@ class WindowPrivacy(RobustTerm):
     def at(self, q: Array, eta: Array) -> WindowPrivacy:
         rows, level = eta[..., :-1], eta[..., -1:]
         point = self.mean.at(rows[..., None, None] - self._x(q))
-        return replace(self, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
+        return updated(self, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
 
     def _x(self, q: Array) -> Array:
         return self.sign * _both_sides(q, axis=2)[..., None, :]
