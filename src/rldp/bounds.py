@@ -36,29 +36,28 @@ def _safe_e(problem: DesignProblem) -> Floats:
     return np.exp(np.minimum(problem.epsilon, 700)) * (1 - 4 * _UNIT)
 
 
-def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats, Floats]:
-    """Masses (K, 1, T, 2), conditionals (K, 1, T, 2, U) and signs (K, 1, 1, 2, 1) of the pairs."""
+def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
+    """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
     pairs = ordered_pairs(problem.counts.shape[1])
     totals = problem.counts.sum(axis=2, keepdims=True)
     conditionals = problem.counts / np.maximum(totals, 1)
     masses = problem.estimate.sum(axis=2)
-    e = _safe_e(problem)
-    sign = np.stack([np.ones_like(e), -e], axis=1)[:, None, None, :, None]
-    return masses[:, None, pairs], conditionals[:, None, pairs], sign
+    return masses[:, None, pairs], conditionals[:, None, pairs]
 
 
 def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
     """x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
-    pairs = ordered_pairs(matrix.shape[1])
+    e = _safe_e(problem)
+    sign = np.stack([np.ones_like(e), -e], axis=1)[:, None, None, :, None]
     columns = np.moveaxis(matrix, 3, 1)
-    return np.asarray(columns[:, :, pairs] * _pair_data(problem)[2])
+    return np.asarray(columns[:, :, ordered_pairs(matrix.shape[1])] * sign)
 
 
 def privacy_mean(problem: DesignProblem) -> NestedMean:
     """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
     assert problem.privacy is not None
     order, budget = problem.privacy
-    masses, conditionals, _ = _pair_data(problem)
+    masses, conditionals = _pair_data(problem)
     return NestedMean(order, masses, conditionals, budget[:, None, None])
 
 
@@ -69,7 +68,7 @@ def _enlarged(mean: NestedMean) -> NestedMean:
 
 def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
     """The estimated conditionals, members of every set, as (K, outputs, T, 2, U); uniform if unseen."""
-    masses, conditionals, _ = _pair_data(problem)
+    masses, conditionals = _pair_data(problem)
     members = np.where(masses[..., None] > 0, conditionals, 1 / conditionals.shape[-1])
     return np.repeat(members, outputs, axis=1)
 
@@ -108,8 +107,8 @@ def privacy_excess(
         The η that prove it.
     """
     x = seen_by_pairs(problem, matrix)
-    masses, conditionals, _ = _pair_data(problem)
     if problem.privacy is None or eta is None:
+        masses, conditionals = _pair_data(problem)
         terms = conditionals * x
         excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
         return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
@@ -155,17 +154,16 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """A distortion that no private protocol beats, rounded down: (K,)."""
-    pairs = ordered_pairs(problem.counts.shape[1])
+    secrets, values = problem.counts.shape[1:]
+    pairs = ordered_pairs(secrets)
     e = np.exp(np.minimum(problem.epsilon, 700)) * (1 + 4 * _UNIT)
     sign = np.stack([np.ones_like(e), -e], axis=1)
     weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
-    cost = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1).copy()
-    size = np.abs(cost)
-    for end in (0, 1):
-        for secret in range(cost.shape[2]):
-            here = pairs[:, end] == secret
-            cost[:, :, secret] += weighted[:, :, here, end].sum(axis=2)
-            size[:, :, secret] += np.abs(weighted[:, :, here, end]).sum(axis=2)
+    weighted = weighted.reshape(*weighted.shape[:2], -1, values)
+    ends = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
+    charge = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
+    cost = charge + ends @ weighted
+    size = np.abs(charge) + ends @ np.abs(weighted)
     rounding = 4 * _UNIT * (len(pairs) + cost[0, 0].size + 8) * size.max(axis=1).sum(axis=(1, 2))
     return np.asarray(cost.min(axis=1).sum(axis=(1, 2)) - rounding)
 

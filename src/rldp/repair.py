@@ -20,6 +20,7 @@ from rldp.problem import DesignProblem, Floats
 
 __all__ = ["equalised", "repaired"]
 
+_NUMBERS = 2**22  # in one array of the search for targets
 _FOLDING_BUDGET = 2e-8  # share of the objective that folding may cost
 
 
@@ -88,8 +89,13 @@ def _folded(
     largest = matrix.max(axis=(1, 2))
     kept = largest >= np.minimum(1e-3, 0.5 * largest.max(axis=1, keepdims=True))
     increase = problem.distortion[:, None, :] - problem.distortion[:, :, None]  # (U, y, y')
-    cost = np.stack(
-        [np.max(matrix[:, :, :, [y]] * increase[None, None, :, y, :], axis=(1, 2)) for y in range(outputs)],
+    peak = matrix.max(axis=1)  # (K, U, y)
+    some = max(1, _NUMBERS // (k * peak.shape[1] * outputs))
+    cost = np.concatenate(
+        [
+            np.max(peak[:, :, y : y + some, None] * increase[:, y : y + some], axis=1)
+            for y in range(0, outputs, some)
+        ],
         axis=1,
     )  # (K, y, y')
     cost = np.maximum(np.where(kept[:, None, :], cost, np.inf), 0)

@@ -333,7 +333,7 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
         With one or two groups.
     v : array (..., I, U)
     start : array (..., I), optional
-        Scalars near the minimum; a few steps then suffice.
+        Scalars near the minimum; a step or two then suffice, or none.
 
     Returns
     -------
@@ -353,18 +353,18 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
     def merit(h: Array, point: MeanPoint, mu: float) -> Array:
         return row_sum(h - mu * xp.log(h)) - point.value
 
-    h, mu, fall = xp.ones_like(top), 1.0, 3
+    h, mu, enough = xp.ones_like(top), 1.0, 1e-17
     if start is not None:
-        h, mu, fall = xp.clip((start - top) / scale, min=1e-9), 1e-8, 1000
+        h, mu, enough = xp.clip((start - top) / scale, min=1e-9), 1e-14, 1e-12
     point = at(h)
     for _ in range(steps):
-        mu = max(mu / fall, 1e-14)
+        mu = max(mu / 3, 1e-14)
         slope = 1 - row_sum(point.gradient) - mu / h
         step = -_solve_small(_eta_hessian(point), mu / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)
         length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
         before, decrease = merit(h, point, mu), xp.vecdot(slope, step)
-        if mu == 1e-14 and bool(xp.all(-decrease <= 1e-17)):
+        if mu == 1e-14 and bool(xp.all(-decrease <= enough)):
             break
         for _ in range(10):
             ahead = h + length[..., None] * step
