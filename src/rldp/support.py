@@ -86,8 +86,8 @@ class Variation:
         xp, e = namespace(dp), dp * point.inverse
         group = xp.vecdot(point.omega, e)
         self._group = group[..., None]
-        self._between = 0.0
-        if group.shape[-1] > 1:
+        self._is_single, self._between = group.shape[-1] == 1, 0.0
+        if not self._is_single:
             self._between = (group - xp.vecdot(point.tau, group)[..., None])[..., None]
         self._deviation = e - self._group
 
@@ -118,16 +118,18 @@ class Variation:
         The weights are scalars, or (..., 1, 1). Within a group all three are g times a polynomial in
         the deviation of e from its mean.
         """
-        point, group, between = self.point, self._group, self._between
-        kappa = 1 - point.rho
-        slope = (point.theta - 1) * between
-        square = group**2
-        log_mean = -kappa * self._variance - square
-        log_value = self._mean(point.theta * between**2 + log_mean)[..., None, None]
-        level = (1 - point.theta) * log_value + (point.theta - point.rho) * log_mean
-        constant = base + first * slope + 0.5 * second * (slope**2 + level + kappa * square)
-        linear = kappa * (second * (group - slope) - first)
-        quadratic = 0.5 * kappa * (1 + kappa) * second
+        point, rho, theta, kappa = self.point, self.point.rho, self.point.theta, 1 - self.point.rho
+        half, within = 0.5 * second, kappa * self._variance
+        if self._is_single:
+            constant = base - (kappa * half) * within
+            linear = kappa * (second * self._group - first)
+        else:
+            slope, between, square = (theta - 1) * self._between, self._between**2, self._group**2
+            log_value = self._mean(theta * between - within - square)[..., None, None]
+            level = (1 - theta) * ((1 - theta) * between + square + log_value) - (theta - rho) * within
+            constant = base + first * slope + half * level
+            linear = kappa * (second * (self._group - slope) - first)
+        quadratic = kappa * (1 + kappa) * half
         return point.gradient * ((quadratic * self._deviation + linear) * self._deviation + constant)
 
 

@@ -75,6 +75,8 @@ def _layout(shapes: tuple[tuple[int, ...], ...]) -> Layout:
 
 def apply(matrix: Array, vector: Array) -> Array:
     """Matrix times vector, batched: (..., m, n), (..., n) → (..., m)."""
+    if type(vector) is np.ndarray:
+        return np.matvec(matrix, vector)
     xp = namespace(vector)
     return xp.matmul(matrix, vector[..., None])[..., 0]
 

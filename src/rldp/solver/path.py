@@ -129,13 +129,14 @@ def _solve(
         if callback is not None:
             left, worst = where.shape[0] - int(xp.sum(done)), _worst(known, iterate, problem.scale)
             callback(Progress(iteration, total - left, total, worst))
+        if record is not None and bool(xp.all(done)):
+            finished.append((where, record))
+            break
         if record is not None and bool(xp.any(done)):
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
             others = xp.nonzero(~done)[0]
             iterate, record, patience = take_problems((iterate, record, patience), others)
             where, gap_now = where[~done], gap_now[~done]
-        if where.shape[0] == 0:
-            break
         moved, length = advance(iterate, distortion, gap_now)
         stuck = xp.astype(~(length >= 1e-6), length.dtype)
         patience = replace(patience, strikes=patience.strikes + stuck)
@@ -225,6 +226,8 @@ def _judged(patience: _Patience, gap: Array) -> _Patience:
 
 def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:
     """The solutions in the order the problems came in."""
+    if len(finished) == 1:
+        return finished[0][1]
     order = xp.argsort(xp.concat([where for where, _ in finished]))
     parts = [part for _, part in finished]
     return map_arrays(lambda *arrays: xp.take(xp.concat(arrays), order, axis=0), *parts)
