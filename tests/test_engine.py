@@ -106,8 +106,8 @@ def test_elimination_solves_the_system_it_was_built_from(problem):
     system: NewtonSystem = Local.at(_start(task, distortion, np), distortion).system
     size = sum(int(np.prod(shape)) for _, shape in system.layout.places)
     rhs = np.random.default_rng(2).normal(size=(2, size))
-    x, _ = system.solve(rhs, np.full(2, 1e-12))
-    assert np.abs(system.apply(x) - rhs).max() <= 1e-8
+    x, _ = system.solve(system.layout.split(rhs), np.full(2, 1e-12))
+    assert np.abs(system.apply(system.layout.join(x)) - rhs).max() <= 1e-8
 
 
 def test_problems_that_are_done_leave_the_batch_and_come_back_in_order():

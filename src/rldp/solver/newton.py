@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rldp.solver.arrays import Layout, apply, flat, put_problems, reshape, scaled_inverse, take_problems
 from rldp.solver.blocks import Blocks
@@ -21,6 +22,8 @@ from rldp.support import Array, namespace
 
 _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
+Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
+
 _EASY = 1e-4  # a tolerance that elimination always meets
 
 
@@ -94,26 +97,26 @@ class NewtonSystem:
             gq = gq + self.distortion * self._per_cell(pi)
         return self.layout.join((gq, geta, eta_utility, xp.sum(dq, axis=1)))
 
-    def solve(self, rhs: Array, tolerance: Array, rough: Array = None) -> tuple[Array, Array]:
+    def solve(self, rhs: Parts, tolerance: Array, rough: Array = None) -> tuple[Parts, Array]:
         """Solve to ``tolerance`` (K,), where refinement reaches it.
 
         Elimination is good enough except for problems that are ``rough`` (K,); if that is not known,
         it is found out. Returned along with the solution.
         """
-        xp = namespace(rhs)
-        x, image = self._eliminate(rhs), None
+        xp, layout = namespace(tolerance), self.layout
+        solution, image = self._eliminate(rhs), None
         if rough is None:
             rough = tolerance < _EASY
             if bool(xp.any(rough)):
-                image = self.apply(x)
-                rough = _largest(rhs - image) > tolerance
+                image = self.apply(layout.join(solution))
+                rough = _largest(layout.join(rhs) - image) > tolerance
         if not bool(xp.any(rough)):
-            return x, rough
-        which = xp.nonzero(rough)[0]
-        if 2 * which.shape[0] > rhs.shape[0]:
-            return self._refined(rhs, tolerance, x, image), rough
-        some = take_problems((rhs, tolerance, x), which)
-        return put_problems(x, rough, self._of(which)._refined(*some)), rough
+            return solution, rough
+        which, joined = xp.nonzero(rough)[0], (layout.join(rhs), tolerance, layout.join(solution))
+        if 2 * which.shape[0] > tolerance.shape[0]:
+            return layout.split(self._refined(*joined, image)), rough
+        refined = self._of(which)._refined(*take_problems(joined, which))
+        return layout.split(put_problems(joined[2], rough, refined)), rough
 
     def _of(self, problems: Array) -> NewtonSystem:
         """The systems of some of the problems."""
@@ -143,14 +146,13 @@ class NewtonSystem:
             if bool(xp.all(_largest(residual) <= tolerance)):
                 break
             history.append((direction, image, norm))
-            direction, image = self._eliminate(residual), None
+            direction, image = self.layout.join(self._eliminate(self.layout.split(residual))), None
         return x
 
-    def _eliminate(self, rhs: Array) -> Array:
+    def _eliminate(self, rhs: Parts) -> Parts:
         """Solve by block elimination; the answer may miss digits."""
-        xp = namespace(rhs)
-        rq, reta, reta_utility, rnu = self.layout.split(rhs)
-        k, outputs = rq.shape[:2]
+        rq, reta, reta_utility, rnu = rhs
+        xp, (k, outputs) = namespace(rq), rq.shape[:2]
         from_eta, eta0 = self.privacy.reduce(-reta)
         r = rq - from_eta
         if self.utility is not None:
@@ -161,7 +163,7 @@ class NewtonSystem:
         if self.utility is None or self.coupling is None:
             nu = apply(self.schur, needed)
             dq = reshape(moved + self.blocks.solve(nu[:, None, :]), rq.shape)
-            return self.layout.join((dq, self.privacy.expand(dq, eta0), reta_utility, nu))
+            return dq, self.privacy.expand(dq, eta0), reta_utility, nu
         c = self.coupling
         reached = xp.sum(c.centred * moved, axis=1) + c.centre * rnu
         reached = reached + apply(xp.matrix_transpose(c.joint), apply(self.schur, needed))
@@ -171,7 +173,7 @@ class NewtonSystem:
         dq = reshape(moved + self.blocks.solve(pushed), rq.shape)
         eta_utility = self.utility.expand(self._v(dq), eta_utility0)
         nu = nu + c.centre * force
-        return self.layout.join((dq, self.privacy.expand(dq, eta0), eta_utility, nu))
+        return dq, self.privacy.expand(dq, eta0), eta_utility, nu
 
     def _v(self, dq: Array) -> Array:
         return flat(namespace(dq).sum(self.distortion * dq, axis=1))

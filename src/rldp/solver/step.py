@@ -90,9 +90,9 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction in everything an iterate holds, side by side."""
+    """A direction in everything an iterate holds; slacks and multipliers side by side."""
 
-    unknowns: Array  # (K, N)
+    unknowns: tuple[Array, ...]
     slacks: Array  # (K, M)
     multipliers: Array  # (K, M)
     variation: Variation | None  # of the privacy constraints, unless they are linear
@@ -139,11 +139,11 @@ class Local:
         gq, geta = it.privacy.residual(aims[1:end], bend)
         pi, geta_utility = it.utility.residual(aims[end:], variation)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
-        gq = gq + self.distortion * reshape(pi, cells) - aims[0] - reshape(it.nu, cells)
-        rhs = -self.system.layout.join((gq, geta, geta_utility, 0 * it.nu))
+        rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
+        rhs = (rq, -geta, -geta_utility, 0 * it.nu)
         accuracy = 100.0 if guide is None else 10.0  # in units of μ; without a guide it only is one
         x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
-        dq, deta, deta_utility, _ = self.system.layout.split(x)
+        dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
         utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
         moves = self.layout.join((dq, *privacy, *utility))
@@ -211,10 +211,10 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterat
 def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array]:
     """The iterate after the step, shortened until the curved slacks stay positive."""
     xp = namespace(length)
-    iterate, unknowns = local.iterate, local.system.layout
-    start, sigma = unknowns.join(iterate.unknowns), iterate.privacy.sigma
+    iterate, sigma = local.iterate, local.iterate.privacy.sigma
     for _ in range(60):
-        q, eta, eta_utility, nu = unknowns.split(start + length[:, None] * step.unknowns)
+        ways = zip(iterate.unknowns, step.unknowns, strict=True)
+        q, eta, eta_utility, nu = (x + along(length, x) * dx for x, dx in ways)
         q = q / xp.sum(q, axis=1, keepdims=True)  # one already, but for what the solve missed
         privacy = iterate.privacy.at(q, eta)
         short = ~xp.all(flat(privacy.sigma > _SIGMA_KEPT * sigma), axis=1)
