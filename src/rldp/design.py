@@ -293,4 +293,6 @@ def _as_design(
 
 
 def _are_estimates(problem: DesignProblem, solved: Solved) -> bool:
+    if not (problem.enlarged_privacy or problem.decoupled):
+        return False
     return np.array_equal(solved.members, estimated_members(problem, solved.members.shape[1]))

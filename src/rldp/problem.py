@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,14 @@ Floats = NDArray[np.float64]
 SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
 
 
+@lru_cache(maxsize=64)
 def ordered_pairs(secrets: int) -> NDArray[np.int64]:
     """All (s1, s2) with s1 ≠ s2 as an array (T, 2): s1 = 0 first, s2 counting up cyclically."""
     first = np.repeat(np.arange(secrets), secrets - 1)
     second = (first + 1 + np.tile(np.arange(secrets - 1), secrets)) % secrets
-    return np.stack([first, second], axis=1)
+    pairs = np.stack([first, second], axis=1)
+    pairs.flags.writeable = False
+    return pairs
 
 
 @dataclass(frozen=True)

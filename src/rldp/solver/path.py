@@ -118,29 +118,31 @@ def _solve(
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(_LIMIT + 1):
-        gap_now = known = iterate.mu * iterate.centre.total
-        last = (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
-        done = xp.zeros(where.shape, dtype=xp.bool)
-        if bool(xp.any(last | (gap_now <= _NEARLY * gap))):
+        gap_now = iterate.mu * iterate.centre.total
+        near = gap_now <= _NEARLY * gap
+        if iteration == _LIMIT or bool(xp.any(near | (patience.strikes >= _PATIENCE))):
             record, gap_now = _recorded(iterate, distortion, record, iteration)
-            known = record.objective - record.bound
-            patience = _judged(patience, known)
-            done = (known <= _allowed(record.objective, gap, problem.scale)) | last
-        if callback is not None:
-            left, worst = where.shape[0] - int(xp.sum(done)), _worst(known, iterate, problem.scale)
-            callback(Progress(iteration, total - left, total, worst))
-        if record is not None and bool(xp.all(done)):
-            finished.append((where, record))
-            break
-        if record is not None and bool(xp.any(done)):
-            finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
-            others = xp.nonzero(~done)[0]
-            iterate, record, patience = take_problems((iterate, record, patience), others)
-            where, gap_now = where[~done], gap_now[~done]
+            patience = _judged(patience, record.objective - record.bound)
+            done = patience.gap <= _allowed(record.objective, gap, problem.scale)
+            done = done | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
+            if callback is not None:
+                worst = _worst(patience.gap, iterate, problem.scale)
+                callback(Progress(iteration, total - int(xp.sum(~done)), total, worst))
+            if bool(xp.all(done)):
+                finished.append((where, record))
+                break
+            if bool(xp.any(done)):
+                finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
+                others = xp.nonzero(~done)[0]
+                kept = take_problems((iterate, record, patience, where, gap_now), others)
+                iterate, record, patience, where, gap_now = kept
+        elif callback is not None:
+            worst = _worst(gap_now, iterate, problem.scale)
+            callback(Progress(iteration, total - where.shape[0], total, worst))
         moved, length = advance(iterate, distortion, gap_now)
+        sound = (length > 0) & xp.isfinite(moved.utility.objective)
         stuck = xp.astype(~(length >= 1e-6), length.dtype)
         patience = replace(patience, strikes=patience.strikes + stuck)
-        sound = xp.isfinite(moved.utility.objective) & (length > 0)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
 
