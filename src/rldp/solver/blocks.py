@@ -66,8 +66,8 @@ class DenseBlocks:
         for part in _parts(d, 8 * k * n * n):
             block, columns = self.inverse[:, part, ...], d[:, part, :]
             right = block * columns[:, :, None, :]
-            terms = (xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right))
-            sums = tuple(x + y for x, y in zip(sums, terms, strict=True)) if sums else tuple(terms)
+            terms = [xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right)]
+            sums = tuple([x + y for x, y in zip(sums, terms, strict=True)] if sums else terms)
         return sums
 
 

@@ -158,7 +158,8 @@ class Local:
             place, _ = self.layout.places[1]
             second[:, place] += flat(privacy.z * guide.variation.value_curvature)
             bend = Bend(guide.variation, self.layout.part(guide.multipliers, 1))
-        moves = self.layout.split(guide.slacks)[self._utility_from :]
+        places = range(self._utility_from, len(self.layout.places))
+        moves = tuple(self.layout.part(guide.slacks, place) for place in places)
         return second, bend, self.iterate.utility.along(moves)
 
     def reach(self, step: Direction) -> Array:
