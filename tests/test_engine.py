@@ -68,7 +68,7 @@ def moved_to(iterate, q, distortion):
     v = (distortion * q).sum(axis=1).reshape(1, -1)
     privacy = iterate.privacy.at(q, iterate.privacy.eta + 0.05)
     utility = iterate.utility.at(v, iterate.utility.eta + 0.05)
-    rest = (iterate.centre, iterate.rough, iterate.reached)
+    rest = (iterate.centre, iterate.ease, iterate.rough, iterate.reached)
     return Iterate.of(q, iterate.multipliers, iterate.nu, privacy, utility, *rest)
 
 

@@ -24,8 +24,6 @@ _SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
 Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
 
-_EASY = 1e-4  # a tolerance that elimination always meets
-
 
 @dataclass(frozen=True)
 class Coupling:
@@ -106,10 +104,8 @@ class NewtonSystem:
         xp, layout = namespace(tolerance), self.layout
         solution, image = self._eliminate(rhs), None
         if rough is None:
-            rough = tolerance < _EASY
-            if bool(xp.any(rough)):
-                image = self.apply(layout.join(solution))
-                rough = _largest(layout.join(rhs) - image) > tolerance
+            image = self.apply(layout.join(solution))
+            rough = _largest(layout.join(rhs) - image) > tolerance
         if not bool(xp.any(rough)):
             return solution, rough
         which, joined = xp.nonzero(rough)[0], (layout.join(rhs), tolerance, layout.join(solution))

@@ -28,6 +28,7 @@ __all__ = ["Progress", "Solution", "solve"]
 
 _LIMIT = 200  # iterations
 _NEARLY = 100  # times the gap asked for: where μ promises more, it is not worth proving
+_EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
 _FIRST = 0.8  # how far a step is taken to have gone before the first
 _PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times three
 
@@ -195,7 +196,8 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     centre = Centre.of(q, privacy, utility)
     multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
     rough, reached = xp.zeros((k,), dtype=xp.bool), xp.full((k,), _FIRST, dtype=estimate.dtype)
-    return Iterate.of(q, multipliers, flat(least - margin), privacy, utility, centre, rough, reached)
+    nu = flat(least - margin)
+    return Iterate.of(q, multipliers, nu, privacy, utility, centre, _EASE / e**2, rough, reached)
 
 
 def _recorded(

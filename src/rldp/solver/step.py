@@ -60,7 +60,8 @@ class Iterate:
     slacks: Array  # (K, M): all of them side by side
     multipliers: Array  # (K, M)
     mu: Array  # (K,)
-    rough: Array  # (K,): whether elimination alone was found to miss digits
+    ease: Array  # (K,): below this ratio of multipliers to slacks elimination misses no digits
+    rough: Array  # (K,): whether it was found to
     reached: Array  # (K,): length of the step that led here
 
     @classmethod
@@ -72,6 +73,7 @@ class Iterate:
         privacy: PrivacyTerm,
         utility: UtilityTerm,
         centre: Centre,
+        ease: Array,
         rough: Array,
         reached: Array,
     ) -> Iterate:
@@ -81,7 +83,7 @@ class Iterate:
         mu = namespace(q).vecdot(slacks, multipliers) / centre.total
         parts = layout.split(multipliers)
         privacy, utility = privacy.with_multipliers(parts[1:end]), utility.with_multipliers(parts[end:])
-        return cls(q, parts[0], nu, privacy, utility, centre, slacks, multipliers, mu, rough, reached)
+        return cls(q, parts[0], nu, privacy, utility, centre, slacks, multipliers, mu, ease, rough, reached)
 
     @property
     def unknowns(self) -> tuple[Array, ...]:
@@ -198,7 +200,8 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterat
     centring = xp.clip((1 - iterate.reached) / 3, min=_LEAST_CENTRING, max=_MOST_CENTRING)
     target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / total), mu)
     plain = local.direction(target, rough=iterate.rough)
-    step = local.direction(target, plain)
+    stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
+    step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
     length = local.reach(step)
     for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
         if bool(xp.all(length >= _FAR)):
@@ -229,5 +232,5 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
         length = xp.where(short, 0.0, length)
     utility = iterate.utility.at(flat(xp.sum(local.distortion * q, axis=1)), eta_utility)
     multipliers = iterate.multipliers + length[:, None] * step.multipliers
-    moved = Iterate.of(q, multipliers, nu, privacy, utility, iterate.centre, step.rough, length)
-    return moved, length
+    kept = (iterate.centre, iterate.ease)
+    return Iterate.of(q, multipliers, nu, privacy, utility, *kept, step.rough, length), length
