@@ -29,6 +29,7 @@ __all__ = ["Progress", "Solution", "solve"]
 _LIMIT = 200  # iterations
 _NEARLY = 100  # times the gap asked for: where μ promises more, it is not worth proving
 _EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
+_MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good
 _FIRST = 0.8  # how far a step is taken to have gone before the first
 _PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times three
 
@@ -210,7 +211,8 @@ def _recorded(
     witness = Witness(iterate.privacy.weights(), members, distribution)
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
-    objective = iterate.utility.objective
+    missing = flat(xp.abs(1 - xp.sum(iterate.q, axis=1)))
+    objective = iterate.utility.objective + _MISSING * xp.max(missing, axis=1)
     count = xp.full(bound.shape, float(iteration))
     new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, witness, count)
     if record is None:

@@ -142,8 +142,8 @@ class Local:
         pi, geta_utility = it.utility.residual(aims[end:], variation)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
-        rhs = (rq, -geta, -geta_utility, 0 * it.nu)
-        accuracy = 100.0 if guide is None else 10.0  # in units of μ; without a guide it only is one
+        rhs = (rq, -geta, -geta_utility, flat(1 - xp.sum(it.q, axis=1)))
+        accuracy = 100.0 if guide is None else 1.0  # in units of μ; without a guide it only is one
         x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
@@ -219,7 +219,6 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     for _ in range(60):
         ways = zip(iterate.unknowns, step.unknowns, strict=True)
         q, eta, eta_utility, nu = (x + along(length, x) * dx for x, dx in ways)
-        q = q / xp.sum(q, axis=1, keepdims=True)  # one already, but for what the solve missed
         privacy = iterate.privacy.at(q, eta)
         short = ~xp.all(flat(privacy.sigma > _SIGMA_KEPT * sigma), axis=1)
         if not bool(xp.any(short)):
