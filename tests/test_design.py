@@ -100,6 +100,16 @@ def test_leakage_under_the_truth_keeps_to_epsilon(n):
     assert np.mean(kept) >= 0.99
 
 
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("order", [2 / 3, 2.0])
+def test_sparse_samples_do_not_disturb_each_other_in_a_batch(problem, order):
+    rng = np.random.default_rng(8)
+    truths = rng.dirichlet(np.full(12, 0.1), size=80)
+    counts = np.stack([rng.multinomial(96, truth) for truth in truths]).reshape(80, 3, 4)
+    batch = quiet_batch(counts, 0.43, problem, order, distortion="absolute")
+    assert_sound(batch, counts, 0.43, problem, order)
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (2, 7), (4, 3), (5, 4)])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
 def test_other_alphabets_and_levels(shape, epsilon):

@@ -182,14 +182,17 @@ class Local:
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
-    def farther(self, one: Direction, length: Array, other: Direction) -> tuple[Direction, Array]:
-        """Per problem, the direction that reaches farther, and how far: ``one`` reaches ``length``."""
+    def farther(
+        self, one: Direction, length: Array, other: Direction, short: Array
+    ) -> tuple[Direction, Array]:
+        """The direction that reaches farther, for ``short`` (K,) problems; ``one`` otherwise, and how far."""
         reached = self.reach(other)
-        chosen = choose(reached > length, other, one)
+        better = short & (reached > length)
+        chosen = choose(better, other, one)
         if chosen is not one and chosen is not other:
             moves = self.layout.split(chosen.slacks)[1 : self._utility_from]
             chosen = replace(chosen, variation=self.iterate.privacy.along(moves))
-        return chosen, namespace(length).maximum(reached, length)
+        return chosen, namespace(length).where(better, reached, length)
 
 
 def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterate, Array]:
@@ -204,11 +207,13 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterat
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
     length = local.reach(step)
     for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
-        if bool(xp.all(length >= _FAR)):
+        short = ~(length >= _FAR)
+        if not bool(xp.any(short)):
             break
-        step, length = local.farther(step, length, local.direction(target, step, rough=step.rough))
-    if bool(xp.any(length < _NEAR)):
-        step, length = local.farther(step, length, plain)
+        step, length = local.farther(step, length, local.direction(target, step, step.rough), short)
+    lost = ~(length >= _NEAR)
+    if bool(xp.any(lost)):
+        step, length = local.farther(step, length, plain, lost)
     return _moved(local, step, length)
 
 
