@@ -27,7 +27,7 @@ from rldp.support import Array, namespace
 __all__ = ["Progress", "Solution", "solve"]
 
 _LIMIT = 200  # iterations
-_NEARLY = 100  # times the gap asked for: where μ promises more, it is not worth proving
+_NEARLY = 3  # times the gap asked for: where the multipliers promise more, it is not worth proving
 _EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
 _MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good
 _FIRST = 0.8  # how far a step is taken to have gone before the first
@@ -120,7 +120,7 @@ def _solve(
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(_LIMIT + 1):
-        gap_now = iterate.mu * iterate.centre.total
+        gap_now = _promised(iterate, distortion)
         near = gap_now <= _NEARLY * gap
         if iteration == _LIMIT or bool(xp.any(near | (patience.strikes >= _PATIENCE))):
             record, gap_now = _recorded(iterate, distortion, record, iteration)
@@ -147,6 +147,15 @@ def _solve(
         patience = replace(patience, strikes=patience.strikes + stuck)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
+
+
+def _promised(iterate: Iterate, distortion: Array) -> Array:
+    """The gap that the multipliers promise, before anything is made of them that proves it: (K,)."""
+    xp, utility = namespace(iterate.q), iterate.utility
+    pi = reshape(utility.residual(utility.multipliers)[0], (-1, 1, *iterate.q.shape[2:]))
+    cost = distortion * pi + iterate.privacy.charge()
+    gap = utility.objective - xp.sum(flat(xp.min(cost, axis=1)), axis=1)
+    return xp.maximum(gap, iterate.mu)
 
 
 def _worst(gap: Array, iterate: Iterate, scale: float) -> float:

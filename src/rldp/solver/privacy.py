@@ -86,6 +86,10 @@ class NominalPrivacy:
         """How the constraints are curved along a step: not at all."""
         return None
 
+    def charge(self) -> Array:
+        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        return self.to_q(self.z)
+
     def members(self) -> Array:
         """The only member of the projected set: the estimated conditionals."""
         xp = namespace(self.z)

@@ -68,6 +68,14 @@ class RobustTerm:
         """How the constraints are curved along a step that moves the slacks so."""
         return self.point.along(moves[1])
 
+    def charge(self) -> Array:
+        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        return self.to_q(self.rho(self.multipliers))
+
+    def to_q(self, rho: Array) -> Array:
+        """What entries of ϱ mean for Q: (K, Y, |S|, U)."""
+        raise NotImplementedError
+
     def members(self) -> Array:
         """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
         rho = self.rho(self.multipliers)
