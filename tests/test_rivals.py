@@ -1,0 +1,103 @@
+"""The rivals of the benchmarks solve the problem that we solve, and are judged by what they return."""
+
+import numpy as np
+import pytest
+
+import rldp
+from child import run
+from contenders import CONTENDERS, OURS
+from instances import PROBLEMS, Answer, Instance
+from judged import judged, made_private, proved_bound, proves_private
+from problems import UNSEEN_SECRET
+
+SAMPLES = {
+    "1000 draws": np.array([[300, 100, 50], [50, 250, 250]]),
+    "90 draws, a zero": np.array([[30, 0, 5], [5, 25, 25]]),
+}
+ACCURACY = {
+    "rldp": 1e-6,
+    "literal": 1e-3,  # it squares small probabilities
+    "tuned": 1e-5,
+    "two scalars": 1e-5,
+    "Clarabel": 1e-5,
+    "HiGHS cuts": 1e-6,
+    "SCS": 3e-2,
+    "SCS 1e-6": 1e-4,
+}
+each_contender = pytest.mark.parametrize("name", CONTENDERS)
+each_problem = pytest.mark.parametrize("problem", PROBLEMS)
+each_sample = pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES.keys())
+
+
+def best(instance):
+    return rldp.design(rldp.Sample(instance.counts), instance.epsilon, **instance.sets)
+
+
+def assert_finds_our_optimum(name, instance):
+    answer, designed = CONTENDERS[name].design(instance), best(instance)
+    assert answer.matrix.shape == designed.protocol.matrix.shape
+    assert answer.objective == pytest.approx(designed.objective, abs=ACCURACY[name])
+
+
+@each_contender
+@each_problem
+@each_sample
+def test_every_rival_finds_our_optimum(name, problem, counts):
+    assert_finds_our_optimum(name, Instance(problem, counts))
+
+
+@each_contender
+@pytest.mark.parametrize("problem", ["NURP", "RURP"])
+def test_every_rival_finds_our_optimum_with_a_secret_never_seen(name, problem):
+    assert_finds_our_optimum(name, Instance(problem, UNSEEN_SECRET, epsilon=1.0))
+
+
+@each_problem
+@each_sample
+def test_cutting_planes_prove_a_bound_from_below(problem, counts):
+    instance = Instance(problem, counts)
+    answer, designed = CONTENDERS["HiGHS cuts"].design(instance), best(instance)
+    assert answer.bound <= designed.objective
+    assert answer.bound == pytest.approx(answer.objective, abs=1e-7)
+    assert designed.lower_bound <= answer.objective + 1e-6
+
+
+@each_problem
+@each_sample
+def test_our_own_answer_is_judged_private_and_near_the_bound(problem, counts):
+    instance = Instance(problem, counts)
+    judgement = judged(instance, CONTENDERS[OURS.name].design(instance), proved_bound(instance))
+    assert judgement.leak <= 0
+    assert 0 <= judgement.gap <= instance.gap
+
+
+@each_problem
+def test_publishing_the_value_is_judged_to_leak_and_to_cost_what_privacy_costs(problem):
+    instance = Instance(problem, SAMPLES["1000 draws"])
+    everything = np.broadcast_to(np.eye(3), (2, 3, 3))
+    judgement = judged(instance, Answer(everything, 0.0), proved_bound(instance))
+    assert judgement.leak > 0.5
+    assert judgement.gap > 0.01
+
+
+def test_an_answer_is_made_private_with_no_more_uniform_output_than_it_takes():
+    instance = Instance("RURP", SAMPLES["1000 draws"])
+    everything = np.broadcast_to(np.eye(3), (2, 3, 3))
+    private = made_private(instance, everything)
+    assert proves_private(instance, private)
+    assert not proves_private(instance, everything + (private - everything) * (1 - 1e-4))
+
+
+def test_a_child_reports_what_the_rival_answered_and_what_it_took():
+    instance = Instance("RURP", SAMPLES["1000 draws"])
+    (outcome,) = run("Clarabel", [instance], limit=60)
+    assert outcome.answer.objective == CONTENDERS["Clarabel"].design(instance).objective
+    assert 0 < outcome.answer.solver_seconds < outcome.seconds < 60
+    assert outcome.memory >= 0
+    assert not outcome.failure
+
+
+def test_a_rival_that_exceeds_the_limit_is_shown_as_such():
+    instances = [Instance("RURP", SAMPLES["1000 draws"])] * 2
+    outcomes = run("HiGHS cuts", instances, limit=1e-3)
+    assert [outcome.failure for outcome in outcomes] == ["over 0.001 s"] * 2
