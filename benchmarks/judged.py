@@ -28,10 +28,13 @@ class Judgement:
     gap : float
         (objective − bound) / max(1, objective), where the objective is proved of the answer mixed with as
         little uniform output as proves it private, and the bound is proved of every private protocol.
+    own_gap : float or None
+        The same with the bound that the contender proves itself, if it does.
     """
 
     leak: float
     gap: float
+    own_gap: float | None = None
 
 
 def judged(instance: Instance, answer: Answer, bound: float) -> Judgement:
@@ -42,7 +45,11 @@ def judged(instance: Instance, answer: Answer, bound: float) -> Judgement:
     attained, proved = rldp.worst_case_leakage(rldp.Protocol(matrix), sample, privacy)
     leak = (proved if proved <= instance.epsilon else attained) - instance.epsilon
     objective = float(bounds.objective(instance.as_problem, made_private(instance, matrix)[None])[0][0])
-    return Judgement(leak, (objective - bound) / max(1.0, objective))
+    gap, own_gap = (
+        None if lower is None else (objective - lower) / max(1.0, objective)
+        for lower in (bound, answer.bound)
+    )
+    return Judgement(leak, gap, own_gap)
 
 
 def made_private(instance: Instance, matrix: np.ndarray) -> np.ndarray:
