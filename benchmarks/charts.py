@@ -26,7 +26,7 @@ STYLES = {
 }
 """A colour and a marker for each contender."""
 
-_PRIVATE, _ENDLESS = 1e-11, 1e2  # where the scatter shows no leak at all, and one without bound
+_PRIVATE, _ENDLESS = 1e-12, 1e2  # where the scatter shows no leak at all, and one without bound
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,10 @@ def times(rows: Mapping[str, Mapping[str, float]], limit: float) -> Figure:
     axes.set_xscale("log")
     axes.axvline(limit, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
     for name, (colour, marker) in STYLES.items():
-        found = [(row.get(name), place) for place, row in enumerate(rows.values())]
-        x, y = np.array([point for point in found if point[0] is not None]).T
+        found = [(row[name], place) for place, row in enumerate(rows.values()) if name in row]
+        if not found:
+            continue
+        x, y = np.array(found).T
         late = np.isnan(x)
         shape = {"s": 36, "marker": marker, "edgecolors": colour}
         axes.scatter(x[~late], y[~late], facecolors=colour, label=name, **shape)
@@ -69,11 +71,12 @@ def quality(points: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
     figure, ((axes,),) = _figure(1, 1, (6.5, 4.0))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.axvline(3 * _PRIVATE, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
-    for name, (colour, marker) in STYLES.items():
+    axes.axvline(20 * _PRIVATE, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+    aside = _PRIVATE * np.geomspace(0.1, 10, len(STYLES))  # so that nobody hides another
+    for private, (name, (colour, marker)) in zip(aside, STYLES.items(), strict=True):
         if points.get(name):
             leak, gap = np.array(points[name]).T
-            x = np.where(leak > 0, np.clip(leak, 1e-10, _ENDLESS), _PRIVATE)
+            x = np.where(leak > 0, np.clip(leak, 1e-10, _ENDLESS), private)
             axes.scatter(x, np.maximum(gap, 1e-10), s=20, marker=marker, color=colour, label=name, alpha=0.7)
     ticks = {_PRIVATE: "private", **{10.0**k: f"$10^{{{k}}}$" for k in range(-9, 1, 3)}, _ENDLESS: "∞"}
     axes.set_xticks(list(ticks), list(ticks.values()))
@@ -84,7 +87,7 @@ def quality(points: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
 
 
 def sweeps(panels: Sequence[Panel], y_label: str) -> Figure:
-    """Four panels side by side two by two, logarithmic both ways."""
+    """Four panels, two by two, logarithmic both ways."""
     figure, grid = _figure(2, 2, (9.0, 6.4))
     for axes, panel in zip(grid.ravel(), panels, strict=True):
         axes.set_xscale("log")
@@ -92,6 +95,10 @@ def sweeps(panels: Sequence[Panel], y_label: str) -> Figure:
         for name, (x, y) in panel.lines.items():
             colour, marker = STYLES[name]
             axes.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=1.2, label=name)
+        sizes = sorted(set().union(*(x for x, _ in panel.lines.values())))
+        if sizes[-1] < 100 * sizes[0]:
+            axes.set_xticks(sizes, list(map(str, sizes)))
+            axes.set_xticks([], minor=True)
         axes.grid(linewidth=0.3)
         _finish(axes, panel.x_label, y_label)
     grid[0, 0].legend(loc="upper left", fontsize=8)

@@ -76,22 +76,22 @@ LITERAL = Contender(
 )
 TUNED = Contender(
     "tuned",
-    "the same with the cones written by hand (`rldp.experiments.reference`)",
+    "the paper's theorems in CVXPY with the cones written by hand, Clarabel (`rldp.experiments.reference`)",
     "contenders",
     "tuned",
     ("cvxpy", "clarabel"),
 )
 TWO_SCALAR = Contender(
     "two scalars",
-    "two scalars for each output and pair ([theory](theory.md#special-forms)) in CVXPY over whole arrays, "
-    "Clarabel (`benchmarks/two_scalar.py`)",
+    "the form with two scalars for each output and pair ([theory](theory.md#special-forms)) in CVXPY, over "
+    "whole arrays, Clarabel (`benchmarks/two_scalar.py`)",
     "two_scalar",
     "two_scalar_design",
     ("cvxpy", "clarabel"),
 )
 CLARABEL = Contender(
     "Clarabel",
-    "the same program given to Clarabel as arrays, without CVXPY (`benchmarks/conic.py`)",
+    "the form with two scalars given to Clarabel as arrays, without CVXPY (`benchmarks/conic.py`)",
     "conic",
     "by_clarabel",
     ("clarabel",),
@@ -105,10 +105,8 @@ HIGHS = Contender(
     ("highspy",),
 )
 SCS = Contender(
-    "SCS", "the arrays of Clarabel given to SCS at its own tolerances (1e-4)", "conic", "by_scs", ("scs",)
+    "SCS", "the same arrays given to SCS at its own tolerances (1e-4)", "conic", "by_scs", ("scs",)
 )
-TIGHT_SCS = Contender(
-    "SCS 1e-6", "the same at tolerances of 1e-6, at most 100 000 iterations", "conic", "by_tight_scs"
-)
+TIGHT_SCS = Contender("SCS 1e-6", "the same at tolerances of 1e-6; 3×5 alone", "conic", "by_tight_scs")
 
 CONTENDERS = {each.name: each for each in (OURS, LITERAL, TUNED, TWO_SCALAR, CLARABEL, HIGHS, SCS, TIGHT_SCS)}

