@@ -94,7 +94,7 @@ class Line:
         upper = slice(len(self.sizes) // 2, None)
         logarithms = np.log(np.maximum(values[upper], SMALLEST))
         slope = np.polyfit(np.log(self.sizes[upper]), logarithms, 1)[0]
-        return round(float(slope), 2) + 0.0  # no negative zeros on the page
+        return round(float(slope), 1) + 0.0  # no negative zeros on the page
 
 
 def line(sweep: Sweep, contender: Contender, sizes: Sequence[int]) -> Line:
