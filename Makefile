@@ -33,6 +33,8 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/rivals.py
+	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/release.py
 

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
-
-import numpy as np  # noqa: E402
-
-import rldp  # noqa: E402
-from literal import literal_design  # noqa: E402
-from page import machine, write_section  # noqa: E402
-from reference import reference_design  # noqa: E402
-from strategies import jeffreys_counts, sets_of  # noqa: E402
-
-EPSILON, ALPHA = 0.5, 0.05
+from contenders import LITERAL, TUNED, Contender, ours, ours_together
+from draws import drawn
+from instances import Instance
+from page import machine, write_section
 
 
 @dataclass(frozen=True)
@@ -37,13 +27,19 @@ class Run:
     solver: float
     objective: float
 
+    @classmethod
+    def of(cls, contender: Contender, instance: Instance) -> Run:
+        start = time.perf_counter()
+        answer = contender.design(instance)
+        return cls(time.perf_counter() - start, answer.solver_seconds, answer.objective)
+
 
 @dataclass(frozen=True)
 class Result:
     """One row of the table: seconds per design of each side."""
 
     name: str
-    wanted: int
+    wanted: str
     ours: float
     objectives: list[float]
     literal: list[Run]
@@ -60,22 +56,7 @@ class Result:
             cells.append(f"{total:.3g} s ({solver:.2g} s)")
             cells.append(f"**{total / self.ours:.0f}×** ({solver / self.ours:.1f}×)")
             cells.append(f"{apart:.0e}")
-        return f"| {' | '.join(cells)} | ≥ {self.wanted}× |"
-
-
-def squared(values: int) -> np.ndarray:
-    """Squared distortion on 0, …, values − 1."""
-    return np.subtract.outer(np.arange(values), np.arange(values)) ** 2.0
-
-
-def literal(counts: np.ndarray, problem: str) -> Run:
-    return Run(*literal_design(counts, EPSILON, problem, ALPHA, squared(counts.shape[1])))
-
-
-def tuned(counts: np.ndarray, problem: str) -> Run:
-    start = time.perf_counter()
-    found = reference_design(counts, EPSILON, problem, ALPHA, squared(counts.shape[1]), max_threads=1)
-    return Run(time.perf_counter() - start, found.solver_seconds or 0.0, found.objective)
+        return f"| {' | '.join(cells)} | {self.wanted} |"
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:
@@ -89,46 +70,39 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
     return statistics.median(times)
 
 
+def against_the_paper(name: str, wanted: str, seconds: float, instances: list[Instance]) -> Result:
+    """Our time beside CVXPY's on the same instances, after a first model that warms it up."""
+    LITERAL.design(drawn("RURP", (3, 5), 750, seed=1)[0])
+    return Result(
+        name,
+        wanted,
+        seconds,
+        [ours(instance).objective for instance in instances],
+        [Run.of(LITERAL, instance) for instance in instances],
+        [Run.of(TUNED, instance) for instance in instances],
+    )
+
+
 def one_design(repeats: int) -> Result:
     """A single RURP design, 3×5."""
-    samples = jeffreys_counts(np.random.default_rng(1), 5, (3, 5), 750)
-    literal(samples[0], "RURP")
-    ours = [seconds(lambda c=c: rldp.design(rldp.Sample(c), EPSILON), repeats) for c in samples]
-    return Result(
-        "one RURP, 3×5, n = 750",
-        20,
-        statistics.median(ours),
-        [rldp.design(rldp.Sample(c), EPSILON).objective for c in samples],
-        [literal(c, "RURP") for c in samples],
-        [tuned(c, "RURP") for c in samples],
-    )
+    instances = drawn("RURP", (3, 5), 750, seed=1, samples=5)
+    time_of_ours = statistics.median(seconds(lambda i=i: ours(i), repeats) for i in instances)
+    return against_the_paper("one RURP, 3×5, n = 750", "≥ 50×", time_of_ours, instances)
 
 
 def batch(size: int) -> Result:
     """Many RURP designs at once, 3×5."""
-    samples = jeffreys_counts(np.random.default_rng(2), size, (3, 5), 750)
-    return Result(
-        f"{size} RURP in one batch, 3×5, n = 750, per design",
-        100,
-        seconds(lambda: rldp.design_batch(samples, EPSILON), 3) / size,
-        list(rldp.design_batch(samples[:5], EPSILON).objective),
-        [literal(c, "RURP") for c in samples[:5]],
-        [tuned(c, "RURP") for c in samples[:5]],
-    )
+    instances = drawn("RURP", (3, 5), 750, seed=2, samples=size)
+    time_of_ours = seconds(lambda: ours_together(instances), 3) / size
+    name = f"{size} RURP in one batch, 3×5, n = 750, per design"
+    return against_the_paper(name, "≥ 400× (≥ 12×)", time_of_ours, instances[:5])
 
 
 def larger() -> Result:
     """One NURP design, 5×20, to a gap of 1e-5."""
-    counts = jeffreys_counts(np.random.default_rng(3), 1, (5, 20), 2000)[0]
-    options = {**sets_of("NURP"), "gap": 1e-5}
-    return Result(
-        "one NURP, 5×20, n = 2000, gap 1e-5",
-        30,
-        seconds(lambda: rldp.design(rldp.Sample(counts), EPSILON, **options), 3),
-        [rldp.design(rldp.Sample(counts), EPSILON, **options).objective],
-        [literal(counts, "NURP")],
-        [tuned(counts, "NURP")],
-    )
+    instances = drawn("NURP", (5, 20), 2000, seed=3, gap=1e-5)
+    time_of_ours = seconds(lambda: ours(instances[0]), 3)
+    return against_the_paper("one NURP, 5×20, n = 2000, gap 1e-5", "≥ 150×", time_of_ours, instances)
 
 
 def section(results: list[Result]) -> str:
