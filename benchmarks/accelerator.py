@@ -1,7 +1,8 @@
 """The engine on an accelerator: ``python benchmarks/accelerator.py cuda`` (a device of PyTorch) or ``cupy``.
 
-Prints, for a batch of small designs and for one large design, the time by the clock after a warm-up, the
-largest proved gap, and whether every protocol is private by the certified leakage of a sample of them.
+Prints, for a batch of small designs and for one large design, the time by the clock after a warm-up of the same
+kind (kernels are compiled when they are first needed), the largest proved gap, and whether every protocol is
+private by the certified leakage of a sample of them.
 """
 
 import sys
@@ -39,7 +40,9 @@ def measured(title, counts, gap, device):
 if __name__ == "__main__":
     device = sys.argv[1] if len(sys.argv) > 1 else "cuda"
     small, large = draws(10_000, (3, 5), 750), draws(1, (10, 100), 50_000)
-    measured("warm-up, 500 RURP 3×5", small[:500], 1e-6, device)
-    measured("10 000 RURP 3×5", small, 1e-6, device)
+    measured("warm-up: 10 000 RURP 3×5", small, 1e-6, device)
+    for _ in range(3):
+        measured("10 000 RURP 3×5", small, 1e-6, device)
+    measured("warm-up: RURP 10×20", draws(1, (10, 20), 5_000), 1e-3, device)
     measured("RURP 10×50", draws(1, (10, 50), 20_000), 1e-4, device)
     measured("RURP 10×100", large, 1e-3, device)

@@ -18,6 +18,14 @@ _FEW = 4  # secrets up to which rows are spread
 
 
 @dataclass(frozen=True)
+class Cells(Constant):
+    """The value of each cell of a row: (W,)."""
+
+    values: Array
+    count: int  # of different ones
+
+
+@dataclass(frozen=True)
 class Placed:
     """Where the coefficients of an end stand in its row of W cells."""
 
@@ -27,21 +35,6 @@ class Placed:
     def rows(self, table: Array) -> Array:
         """One form for each end: (K, Y, T, 2, W), with its coefficients from ``table`` (K, Y, T, 2, U)."""
         return self.place * namespace(table).take(table, self.cells.values, axis=-1)
-
-
-@dataclass(frozen=True)
-class Cells(Constant):
-    """The value of each cell of a row: (W,)."""
-
-    values: Array
-    count: int  # of different ones
-
-
-def _placed(place: Array, values: int) -> tuple[Array, Cells]:
-    """Ends ``place`` (..., V) in rows of V·``values`` cells."""
-    xp, secrets = namespace(place), place.shape[-1]
-    tile = xp.arange(secrets * values)
-    return xp.take(place, tile // values, axis=-1), Cells(tile % values, values)
 
 
 @dataclass(frozen=True)
@@ -108,6 +101,13 @@ Forms: TypeAlias = SpreadForms | PairForms
 def forms_of(pairs: Pairs, sign: Array, values: int) -> Forms:
     """The kind of forms that suits the number of secrets; ``sign`` (K, 1, 1, 2, 1) is 1 and −E."""
     return (SpreadForms if pairs.secrets <= _FEW else PairForms).of(pairs, sign, values)
+
+
+def _placed(place: Array, values: int) -> tuple[Array, Cells]:
+    """Ends ``place`` (..., V) in rows of V·``values`` cells."""
+    xp, secrets = namespace(place), place.shape[-1]
+    tile = xp.arange(secrets * values)
+    return xp.take(place, tile // values, axis=-1), Cells(tile % values, values)
 
 
 def _merged(rows: Array) -> Array:

@@ -1,8 +1,8 @@
 """The primal–dual path: iterate until the gap is proved; problems that are done leave the batch.
 
 Every iterate is strictly inside: Q > 0, p > 0, σ > 0, so every iterate is a strictly private
-protocol. Each gives a lower bound too, and the best of either kind is kept. See ``docs/theory.md``,
-'The engine'.
+protocol. Where the multipliers promise a small gap, each gives a lower bound too, and the best of either
+kind is kept. See ``docs/theory.md``, 'The engine'.
 """
 
 from __future__ import annotations
