@@ -27,6 +27,7 @@ Callback = Callable[[Progress], None] | None
 _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
 _DEVICE_BYTES = 2**35  # of arrays on an accelerator
+_ROUGHLY = 0.05  # gap of a problem that only gives multipliers for a weak bound
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
 _SMALLEST_EPSILON = 1e-6  # below, the interior is too thin for floats; see _solve_thin
@@ -295,7 +296,7 @@ def _pair_witness(problem: DesignProblem, rows: Witness, gap: float) -> Witness:
     outputs = problem.distortion.shape[1]
     assert problem.privacy is not None
     narrow = problem.privacy[0], np.full(k, SMALLEST_BUDGET)
-    near = solve(replace(problem, privacy=narrow), gap=max(gap, 1e-4)).witness
+    near = solve(replace(problem, privacy=narrow), gap=max(gap, _ROUGHLY)).witness
     near = pair_witness(problem, replace(near, z=near.z * problem.scale))
     near = replace(near, members=bounds.estimated_members(problem, outputs))
     if outputs * secrets * (secrets - 1) * 2 * values > _MOST_MEMBERS:

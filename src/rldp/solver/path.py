@@ -116,31 +116,29 @@ def _solve(
     iterate = _start(problem, distortion, xp)
     total = iterate.q.shape[0]
     where = xp.arange(total)
-    record: Solution | None = None
+    record: Any = None  # a Solution, once there is one
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(_LIMIT + 1):
-        gap_now = _promised(iterate, distortion)
-        near = gap_now <= _NEARLY * gap
-        if iteration == _LIMIT or bool(xp.any(near | (patience.strikes >= _PATIENCE))):
+        gap_now = known = _promised(iterate, distortion)
+        due = (known <= _NEARLY * gap) | (patience.strikes >= _PATIENCE)
+        done = None
+        if iteration == _LIMIT or bool(xp.any(due)):
             record, gap_now = _recorded(iterate, distortion, record, iteration)
-            patience = _judged(patience, record.objective - record.bound)
-            done = patience.gap <= _allowed(record.objective, gap, problem.scale)
+            known = record.objective - record.bound
+            done = known <= _allowed(record.objective, gap, problem.scale)
             done = done | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
-            if callback is not None:
-                worst = _worst(patience.gap, iterate, problem.scale)
-                callback(Progress(iteration, total - int(xp.sum(~done)), total, worst))
-            if bool(xp.all(done)):
-                finished.append((where, record))
-                break
-            if bool(xp.any(done)):
-                finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
-                others = xp.nonzero(~done)[0]
-                kept = take_problems((iterate, record, patience, where, gap_now), others)
-                iterate, record, patience, where, gap_now = kept
-        elif callback is not None:
-            worst = _worst(gap_now, iterate, problem.scale)
-            callback(Progress(iteration, total - where.shape[0], total, worst))
+        patience = _judged(patience, known)
+        if callback is not None:
+            left = where.shape[0] if done is None else int(xp.sum(~done))
+            callback(Progress(iteration, total - left, total, _worst(known, iterate, problem.scale)))
+        if done is not None and bool(xp.all(done)):
+            finished.append((where, record))
+            break
+        if done is not None and bool(xp.any(done)):
+            finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
+            kept = (iterate, record, patience, where, gap_now)
+            iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
         moved, length = advance(iterate, distortion, gap_now)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
         stuck = xp.astype(~(length >= 1e-6), length.dtype)

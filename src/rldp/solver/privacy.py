@@ -173,8 +173,9 @@ class RobustPrivacy(RobustTerm):
         return shell.centred(mu)
 
     @property
-    def views(self) -> int:
-        return 2 * (self.pairs.secrets - 1)
+    def shares(self) -> tuple[float, ...]:
+        """Of μ for each kind of slack: all p that see a cell of Q together as much as the cell."""
+        return 1.0, 1 / (2 * (self.pairs.secrets - 1))
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
         point = self.mean.at(eta[..., None] - self._x(q))

@@ -39,14 +39,9 @@ class RobustTerm:
         return self.z, self.w
 
     @property
-    def views(self) -> int:
-        """How many p see a cell of Q."""
-        raise NotImplementedError
-
-    @property
     def shares(self) -> tuple[float, ...]:
-        """Of μ for each kind of slack: all p that see a cell of Q together as much as the cell."""
-        return 1.0, 1 / self.views
+        """Of μ for each kind of slack."""
+        return 1.0, 1.0
 
     def centred(self: Term, mu: Array) -> Term:
         """With multipliers on the central path."""

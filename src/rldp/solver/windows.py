@@ -61,10 +61,6 @@ class WindowPrivacy(RobustTerm):
         shell = shell.at(q, xp.concat([top + excess, level], axis=-1))
         return shell.centred(mu)
 
-    @property
-    def views(self) -> int:
-        return 2
-
     def at(self, q: Array, eta: Array) -> WindowPrivacy:
         rows, level = eta[..., :-1], eta[..., -1:]
         point = self.mean.at(rows[..., None, None] - self._x(q))
