@@ -43,7 +43,7 @@ def test_every_iterate_is_strictly_private(problem):
     for _ in range(12):
         assert (iterate.slacks > 0).all()
         assert np.allclose(iterate.q.sum(axis=1), 1, atol=1e-9)
-        iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)))
+        iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)), 0.0)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,13 @@ def _joined(parts: list[Solved]) -> Solved:
 
 def _rows(solved: Solved, index: NDArray[np.int64]) -> Solved:
     return Solved(*(getattr(solved, f.name)[index] for f in fields(Solved)))
+
+
+def _with_rows(solved: Solved, index: NDArray[np.int64], rows: Solved) -> Solved:
+    """``solved`` with the problems numbered ``index`` replaced."""
+    order = np.arange(len(solved.matrix))
+    order[index] = len(order) + np.arange(len(index))
+    return _rows(_joined([solved, rows]), order)
 
 
 def _better(one: Solved, other: Solved) -> Solved:
@@ -251,8 +259,8 @@ def _solve_chunk(problem: DesignProblem, gap: float, callback: Callback) -> Solv
     return _finished(problem, solve(problem, gap=_TIGHTER * gap, callback=callback), gap)
 
 
-def _finished(problem: DesignProblem, solution: Solution, gap: float) -> Solved:
-    """Repaired, certified, and replaced where something simple is better."""
+def _finished(problem: DesignProblem, solution: Solution, gap: float, careful: bool = False) -> Solved:
+    """Repaired, certified, and replaced where something simple is better, or a more careful path."""
     matrix = np.moveaxis(solution.q, 1, 3)
     eta = None if problem.privacy is None else solution.eta
     if problem.decoupled and eta is not None:
@@ -264,10 +272,14 @@ def _finished(problem: DesignProblem, solution: Solution, gap: float) -> Solved:
     solved = _certified(problem, matrix, eta, _witness(problem, solution, gap), start)
     objective = np.where(proved, solved.objective, np.inf)
     solved = replace(solved, objective=objective)
-    missed = ~(objective - solved.lower_bound <= gap * np.maximum(1, objective))
-    if not missed.any():
+    missed = np.flatnonzero(~(objective - solved.lower_bound <= gap * np.maximum(1, objective)))
+    if len(missed) == 0:
         return solved
-    return _better(_better(solved, _solve_single_output(problem)), _solve_easy(problem))
+    hard = problem.subset(missed)
+    tries = [_rows(solved, missed), _solve_single_output(hard), _solve_easy(hard)]
+    if not careful:
+        tries.append(_finished(hard, solve(hard, gap=_TIGHTER * gap, careful=True), gap, careful=True))
+    return _with_rows(solved, missed, reduce(_better, tries))
 
 
 def _witness(problem: DesignProblem, solution: Solution, gap: float) -> Witness:

@@ -30,8 +30,9 @@ _LIMIT = 200  # iterations
 _NEARLY = 3  # times the gap asked for: where the multipliers promise more, it is not worth proving
 _EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
 _MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good
+_LAG, _CAREFUL_LAG = 0.02, 0.2  # μ stays above this share of the gap, per slack
 _FIRST = 0.8  # how far a step is taken to have gone before the first
-_PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times three
+_PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times six
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def solve(
     *,
     gap: float,
     xp: Any = np,
+    careful: bool = False,
     callback: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """Solve a batch until every gap is at most gap·max(1, objective) or no longer shrinks.
@@ -104,13 +106,19 @@ def solve(
     gap : float
     xp : array namespace
         The array library to compute with; the result is in its arrays.
+    careful : bool
+        Keep closer to the central path: more steps as a rule, fewer where the usual way fails.
     """
     with one_blas_thread(), np.errstate(all="ignore"):  # a step that leaves the floats is not taken
-        return _solve(problem, gap, xp, callback)
+        return _solve(problem, gap, xp, _CAREFUL_LAG if careful else _LAG, callback)
 
 
 def _solve(
-    problem: DesignProblem, gap: float, xp: Any, callback: Callable[[Progress], None] | None
+    problem: DesignProblem,
+    gap: float,
+    xp: Any,
+    lag: float,
+    callback: Callable[[Progress], None] | None,
 ) -> Solution:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     iterate = _start(problem, distortion, xp)
@@ -139,7 +147,7 @@ def _solve(
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
             kept = (iterate, record, patience, where, gap_now)
             iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
-        moved, length = advance(iterate, distortion, gap_now)
+        moved, length = advance(iterate, distortion, gap_now, lag)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
         stuck = xp.astype(~(length >= 1e-6), length.dtype)
         patience = replace(patience, strikes=patience.strikes + stuck)
@@ -231,10 +239,10 @@ def _recorded(
 
 
 def _judged(patience: _Patience, gap: Array) -> _Patience:
-    """A third of a strike for each iteration that does not better the gap."""
+    """A sixth of a strike for each iteration that does not better the gap."""
     xp = namespace(gap)
     idle = xp.astype(~(gap < 0.95 * patience.gap), gap.dtype)
-    return _Patience(patience.strikes + idle / 3, xp.minimum(gap, patience.gap))
+    return _Patience(patience.strikes + idle / 6, xp.minimum(gap, patience.gap))
 
 
 def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:

@@ -23,7 +23,7 @@ _BOUNDARY = 0.99  # share of the way to the boundary that a step may go
 _SIGMA_KEPT = 1e-3  # share of σ that a step must leave; σ is curved, so this is checked
 _SHORTER = 0.97  # of the length that a σ seen to fall short leads to expect
 _LEAST_CENTRING, _MOST_CENTRING = 0.02, 0.2  # the next μ, as a share of this one
-_LAG = 0.02  # μ stays above this share of the gap that the dual point has proved so far
+_SPREAD = 0.02  # μ stays above this share of the largest product
 _CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
 _FAR = 0.8  # a step that goes this far needs no further correction
 _NEAR = 0.3  # corrections that go no farther than this may be worse than none
@@ -195,13 +195,18 @@ class Local:
         return chosen, namespace(length).where(better, reached, length)
 
 
-def advance(iterate: Iterate, distortion: Array, gap_now: Array) -> tuple[Iterate, Array]:
-    """One iteration; the new iterate and the length of its step."""
+def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> tuple[Iterate, Array]:
+    """One iteration; the new iterate and the length of its step.
+
+    μ stays above the share ``lag`` of the gap, per slack: the more, the more careful.
+    """
     xp = namespace(iterate.q)
     local = Local.at(iterate, distortion)
     mu, total = iterate.mu, iterate.centre.total
     centring = xp.clip((1 - iterate.reached) / 3, min=_LEAST_CENTRING, max=_MOST_CENTRING)
-    target = xp.minimum(xp.maximum(centring * mu, _LAG * gap_now / total), mu)
+    widest = xp.max(iterate.slacks * iterate.multipliers / iterate.centre.shares, axis=1)
+    target = xp.maximum(centring * mu, xp.maximum(_SPREAD * widest, lag * gap_now / total))
+    target = xp.minimum(target, mu)
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
