@@ -1,8 +1,8 @@
 """The engine on an accelerator: ``python benchmarks/accelerator.py cuda`` (a device of PyTorch) or ``cupy``.
 
-Prints, for a batch of small designs and for one large design, the time by the clock after a warm-up of the same
-kind (kernels are compiled when they are first needed), the largest proved gap, and whether every protocol is
-private by the certified leakage of a sample of them.
+Prints, for a batch of small designs and for one large design, the time by the clock after a warm-up of the
+same kind (kernels are compiled when they are first needed), the largest proved gap, and whether every
+protocol is private by the certified leakage of a sample of them.
 """
 
 import sys
