@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import rldp
+from rldp.solver import path
 from rldp.solver.blocks import SeparateBlocks
+from rldp.solver.step import Local, advance
 from strategies import jeffreys_counts
 
 SAMPLES = {
@@ -125,8 +127,8 @@ def test_an_alphabet_of_a_thousand_cells():
 # The matrices behind it
 
 
-def dense(d, vectors, kernel, shared, level):
-    """The matrices (K, Y, n, n) that SeparateBlocks inverts, written out."""
+def separate(d, vectors, kernel):
+    """diag(d) + vectors kernel vectorsᵀ per secret, written out: (K, Y, n, n)."""
     k, outputs, secrets, values = d.shape
     n = secrets * values
     matrix = np.zeros((k, outputs, n, n))
@@ -134,8 +136,7 @@ def dense(d, vectors, kernel, shared, level):
         place = slice(s * values, (s + 1) * values)
         own = np.einsum("kyum,kymn,kyvn->kyuv", vectors[:, :, s], kernel[:, :, s], vectors[:, :, s])
         matrix[:, :, place, place] = own + d[:, :, s, :, None] * np.eye(values)
-    flat = shared.reshape(k, outputs, n)
-    return matrix - flat[..., :, None] * flat[..., None, :] / level[..., None, None]
+    return matrix
 
 
 def test_blocks_of_low_rank_are_inverted_as_if_written_out():
@@ -144,10 +145,15 @@ def test_blocks_of_low_rank_are_inverted_as_if_written_out():
     d = rng.uniform(1, 2, (k, outputs, secrets, values))
     vectors = rng.normal(size=(k, outputs, secrets, values, rank))
     kernel = np.einsum("...ij,...kj->...ik", *[0.2 * rng.normal(size=(k, outputs, secrets, rank, rank))] * 2)
-    shared = 0.1 * rng.normal(size=(k, outputs, secrets, values))
+    row = 0.1 * rng.normal(size=(k, outputs, secrets * values))
     level = rng.uniform(1, 2, (k, outputs))
-    blocks = SeparateBlocks.of(d, vectors, kernel, shared, level)
-    inverse = np.linalg.inv(dense(d, vectors, kernel, shared, level))
+    free = rng.normal(size=row.shape)
+
+    matrix = separate(d, vectors, kernel)
+    image = np.matvec(matrix, free) - row
+    energy = np.vecdot(free, image - row) + level
+    blocks = SeparateBlocks.of(d, vectors, kernel, free.reshape(d.shape), image.reshape(d.shape), energy)
+    inverse = np.linalg.inv(matrix - row[..., :, None] * row[..., None, :] / level[..., None, None])
     r = rng.normal(size=(k, outputs, secrets * values))
     weights = rng.normal(size=r.shape)
     np.testing.assert_allclose(blocks.solve(r), (inverse @ r[..., None])[..., 0], rtol=1e-9)
@@ -159,3 +165,24 @@ def test_blocks_of_low_rank_are_inverted_as_if_written_out():
     ):
         wanted = (left[..., None] * inverse * right[..., None, :]).sum(axis=1)
         np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
+
+
+def test_no_digits_are_lost_although_an_output_can_be_scaled_almost_for_free(monkeypatch):
+    late = []
+
+    def watched(iterate, distortion, *others):
+        if 1e-9 < iterate.mu[0] < 1e-7:
+            late.append(Local.at(iterate, distortion))
+        return advance(iterate, distortion, *others)
+
+    monkeypatch.setattr(path, "advance", watched)
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(4000, rng.dirichlet(np.full(64, 0.5))).reshape(4, 16)
+    rldp.design(rldp.Sample(counts), 0.5, utility=rldp.Nominal(), decoupled=True, gap=1e-4)
+    assert late
+    for local in late:
+        system, q = local.system, local.iterate.q
+        step = system.blocks.solve(np.ones((1, 16, 64))).reshape(q.shape)
+        assert step.max() > 1e6
+        force, _ = system.privacy.apply(step, system.privacy.expand(step, 0 * local.iterate.privacy.eta))
+        np.testing.assert_allclose(force + system.barrier * step, 1, atol=0.05)

@@ -84,8 +84,15 @@ class SeparateBlocks:
     across: Array  # (K, Y, S, U): f
 
     @classmethod
-    def of(cls, d: Array, vectors: Array, kernel: Array, shared: Array, level: Array) -> SeparateBlocks:
-        """Of diag(d) + vectors kernel vectorsᵀ per secret, less shared sharedᵀ / level per output."""
+    def of(
+        cls, d: Array, vectors: Array, kernel: Array, free: Array, image: Array, energy: Array
+    ) -> SeparateBlocks:
+        """Of diag(d) + vectors kernel vectorsᵀ per secret, less what one more unknown per output gives way.
+
+        Rather than its row, it is known what the whole makes of a direction where it is nearly singular:
+        ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``. Solving
+        for its row instead would lose all digits that matter.
+        """
         xp = namespace(d)
         outer = vectors / d[..., None]
         gram = xp.matmul(xp.matrix_transpose(vectors), outer)
@@ -93,10 +100,10 @@ class SeparateBlocks:
         scale = 1 / xp.max(xp.abs(system), axis=-1)
         core = xp.matmul(kernel, xp.linalg.inv(system * scale[..., None]) * scale[..., None, :])
         core = (core + xp.matrix_transpose(core)) / 2
-        shell = cls(1 / d, outer, core, shared)
-        f = shell._per_secret(shared)
-        left = xp.maximum(level - xp.sum(shared * f, axis=(2, 3)), 1e-14 * level)
-        return replace(shell, across=f / xp.sqrt(left)[..., None, None])
+        shell = cls(1 / d, outer, core, free)
+        reply = shell._per_secret(image)
+        left = energy - xp.sum(image * reply, axis=(2, 3))
+        return replace(shell, across=(free - reply) / xp.sqrt(left)[..., None, None])
 
     def _per_secret(self, r: Array) -> Array:
         xp = namespace(r)

@@ -215,7 +215,10 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
         short = ~(length >= _FAR)
         if not bool(xp.any(short)):
             break
-        step, length = local.farther(step, length, local.direction(target, step, step.rough), short)
+        corrected, length = local.farther(step, length, local.direction(target, step, step.rough), short)
+        if corrected is step:
+            break
+        step = corrected
     lost = ~(length >= _NEAR)
     if bool(xp.any(lost)):
         step, length = local.farther(step, length, plain, lost)

@@ -28,6 +28,7 @@ class WindowPrivacy(RobustTerm):
     sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
     offset: Array  # (K, 1, 2S): o
     mean: NestedMean  # of the balls: (K, 1, 2S, 1, U)
+    q: Array  # (K, Y, S, U)
     eta: Array  # (K, Y, 2S + 1)
     point: MeanPoint  # at p (K, Y, 2S, 1, U)
     sigma: Array  # (K, Y, 2S)
@@ -53,7 +54,7 @@ class WindowPrivacy(RobustTerm):
         sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
         offset = xp.concat([ones, -ones], axis=1)[:, None, :]
         level = (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]
-        shell = cls(sign, offset, mean, None, None, None, None, None)  # type: ignore[arg-type]
+        shell = cls(sign, offset, mean, q, None, None, None, None, None)  # type: ignore[arg-type]
         top = xp.max(shell._x(q), axis=(-2, -1))
         room = offset * level - top
         excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
@@ -64,7 +65,7 @@ class WindowPrivacy(RobustTerm):
     def at(self, q: Array, eta: Array) -> WindowPrivacy:
         rows, level = eta[..., :-1], eta[..., -1:]
         point = self.mean.at(rows[..., None, None] - self._x(q))
-        return updated(self, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
+        return updated(self, q=q, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
 
     def _x(self, q: Array) -> Array:
         return self.sign * _both_sides(q, axis=2)[..., None, :]
@@ -169,15 +170,29 @@ class WindowCurvature:
         bb = self._slope * term.point.value * self.variance / self.stiffness - self.within
         ab, aa = -self._slope * self.c / self.stiffness, -1 / self.stiffness
         kernels = xp.stack([xp.stack([bb, ab], axis=-1), xp.stack([ab, aa], axis=-1)], axis=-2)
-        along_a = self.c[..., None] * self.a - (term.point.value * self.variance)[..., None] * beta
-        along_a = (term.offset * self.ratio / self.stiffness)[..., None] * along_a
         return SeparateBlocks.of(
             barrier + term.to_q(term.sign * self.diagonal[..., None, :]),
             xp.concat([vectors[:, :, :half, ...], vectors[:, :, half:, ...]], axis=-1),
             _block_diagonal(kernels[:, :, :half, ...], kernels[:, :, half:, ...]),
-            term.to_q(along_a[..., None, :]),
-            self.level,
+            *self._scaling(barrier),
         )
+
+    def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
+        """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy.
+
+        The rows are homogeneous, so σ and p scale along; what they meet is the multipliers themselves.
+        In units of a, and with η eliminated.
+        """
+        term, xp = self.term, namespace(barrier)
+        level, multiplier = term.eta[..., -1], barrier * term.q
+        charge, slope = term.residual(term.multipliers)
+        rows = slope[..., :-1] / self.stiffness
+        image = multiplier - charge + self._forces(rows, 0.0)
+        products = row_sum(term.z * term.sigma - slope[..., :-1] * rows)
+        products = products + xp.sum(term.w * term.point.p, axis=(2, 3, 4))
+        products = products + xp.sum(multiplier * term.q, axis=(2, 3))
+        unit = level[..., None, None]
+        return term.q / unit, image / unit, products / level**2
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
@@ -192,9 +207,13 @@ class WindowCurvature:
         """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
         eta0 = -self._solved(geta)
         rows, level = eta0[..., :-1], eta0[..., -1:]
+        return self._forces(rows, level), eta0
+
+    def _forces(self, rows: Array, level: Array | float) -> Array:
+        """What a step in (η, a) means for Q."""
         weight_b = self._slope * (self.c * rows + self.term.offset * level)
         rho = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
-        return self.term.to_q(rho[..., None, :]), eta0
+        return self.term.to_q(rho[..., None, :])
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The step in (η, a) that belongs to ``dq``."""
