@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import rldp
+from rldp import pipeline
 from rldp.solver import path
 from rldp.solver.blocks import SeparateBlocks
 from rldp.solver.step import Local, advance
@@ -115,6 +116,31 @@ def test_under_the_estimate_there_is_nothing_to_decouple():
     np.testing.assert_array_equal(one.protocol.matrix, other.protocol.matrix)
 
 
+@pytest.mark.filterwarnings("ignore::rldp.errors.UnseenSecretWarning")
+@pytest.mark.parametrize("epsilon", [0.1, 0.7, 3.0])
+@pytest.mark.parametrize("utility", [rldp.Nominal(), rldp.ChiSquare()], ids=["NUNP", "RUNP"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_under_the_estimate_windows_are_privacy_itself(name, utility, epsilon, monkeypatch):
+    sample = rldp.Sample(SAMPLES[name])
+    sets = {"privacy": rldp.Nominal(), "utility": utility}
+    by_pairs = rldp.design(sample, epsilon, **sets)
+    monkeypatch.setattr(pipeline, "_MANY_CELLS", 0)
+    monkeypatch.setattr(pipeline, "_is_worth_more_care", lambda problem: False)
+    by_windows = rldp.design(sample, epsilon, gap=1e-5, **sets)
+    assert by_windows.objective == pytest.approx(by_pairs.objective, abs=1e-5)
+    assert by_windows.objective - by_windows.lower_bound <= 1e-5 * max(1, by_windows.objective)
+    verdict = rldp.verify(by_windows.protocol)
+    assert verdict.ok, verdict.reasons
+
+
+def test_nominal_privacy_on_hundreds_of_cells_takes_no_time():
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(20_000, rng.dirichlet(np.full(600, 0.5))).reshape(10, 60)
+    found = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Nominal(), utility=rldp.Nominal(), gap=1e-4)
+    assert found.objective - found.lower_bound <= 1e-4 * found.objective
+    assert rldp.verify(found.protocol).ok
+
+
 @pytest.mark.slow
 def test_an_alphabet_of_a_thousand_cells():
     rng = np.random.default_rng(0)
@@ -167,6 +193,28 @@ def test_blocks_of_low_rank_are_inverted_as_if_written_out():
         np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
 
 
+def test_outputs_that_meet_in_their_sum_are_solved_as_if_written_out():
+    rng = np.random.default_rng(3)
+    k, outputs, secrets, values, rank = 2, 3, 2, 4, 1
+    n = secrets * values
+    d = rng.uniform(1, 2, (k, outputs, secrets, values))
+    vectors = rng.normal(size=(k, 1, secrets, values, rank))
+    kernel = rng.uniform(1, 2, (k, outputs, secrets, rank, rank))
+    row, level = 0.1 * rng.normal(size=(k, outputs, n)), rng.uniform(1, 2, (k, outputs))
+    free = rng.normal(size=row.shape)
+
+    matrix = separate(d, np.broadcast_to(vectors, (*d.shape, rank)), kernel)
+    image = np.matvec(matrix, free) - row
+    energy = np.vecdot(free, image - row) + level
+    blocks = SeparateBlocks.of(d, vectors, kernel, free.reshape(d.shape), image.reshape(d.shape), energy)
+    whole = matrix - row[..., :, None] * row[..., None, :] / level[..., None, None]
+
+    r, total = rng.normal(size=(k, outputs, n)), rng.normal(size=(k, n))
+    q, nu = blocks.border().solve(r, total)
+    np.testing.assert_allclose(np.matvec(whole, q) - nu[:, None], r, atol=1e-9)
+    np.testing.assert_allclose(q.sum(axis=1), total, atol=1e-9)
+
+
 def test_no_digits_are_lost_although_an_output_can_be_scaled_almost_for_free(monkeypatch):
     late = []
 
@@ -182,7 +230,7 @@ def test_no_digits_are_lost_although_an_output_can_be_scaled_almost_for_free(mon
     assert late
     for local in late:
         system, q = local.system, local.iterate.q
-        step = system.blocks.solve(np.ones((1, 16, 64))).reshape(q.shape)
+        step = system.border.blocks.solve(np.ones((1, 16, 64))).reshape(q.shape)
         assert step.max() > 1e6
         force, _ = system.privacy.apply(step, system.privacy.expand(step, 0 * local.iterate.privacy.eta))
         np.testing.assert_allclose(force + system.barrier * step, 1, atol=0.05)

@@ -12,32 +12,50 @@ import numpy as np
 
 from rldp import bounds
 from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.solver.cores import on_every_core
 from rldp.support import minimising_eta
 
-__all__ = ["pair_eta", "pair_witness"]
+__all__ = ["estimate_witness", "pair_eta", "pair_witness"]
 
-_PART_BYTES = 2**25  # of the pairs that are handled together
+_PART_BYTES = 2**20  # of pairs handled together: they fit a cache, and the slowest holds up few others
 _SHIPMENTS = 30
 
 
 def pair_eta(problem: DesignProblem, matrix: Floats) -> Floats:
     """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do."""
     mean, x = bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, matrix)
-    parts = _parts(x)
-    return np.concatenate([minimising_eta(mean, x[:, part]) for part in parts], axis=1)
+    eta = np.empty(x.shape[:-1])
+
+    def prove(part: slice) -> None:
+        eta[:, part] = minimising_eta(mean, x[:, part])
+
+    on_every_core(prove, _parts(x))
+    return eta
 
 
 def pair_witness(problem: DesignProblem, rows: Witness) -> Witness:
     """Multipliers and members of pairs, from those of windows (K, Y, 2|S|) and (K, Y, 2|S|, 1, U)."""
     secrets = problem.counts.shape[1]
     first, second = ordered_pairs(secrets).T
-    z = _shipped(rows.z[..., :secrets], rows.z[..., secrets:])[..., first, second]
     upper, lower = rows.members[:, :, :secrets, 0], rows.members[:, :, secrets:, 0]
     members = np.stack([upper[:, :, first], lower[:, :, second]], axis=3)
     mean = bounds.privacy_mean(problem)
     for part in _parts(members):
         members[:, part] = mean.pulled_inside(members[:, part])
-    return Witness(z, members, rows.distribution)
+    return Witness(_pair_weights(rows.z), members, rows.distribution)
+
+
+def estimate_witness(problem: DesignProblem, rows: Witness) -> Witness:
+    """The same from windows under the estimate, whose members are the estimated conditionals."""
+    members = bounds.estimated_members(problem, rows.z.shape[1])
+    return Witness(_pair_weights(rows.z), members, rows.distribution)
+
+
+def _pair_weights(z: Floats) -> Floats:
+    """Multipliers (K, Y, T) of pairs, from those of windows (K, Y, 2|S|)."""
+    secrets = z.shape[-1] // 2
+    first, second = ordered_pairs(secrets).T
+    return _shipped(z[..., :secrets], z[..., secrets:])[..., first, second]
 
 
 def _shipped(supply: Floats, demand: Floats) -> Floats:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp import bounds, closed
-from rldp.decoupled import pair_eta, pair_witness
+from rldp.decoupled import estimate_witness, pair_eta, pair_witness
 from rldp.devices import CPU, Device, in_memory
 from rldp.grid import on_grid
-from rldp.problem import SMALLEST_BUDGET, DesignProblem, Floats, Witness, ordered_pairs
+from rldp.problem import DesignProblem, Floats, Witness, ordered_pairs
 from rldp.repair import equalised, repaired
 from rldp.solver import Progress, Solution, solve
 from rldp.solver.arrays import map_arrays, take_problems
@@ -28,6 +28,8 @@ Callback = Callable[[Progress], None] | None
 _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
 _DEVICE_BYTES = 2**35  # of arrays on an accelerator
+_MANY_CELLS, _COARSE = 300, 1e-5  # of nominal problems: from here on pairs take long, windows reach the gap
+_MOST_BLOCK_BYTES = 2**31  # of the Newton blocks of one problem with pairs
 _ROUGHLY = 0.1  # gap of a problem that only gives multipliers for a weak bound
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
@@ -205,11 +207,12 @@ def _solve_thin(problem: DesignProblem, gap: float) -> Solved:
 
 def _solve_inside(problem: DesignProblem, gap: float, callback: Callback, device: Device = CPU) -> Solved:
     """The interior-point engine, in chunks that fit the cache, one thread each."""
+    if problem.privacy is None:
+        problem = replace(problem, decoupled=_by_windows(problem, gap))
     if not device.is_cpu:
         return _solve_on_device(problem, gap, callback, device)
-    k, secrets, values = problem.counts.shape
-    blocks = 8 * problem.distortion.shape[1] * (secrets * values) ** 2
-    chunk = max(1, min(256, _CHUNK_BYTES // blocks))
+    k = len(problem.counts)
+    chunk = max(1, min(256, _CHUNK_BYTES // _block_bytes(problem)))
     cores = os.cpu_count() or 1
     count = 1 if k <= chunk else cores * -(-k // (chunk * cores))  # as many for each core
     parts = [problem.subset(index) for index in np.array_split(np.arange(k), min(count, k))]
@@ -222,6 +225,17 @@ def _solve_inside(problem: DesignProblem, gap: float, callback: Callback, device
             if callback is not None:
                 callback(_chunks_done(solved, k))
     return _joined(solved)
+
+
+def _by_windows(problem: DesignProblem, gap: float) -> bool:
+    """Whether nominal privacy is kept by windows: the same, much cheaper, but not to the smallest gaps."""
+    many = problem.counts[0].size >= _MANY_CELLS
+    return many and (gap >= _COARSE or _block_bytes(problem) > _MOST_BLOCK_BYTES)
+
+
+def _block_bytes(problem: DesignProblem) -> int:
+    """Of the Newton blocks of one problem with pairs."""
+    return int(8 * problem.distortion.shape[1] * problem.counts[0].size ** 2)
 
 
 def _solve_on_device(problem: DesignProblem, gap: float, callback: Callback, device: Device) -> Solved:
@@ -277,15 +291,23 @@ def _finished(problem: DesignProblem, solution: Solution, gap: float, careful: b
         return solved
     hard = problem.subset(missed)
     tries = [_rows(solved, missed), _solve_single_output(hard), _solve_easy(hard)]
-    if not (careful or problem.decoupled):  # the gap of windows says nothing of how they were solved
+    if _is_worth_more_care(problem) and not careful:
+        hard = replace(hard, decoupled=False)
         tries.append(_finished(hard, solve(hard, gap=_TIGHTER * gap, careful=True), gap, careful=True))
     return _with_rows(solved, missed, reduce(_better, tries))
+
+
+def _is_worth_more_care(problem: DesignProblem) -> bool:
+    """Whether pairs, at smaller steps, may close a gap; that of robust windows is due to the windows."""
+    if problem.decoupled:
+        return problem.privacy is None and _block_bytes(problem) <= _MOST_BLOCK_BYTES
+    return True
 
 
 def _witness(problem: DesignProblem, solution: Solution, gap: float) -> Witness:
     """What proves the lower bound, in the units of the problem."""
     witness = replace(solution.witness, z=solution.witness.z * problem.scale)
-    if problem.decoupled and problem.privacy is not None:
+    if problem.decoupled:
         witness = _pair_witness(problem, witness, gap)
     if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
         seen = problem.counts.sum(axis=2) > 0
@@ -304,14 +326,11 @@ def _pair_witness(problem: DesignProblem, rows: Witness, gap: float) -> Witness:
 
     Where members are too many to hand on, that of the estimate.
     """
-    k, secrets, values = problem.counts.shape
-    outputs = problem.distortion.shape[1]
-    assert problem.privacy is not None
-    narrow = problem.privacy[0], np.full(k, SMALLEST_BUDGET)
-    near = solve(replace(problem, privacy=narrow), gap=max(gap, _ROUGHLY)).witness
-    near = pair_witness(problem, replace(near, z=near.z * problem.scale))
-    near = replace(near, members=bounds.estimated_members(problem, outputs))
-    if outputs * secrets * (secrets - 1) * 2 * values > _MOST_MEMBERS:
+    if problem.privacy is None:
+        return estimate_witness(problem, rows)
+    near = solve(replace(problem, privacy=None), gap=max(gap, _ROUGHLY)).witness
+    near = estimate_witness(problem, replace(near, z=near.z * problem.scale))
+    if near.members.size > _MOST_MEMBERS:
         return near
     wide = pair_witness(problem, rows)
     better = bounds.lower_bound(problem, wide) > bounds.lower_bound(problem, near)

@@ -1,7 +1,8 @@
 r"""The matrices :math:`H_y` of the outputs, inverted: what Newton's system asks of them.
 
-Both kinds give :math:`H_y^{-1} r`, the diagonal of :math:`H_y^{-1}`, and sums of :math:`H_y^{-1}` over the
-outputs, from which Schur complements are made.
+Both kinds give :math:`H_y^{-1} r`, the diagonal of :math:`H_y^{-1}`, sums of :math:`H_y^{-1}` over the
+outputs, from which Schur complements are made, and a border: the system in which the outputs meet in
+:math:`\sum_y Q_y` alone, :math:`H_y q_y - \nu = r_y`, :math:`\sum_y q_y = t`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rldp.solver.arrays import apply, diagonal_matrix, reshape, scaled_inverse
+from rldp.solver.arrays import apply, diagonal_matrix, flat, reshape, scaled_inverse
 from rldp.solver.cores import on_every_core
 from rldp.support import Array, namespace
 
 _JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
+_LEAST = 1e-12  # share of a direction's energy that rounding must leave
+SCHUR_JITTER = 1e-15
 _PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
 _LARGE_PART_BYTES = 2**31  # the same where there are no caches to fit but launches to save
 
@@ -51,6 +54,9 @@ class DenseBlocks:
         """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
         return apply(self.inverse, r)
 
+    def border(self) -> DenseBorder:
+        return DenseBorder(self, scaled_inverse(self.total(), SCHUR_JITTER))
+
     def diagonal(self) -> Array:
         """Of H⁻¹: (K, Y, n)."""
         return namespace(self.inverse).linalg.diagonal(self.inverse)
@@ -72,16 +78,32 @@ class DenseBlocks:
 
 
 @dataclass(frozen=True)
+class DenseBorder:
+    """One Schur complement over all cells."""
+
+    blocks: DenseBlocks
+    schur: Array  # (K, n, n)
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        moved = self.blocks.solve(r)
+        nu = apply(self.schur, total - namespace(r).sum(moved, axis=1))
+        return moved + self.blocks.solve(nu[:, None, :]), nu
+
+
+@dataclass(frozen=True)
 class SeparateBlocks:
     r"""A diagonal and a low rank for each secret, and a rank one across the secrets of an output.
 
-    Nothing of size U² is stored: :math:`H^{-1} = 1/d - V N V^\top + f f^\top`.
+    Nothing of size U² is stored: :math:`H^{-1} = A^{-1} + f f^\top/\lambda`,
+    :math:`A^{-1} = 1/d - V N V^\top` for each secret.
     """
 
     inverse: Array  # (K, Y, S, U): 1/d
     outer: Array  # (K, Y, S, U, m): V
     kernel: Array  # (K, Y, S, m, m): N
-    across: Array  # (K, Y, S, U): f
+    free: Array  # (K, Y, S, U): f
+    energy: Array  # (K, Y): λ
 
     @classmethod
     def of(
@@ -100,21 +122,31 @@ class SeparateBlocks:
         scale = 1 / xp.max(xp.abs(system), axis=-1)
         core = xp.matmul(kernel, xp.linalg.inv(system * scale[..., None]) * scale[..., None, :])
         core = (core + xp.matrix_transpose(core)) / 2
-        shell = cls(1 / d, outer, core, free)
-        reply = shell._per_secret(image)
-        left = energy - xp.sum(image * reply, axis=(2, 3))
-        return replace(shell, across=(free - reply) / xp.sqrt(left)[..., None, None])
+        shell = cls(1 / d, outer, core, free, energy)
+        reply = shell.per_secret(image)
+        left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), _LEAST * energy)
+        return replace(shell, free=free - reply, energy=left)
 
-    def _per_secret(self, r: Array) -> Array:
+    @property
+    def across(self) -> Array:
+        """What is left of a rank one across the secrets: f/√λ."""
+        return self.free / namespace(self.free).sqrt(self.energy)[..., None, None]
+
+    def per_secret(self, r: Array) -> Array:
+        """A⁻¹ r for r (K, Y, S, U)."""
         xp = namespace(r)
         inner = apply(self.kernel, apply(xp.matrix_transpose(self.outer), r))
         return self.inverse * r - apply(self.outer, inner)
+
+    def border(self) -> SeparateBorder:
+        return SeparateBorder.of(self)
 
     def solve(self, r: Array) -> Array:
         """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
         xp, (k, outputs, secrets, values) = namespace(r), self.inverse.shape
         r = xp.broadcast_to(reshape(r, (*r.shape[:2], secrets, values)), self.inverse.shape)
-        x = self._per_secret(r) + xp.sum(self.across * r, axis=(2, 3), keepdims=True) * self.across
+        across = self.across
+        x = self.per_secret(r) + xp.sum(across * r, axis=(2, 3), keepdims=True) * across
         return reshape(x, (k, outputs, secrets * values))
 
     def diagonal(self) -> Array:
@@ -140,14 +172,60 @@ class SeparateBlocks:
         n = secrets * values
         f, g = (w * reshape(self.across, (k, outputs, n)) for w in (left, right))
         total = reshape(xp.matmul(xp.matrix_transpose(f), g), (k, secrets, values, secrets, values))
-        left, right = (reshape(w, self.inverse.shape) for w in (left, right))
-        rows = _outputs_inside(left[..., None] * self.outer)
-        columns = _outputs_inside(right[..., None] * xp.matmul(self.outer, self.kernel))
-        own = diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
-        own = own - xp.matmul(rows, xp.matrix_transpose(columns))
+        own = self.own_total(*(reshape(w, self.inverse.shape) for w in (left, right)))
         for s in range(secrets):
             total[:, s, :, s, :] += own[:, s, :, :]
         return reshape(total, (k, n, n))
+
+    def own_total(self, left: Array, right: Array) -> Array:
+        """Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
+        xp = namespace(left)
+        rows = _outputs_inside(left[..., None] * self.outer)
+        columns = _outputs_inside(right[..., None] * xp.matmul(self.outer, self.kernel))
+        own = (1 + SCHUR_JITTER) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
+        return own - xp.matmul(rows, xp.matrix_transpose(columns))
+
+
+@dataclass(frozen=True)
+class SeparateBorder:
+    r"""A Schur complement for each secret, and one over the outputs.
+
+    With :math:`q_y = A_y^{-1}(r_y + \nu) + f_y t_y` the secrets meet in t alone, and λ, which may be tiny, is
+    never divided by.
+    """
+
+    blocks: SeparateBlocks
+    schur: Array  # (K, S, U, U): (Σ A⁻¹)⁻¹
+    across: Array  # (K, S, U, Y): f
+    reply: Array  # (K, S, U, Y): (Σ A⁻¹)⁻¹ f
+    inner: Array  # (K, Y, Y)
+
+    @classmethod
+    def of(cls, blocks: SeparateBlocks) -> SeparateBorder:
+        xp, (k, outputs, secrets, values) = namespace(blocks.free), blocks.free.shape
+        one = xp.ones_like(blocks.free)
+        schur = scaled_inverse(blocks.own_total(one, one), SCHUR_JITTER)
+        across = xp.permute_dims(blocks.free, (0, 2, 3, 1))
+        reply = xp.matmul(schur, across)
+        rows, columns = (reshape(x, (k, secrets * values, outputs)) for x in (across, reply))
+        inner = xp.matmul(xp.matrix_transpose(rows), columns) + diagonal_matrix(blocks.energy)
+        return cls(blocks, schur, across, reply, scaled_inverse(inner, SCHUR_JITTER))
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        blocks = self.blocks
+        xp, (k, outputs, secrets, values) = namespace(r), blocks.free.shape
+        r = reshape(r, blocks.free.shape)
+        moved = blocks.per_secret(r)
+        needed = reshape(total, (k, secrets, values)) - xp.sum(moved, axis=1)
+        nu = apply(self.schur, needed)
+        asked = xp.sum(blocks.free * r, axis=(2, 3))
+        asked = asked + xp.sum(apply(xp.matrix_transpose(self.across), nu), axis=1)
+        t = apply(self.inner, asked)
+        nu = nu - apply(self.reply, t[:, None, :])
+        pushed = xp.broadcast_to(nu[:, None, :, :], blocks.free.shape)
+        q = moved + blocks.per_secret(pushed) + blocks.free * t[..., None, None]
+        return reshape(q, (k, outputs, -1)), flat(nu)
 
 
 def _outputs_inside(x: Array) -> Array:
@@ -158,6 +236,7 @@ def _outputs_inside(x: Array) -> Array:
 
 
 Blocks: TypeAlias = DenseBlocks | SeparateBlocks
+Border: TypeAlias = DenseBorder | SeparateBorder
 
 
 def _parts(like: Array, size: int) -> list[slice]:

@@ -15,24 +15,55 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rldp.solver.arrays import Layout, apply, flat, put_problems, reshape, scaled_inverse, take_problems
-from rldp.solver.blocks import Blocks
+from rldp.solver.blocks import SCHUR_JITTER, Blocks, Border
 from rldp.solver.terms import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
 
-_SCHUR_JITTER = 1e-15
 _REFINEMENTS = 20
 Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """How the outputs meet in v, with d measured from ``centre``."""
+    r"""The border of outputs that also meet in v, where every change is met by a force; see ``Border``."""
 
-    centre: Array  # (K, |S|U)
+    blocks: Blocks
+    schur: Array  # (K, |S|U, |S|U)
+    centre: Array  # (K, |S|U): d is measured from here
     centred: Array  # (K, Y, |S|U)
     joint: Array  # (K, |S|U, |S|U): from forces on v to the need for ν
     force: Array  # (K, |S|U, |S|U): from the change of v that is asked for to the force it meets
+
+    @classmethod
+    def of(cls, blocks: Blocks, distortion: Array, stiffness: Array, shape: tuple[int, ...]) -> Coupling:
+        """With the curvature ``stiffness`` (K, |S|U, |S|U) in v, for Q of this ``shape``.
+
+        v moves with Q through d, and a shift of d that is the same for every output is absorbed by ν.
+        Measured from the outputs that are free to move, the couplings do not cancel.
+        """
+        xp, n = namespace(stiffness), stiffness.shape[-1]
+        freedom = reshape(blocks.diagonal(), shape)
+        centre = xp.sum(freedom * distortion, axis=1) / xp.sum(freedom, axis=1)
+        centred = reshape(distortion - centre[:, None, ...], (*shape[:2], n))
+        movable, joint, compliance = blocks.totals(centred)
+        schur = scaled_inverse(movable, SCHUR_JITTER)
+        compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
+        system = xp.eye(n, dtype=stiffness.dtype) + xp.matmul(compliance, stiffness)
+        row_scale = 1 / xp.max(xp.abs(system), axis=-1)
+        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
+        return cls(blocks, schur, flat(centre), centred, joint, xp.matmul(stiffness, softened))
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        xp, moved = namespace(r), self.blocks.solve(r)
+        needed = total - xp.sum(moved, axis=1)
+        reached = xp.sum(self.centred * moved, axis=1) + self.centre * total
+        reached = reached + apply(xp.matrix_transpose(self.joint), apply(self.schur, needed))
+        force = apply(self.force, reached)
+        nu = apply(self.schur, needed + apply(self.joint, force))
+        pushed = nu[:, None, :] - self.centred * force[:, None, :]
+        return moved + self.blocks.solve(pushed), nu + self.centre * force
 
 
 class NewtonSystem:
@@ -60,29 +91,12 @@ class NewtonSystem:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
         self.layout = layout
-        self.blocks, self.schur, self.coupling = self._factorise()
-
-    def _factorise(self) -> tuple[Blocks, Array, Coupling | None]:
-        xp = namespace(self.barrier)
-        k, outputs, secrets, values = self.barrier.shape
-        n = secrets * values
-        blocks = self.privacy.blocks(self.barrier)
-        if self.utility is None:
-            return blocks, scaled_inverse(blocks.total(), _SCHUR_JITTER), None
-        # v moves with Q through d, and a shift of d that is the same for every output is absorbed
-        # by ν. Measured from the outputs that are free to move, the couplings below do not cancel.
-        freedom = reshape(blocks.diagonal(), self.barrier.shape)
-        centre = xp.sum(freedom * self.distortion, axis=1) / xp.sum(freedom, axis=1)
-        centred = reshape(self.distortion - centre[:, None, ...], (k, outputs, n))
-        centre = flat(centre)
-        movable, joint, compliance = blocks.totals(centred)
-        schur = scaled_inverse(movable, _SCHUR_JITTER)
-        compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
-        stiffness = self.utility.matrix()
-        system = xp.eye(n, dtype=self.barrier.dtype) + xp.matmul(compliance, stiffness)
-        row_scale = 1 / xp.max(xp.abs(system), axis=-1)
-        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
-        return blocks, schur, Coupling(centre, centred, joint, xp.matmul(stiffness, softened))
+        blocks = privacy.blocks(barrier)
+        self.border: Border | Coupling = (
+            blocks.border()
+            if utility is None
+            else Coupling.of(blocks, distortion, utility.matrix(), barrier.shape)
+        )
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
@@ -117,7 +131,7 @@ class NewtonSystem:
     def _of(self, problems: Array) -> NewtonSystem:
         """The systems of some of the problems."""
         some = copy(self)
-        names = ("barrier", "privacy", "utility", "blocks", "schur", "coupling")
+        names = ("barrier", "privacy", "utility", "border")
         parts = take_problems(tuple(getattr(self, name) for name in names), problems)
         vars(some).update(zip(names, parts, strict=True))
         return some
@@ -148,28 +162,17 @@ class NewtonSystem:
     def _eliminate(self, rhs: Parts) -> Parts:
         """Solve by block elimination; the answer may miss digits."""
         rq, reta, reta_utility, rnu = rhs
-        xp, (k, outputs) = namespace(rq), rq.shape[:2]
+        k, outputs = rq.shape[:2]
         from_eta, eta0 = self.privacy.reduce(-reta)
         r = rq - from_eta
         if self.utility is not None:
             from_eta_utility, eta_utility0 = self.utility.reduce(-reta_utility)
             r = r - self.distortion * self._per_cell(from_eta_utility)
-        moved = self.blocks.solve(reshape(r, (k, outputs, -1)))
-        needed = rnu - xp.sum(moved, axis=1)
-        if self.utility is None or self.coupling is None:
-            nu = apply(self.schur, needed)
-            dq = reshape(moved + self.blocks.solve(nu[:, None, :]), rq.shape)
-            return dq, self.privacy.expand(dq, eta0), reta_utility, nu
-        c = self.coupling
-        reached = xp.sum(c.centred * moved, axis=1) + c.centre * rnu
-        reached = reached + apply(xp.matrix_transpose(c.joint), apply(self.schur, needed))
-        force = apply(c.force, reached)
-        nu = apply(self.schur, needed + apply(c.joint, force))
-        pushed = nu[:, None, :] - c.centred * force[:, None, :]
-        dq = reshape(moved + self.blocks.solve(pushed), rq.shape)
-        eta_utility = self.utility.expand(self._v(dq), eta_utility0)
-        nu = nu + c.centre * force
-        return dq, self.privacy.expand(dq, eta0), eta_utility, nu
+        q, nu = self.border.solve(reshape(r, (k, outputs, -1)), rnu)
+        dq = reshape(q, rq.shape)
+        if self.utility is not None:
+            reta_utility = self.utility.expand(self._v(dq), eta_utility0)
+        return dq, self.privacy.expand(dq, eta0), reta_utility, nu
 
     def _v(self, dq: Array) -> Array:
         return flat(namespace(dq).sum(self.distortion * dq, axis=1))

@@ -21,7 +21,7 @@ from rldp.solver.privacy import NominalPrivacy, RobustPrivacy
 from rldp.solver.step import Centre, Iterate, advance
 from rldp.solver.terms import PrivacyTerm
 from rldp.solver.utility import NominalUtility, RobustUtility, UtilityTerm
-from rldp.solver.windows import WindowPrivacy
+from rldp.solver.windows import NominalWindows, RobustWindows
 from rldp.support import Array, namespace
 
 __all__ = ["Progress", "Solution", "solve"]
@@ -193,11 +193,14 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     privacy: PrivacyTerm
     utility: UtilityTerm
     if problem.privacy is None:
-        privacy = NominalPrivacy.start(pairs, estimate, e, q, mu)
+        nominal = (estimate, e, q, mu)
+        privacy = (
+            NominalWindows.start(*nominal) if problem.decoupled else NominalPrivacy.start(pairs, *nominal)
+        )
     else:
         order, budget = problem.privacy
         robust = (estimate, e, order, xp.asarray(budget), q, mu)
-        privacy = WindowPrivacy.start(*robust) if problem.decoupled else RobustPrivacy.start(pairs, *robust)
+        privacy = RobustWindows.start(*robust) if problem.decoupled else RobustPrivacy.start(pairs, *robust)
     v = flat(xp.sum(distortion * q, axis=1))
     if problem.utility is None:
         utility = NominalUtility.start(estimate, v)

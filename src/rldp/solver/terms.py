@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from rldp.solver.privacy import NominalCurvature, NominalPrivacy, RobustCurvature, RobustPrivacy
-from rldp.solver.windows import WindowCurvature, WindowPrivacy
+from rldp.solver.windows import (
+    NominalWindows,
+    NominalWindowsCurvature,
+    RobustWindows,
+    RobustWindowsCurvature,
+)
 
 __all__ = ["PrivacyCurvature", "PrivacyTerm"]
 
-PrivacyTerm: TypeAlias = NominalPrivacy | RobustPrivacy | WindowPrivacy
-PrivacyCurvature: TypeAlias = NominalCurvature | RobustCurvature | WindowCurvature
+PrivacyTerm: TypeAlias = NominalPrivacy | RobustPrivacy | NominalWindows | RobustWindows
+PrivacyCurvature: TypeAlias = (
+    NominalCurvature | RobustCurvature | NominalWindowsCurvature | RobustWindowsCurvature
+)

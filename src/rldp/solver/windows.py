@@ -7,22 +7,171 @@ in one window :math:`[a_y/E, a_y]`, the same for all secrets. A row is a secret 
 .. math:: x = Q[s,:,y],\ o = 1 \text{ (upper)};\qquad x = -E\,Q[s,:,y],\ o = -1 \text{ (lower)};
 
 it asks :math:`\sigma = o\,a_y - \eta + g(p) > 0` with :math:`p = \eta - x > 0`, g the power mean of the
-ball. There are 2|S| rows per output instead of |S|(|S|−1) pairs, each touches one secret only, and they
-meet in :math:`a_y` alone. See ``docs/theory.md``, 'Windows'.
+ball; under the estimate alone, where windows are privacy itself,
+:math:`\sigma = o\,a_y - \hat P_{\cdot|s}\cdot x > 0`. There are 2|S| rows per output instead of |S|(|S|−1)
+pairs, each touches one secret only, and they meet in :math:`a_y` alone. See ``docs/theory.md``, 'Windows'.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from rldp.solver.arrays import updated
+from rldp.solver.arrays import along, updated
 from rldp.solver.blocks import SeparateBlocks
 from rldp.solver.robust import Bend, RobustTerm
-from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
+from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+
+
+class Windows:
+    """What rows do to Q and to a, whatever the set: upper sides of all secrets first, then lower ones."""
+
+    sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
+    offset: Array  # (K, 1, 2S): o
+    z: Array  # (K, Y, 2S)
+
+    def x_of(self, q: Array) -> Array:
+        """What the rows see of Q: (K, Y, 2S, 1, U)."""
+        return self.sign * _both_sides(q, axis=2)[..., None, :]
+
+    def to_q(self, rho: Array) -> Array:
+        """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
+        signed = (self.sign * rho)[..., 0, :]
+        half = signed.shape[2] // 2
+        return signed[:, :, :half, :] + signed[:, :, half:, :]
+
+    def level_of(self, z: Array) -> Array:
+        """What multipliers ``z`` of σ > 0 ask of a: (K, Y, 1)."""
+        return -row_sum(self.offset * z)[..., None]
+
+    def weights(self) -> Array:
+        """z, scaled down where one side of an output outweighs the other.
+
+        A bound must hold for every a, so both sides have to weigh the same.
+        """
+        xp, z = namespace(self.z), self.offset**2 * self.z
+        half = z.shape[-1] // 2
+        upper, lower = z[..., :half], z[..., half:]
+        above, below = row_sum(upper)[..., None], row_sum(lower)[..., None]
+        least = xp.minimum(above, below)
+        return xp.concat([upper * (least / above), lower * (least / below)], axis=-1)
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.to_q(self.weights()[..., None, None] * members)
 
 
 @dataclass(frozen=True)
-class WindowPrivacy(RobustTerm):
+class NominalWindows(Windows):
+    """Linear rows under the estimate; those of an unseen secret hold by definition. ``eta`` holds a."""
+
+    sign: Array  # (K, 1, 2S, 1, 1)
+    offset: Array  # (K, 1, 2S): 0 in rows that hold by definition
+    conditionals: Array  # (K, 1, 2S, 1, U): as are these
+    q: Array  # (K, Y, S, U)
+    eta: Array  # (K, Y, 1)
+    sigma: Array  # (K, Y, 2S)
+    z: Array  # (K, Y, 2S)
+
+    shares: tuple[float, ...] = (1.0,)
+
+    @classmethod
+    def start(cls, estimate: Array, e: Array, q: Array, mu: Array) -> NominalWindows:
+        """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
+        seen, _, conditionals = _per_secret(estimate)
+        sign, offset, level = _middle(e, seen, q)
+        conditionals = _both_sides(conditionals)[:, None, :, None, :]
+        shell = cls(sign, offset * _both_sides(seen)[:, None, :], conditionals, q, level, None, None)
+        shell = shell.at(q, level)
+        return updated(shell, z=along(mu, shell.sigma) / shell.sigma)
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return (self.sigma,)
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return (self.z,)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalWindows:
+        return updated(self, z=multipliers[0])
+
+    def at(self, q: Array, eta: Array) -> NominalWindows:
+        sigma = self.moves(q, eta)[0] + (1 - self.offset**2)
+        return updated(self, q=q, eta=eta, sigma=sigma)
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (self.offset * deta - self.seen_by_rows(dq),)
+
+    def seen_by_rows(self, q: Array) -> Array:
+        """The mean of x under the estimate: (K, Y, 2S)."""
+        return namespace(q).vecdot(self.conditionals, self.x_of(q))[..., 0]
+
+    def charged(self, z: Array) -> Array:
+        """What multipliers ``z`` add to the cost of each cell and output."""
+        return self.to_q(z[..., None, None] * self.conditionals)
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in a, for the given multipliers."""
+        return self.charged(multipliers[0]), self.level_of(multipliers[0])
+
+    def curvature(self) -> NominalWindowsCurvature:
+        return NominalWindowsCurvature(self)
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step: not at all."""
+        return None
+
+    def charge(self) -> Array:
+        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        return self.charged(self.z)
+
+    def members(self) -> Array:
+        """The only member of the projected set: the estimated conditionals."""
+        return namespace(self.z).broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
+
+
+@dataclass(frozen=True)
+class NominalWindowsCurvature:
+    """Newton's quadratic model of the linear rows, with a eliminated by hand."""
+
+    term: NominalWindows
+
+    @cached_property
+    def _weight(self) -> Array:
+        return self.term.z / self.term.sigma
+
+    @cached_property
+    def _level(self) -> Array:
+        """Curvature in a: (K, Y, 1)."""
+        return row_sum(self.term.offset**2 * self._weight)[..., None]
+
+    def blocks(self, barrier: Array) -> SeparateBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        term, half = self.term, barrier.shape[2]
+        weights = (term.sign[..., 0, 0] ** 2 * self._weight)[..., None, None]
+        vectors = term.conditionals[:, :, :half, 0, :, None]
+        kernel = weights[:, :, :half, ...] + weights[:, :, half:, ...]
+        products = row_sum(term.offset**2 * term.z * term.sigma)
+        return SeparateBlocks.of(barrier, vectors, kernel, *_scaling(term, barrier, term.charge(), products))
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        return self.term.residual((-self._weight * self.term.moves(dq, deta)[0],))
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate a: what a residual in it means for Q, and the step it asks for by itself."""
+        eta0 = -geta / self._level
+        return -self.term.charged(self._weight * self.term.offset * eta0), eta0
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The step in a that belongs to ``dq``."""
+        return eta0 - self.term.level_of(self._weight * self.term.seen_by_rows(dq)) / self._level
+
+
+@dataclass(frozen=True)
+class RobustWindows(Windows, RobustTerm):
     """The rows of every output, upper sides first; ``eta`` holds their η and, last, the output's a."""
 
     sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
@@ -38,43 +187,29 @@ class WindowPrivacy(RobustTerm):
     @classmethod
     def start(
         cls, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
-    ) -> WindowPrivacy:
+    ) -> RobustWindows:
         """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
         xp = namespace(q)
-        masses = row_sum(estimate)
-        seen = xp.astype(masses > 0, masses.dtype)
-        known = masses + (1 - seen)
+        seen, known, conditionals = _per_secret(estimate)
         mean = NestedMean(
             order,
             _both_sides(seen)[:, None, :, None],
-            _both_sides(estimate / known[..., None])[:, None, :, None, :],
+            _both_sides(conditionals)[:, None, :, None, :],
             _both_sides(budget[:, None] / known)[:, None, :],
         )
-        ones = xp.ones_like(masses)
-        sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
-        offset = xp.concat([ones, -ones], axis=1)[:, None, :]
-        level = (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]
+        sign, offset, level = _middle(e, seen, q)
         shell = cls(sign, offset, mean, q, None, None, None, None, None)  # type: ignore[arg-type]
-        top = xp.max(shell._x(q), axis=(-2, -1))
+        top = xp.max(shell.x_of(q), axis=(-2, -1))
         room = offset * level - top
         excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
         excess = xp.where(mean.masses[..., 0] > 0, excess, 0.2 * room)
-        shell = shell.at(q, xp.concat([top + excess, level], axis=-1))
+        shell = shell.at(q, _join(top + excess, level))
         return shell.centred(mu)
 
-    def at(self, q: Array, eta: Array) -> WindowPrivacy:
+    def at(self, q: Array, eta: Array) -> RobustWindows:
         rows, level = eta[..., :-1], eta[..., -1:]
-        point = self.mean.at(rows[..., None, None] - self._x(q))
+        point = self.mean.at(rows[..., None, None] - self.x_of(q))
         return updated(self, q=q, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
-
-    def _x(self, q: Array) -> Array:
-        return self.sign * _both_sides(q, axis=2)[..., None, :]
-
-    def to_q(self, rho: Array) -> Array:
-        """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
-        signed = (self.sign * rho)[..., 0, :]
-        half = signed.shape[2] // 2
-        return signed[:, :, :half, :] + signed[:, :, half:, :]
 
     def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers.
@@ -82,48 +217,28 @@ class WindowPrivacy(RobustTerm):
         With a ``bend``, half its second derivative along that step is added.
         """
         z, rho = multipliers[0], self.rho(multipliers, bend)
-        return self.to_q(rho), self.with_level(z - row_sum(rho)[..., 0], z)
+        return self.to_q(rho), _join(z - row_sum(rho)[..., 0], self.level_of(z))
 
-    def with_level(self, rows: Array, z: Array) -> Array:
-        """Entries of the rows and, last, what multipliers ``z`` of σ > 0 ask of a."""
-        return namespace(z).concat([rows, -row_sum(self.offset * z)[..., None]], axis=-1)
-
-    def curvature(self) -> WindowCurvature:
-        return WindowCurvature.of(self)
+    def curvature(self) -> RobustWindowsCurvature:
+        return RobustWindowsCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
         xp = namespace(dq)
         rows, level = deta[..., :-1], deta[..., -1:]
-        dp = rows[..., None, None] - self._x(dq)
+        dp = rows[..., None, None] - self.x_of(dq)
         return self.offset * level - rows + xp.vecdot(self.point.gradient, dp)[..., 0], dp
-
-    def weights(self) -> Array:
-        """z, scaled down where one side of an output outweighs the other.
-
-        A bound must hold for every a, so both sides have to weigh the same.
-        """
-        xp = namespace(self.z)
-        half = self.z.shape[-1] // 2
-        upper, lower = self.z[..., :half], self.z[..., half:]
-        above, below = row_sum(upper)[..., None], row_sum(lower)[..., None]
-        least = xp.minimum(above, below)
-        return xp.concat([upper * (least / above), lower * (least / below)], axis=-1)
-
-    def reduced_cost(self, members: Array) -> Array:
-        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
-        return self.to_q(self.weights()[..., None, None] * members)
 
 
 @dataclass(frozen=True)
-class WindowCurvature:
+class RobustWindowsCurvature:
     r"""Newton's quadratic model of the rows, with η and then a eliminated by hand.
 
     With :math:`b = \beta\cdot x`, a row contributes :math:`\mathrm{diag}(D)` plus a quadratic form in b and
     :math:`A\cdot x`; a meets x through the same two numbers.
     """
 
-    term: WindowPrivacy
+    term: RobustWindows
     a: Array  # (K, Y, 2S, U): A
     diagonal: Array  # (K, Y, 2S, U): D
     within: Array  # (K, Y, 2S): curvature of g that is taken back along β
@@ -134,7 +249,7 @@ class WindowCurvature:
     level: Array  # (K, Y): curvature in a, once η is eliminated
 
     @classmethod
-    def of(cls, term: WindowPrivacy) -> WindowCurvature:
+    def of(cls, term: RobustWindows) -> RobustWindowsCurvature:
         point = term.point
         within = term.z * point.value * (1 - point.rho)
         pull = within[..., None, None] * point.beta
@@ -178,21 +293,14 @@ class WindowCurvature:
         )
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
-        """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy.
-
-        The rows are homogeneous, so σ and p scale along; what they meet is the multipliers themselves.
-        In units of a, and with η eliminated.
-        """
-        term, xp = self.term, namespace(barrier)
-        level, multiplier = term.eta[..., -1], barrier * term.q
+        term = self.term
         charge, slope = term.residual(term.multipliers)
-        rows = slope[..., :-1] / self.stiffness
-        image = multiplier - charge + self._forces(rows, 0.0)
-        products = row_sum(term.z * term.sigma - slope[..., :-1] * rows)
-        products = products + xp.sum(term.w * term.point.p, axis=(2, 3, 4))
-        products = products + xp.sum(multiplier * term.q, axis=(2, 3))
-        unit = level[..., None, None]
-        return term.q / unit, image / unit, products / level**2
+        slope = slope[..., :-1]
+        rows = slope / self.stiffness
+        products = row_sum(term.z * term.sigma - slope * rows) + row_sum(
+            row_sum(term.w * term.point.p)[..., 0]
+        )
+        return _scaling(term, barrier, charge - self._forces(rows, 0.0), products)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
@@ -201,7 +309,7 @@ class WindowCurvature:
         dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
         rho = term.point.gradient * slope - term.w * term.point.inverse * dp
-        return term.to_q(rho), term.with_level(dz - row_sum(rho)[..., 0], dz)
+        return term.to_q(rho), _join(dz - row_sum(rho)[..., 0], term.level_of(dz))
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
@@ -218,18 +326,53 @@ class WindowCurvature:
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The step in (η, a) that belongs to ``dq``."""
         xp = namespace(dq)
-        x = self.term._x(dq)
+        x = self.term.x_of(dq)
         pull = self._slope * xp.vecdot(self.term.point.beta, x)[..., 0]
         rows = xp.vecdot(self.a, x[..., 0, :]) + self.c * pull
         level = row_sum(self.term.offset * pull)[..., None]
-        return eta0 + self._solved(xp.concat([rows, level], axis=-1))
+        return eta0 + self._solved(_join(rows, level))
 
     def _solved(self, rhs: Array) -> Array:
         """The Hessian in (η, a), an arrow, inverted on ``rhs`` (K, Y, 2S + 1)."""
         rows, level = rhs[..., :-1], rhs[..., -1]
         cross = self.ratio * self.c * self.term.offset
         da = ((level - row_sum(cross * rows / self.stiffness)) / self.level)[..., None]
-        return namespace(rhs).concat([(rows - cross * da) / self.stiffness, da], axis=-1)
+        return _join((rows - cross * da) / self.stiffness, da)
+
+
+def _scaling(
+    term: NominalWindows | RobustWindows, barrier: Array, charge: Array, products: Array
+) -> tuple[Array, Array, Array]:
+    """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy.
+
+    The rows are homogeneous, so their slacks scale along, and what they meet is the multipliers themselves:
+    ``charge`` on Q, and ``products`` with the slacks. In units of a; what is eliminated before a is left out.
+    """
+    level, multiplier = term.eta[..., -1], barrier * term.q
+    energy = products + namespace(barrier).sum(multiplier * term.q, axis=(2, 3))
+    unit = level[..., None, None]
+    return term.q / unit, (multiplier - charge) / unit, energy / level**2
+
+
+def _per_secret(estimate: Array) -> tuple[Array, Array, Array]:
+    """Whether secrets were seen, as 0 or 1, their masses, or 1 if unseen, and conditionals: (K, S[, U])."""
+    masses = row_sum(estimate)
+    seen = namespace(estimate).astype(masses > 0, masses.dtype)
+    known = masses + (1 - seen)
+    return seen, known, estimate / known[..., None]
+
+
+def _middle(e: Array, seen: Array, q: Array) -> tuple[Array, Array, Array]:
+    """Signs and offsets of the rows, and the a (K, Y, 1) with the uniform protocol ``q`` amid its windows."""
+    xp, ones = namespace(q), namespace(q).ones_like(seen)
+    sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
+    offset = xp.concat([ones, -ones], axis=1)[:, None, :]
+    return sign, offset, (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]
+
+
+def _join(rows: Array, level: Array) -> Array:
+    """Entries of the rows and, last, that of a."""
+    return namespace(rows).concat([rows, level], axis=-1)
 
 
 def _both_sides(x: Array, axis: int = 1) -> Array:
