@@ -26,7 +26,8 @@ _LEAST_CENTRING, _MOST_CENTRING = 0.02, 0.2  # the next μ, as a share of this o
 _SPREAD = 0.02  # μ stays above this share of the largest product
 _CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
 _FAR = 0.8  # a step that goes this far needs no further correction
-_NEAR = 0.3  # corrections that go no farther than this may be worse than none
+_NEAR = 0.3  # a correction that goes no farther than this is tried in smaller shares
+_SHARES = (0.5, 0.25, 0.1, 0.0)
 _LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
 
 
@@ -182,6 +183,28 @@ class Local:
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
+    def tempered(self, plain: Direction, corrected: Direction) -> tuple[Direction, Array]:
+        """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
+        xp, step, length = namespace(plain.slacks), corrected, self.reach(corrected)
+        for share in _SHARES:
+            lost = ~(length >= _NEAR)
+            if not bool(xp.any(lost)):
+                break
+            step, length = self.farther(step, length, self._between(plain, corrected, share), lost)
+        return step, length
+
+    def _between(self, one: Direction, other: Direction, share: float) -> Direction:
+        """``one`` and a ``share`` of what leads to ``other``."""
+        pairs = zip(one.unknowns, other.unknowns, strict=True)
+        unknowns = tuple(x + share * (y - x) for x, y in pairs)
+        slacks = one.slacks + share * (other.slacks - one.slacks)
+        multipliers = one.multipliers + share * (other.multipliers - one.multipliers)
+        return Direction(unknowns, slacks, multipliers, self._variation(slacks), other.rough)
+
+    def _variation(self, slacks: Array) -> Variation | None:
+        """How the privacy constraints are curved along moves (K, M) of the slacks."""
+        return self.iterate.privacy.along(self.layout.split(slacks)[1 : self._utility_from])
+
     def farther(
         self, one: Direction, length: Array, other: Direction, short: Array
     ) -> tuple[Direction, Array]:
@@ -190,8 +213,7 @@ class Local:
         better = short & (reached > length)
         chosen = choose(better, other, one)
         if chosen is not one and chosen is not other:
-            moves = self.layout.split(chosen.slacks)[1 : self._utility_from]
-            chosen = replace(chosen, variation=self.iterate.privacy.along(moves))
+            chosen = replace(chosen, variation=self._variation(chosen.slacks))
         return chosen, namespace(length).where(better, reached, length)
 
 
@@ -210,7 +232,7 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
-    length = local.reach(step)
+    step, length = local.tempered(plain, step)
     for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
         short = ~(length >= _FAR)
         if not bool(xp.any(short)):
@@ -219,9 +241,6 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
         if corrected is step:
             break
         step = corrected
-    lost = ~(length >= _NEAR)
-    if bool(xp.any(lost)):
-        step, length = local.farther(step, length, plain, lost)
     return _moved(local, step, length)
 
 
