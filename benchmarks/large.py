@@ -30,6 +30,15 @@ CASES = {
         "decoupled": True,
         "wanted": "8 min, 8 GB",
     },
+    "RURP 10×300, decoupled": {
+        "shape": (10, 300),
+        "n": 200_000,
+        "gap": 1e-3,
+        "decoupled": True,
+        "wanted": "",
+    },
+    "NUNP 10×300": {"shape": (10, 300), "n": 200_000, "gap": 1e-3, "wanted": ""},
+    "RUNP 10×300": {"shape": (10, 300), "n": 200_000, "gap": 1e-3, "wanted": ""},
 }
 
 
@@ -40,10 +49,15 @@ def measured(name: str) -> dict[str, object]:
     secrets, values = case["shape"]
     truth = rng.dirichlet(np.full(secrets * values, 0.5))
     sample = rldp.Sample(rng.multinomial(case["n"], truth).reshape(secrets, values))
-    utility = rldp.Nominal() if name.startswith("N") else rldp.ChiSquare()
+    utility, privacy = (rldp.Nominal() if kind == "N" else rldp.ChiSquare() for kind in (name[0], name[2]))
     start = time.perf_counter()
     designed = rldp.design(
-        sample, 0.5, utility=utility, gap=case["gap"], decoupled=case.get("decoupled", False)
+        sample,
+        0.5,
+        utility=utility,
+        privacy=privacy,
+        gap=case["gap"],
+        decoupled=case.get("decoupled", False),
     )
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

@@ -11,59 +11,15 @@ was never eliminated, whose products lose none. See ``docs/theory.md``, 'The eng
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import TypeAlias
 
-from rldp.solver.arrays import Layout, apply, flat, put_problems, reshape, scaled_inverse, take_problems
-from rldp.solver.blocks import SCHUR_JITTER, Blocks, Border
+from rldp.solver.arrays import Layout, flat, put_problems, reshape, take_problems
 from rldp.solver.terms import PrivacyCurvature
 from rldp.solver.utility import UtilityCurvature
 from rldp.support import Array, namespace
 
 _REFINEMENTS = 20
 Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
-
-
-@dataclass(frozen=True)
-class Coupling:
-    r"""The border of outputs that also meet in v, where every change is met by a force; see ``Border``."""
-
-    blocks: Blocks
-    schur: Array  # (K, |S|U, |S|U)
-    centre: Array  # (K, |S|U): d is measured from here
-    centred: Array  # (K, Y, |S|U)
-    joint: Array  # (K, |S|U, |S|U): from forces on v to the need for ν
-    force: Array  # (K, |S|U, |S|U): from the change of v that is asked for to the force it meets
-
-    @classmethod
-    def of(cls, blocks: Blocks, distortion: Array, stiffness: Array, shape: tuple[int, ...]) -> Coupling:
-        """With the curvature ``stiffness`` (K, |S|U, |S|U) in v, for Q of this ``shape``.
-
-        v moves with Q through d, and a shift of d that is the same for every output is absorbed by ν.
-        Measured from the outputs that are free to move, the couplings do not cancel.
-        """
-        xp, n = namespace(stiffness), stiffness.shape[-1]
-        freedom = reshape(blocks.diagonal(), shape)
-        centre = xp.sum(freedom * distortion, axis=1) / xp.sum(freedom, axis=1)
-        centred = reshape(distortion - centre[:, None, ...], (*shape[:2], n))
-        movable, joint, compliance = blocks.totals(centred)
-        schur = scaled_inverse(movable, SCHUR_JITTER)
-        compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
-        system = xp.eye(n, dtype=stiffness.dtype) + xp.matmul(compliance, stiffness)
-        row_scale = 1 / xp.max(xp.abs(system), axis=-1)
-        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
-        return cls(blocks, schur, flat(centre), centred, joint, xp.matmul(stiffness, softened))
-
-    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
-        xp, moved = namespace(r), self.blocks.solve(r)
-        needed = total - xp.sum(moved, axis=1)
-        reached = xp.sum(self.centred * moved, axis=1) + self.centre * total
-        reached = reached + apply(xp.matrix_transpose(self.joint), apply(self.schur, needed))
-        force = apply(self.force, reached)
-        nu = apply(self.schur, needed + apply(self.joint, force))
-        pushed = nu[:, None, :] - self.centred * force[:, None, :]
-        return moved + self.blocks.solve(pushed), nu + self.centre * force
 
 
 class NewtonSystem:
@@ -91,12 +47,7 @@ class NewtonSystem:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
         self.layout = layout
-        blocks = privacy.blocks(barrier)
-        self.border: Border | Coupling = (
-            blocks.border()
-            if utility is None
-            else Coupling.of(blocks, distortion, utility.matrix(), barrier.shape)
-        )
+        self.border = privacy.blocks(barrier).border(distortion, utility)
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""

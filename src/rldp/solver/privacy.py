@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rldp.solver.arrays import add_to_diagonal, along, apply, diagonal_matrix, reshape, updated
-from rldp.solver.blocks import DenseBlocks
+from rldp.solver.dense import DenseBlocks
 from rldp.solver.forms import Forms, forms_of
 from rldp.solver.pairs import Pairs
 from rldp.solver.robust import Bend, RobustTerm

@@ -155,6 +155,17 @@ class UtilityCurvature:
         scaled = self.a / self.eta_curvature[:, None]
         return diagonal_matrix(self.diagonal) - rank_one - scaled[:, :, None] * self.a[:, None, :]
 
+    def compliance(self) -> tuple[Array, Array, Array]:
+        r"""What :meth:`matrix` gives way, before η is eliminated: numbers c, β/D and κ.
+
+        A force F on v answers to :math:`v - \eta = cF + (\beta/D)s`, where
+        :math:`\kappa s = (\beta/D)\cdot F`. Of shapes (K, |S|U), (K, |S|U) and (K,).
+        """
+        point = self.term.point
+        pull = point.beta[:, 0, :] / self.diagonal
+        left = row_sum((point.omega * self.stiffness)[:, 0, :] / self.diagonal) / self.within
+        return 1 / self.diagonal, pull, left
+
     def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
         """Change of π and of the gradient in η along a step."""
         term = self.term

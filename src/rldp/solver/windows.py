@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rldp.solver.arrays import along, updated
-from rldp.solver.blocks import SeparateBlocks
 from rldp.solver.robust import Bend, RobustTerm
+from rldp.solver.separate import SeparateBlocks
 from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
 
 
