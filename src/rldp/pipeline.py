@@ -29,7 +29,7 @@ _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
 _DEVICE_BYTES = 2**35  # of arrays on an accelerator
 _MANY_CELLS, _COARSE = 300, 1e-5  # of nominal problems: from here on pairs take long, windows reach the gap
-_MOST_BLOCK_BYTES = 2**31  # of the Newton blocks of one problem with pairs
+_SLOW_BYTES, _MOST_BYTES = 2**27, 2**31  # Newton blocks that take pairs minutes, and the largest they get
 _ROUGHLY = 0.1  # gap of a problem that only gives multipliers for a weak bound
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
@@ -230,7 +230,7 @@ def _solve_inside(problem: DesignProblem, gap: float, callback: Callback, device
 def _by_windows(problem: DesignProblem, gap: float) -> bool:
     """Whether nominal privacy is kept by windows: the same, much cheaper, but not to the smallest gaps."""
     many = problem.counts[0].size >= _MANY_CELLS
-    return many and (gap >= _COARSE or _block_bytes(problem) > _MOST_BLOCK_BYTES)
+    return many and (gap >= _COARSE or _block_bytes(problem) > _SLOW_BYTES)
 
 
 def _block_bytes(problem: DesignProblem) -> int:
@@ -300,7 +300,7 @@ def _finished(problem: DesignProblem, solution: Solution, gap: float, careful: b
 def _is_worth_more_care(problem: DesignProblem) -> bool:
     """Whether pairs, at smaller steps, may close a gap; that of robust windows is due to the windows."""
     if problem.decoupled:
-        return problem.privacy is None and _block_bytes(problem) <= _MOST_BLOCK_BYTES
+        return problem.privacy is None and _block_bytes(problem) <= _MOST_BYTES
     return True
 
 

@@ -50,7 +50,7 @@ def design(
     require_writable(output)
     require_other_file(output, data, "the data")
     sample = rldp.Sample.from_data(data, secret=secret, value=value)
-    if sample.counts.size * len(sample.values) > _LARGE and not decoupled:
+    if sample.counts.size * len(sample.values) > _LARGE and not decoupled and privacy is not SetName.nominal:
         say(f"a table of {sample.counts.shape} cells takes a while; --decoupled takes a fraction of it")
     with progress("Designing") as callback:
         designed = rldp.design(

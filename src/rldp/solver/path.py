@@ -32,6 +32,7 @@ _EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination w
 _MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good
 _LAG, _CAREFUL_LAG = 0.02, 0.2  # μ stays above this share of the gap, per slack
 _FIRST = 0.8  # how far a step is taken to have gone before the first
+_LOST = 100  # times the best gap: farther than this, a path will hardly come back
 _PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times six
 
 
@@ -242,10 +243,10 @@ def _recorded(
 
 
 def _judged(patience: _Patience, gap: Array) -> _Patience:
-    """A sixth of a strike for each iteration that does not better the gap."""
+    """A sixth of a strike for each iteration that does not better the gap, half for one that lost it."""
     xp = namespace(gap)
-    idle = xp.astype(~(gap < 0.95 * patience.gap), gap.dtype)
-    return _Patience(patience.strikes + idle / 6, xp.minimum(gap, patience.gap))
+    idle, lost = (xp.astype(~(gap < times * patience.gap), gap.dtype) for times in (0.95, _LOST))
+    return _Patience(patience.strikes + idle / 6 + lost / 3, xp.minimum(gap, patience.gap))
 
 
 def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:
