@@ -14,16 +14,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp.solver.arrays import add_to_diagonal, along, apply, diagonal_matrix, reshape, updated
+from rldp.solver.arrays import add_to_diagonal, apply, diagonal_matrix, reshape, updated
 from rldp.solver.dense import DenseBlocks
 from rldp.solver.forms import Forms, forms_of
+from rldp.solver.linear import LinearTerm
 from rldp.solver.pairs import Pairs
 from rldp.solver.robust import Bend, RobustTerm
-from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
 
 @dataclass(frozen=True)
-class NominalPrivacy:
+class NominalPrivacy(LinearTerm):
     """Linear constraints under the estimate; pairs with an unseen secret hold by definition."""
 
     forms: Forms
@@ -34,8 +35,6 @@ class NominalPrivacy:
     sigma: Array  # (K, Y, T)
     z: Array  # (K, Y, T)
 
-    shares: tuple[float, ...] = (1.0,)
-
     @classmethod
     def start(cls, pairs: Pairs, estimate: Array, e: Array, q: Array, mu: Array) -> NominalPrivacy:
         """At the uniform protocol ``q``, centred at ``mu``."""
@@ -45,19 +44,7 @@ class NominalPrivacy:
         conditionals = xp.where(active[..., None, None], conditionals, 0.0)
         forms = forms_of(pairs, sign, q.shape[3])
         rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
-        shell = cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q)
-        return updated(shell, z=along(mu, shell.sigma) / shell.sigma)
-
-    @property
-    def slacks(self) -> tuple[Array, ...]:
-        return (self.sigma,)
-
-    @property
-    def multipliers(self) -> tuple[Array, ...]:
-        return (self.z,)
-
-    def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalPrivacy:
-        return updated(self, z=multipliers[0])
+        return cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q).centred(mu)
 
     def at(self, q: Array, eta: Array = None) -> NominalPrivacy:
         xp = namespace(q)
@@ -67,13 +54,13 @@ class NominalPrivacy:
         """Change of σ along a step."""
         return self.forms.values(self.rows, dq)[..., 0]
 
-    def to_q(self, z: Array) -> Array:
-        """What multipliers ``z`` add to the cost of each cell and output."""
+    def charged(self, z: Array) -> Array:
+        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
         return -self.forms.total(self.rows, z[..., None])
 
     def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
-        return self.to_q(multipliers[0]), self.eta
+        return self.charged(multipliers[0]), self.eta
 
     def curvature(self) -> NominalCurvature:
         return NominalCurvature(self)
@@ -81,14 +68,6 @@ class NominalPrivacy:
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
         return (self.slope(dq),)
-
-    def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the constraints are curved along a step: not at all."""
-        return None
-
-    def charge(self) -> Array:
-        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
-        return self.to_q(self.z)
 
     def members(self) -> Array:
         """The only member of the projected set: the estimated conditionals."""
@@ -101,7 +80,7 @@ class NominalPrivacy:
 
     def reduced_cost(self, members: Array) -> Array:
         """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
-        return self.to_q(self.z)
+        return self.charge()
 
 
 @dataclass(frozen=True)
@@ -126,7 +105,7 @@ class NominalCurvature:
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step."""
-        return self.term.to_q(-self._weight * self.term.slope(dq)), deta
+        return self.term.charged(-self._weight * self.term.slope(dq)), deta
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         return 0.0, geta

@@ -17,10 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rldp.solver.arrays import along, updated
+from rldp.solver.arrays import updated
+from rldp.solver.linear import LinearTerm
 from rldp.solver.robust import Bend, RobustTerm
 from rldp.solver.separate import SeparateBlocks
-from rldp.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+from rldp.support import Array, MeanPoint, NestedMean, namespace, row_sum
 
 
 class Windows:
@@ -62,7 +63,7 @@ class Windows:
 
 
 @dataclass(frozen=True)
-class NominalWindows(Windows):
+class NominalWindows(Windows, LinearTerm):
     """Linear rows under the estimate; those of an unseen secret hold by definition. ``eta`` holds a."""
 
     sign: Array  # (K, 1, 2S, 1, 1)
@@ -73,8 +74,6 @@ class NominalWindows(Windows):
     sigma: Array  # (K, Y, 2S)
     z: Array  # (K, Y, 2S)
 
-    shares: tuple[float, ...] = (1.0,)
-
     @classmethod
     def start(cls, estimate: Array, e: Array, q: Array, mu: Array) -> NominalWindows:
         """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
@@ -82,19 +81,7 @@ class NominalWindows(Windows):
         sign, offset, level = _middle(e, seen, q)
         conditionals = _both_sides(conditionals)[:, None, :, None, :]
         shell = cls(sign, offset * _both_sides(seen)[:, None, :], conditionals, q, level, None, None)
-        shell = shell.at(q, level)
-        return updated(shell, z=along(mu, shell.sigma) / shell.sigma)
-
-    @property
-    def slacks(self) -> tuple[Array, ...]:
-        return (self.sigma,)
-
-    @property
-    def multipliers(self) -> tuple[Array, ...]:
-        return (self.z,)
-
-    def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalWindows:
-        return updated(self, z=multipliers[0])
+        return shell.at(q, level).centred(mu)
 
     def at(self, q: Array, eta: Array) -> NominalWindows:
         sigma = self.moves(q, eta)[0] + (1 - self.offset**2)
@@ -109,7 +96,7 @@ class NominalWindows(Windows):
         return namespace(q).vecdot(self.conditionals, self.x_of(q))[..., 0]
 
     def charged(self, z: Array) -> Array:
-        """What multipliers ``z`` add to the cost of each cell and output."""
+        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
         return self.to_q(z[..., None, None] * self.conditionals)
 
     def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
@@ -118,14 +105,6 @@ class NominalWindows(Windows):
 
     def curvature(self) -> NominalWindowsCurvature:
         return NominalWindowsCurvature(self)
-
-    def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the constraints are curved along a step: not at all."""
-        return None
-
-    def charge(self) -> Array:
-        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
-        return self.charged(self.z)
 
     def members(self) -> Array:
         """The only member of the projected set: the estimated conditionals."""
