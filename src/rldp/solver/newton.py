@@ -51,14 +51,16 @@ class NewtonSystem:
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
-        xp = namespace(x)
-        dq, eta, eta_utility, nu = self.layout.split(x)
+        return self._applied(self.layout.split(x))
+
+    def _applied(self, parts: Parts) -> Array:
+        dq, eta, eta_utility, nu = parts
         gq, geta = self.privacy.apply(dq, eta)
         gq = gq + self.barrier * dq - self._per_cell(nu)
         if self.utility is not None:
             pi, eta_utility = self.utility.apply(self._v(dq), eta_utility)
             gq = gq + self.distortion * self._per_cell(pi)
-        return self.layout.join((gq, geta, eta_utility, xp.sum(dq, axis=1)))
+        return self.layout.join((gq, geta, eta_utility, namespace(dq).sum(dq, axis=1)))
 
     def solve(self, rhs: Parts, tolerance: Array, rough: Array = None) -> tuple[Parts, Array]:
         """Solve to ``tolerance`` (K,), where refinement reaches it.
@@ -69,7 +71,7 @@ class NewtonSystem:
         xp, layout = namespace(tolerance), self.layout
         solution, image = self._eliminate(rhs), None
         if rough is None:
-            image = self.apply(layout.join(solution))
+            image = self._applied(solution)
             rough = _largest(layout.join(rhs) - image) > tolerance
         if not bool(xp.any(rough)):
             return solution, rough

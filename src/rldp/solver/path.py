@@ -244,8 +244,10 @@ def _recorded(
 
 def _judged(patience: _Patience, gap: Array) -> _Patience:
     """A sixth of a strike for each iteration that does not better the gap, half for one that lost it."""
-    xp = namespace(gap)
-    idle, lost = (xp.astype(~(gap < times * patience.gap), gap.dtype) for times in (0.95, _LOST))
+    xp, better = namespace(gap), gap < 0.95 * patience.gap
+    if bool(xp.all(better)):
+        return _Patience(patience.strikes, gap)
+    idle, lost = (xp.astype(x, gap.dtype) for x in (~better, ~(gap < _LOST * patience.gap)))
     return _Patience(patience.strikes + idle / 6 + lost / 3, xp.minimum(gap, patience.gap))
 
 

@@ -144,7 +144,7 @@ class Local:
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
         rhs = (rq, -geta, -geta_utility, flat(1 - xp.sum(it.q, axis=1)))
-        accuracy = 100.0 if guide is None else 1.0  # in units of μ; without a guide it only is one
+        accuracy = 1000.0 if guide is None else 10.0  # in units of μ; without a guide it only is one
         x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
