@@ -133,6 +133,31 @@ def test_under_the_estimate_windows_are_privacy_itself(name, utility, epsilon, m
     assert verdict.ok, verdict.reasons
 
 
+def test_rows_sum_to_one_far_more_exactly_than_a_thin_epsilon(monkeypatch):
+    counts = [
+        [30, 1, 5, 14, 6, 1, 32],
+        [40, 3, 56, 11, 70, 24, 34],
+        [13, 35, 26, 16, 8, 14, 21],
+        [8, 8, 1, 3, 11, 5, 3],
+        [66, 2, 59, 1, 4, 22, 4],
+        [10, 20, 53, 27, 0, 10, 18],
+        [45, 5, 4, 36, 10, 6, 3],
+        [1, 1, 1, 60, 12, 0, 21],
+    ]
+    monkeypatch.setattr(pipeline, "_MANY_CELLS", 0)
+    monkeypatch.setattr(pipeline, "_is_worth_more_care", lambda problem: False)
+    found = rldp.design(rldp.Sample(counts), 1e-6, privacy=rldp.Nominal(), distortion="hamming", gap=1e-5)
+    assert found.objective - found.lower_bound <= 1e-5
+
+
+def test_a_missed_gap_is_told_where_there_is_nothing_to_decouple():
+    counts = [[3051683475, 3947280242, 560965034], [112322218056, 25451651946, 286202189371]]
+    with pytest.warns(rldp.errors.GapWarning):
+        rldp.design(
+            rldp.Sample(counts), 0.0, privacy=rldp.Nominal(), utility=rldp.Nominal(), gap=1e-9, decoupled=True
+        )
+
+
 def test_nominal_privacy_on_hundreds_of_cells_takes_no_time():
     rng = np.random.default_rng(0)
     counts = rng.multinomial(20_000, rng.dirichlet(np.full(600, 0.5))).reshape(10, 60)

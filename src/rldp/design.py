@@ -145,7 +145,7 @@ def design(
     problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
     solved = solve_batch(problem, _checked_gap(gap), callback)
-    if not decoupled:
+    if not decoupled or problem.privacy is None:
         _warn_gap(solved, gap)
     return _as_design(solved, sample, names, problem, privacy, utility)
 
@@ -204,7 +204,7 @@ def design_batch(
     solved = solve_batch(
         problem, _checked_gap(gap), callback, home if device is None else device_named(device)
     )
-    if not decoupled:
+    if not decoupled or problem.privacy is None:
         _warn_gap(solved, gap)
     found = (solved.matrix, solved.objective, solved.lower_bound)
     return Batch(*(found if home == CPU else map(home.array, found)))

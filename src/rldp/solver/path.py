@@ -29,7 +29,7 @@ __all__ = ["Progress", "Solution", "solve"]
 _LIMIT = 200  # iterations
 _NEARLY = 3  # times the gap asked for: where the multipliers promise more, it is not worth proving
 _EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
-_MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good
+_MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good; as much per e^ε − 1 for privacy
 _LAG, _CAREFUL_LAG = 0.02, 0.2  # μ stays above this share of the gap, per slack
 _FIRST = 0.8  # how far a step is taken to have gone before the first
 _LOST = 100  # times the best gap: farther than this, a path will hardly come back
@@ -124,7 +124,7 @@ def _solve(
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     iterate = _start(problem, distortion, xp)
     total = iterate.q.shape[0]
-    where = xp.arange(total)
+    where, price = xp.arange(total), _MISSING * (1 + 1 / xp.expm1(xp.asarray(problem.epsilon)))
     record: Any = None  # a Solution, once there is one
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
@@ -133,7 +133,7 @@ def _solve(
         due = (known <= _NEARLY * gap) | (patience.strikes >= _PATIENCE)
         done = None
         if iteration == _LIMIT or bool(xp.any(due)):
-            record, gap_now = _recorded(iterate, distortion, record, iteration)
+            record, gap_now = _recorded(iterate, distortion, record, iteration, price)
             known = record.objective - record.bound
             done = known <= _allowed(record.objective, gap, problem.scale)
             done = done | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
@@ -146,8 +146,8 @@ def _solve(
             break
         if done is not None and bool(xp.any(done)):
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
-            kept = (iterate, record, patience, where, gap_now)
-            iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
+            kept = (iterate, record, patience, where, price, gap_now)
+            iterate, record, patience, where, price, gap_now = take_problems(kept, xp.nonzero(~done)[0])
         moved, length = advance(iterate, distortion, gap_now, lag)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
         stuck = xp.astype(~(length >= 1e-6), length.dtype)
@@ -221,17 +221,21 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
 
 
 def _recorded(
-    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int
+    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int, price: Array
 ) -> tuple[Solution, Array]:
-    """The record with this iterate's objective and bound where they are better; and its own gap."""
+    """The record with this iterate's objective and bound where they are better; and its own gap.
+
+    ``price`` (K,) is what an error in Σ Q = 1 costs, where the constraints have no room for it.
+    """
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
     witness = Witness(iterate.privacy.weights(), members, distribution)
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
-    missing = flat(xp.abs(1 - xp.sum(iterate.q, axis=1)))
-    objective = iterate.utility.objective + _MISSING * xp.max(missing, axis=1)
+    missing = xp.max(flat(xp.abs(1 - xp.sum(iterate.q, axis=1))), axis=1)
+    spare = xp.min(flat(iterate.privacy.sigma), axis=1) / 10
+    objective = iterate.utility.objective + price * xp.clip(missing - spare, min=0.0)
     count = xp.full(bound.shape, float(iteration))
     new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, witness, count)
     if record is None:

@@ -111,23 +111,30 @@ class SeparateBorder:
         return cls(blocks, weights, centre, schur, across, reply, scaled_inverse(inner, _JITTER))
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n).
+
+        Sums that rounding missed are made good in a second pass: protocols live by them.
+        """
         blocks = self.blocks
         xp, (k, outputs, secrets, values) = namespace(r), blocks.free.shape
         r, total = reshape(r, blocks.free.shape), reshape(total, (k, secrets, values))
-        moved = blocks.per_secret(r)
+        q, nu = self._met(blocks.per_secret(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
+        more, extra = self._met(0 * q, 0 * q[:, :, 0, 0], total - xp.sum(q, axis=1))
+        return reshape(q + more, (k, outputs, -1)), flat(nu + extra)
+
+    def _met(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, S, U) and ν (K, S, U), from A⁻¹r, f·r and the sums."""
+        blocks, xp, values = self.blocks, namespace(moved), moved.shape[3]
         wanted = (total, self.centre * total)[: len(self.weights)]
         pairs = zip(wanted, self.weights, strict=True)
         x = apply(self.schur, xp.concat([w - xp.sum(e * moved, axis=1) for w, e in pairs], axis=2))
-        asked = xp.sum(apply(xp.matrix_transpose(self.across), x), axis=1)
-        asked = asked + self._padded(xp.sum(blocks.free * r, axis=(2, 3)))
-        t = apply(self.inner, asked)
+        answer = xp.sum(apply(xp.matrix_transpose(self.across), x), axis=1)
+        t = apply(self.inner, answer + self._padded(asked))
         x = x - apply(self.reply, t[:, None, :])
         parts = [x[:, :, i * values : (i + 1) * values] for i in range(len(self.weights))]
         pushed = sum(e * part[:, None, ...] for e, part in zip(self.weights, parts, strict=True))
-        q = moved + blocks.per_secret(pushed) + blocks.free * t[:, :outputs, None, None]
-        nu = parts[0] if len(parts) == 1 else parts[0] + self.centre * parts[1]
-        return reshape(q, (k, outputs, -1)), flat(nu)
+        q = moved + blocks.per_secret(pushed) + blocks.free * t[:, : moved.shape[1], None, None]
+        return q, parts[0] if len(parts) == 1 else parts[0] + self.centre * parts[1]
 
     def _padded(self, x: Array) -> Array:
         """(K, Y) with zeros for the numbers of the utility."""
