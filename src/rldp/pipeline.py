@@ -291,17 +291,21 @@ def _finished(problem: DesignProblem, solution: Solution, gap: float, careful: b
         return solved
     hard = problem.subset(missed)
     tries = [_rows(solved, missed), _solve_single_output(hard), _solve_easy(hard)]
-    if _is_worth_more_care(problem) and not careful:
-        hard = replace(hard, decoupled=False)
-        tries.append(_finished(hard, solve(hard, gap=_TIGHTER * gap, careful=True), gap, careful=True))
+    if not careful:
+        ways = [(way, solve(way, gap=_TIGHTER * gap, careful=True)) for way in _other_ways(hard)]
+        tries += [_finished(way, found, gap, careful=True) for way, found in ways]
     return _with_rows(solved, missed, reduce(_better, tries))
 
 
-def _is_worth_more_care(problem: DesignProblem) -> bool:
-    """Whether pairs, at smaller steps, may close a gap; that of robust windows is due to the windows."""
-    if problem.decoupled:
-        return problem.privacy is None and _block_bytes(problem) <= _MOST_BYTES
-    return True
+def _other_ways(problem: DesignProblem) -> list[DesignProblem]:
+    """What else may close a gap, or find something better: pairs, with more care, and windows.
+
+    Pairs that would not fit into memory are left out; and the gap of robust windows is due to the windows.
+    """
+    pairs, windows = (replace(problem, decoupled=decoupled) for decoupled in (False, True))
+    if problem.privacy is None:
+        return [pairs] if _block_bytes(problem) <= _MOST_BYTES else []
+    return [] if problem.decoupled else [pairs, windows]
 
 
 def _witness(problem: DesignProblem, solution: Solution, gap: float) -> Witness:
