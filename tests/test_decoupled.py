@@ -124,7 +124,7 @@ def test_under_the_estimate_windows_are_privacy_itself(name, utility, epsilon, m
     sample = rldp.Sample(SAMPLES[name])
     sets = {"privacy": rldp.Nominal(), "utility": utility}
     by_pairs = rldp.design(sample, epsilon, **sets)
-    monkeypatch.setattr(pipeline, "_MANY_CELLS", 0)
+    monkeypatch.setattr(pipeline, "_by_windows", lambda problem, gap: True)
     monkeypatch.setattr(pipeline, "_other_ways", lambda problem: [])
     by_windows = rldp.design(sample, epsilon, gap=1e-5, **sets)
     assert by_windows.objective == pytest.approx(by_pairs.objective, abs=1e-5)
@@ -144,7 +144,7 @@ def test_rows_sum_to_one_far_more_exactly_than_a_thin_epsilon(monkeypatch):
         [45, 5, 4, 36, 10, 6, 3],
         [1, 1, 1, 60, 12, 0, 21],
     ]
-    monkeypatch.setattr(pipeline, "_MANY_CELLS", 0)
+    monkeypatch.setattr(pipeline, "_by_windows", lambda problem, gap: True)
     monkeypatch.setattr(pipeline, "_other_ways", lambda problem: [])
     found = rldp.design(rldp.Sample(counts), 1e-6, privacy=rldp.Nominal(), distortion="hamming", gap=1e-5)
     assert found.objective - found.lower_bound <= 1e-5

@@ -28,7 +28,8 @@ Callback = Callable[[Progress], None] | None
 _TIGHTER = 0.8  # share of the asked gap that the solver may use up; the rest is for rounding
 _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved together
 _DEVICE_BYTES = 2**35  # of arrays on an accelerator
-_MANY_CELLS, _COARSE = 300, 1e-5  # of nominal problems: from here on pairs take long, windows reach the gap
+_MANY_CELLS = 100  # from which windows are quicker than pairs under the estimate
+_COARSE, _ROBUSTLY_COARSE = 1e-5, 1e-4  # gaps that windows reach there, for a linear and a robust utility
 _SLOW_BYTES, _MOST_BYTES = 2**27, 2**31  # Newton blocks that take pairs minutes, and the largest they get
 _ROUGHLY = 0.01  # gap of a problem that only gives multipliers for a weak bound
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
@@ -230,7 +231,8 @@ def _solve_inside(problem: DesignProblem, gap: float, callback: Callback, device
 def _by_windows(problem: DesignProblem, gap: float) -> bool:
     """Whether nominal privacy is kept by windows: the same, much cheaper, but not to the smallest gaps."""
     many = problem.counts[0].size >= _MANY_CELLS
-    return many and (gap >= _COARSE or _block_bytes(problem) > _SLOW_BYTES)
+    coarse = gap >= (_COARSE if problem.utility is None else _ROBUSTLY_COARSE)
+    return many and (coarse or _block_bytes(problem) > _SLOW_BYTES)
 
 
 def _block_bytes(problem: DesignProblem) -> int:
