@@ -145,8 +145,7 @@ def design(
     problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
     solved = solve_batch(problem, _checked_gap(gap), callback)
-    if not decoupled or problem.privacy is None:
-        _warn_gap(solved, gap)
+    _warn_gap(problem, solved, gap)
     return _as_design(solved, sample, names, problem, privacy, utility)
 
 
@@ -204,8 +203,7 @@ def design_batch(
     solved = solve_batch(
         problem, _checked_gap(gap), callback, home if device is None else device_named(device)
     )
-    if not decoupled or problem.privacy is None:
-        _warn_gap(solved, gap)
+    _warn_gap(problem, solved, gap)
     found = (solved.matrix, solved.objective, solved.lower_bound)
     return Batch(*(found if home == CPU else map(home.array, found)))
 
@@ -246,7 +244,10 @@ def _warn_unseen(problem: DesignProblem) -> None:
         )
 
 
-def _warn_gap(solved: Solved, gap: float) -> None:
+def _warn_gap(problem: DesignProblem, solved: Solved, gap: float) -> None:
+    """Unless the gap is to protocols that robust windows forbid; nominal ones are privacy itself."""
+    if problem.decoupled and problem.privacy is not None:
+        return
     reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
     missed = ~(reached <= gap)
     if missed.any():

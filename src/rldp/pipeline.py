@@ -30,7 +30,7 @@ _CHUNK_BYTES = 2**21  # of the Newton blocks of the problems that are solved tog
 _DEVICE_BYTES = 2**35  # of arrays on an accelerator
 _MANY_CELLS = 100  # from which windows are quicker than pairs under the estimate
 _COARSE, _ROBUSTLY_COARSE = 1e-5, 1e-4  # gaps that windows reach there, for a linear and a robust utility
-_SLOW_BYTES, _MOST_BYTES = 2**27, 2**31  # Newton blocks that take pairs minutes, and the largest they get
+_SLOW_BYTES, _MOST_BYTES = 2**27, 2**31  # of Newton blocks with which pairs take long, or are not tried again
 _ROUGHLY = 0.01  # gap of a problem that only gives multipliers for a weak bound
 _MOST_MEMBERS = 4_000_000  # numbers in the proof of a lower bound
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
@@ -302,7 +302,7 @@ def _finished(problem: DesignProblem, solution: Solution, gap: float, careful: b
 def _other_ways(problem: DesignProblem) -> list[DesignProblem]:
     """What else may close a gap, or find something better: pairs, with more care, and windows.
 
-    Pairs that would not fit into memory are left out; and the gap of robust windows is due to the windows.
+    Pairs whose blocks are too large are left out; and the gap of robust windows is due to the windows.
     """
     pairs, windows = (replace(problem, decoupled=decoupled) for decoupled in (False, True))
     if problem.privacy is None:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from rldp.sets import UncertaintySet
 from rldp.support import Array
 
-__all__ = ["SMALLEST_BUDGET", "DesignProblem", "Floats", "Witness", "ordered_pairs"]
+__all__ = ["DesignProblem", "Floats", "Witness", "ordered_pairs"]
 
 Floats = NDArray[np.float64]
 
-SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
+_SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
 
 
 @lru_cache(maxsize=64)
@@ -129,4 +129,4 @@ def _budget(
         return None, False
     order = uncertainty.order
     budget = radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order))
-    return (order, np.maximum(budget, SMALLEST_BUDGET)), bool((budget < SMALLEST_BUDGET).any())
+    return (order, np.maximum(budget, _SMALLEST_BUDGET)), bool((budget < _SMALLEST_BUDGET).any())

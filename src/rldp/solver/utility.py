@@ -156,10 +156,10 @@ class UtilityCurvature:
         return diagonal_matrix(self.diagonal) - rank_one - scaled[:, :, None] * self.a[:, None, :]
 
     def compliance(self) -> tuple[Array, Array, Array]:
-        r"""What :meth:`matrix` gives way, before η is eliminated: numbers c, β/D and κ.
+        r"""How v gives way to forces F, before η is eliminated: 1/D and β/D (K, |S|U), and δ (K,).
 
-        A force F on v answers to :math:`v - \eta = cF + (\beta/D)s`, where
-        :math:`\kappa s = (\beta/D)\cdot F`. Of shapes (K, |S|U), (K, |S|U) and (K,).
+        :math:`v - \eta = D^{-1}F + D^{-1}\beta\,c` with :math:`\delta c = \beta\cdot D^{-1}F`; see
+        ``docs/theory.md``, 'Windows'.
         """
         point = self.term.point
         pull = point.beta[:, 0, :] / self.diagonal
