@@ -1,4 +1,4 @@
-"""Figures of the benchmarks, in the style and with the determinism of :mod:`rldp.plots`."""
+"""Figures of the benchmarks, in the style and with the determinism of :mod:`rldp.paper.plots`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from page import PAGE
-from rldp.plots import files
+from rldp.paper.plots import files
 
 STYLES = {
     "rldp": ("#008080", "o"),

@@ -50,7 +50,7 @@ def ours_together(instances: Sequence[Instance]) -> rldp.Batch:
 
 def tuned(instance: Instance) -> Answer:
     """The paper's formulation with its cones written by hand."""
-    from rldp.experiments.reference import SolverError, reference_design
+    from rldp.paper.reference import SolverError, reference_design
 
     try:
         found = reference_design(
@@ -76,7 +76,7 @@ LITERAL = Contender(
 )
 TUNED = Contender(
     "tuned",
-    "the paper's theorems in CVXPY with the cones written by hand, Clarabel (`rldp.experiments.reference`)",
+    "the paper's theorems in CVXPY with the cones written by hand, Clarabel (`rldp.paper.reference`)",
     "contenders",
     "tuned",
     ("cvxpy", "clarabel"),

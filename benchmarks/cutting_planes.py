@@ -15,9 +15,9 @@ import highspy
 import numpy as np
 
 from instances import Answer, GaveUp, Instance
-from rldp import bounds
-from rldp.problem import Witness, ordered_pairs
-from rldp.support import worst_members
+from rldp.theory import bounds
+from rldp.theory.model import Witness, ordered_pairs
+from rldp.theory.support import worst_members
 
 TOLERANCE = 1e-7
 """By how much the last protocol may fail: in probability, and in objective relative to max(1, objective)."""

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import chdtri
 
 import rldp
-from rldp.problem import DesignProblem
+from rldp.theory.model import DesignProblem
 
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 

@@ -9,9 +9,9 @@ import numpy as np
 
 import rldp
 from instances import Answer, Instance
-from rldp import bounds
-from rldp.grid import on_grid
-from rldp.support import minimising_eta
+from rldp.theory import bounds
+from rldp.theory.dyadic import on_grid
+from rldp.theory.support import minimising_eta
 
 _FINEST = 1e-16
 _BISECTIONS = 16  # of the logarithm: the share is known to a thousandth of itself

@@ -1,6 +1,6 @@
 """The paper's theorems written down in CVXPY's own atoms, as a reader of the paper would.
 
-:mod:`rldp.experiments.reference` writes the same programs as cones by hand, which CVXPY compiles faster and
+:mod:`rldp.paper.reference` writes the same programs as cones by hand, which CVXPY compiles faster and
 Clarabel solves more accurately. Both are rivals in the benchmark.
 """
 

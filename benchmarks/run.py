@@ -114,7 +114,7 @@ def section(results: list[Result]) -> str:
 
 The rival is the paper's formulation in CVXPY with Clarabel (one thread, default tolerances), twice:
 *literal*, in CVXPY's own atoms (`benchmarks/literal.py`), and *tuned*, with the cones written by hand
-(`rldp.experiments.reference`). Its time includes modelling, since each sample needs a new model; the time in
+(`rldp.paper.reference`). Its time includes modelling, since each sample needs a new model; the time in
 the solver alone stands in parentheses, and so does the ratio to it. All samples are drawn from
 Dirichlet(½) truths; ε = 0.5, squared distortion, Pearson's set at α = 0.05. Ours closes a proved
 relative gap of 1e-6 (1e-5 where it says so) and includes repair and proof. Times are medians per design.

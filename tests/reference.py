@@ -1,5 +1,5 @@
 """The paper's programs for a general solver; they live with the experiments that compare against them."""
 
-from rldp.experiments.reference import PROBLEMS, ReferenceDesign, reference_design
+from rldp.paper.reference import PROBLEMS, ReferenceDesign, reference_design
 
 __all__ = ["PROBLEMS", "ReferenceDesign", "reference_design"]

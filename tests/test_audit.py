@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import rldp
-from rldp.audit import homogeneity
+from rldp.auditor.new_data import homogeneity
 
 COUNTS = np.array([[520, 310, 170], [140, 380, 480]])
 SETS = [rldp.ChiSquare(), rldp.CressieRead(), rldp.GTest(), rldp.PowerDivergence(2.0, radius=0.02)]

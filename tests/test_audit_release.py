@@ -22,7 +22,7 @@ from releases import (
     with_a_last_output_for_itself_alone,
     without_randomising_the_last,
 )
-from rldp.repetition import find_repetition
+from rldp.auditor.repetition import find_repetition
 
 EPSILON = 0.5
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp import bounds
-from rldp.problem import DesignProblem, Witness
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem, Witness
 
 HAMMING = 1.0 - np.eye(2)
 

@@ -18,8 +18,9 @@ import pytest
 from scipy.stats import chi2
 
 import rldp
-from rldp import cli, readers
-from rldp.streams import release_file
+from rldp import cli
+from rldp.data import readers
+from rldp.releaser.files import release_file
 
 DATA = "id,sex,age,note\n007,f,10,x\n1e5,m,10,y\n3,m,30,z\n"
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp import pipeline
-from rldp.solver import path
-from rldp.solver.separate import SeparateBlocks
-from rldp.solver.step import Local, advance
+from rldp.designer import routes as pipeline
+from rldp.designer.engine import path
+from rldp.designer.engine.algebra.low_rank import SeparateBlocks
+from rldp.designer.engine.step import Local, advance
 from strategies import jeffreys_counts
 
 SAMPLES = {

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.bounds import privacy_excess
-from rldp.problem import DesignProblem, ordered_pairs
+from rldp.theory.bounds import privacy_excess
+from rldp.theory.model import DesignProblem, ordered_pairs
 from strategies import jeffreys, jeffreys_counts, sets_of
 
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
@@ -36,7 +36,7 @@ def assert_sound(batch, counts, epsilon, problem, order, gap=1e-6):
 
 def assert_private_over_set(matrices, counts, epsilon, order):
     """The closed form, minimised afresh, is at most 0 for every output and pair."""
-    from rldp.support import NestedMean, minimising_eta
+    from rldp.theory.support import NestedMean, minimising_eta
 
     problem = DesignProblem.of(
         counts,

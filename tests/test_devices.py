@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp import pipeline
-from rldp.devices import CPU, Device, device_named, device_of, in_memory
+from rldp.designer import routes as pipeline
+from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
 from strategies import jeffreys_counts
 
 COUNTS = jeffreys_counts(np.random.default_rng(4), 5, (3, 4), 300)
@@ -27,7 +27,7 @@ class Strict(Device):
 @pytest.fixture
 def strict_device(monkeypatch):
     """Every name of a device means the strict library, which holds only a few problems at once."""
-    monkeypatch.setattr(sys.modules["rldp.design"], "device_named", lambda name: Strict("strict"))
+    monkeypatch.setattr(sys.modules["rldp.designer.api"], "device_named", lambda name: Strict("strict"))
     monkeypatch.setattr(pipeline, "_DEVICE_BYTES", 100_000)
 
 

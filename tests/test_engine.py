@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.problem import DesignProblem, ordered_pairs
-from rldp.solver import cores, solve
-from rldp.solver.arrays import Layout, scaled_inverse
-from rldp.solver.forms import PairForms, SpreadForms
-from rldp.solver.newton import NewtonSystem
-from rldp.solver.pairs import Pairs
-from rldp.solver.path import _start
-from rldp.solver.step import Iterate, Local, advance
+from rldp.designer.engine import solve
+from rldp.designer.engine.algebra import cores
+from rldp.designer.engine.algebra.arrays import Layout, scaled_inverse
+from rldp.designer.engine.algebra.forms import PairForms, SpreadForms
+from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.newton import NewtonSystem
+from rldp.designer.engine.path import _start
+from rldp.designer.engine.step import Iterate, Local, advance
+from rldp.theory.model import DesignProblem, ordered_pairs
 from strategies import jeffreys_counts, sets_of
 
 KINDS = ("NUNP", "NURP", "RUNP", "RURP")

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp import plots
-from rldp.experiments import FIGURES, Settings, reproduce
-from rldp.experiments.draws import draw
-from rldp.experiments.figures import over_alpha
-from rldp.experiments.plan import EXPERIMENTS, MULTIPLES, PRIVACY_LEVELS, tasks
-from rldp.experiments.results import Results, outliers, read, summary
 from rldp.measures import distortions, leakages
+from rldp.paper import FIGURES, Settings, plots, reproduce
+from rldp.paper.draws import draw
+from rldp.paper.figures import over_alpha
+from rldp.paper.plan import EXPERIMENTS, MULTIPLES, PRIVACY_LEVELS, tasks
+from rldp.paper.results import Results, outliers, read, summary
 
 SMALL = Settings(instances=4, secrets=2, values=3, seed=7)
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
@@ -307,7 +306,7 @@ def test_the_band_data_are_in_the_columns_that_the_paper_reads(folder, column, p
 
 
 def test_infinite_leakage_is_written_so_that_tex_leaves_it_out(folder):
-    from rldp.experiments.paper import scatter_data
+    from rldp.paper.data_files import scatter_data
 
     results = read(folder / "scatter-small.csv")
     results["leakage"][0] = math.inf

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.experiments import Settings, check_claims, reproduce, utility_judges
-from rldp.experiments.claims import Checked, Evidence, _checked, as_csv, as_markdown
-from rldp.experiments.results import Results
-from rldp.experiments.statements import CLAIMS
-from rldp.experiments.utility_judges import program_size
+from rldp.paper import Settings, check_claims, reproduce, utility_judges
+from rldp.paper.claims import Checked, Evidence, _checked, as_csv, as_markdown
+from rldp.paper.results import Results
+from rldp.paper.statements import CLAIMS
+from rldp.paper.utility_judges import program_size
 
 INSTANCES = 40
 PLAIN, ROBUST = ("NUNP", "RUNP"), ("NURP", "RURP")
@@ -252,7 +252,7 @@ def test_no_distortion_at_all_is_no_error():
 @pytest.mark.parametrize(("secrets", "values"), [(2, 2), (3, 5), (4, 3)])
 def test_the_size_is_counted_in_the_program_itself(monkeypatch, secrets, values):
     cp = pytest.importorskip("cvxpy")
-    from rldp.experiments.reference import SolverError, reference_design
+    from rldp.paper.reference import SolverError, reference_design
 
     seen = []
     monkeypatch.setattr(cp.Problem, "solve", lambda program, **_: seen.append(program))

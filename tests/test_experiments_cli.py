@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import rldp
-from rldp.experiments import Settings, reproduce
+from rldp.paper import Settings, reproduce
 from test_cli import one_line, rldp_command  # noqa: F401
 from test_public import python
 
@@ -47,14 +47,14 @@ def test_the_command_makes_what_the_library_makes(command, tmp_path):
 
 @pytest.mark.parametrize(("name", "order"), [("chi2", 1.0), ("g", 0.0), ("cr", 2 / 3)])
 def test_the_sets_have_names(command, tmp_path, monkeypatch, name, order):
-    from rldp.experiments import Report
+    from rldp.paper import Report
 
     def recorded(figures, out, *, settings, jobs, advance):
         advance(0, 1)
         (tmp_path / "settings.json").write_text(json.dumps([figures, settings.order, jobs]))
         return Report(out, [], ["A note."])
 
-    monkeypatch.setattr("rldp.experiments.reproduce", recorded)
+    monkeypatch.setattr("rldp.paper.reproduce", recorded)
     code, out, err = command("alpha", "all", "--set", name, "--jobs", "3")
     assert (code, err) == (0, "")
     assert "A note.\n" in out
@@ -178,8 +178,8 @@ def test_neither_the_package_nor_the_other_commands_load_what_only_figures_need(
     found = python("""
         import sys
         import rldp.cli
-        import rldp.render
-        heavy = "matplotlib joblib threadpoolctl cvxpy rldp.experiments".split()
+        import rldp.reporter.terminal
+        heavy = "matplotlib joblib threadpoolctl cvxpy rldp.paper".split()
         print(*(name for name in heavy if name in sys.modules))
     """)
     assert found == []
@@ -190,11 +190,11 @@ def test_someone_who_watches_sees_a_bar_with_the_remaining_time(monkeypatch):
 
     from rich.console import Console
 
-    from rldp import render
+    from rldp.reporter import terminal
 
     screen = Console(file=StringIO(), force_terminal=True, width=80)
-    monkeypatch.setattr(render, "console", lambda **_: screen)
-    with render.bar("Designing") as advance:
+    monkeypatch.setattr(terminal, "console", lambda **_: screen)
+    with terminal.bar("Designing") as advance:
         for done in (40, 60, 80, 100):
             advance(done, 100)
     shown = screen.file.getvalue()

@@ -13,10 +13,10 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import rldp
-from rldp.experiments import Settings, reproduce, work
-from rldp.experiments import sweep as sweep_module
-from rldp.experiments.plan import EXPERIMENTS, tasks
-from rldp.experiments.store import Store
+from rldp.paper import Settings, reproduce, work
+from rldp.paper import sweep as sweep_module
+from rldp.paper.plan import EXPERIMENTS, tasks
+from rldp.paper.store import Store
 
 SMALL = Settings(instances=2, secrets=2, values=2)
 FIGURES = ["distortion-vs-n", "scatter-small"]

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 import rldp
-from rldp.files import replacing, require_other_file
+from rldp.data.atomic import replacing, require_other_file
 
 
 def names(folder):

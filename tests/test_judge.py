@@ -15,12 +15,13 @@ from scipy.stats import chi2
 
 import rldp
 from claims import DENOMINATOR, DIGITS, File, Set, quantile, worst
-from rldp import bounds, cli
-from rldp.document import SetClaim
+from rldp import cli
 from rldp.judge.checks import _bracket
 from rldp.judge.regions import Group, Region, minimised, precision, upper_quantile
-from rldp.problem import DesignProblem, Witness, ordered_pairs
-from rldp.support import NestedMean, minimising_eta, worst_members
+from rldp.protocol_file.format import SetClaim
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem, Witness, ordered_pairs
+from rldp.theory.support import NestedMean, minimising_eta, worst_members
 from strategies import jeffreys_counts, sets_of
 
 COUNTS = [[9, 3, 2], [1, 4, 7]]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.bounds import privacy_excess, trivial_eta
-from rldp.grid import DENOMINATOR, on_grid
-from rldp.problem import DesignProblem
-from rldp.repair import equalised, repaired
+from rldp.designer.repair import equalised, repaired
+from rldp.theory.bounds import privacy_excess, trivial_eta
+from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.model import DesignProblem
 
 SQUARED = np.subtract.outer(np.arange(3), np.arange(3)) ** 2.0
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import rldp
-from rldp.sampling import Sampler, randomness
+from rldp.theory.sampling import Sampler, randomness
 
 
 @st.composite

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 import rldp
-from rldp.document import parsed
+from rldp.protocol_file.format import parsed
 
-SCHEMA = json.loads(files("rldp").joinpath("data/protocol.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("rldp.protocol_file").joinpath("protocol.schema.json").read_text(encoding="utf-8"))
 SAMPLE = rldp.Sample([[9, 3, 2], [1, 4, 7]], secrets=["f", "m"], values=[1, 2.5, 3])
 FITS = jsonschema.Draft202012Validator(SCHEMA).is_valid
 
@@ -95,7 +95,7 @@ def test_schema_and_library_refuse_a_key_more(path):
 
 
 def test_pairs_of_secrets_are_numbered_as_the_page_says():
-    from rldp.problem import ordered_pairs
+    from rldp.theory.model import ordered_pairs
 
     said = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 0), (2, 3), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
     assert [tuple(pair) for pair in ordered_pairs(4)] == said

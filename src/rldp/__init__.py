@@ -8,10 +8,11 @@
 """
 
 from rldp._version import __version__ as __version__
-from rldp.audit import Audit, Membership, audit
-from rldp.audit_release import ReleaseAudit, audit_release
+from rldp.auditor.new_data import Audit, Membership, audit
+from rldp.auditor.released_rows import ReleaseAudit, audit_release
 from rldp.certificate import Certificate
-from rldp.design import Batch, Design, design, design_batch
+from rldp.designer.api import Batch, Design, design, design_batch
+from rldp.designer.engine import Progress
 from rldp.errors import (
     DataError,
     GapWarning,
@@ -23,13 +24,12 @@ from rldp.errors import (
     RldpWarning,
     UnseenSecretWarning,
 )
-from rldp.io import load
 from rldp.judge import Verdict, verify
 from rldp.measures import WorstCase, distortion, leakage, worst_case, worst_case_leakage
 from rldp.protocol import Guarantee, Protocol
+from rldp.protocol_file.json import load
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
-from rldp.solver import Progress
 
 __all__ = [
     "Audit",

@@ -14,7 +14,7 @@ __all__ = ["Certificate"]
 class Certificate:
     """Witnesses of privacy over the whole set, of the objective and of the lower bound.
 
-    Pairs of secrets are numbered as in :func:`rldp.problem.ordered_pairs`.
+    Pairs of secrets are numbered as in :func:`rldp.theory.model.ordered_pairs`.
 
     Attributes
     ----------

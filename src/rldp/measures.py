@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp import bounds
 from rldp._checks import Label, distribution_table
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgumentType
-from rldp.problem import DesignProblem, Floats, ordered_pairs
 from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet, checked_set
-from rldp.support import NestedMean, minimising_eta, worst_members
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem, Floats, ordered_pairs
+from rldp.theory.support import NestedMean, minimising_eta, worst_members
 
 __all__ = [
     "WorstCase",

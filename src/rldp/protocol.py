@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from rldp._checks import Label, labels, number_array
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument
-from rldp.grid import DENOMINATOR, numerators, on_grid
 from rldp.sample import Sample
-from rldp.sampling import Sampler
 from rldp.sets import UncertaintySet
+from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
+from rldp.theory.sampling import Sampler
 
 __all__ = ["Guarantee", "Protocol"]
 
@@ -140,19 +140,19 @@ class Protocol:
         >>> swap.release(["all", "all", "all"], [0, 1, 1])
         ['yes', 'no', 'no']
         """
-        from rldp.release import release
+        from rldp.releaser.columns import release
 
         return release(self, secrets, values, seed=seed)
 
     def to_json(self) -> str:
         """The text of the protocol's file: table, claim and proof."""
-        from rldp.io import to_json
+        from rldp.protocol_file.json import to_json
 
         return to_json(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the protocol, its guarantee and the proof to a JSON file, atomically."""
-        from rldp.io import save
+        from rldp.protocol_file.json import save
 
         save(self, path)
 

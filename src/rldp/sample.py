@@ -88,7 +88,7 @@ class Sample:
         DataError
             If the file or a column is missing or empty, or holds nulls or unknown labels.
         """
-        from rldp.tables import pair_counts
+        from rldp.data.frames import pair_counts
 
         counts, secret_labels, value_labels = pair_counts(
             data,

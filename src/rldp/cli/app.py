@@ -80,9 +80,9 @@ def require_writable(output: Path) -> None:
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[rldp.Progress], None]]:
     """A status line on standard error while the work runs, if someone is watching."""
-    from rldp import render
+    from rldp.reporter import terminal
 
-    with render.console(stderr=True).status(f"{title} …") as status:
+    with terminal.console(stderr=True).status(f"{title} …") as status:
 
         def show(now: rldp.Progress) -> None:
             status.update(f"{title} … step {now.iteration}, gap {now.worst_gap:.1e}")

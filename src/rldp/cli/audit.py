@@ -33,7 +33,7 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Audit a protocol on new data: what it leaks and costs there, and whether the data have drifted."""
-    from rldp import render
+    from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
     sample = rldp.Sample.from_data(
@@ -49,7 +49,7 @@ def audit(
         "drifted": found.drifted,
         "sound": found.sound,
     }
-    _show(found, facts, as_json, render.audit_report)
+    _show(found, facts, as_json, terminal.audit_report)
     troubles = {
         found.sentences[0]: found.drifted,
         "the new data leak more than was promised": found.private is False,
@@ -72,8 +72,8 @@ def audit_release(
     as_json: Json = False,
 ) -> None:
     """Check released rows from outside: a lower bound on their ε, and whether randomness repeats."""
-    from rldp import render
-    from rldp.tables import columns
+    from rldp.data.frames import columns
+    from rldp.reporter import terminal
 
     names = (secret, released) if value is None else (secret, released, value)
     secrets, outputs, *values = columns(data, names)
@@ -81,17 +81,17 @@ def audit_release(
         found = rldp.audit_release(
             secrets, outputs, values=values[0] if values else None, epsilon=epsilon, confidence=confidence
         )
-    _show(found, {"ok": found.ok}, as_json, render.release_report)
+    _show(found, {"ok": found.ok}, as_json, terminal.release_report)
     if strict and (found.ok is False or found.repeats is not None):
         say("the released rows contradict what is claimed of them")
         raise typer.Exit(1)
 
 
 def _show(found: Any, facts: dict[str, bool | None], as_json: bool, report: Any) -> None:
-    from rldp import render
+    from rldp.reporter import terminal
 
     if not as_json:
-        render.console().print(report(found))
+        terminal.console().print(report(found))
         return
     document = {**facts, **_plain(found), "sentences": list(found.sentences)}
     typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))

@@ -16,27 +16,27 @@ def demo(
     rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,
 ) -> None:
     """Design all four problems on a small table inside the package and show what each promises."""
-    from rldp import render
-    from rldp.demo import adult, compare
+    from rldp.adviser.demo import adult, compare
+    from rldp.reporter import terminal
 
     if not 1 <= rows <= 10**9:
         raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
     sample = adult(rows)
-    screen = render.console()
+    screen = terminal.console()
     screen.print(
         "Secret: sex. To be published: years of education. Public sample: "
         f"{sample.n} rows in the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0).\n"
     )
     with progress("Designing"):
         found = compare(sample, epsilon)
-    screen.print(render.comparison(found, epsilon))
+    screen.print(terminal.comparison(found, epsilon))
     screen.print(
         "\nThe first letter pair says whether utility (N/R: for the estimate / for the whole set), the "
         "second whether privacy is robust.\nThe set holds every distribution that the sample does not "
         "rule out at level 95 %. ✗: some of them break the promised ε.\n"
     )
     screen.print("The RURP protocol:\n")
-    screen.print(render.heat_map(found[-1].design.protocol))
+    screen.print(terminal.heat_map(found[-1].design.protocol))
     screen.print(
         "\nNext, on a table of your own:\n"
         "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json",

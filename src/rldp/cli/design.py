@@ -44,8 +44,8 @@ def design(
     ] = False,
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
-    from rldp import render
-    from rldp.files import require_other_file
+    from rldp.data.atomic import require_other_file
+    from rldp.reporter import terminal
 
     require_writable(output)
     require_other_file(output, data, "the data")
@@ -64,6 +64,6 @@ def design(
             callback=callback,
         )
     designed.protocol.save(output)
-    screen = render.console()
-    screen.print(render.summary(designed))
+    screen = terminal.console()
+    screen.print(terminal.summary(designed))
     screen.print(f"written to {output}", soft_wrap=True, markup=False, emoji=False)

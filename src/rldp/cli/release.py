@@ -46,9 +46,9 @@ def release(
 
     The protocol is verified first. Its ε covers the released column alone, not what --keep copies beside it.
     """
-    from rldp import render
-    from rldp.files import require_other_file
-    from rldp.streams import release_file
+    from rldp.data.atomic import require_other_file
+    from rldp.releaser.files import release_file
+    from rldp.reporter import terminal
 
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
@@ -64,7 +64,7 @@ def release(
         )
     if seed is not None:
         say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
-    with render.bar("Releasing") as advance:
+    with terminal.bar("Releasing") as advance:
         rows = release_file(
             loaded,
             data,
@@ -77,7 +77,7 @@ def release(
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
-    screen = render.console()
+    screen = terminal.console()
     level = "nothing proved" if verdict.epsilon is None else f"ε = {verdict.epsilon:g}"
     counted = f"{rows} row{'s' * (rows != 1)} released ({level})"
     screen.print(f"{counted}, written to {output}", soft_wrap=True, markup=False, emoji=False)

@@ -52,9 +52,9 @@ def reproduce(
     """Make the paper's figures again, with their data and a verdict on every claim."""
     import joblib
 
-    from rldp import render
-    from rldp.experiments import Settings
-    from rldp.experiments import reproduce as reproduce_figures
+    from rldp.paper import Settings
+    from rldp.paper import reproduce as reproduce_figures
+    from rldp.reporter import terminal
 
     settings = Settings(
         instances=instances,
@@ -65,7 +65,7 @@ def reproduce(
         secrets=secrets,
         values=values,
     )
-    with render.bar("Designing") as advance:
+    with terminal.bar("Designing") as advance:
         report = reproduce_figures(
             figures,
             out,
@@ -73,8 +73,8 @@ def reproduce(
             jobs=joblib.cpu_count() if jobs is None else jobs,
             advance=advance,
         )
-    screen = render.console()
-    screen.print(render.verdicts(report.claims))
+    screen = terminal.console()
+    screen.print(terminal.verdicts(report.claims))
     for note in report.notes:
         screen.print(note, markup=False, emoji=False)
     screen.print(f"written to {report.folder}", soft_wrap=True, markup=False, emoji=False)

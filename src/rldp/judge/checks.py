@@ -15,8 +15,8 @@ from itertools import product
 from flint import arb, ctx
 
 from rldp._checks import shown
-from rldp.document import DENOMINATOR, Claim, Document
 from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of
+from rldp.protocol_file.format import DENOMINATOR, Claim, Document
 
 __all__ = ["Case"]
 

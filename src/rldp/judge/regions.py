@@ -17,7 +17,7 @@ from functools import cached_property
 
 from flint import arb, ctx
 
-from rldp.document import SetClaim
+from rldp.protocol_file.format import SetClaim
 
 __all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
 

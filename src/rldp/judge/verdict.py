@@ -8,8 +8,8 @@ from os import PathLike
 from typing import Protocol as Interface
 
 from rldp._checks import shown
-from rldp.document import Claim, Document, SetClaim, content_of, parsed
 from rldp.errors import InvalidArgument, MissingDependency, ProtocolFileError
+from rldp.protocol_file.format import Claim, Document, SetClaim, content_of, parsed
 
 __all__ = ["Verdict", "verify"]
 

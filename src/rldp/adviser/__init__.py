@@ -1,0 +1,1 @@
+"""Who helps to decide: designs side by side."""

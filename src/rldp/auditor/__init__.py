@@ -1,0 +1,1 @@
+"""Who looks again: at protocols on new data, and at released rows."""

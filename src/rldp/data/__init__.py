@@ -1,0 +1,1 @@
+"""People's data: labels, columns, data frames, CSV and Parquet files."""

@@ -1,0 +1,299 @@
+"""The two verbs: design a protocol for one sample, or for many samples of one shape."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rldp._checks import Label, count_array, finite_number, labels, real_number
+from rldp.certificate import Certificate
+from rldp.designer.devices import CPU, device_named, device_of, in_memory
+from rldp.designer.engine import Progress
+from rldp.designer.routes import Solved, solve_batch
+from rldp.distortions import Distortion, distortion_matrix
+from rldp.errors import GapWarning, InvalidArgument, InvalidArgumentType, UnseenSecretWarning
+from rldp.protocol import Guarantee, Protocol
+from rldp.sample import Sample
+from rldp.sets import ChiSquare, UncertaintySet, checked_set
+from rldp.theory.bounds import estimated_members
+from rldp.theory.model import DesignProblem, Floats
+
+__all__ = ["Batch", "Design", "design", "design_batch"]
+
+_CHI_SQUARE = ChiSquare()
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A designed protocol and what is proved of it.
+
+    Attributes
+    ----------
+    problem : str
+        "NUNP", "NURP", "RUNP" or "RURP": (non)robust utility, (non)robust privacy.
+    protocol : Protocol
+    objective : float
+        Largest expected distortion of that very protocol over the utility set, rounded up.
+    lower_bound : float
+        No private protocol has a smaller objective; rounded down.
+    certificate : Certificate
+        The numbers that prove all three.
+    """
+
+    problem: str
+    protocol: Protocol
+    objective: float
+    lower_bound: float
+    certificate: Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Designed protocols for many samples of one shape.
+
+    Attributes
+    ----------
+    matrices : array (K, |S|, |U|, |Y|)
+    objective, lower_bound : array (K,)
+        As in :class:`Design`.
+    """
+
+    matrices: Floats
+    objective: Floats
+    lower_bound: Floats
+
+
+def design(
+    sample: Sample,
+    epsilon: float,
+    *,
+    privacy: UncertaintySet = _CHI_SQUARE,
+    utility: UncertaintySet = _CHI_SQUARE,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    gap: float = 1e-6,
+    decoupled: bool = False,
+    callback: Callable[[Progress], None] | None = None,
+) -> Design:
+    r"""Design the private protocol with the smallest distortion.
+
+    Solves
+
+    .. math::
+        \min_Q \sup_{P\in F_u} E_P\,d(U,Y)\quad\text{subject to}\quad
+        P(Y{=}y\,|\,S{=}s_1) \le e^\varepsilon P(Y{=}y\,|\,S{=}s_2)\ \ \forall P\in F_p, y, s_1, s_2,
+
+    and returns a protocol that satisfies the constraint strictly, after rounding. See
+    ``docs/theory.md``, 'Model'.
+
+    Parameters
+    ----------
+    sample : Sample
+        The public data.
+    epsilon : float
+        Privacy level, 0 ≤ ε ≤ ∞; smaller is more private.
+    privacy, utility : UncertaintySet
+        On which set of distributions privacy and utility must hold; :class:`rldp.Nominal` trusts
+        the estimate.
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
+    outputs : sequence of labels, optional
+        The alphabet of Y; by default that of U.
+    gap : float
+        Asked for: objective − lower_bound ≤ gap·max(1, objective).
+    decoupled : bool
+        Keep privacy by a stronger constraint, under which alphabets of thousands of cells can be
+        designed for: one window for the probability of an output, whatever the secret. Private all
+        the same, at some cost of distortion; ``lower_bound`` still holds for every private protocol and
+        bounds that cost, ``gap`` only asks for the best protocol of this kind.
+    callback : callable, optional
+        Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
+        large batch.
+
+    Returns
+    -------
+    Design
+
+    Warns
+    -----
+    GapWarning
+        If the problem is too ill-conditioned for the asked gap; the protocol is private all the
+        same, and its bounds are true.
+    UnseenSecretWarning
+        If a nominal privacy constraint has to leave out a secret without data.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> sample = rldp.Sample([[30, 10, 5], [5, 25, 25]])
+    >>> designed = rldp.design(sample, epsilon=1.0)
+    >>> designed.problem, designed.protocol.matrix.shape
+    ('RURP', (2, 3, 3))
+    >>> designed.objective - designed.lower_bound <= 1e-6
+    True
+    """
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    names = sample.values if outputs is None else labels("outputs", outputs)
+    matrix = distortion_matrix(distortion, sample.values, names)
+    checked_set("privacy", privacy)
+    checked_set("utility", utility)
+    problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    problem = replace(problem, decoupled=bool(decoupled))
+    _warn_unseen(problem)
+    solved = solve_batch(problem, _checked_gap(gap), callback)
+    _warn_gap(problem, solved, gap)
+    return _as_design(solved, sample, names, problem, privacy, utility)
+
+
+def design_batch(
+    counts: ArrayLike,
+    epsilon: ArrayLike,
+    *,
+    privacy: UncertaintySet = _CHI_SQUARE,
+    utility: UncertaintySet = _CHI_SQUARE,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    gap: float = 1e-6,
+    decoupled: bool = False,
+    device: str | None = None,
+    callback: Callable[[Progress], None] | None = None,
+) -> Batch:
+    """Design protocols for many samples at once.
+
+    The same as :func:`design` for each sample, solved in one array; see ``docs/theory.md``, 'Batches
+    and cost'.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (K, |S|, |U|)
+    epsilon : float, or array_like (K,)
+        One level for all samples, or one for each.
+    privacy, utility, distortion, outputs, gap, decoupled, callback
+        As in :func:`design`; values are labelled 0, 1, 2, …
+    device : str, optional
+        Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
+        ``counts`` is, the CPU for all that is not an array of these libraries. What comes back is
+        certified on the CPU in any case, and is of the library that ``counts`` is of.
+
+    Returns
+    -------
+    Batch
+
+    Examples
+    --------
+    >>> import rldp
+    >>> batch = rldp.design_batch([[[30, 10], [5, 25]], [[9, 9], [1, 2]]], epsilon=0.5)
+    >>> batch.matrices.shape, batch.objective.shape
+    ((2, 2, 2, 2), (2,))
+    """
+    home = device_of(counts)
+    array = count_array("counts", in_memory(counts) if home != CPU else counts, ndim=3)
+    values = tuple(range(array.shape[2]))
+    names = values if outputs is None else labels("outputs", outputs)
+    matrix = distortion_matrix(distortion, values, names)
+    checked_set("privacy", privacy)
+    checked_set("utility", utility)
+    problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
+    problem = replace(problem, decoupled=bool(decoupled))
+    _warn_unseen(problem)
+    solved = solve_batch(
+        problem, _checked_gap(gap), callback, home if device is None else device_named(device)
+    )
+    _warn_gap(problem, solved, gap)
+    found = (solved.matrix, solved.objective, solved.lower_bound)
+    return Batch(*(found if home == CPU else map(home.array, found)))
+
+
+def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
+    """One level for each of ``count`` samples."""
+    needed = f"epsilon must be one number or one for each of {count} samples"
+    try:
+        given = np.asarray(epsilon, dtype=object)
+    except ValueError as error:
+        raise InvalidArgument(f"{needed}, got rows that differ") from error
+    levels = np.array([real_number("epsilon", item) for item in given.ravel()])
+    if given.ndim == 0:
+        levels = np.repeat(levels, count)
+    elif given.shape != (count,):
+        raise InvalidArgument(f"{needed}, got shape {given.shape}")
+    for level in levels.tolist():
+        if level < 0:
+            raise InvalidArgument(f"epsilon must be at least 0, got {level!r}")
+    return levels
+
+
+def _checked_gap(gap: float) -> float:
+    number = finite_number("gap", gap)
+    if number <= 0:
+        raise InvalidArgument(f"gap must be greater than 0, got {gap!r}")
+    return number
+
+
+def _warn_unseen(problem: DesignProblem) -> None:
+    unseen = (problem.counts.sum(axis=2) == 0).any(axis=1)
+    if problem.privacy is None and problem.counts.shape[1] > 1 and unseen.any():
+        warnings.warn(
+            f"nominal privacy leaves out secrets that were never seen ({unseen.sum()} of "
+            f"{len(unseen)} samples); a set such as rldp.ChiSquare() covers them",
+            UnseenSecretWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_gap(problem: DesignProblem, solved: Solved, gap: float) -> None:
+    """Unless the gap is to protocols that robust windows forbid; nominal ones are privacy itself."""
+    if problem.decoupled and problem.privacy is not None:
+        return
+    reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
+    missed = ~(reached <= gap)
+    if missed.any():
+        warnings.warn(
+            f"{missed.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
+            f"of {np.nanmax(reached):.2g} instead of {gap:.2g}",
+            GapWarning,
+            stacklevel=3,
+        )
+
+
+def _as_design(
+    solved: Solved,
+    sample: Sample,
+    outputs: tuple[Label, ...],
+    problem: DesignProblem,
+    privacy: UncertaintySet,
+    utility: UncertaintySet,
+) -> Design:
+    weighs_members = solved.z[0].any() and not (
+        solved.constant[0] or problem.privacy is None or _are_estimates(problem, solved)
+    )
+    certificate = Certificate(
+        eta=None if problem.privacy is None else solved.eta[0],
+        eta_utility=None if problem.utility is None else float(solved.eta_utility[0, 0]),
+        multipliers=None if solved.constant[0] else solved.z[0],
+        members=solved.members[0] if weighs_members else None,
+        distribution=None if problem.utility is None or problem.enlarged_utility else solved.distribution[0],
+    )
+    objective, lower_bound = float(solved.objective[0]), float(solved.lower_bound[0])
+    guarantee = Guarantee(
+        epsilon=float(problem.epsilon[0]),
+        sample=sample,
+        privacy=privacy,
+        utility=utility,
+        distortion=problem.distortion,
+        objective=objective,
+        lower_bound=lower_bound,
+        certificate=certificate,
+    )
+    protocol = Protocol(solved.matrix[0], sample.secrets, sample.values, outputs, guarantee=guarantee)
+    kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
+    return Design(kind, protocol, objective, lower_bound, certificate)
+
+
+def _are_estimates(problem: DesignProblem, solved: Solved) -> bool:
+    if not (problem.enlarged_privacy or problem.decoupled):
+        return False
+    return np.array_equal(solved.members, estimated_members(problem, solved.members.shape[1]))

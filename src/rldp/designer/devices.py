@@ -1,0 +1,100 @@
+"""Where the engine's arrays live: NumPy's in memory, or CuPy's and PyTorch's on an accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import shown
+from rldp.errors import InvalidArgument, InvalidArgumentType, MissingDependency
+from rldp.theory.namespace import Array
+
+__all__ = ["CPU", "Device", "device_named", "device_of", "in_memory"]
+
+
+@dataclass(frozen=True)
+class Device:
+    """An array library, and for PyTorch the device that its new arrays are made on."""
+
+    library: str = "numpy"
+    place: str | None = None
+
+    @property
+    def xp(self) -> Any:
+        """The library's namespace, as the array API standard has it."""
+        return import_module(f"array_api_compat.{self.library}")
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether nothing has to move: NumPy."""
+        return self.library == "numpy"
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """New arrays are made here, of double precision."""
+        if self.library != "torch":
+            yield
+            return
+        torch = _imported("torch")
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            with torch.device(self.place or "cpu"):
+                yield
+        finally:
+            torch.set_default_dtype(before)
+
+    def array(self, x: NDArray[Any]) -> Array:
+        """NumPy's array as one of this device."""
+        with self.working():
+            return self.xp.asarray(np.array(x))
+
+
+CPU = Device()
+
+
+def device_named(name: str | None) -> Device:
+    """The device that a user means: None or "cpu", "cupy", or a device of PyTorch such as "cuda"."""
+    if name is None or name == "cpu":
+        return CPU
+    if not isinstance(name, str):
+        raise InvalidArgumentType(f"device must be a name such as 'cuda' or 'cupy', got {shown(name)}")
+    if name == "cupy":
+        _imported("cupy")
+        return Device("cupy")
+    torch = _imported("torch")
+    place = "cpu" if name == "torch" else name
+    try:
+        torch.zeros(1, device=place)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise InvalidArgument(f"device must be one that PyTorch has here, got {name!r}: {reason}") from error
+    return Device("torch", place)
+
+
+def device_of(x: Any) -> Device:
+    """Where an array lives; lists and everything unknown are NumPy's."""
+    if array_api_compat.is_torch_array(x):
+        return Device("torch", str(x.device))
+    return Device("cupy") if array_api_compat.is_cupy_array(x) else CPU
+
+
+def in_memory(x: Array) -> NDArray[Any]:
+    """An array of any library as NumPy's."""
+    if array_api_compat.is_torch_array(x):
+        return np.asarray(x.detach().cpu())
+    return np.asarray(x.get()) if array_api_compat.is_cupy_array(x) else np.asarray(x)
+
+
+def _imported(library: str) -> Any:
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise MissingDependency(f"this device needs {library}, which is not installed") from error

@@ -1,0 +1,1 @@
+"""The linear algebra of a Newton step."""

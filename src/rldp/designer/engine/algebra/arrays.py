@@ -1,0 +1,165 @@
+"""Small helpers for batches: arrays whose first axis runs over problems, and values made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from rldp.designer.engine.algebra.cores import invert_positive
+from rldp.theory.support import Array, namespace
+
+Tree = TypeVar("Tree")
+Value = TypeVar("Value")
+
+_LARGE = 40  # rows from which one call per matrix costs less than it saves
+
+
+class Constant:
+    """Marks a value that is the same for every problem of a batch."""
+
+
+def along(batch: Array, like: Array) -> Array:
+    """``batch`` (K,) shaped so that it multiplies ``like`` (K, ...)."""
+    return batch[(...,) + (None,) * (like.ndim - 1)]
+
+
+def reshape(x: Array, shape: tuple[int, ...]) -> Array:
+    """``x`` in another shape. NumPy's method costs a quarter of its function, and this runs often."""
+    return x.reshape(shape) if type(x) is np.ndarray else namespace(x).reshape(x, shape)
+
+
+def flat(x: Array) -> Array:
+    """``x`` (K, ...) with everything but the problems in one axis."""
+    return reshape(x, (x.shape[0], -1))
+
+
+@dataclass(frozen=True)
+class Layout(Constant):
+    """How several arrays (K, ...) lie side by side in one (K, N)."""
+
+    places: tuple[tuple[slice, tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Array]) -> Layout:
+        return _layout(tuple(part.shape[1:] for part in parts))
+
+    def join(self, parts: Sequence[Array]) -> Array:
+        if type(parts[0]) is np.ndarray:  # as below; this runs often
+            k = len(parts[0])
+            return np.concatenate([x if x.ndim == 2 else x.reshape(k, -1) for x in parts], axis=1)
+        return namespace(parts[0]).concat([flat(part) for part in parts], axis=1)
+
+    def split(self, joined: Array) -> tuple[Array, ...]:
+        k = joined.shape[0]
+        if type(joined) is np.ndarray:
+            return tuple([joined[:, place].reshape(k, *shape) for place, shape in self.places])
+        return tuple([reshape(joined[:, place], (k, *shape)) for place, shape in self.places])
+
+    def part(self, joined: Array, number: int) -> Array:
+        place, shape = self.places[number]
+        return reshape(joined[:, place], (joined.shape[0], *shape))
+
+
+@lru_cache(maxsize=256)
+def _layout(shapes: tuple[tuple[int, ...], ...]) -> Layout:
+    ends = [0, *accumulate(math.prod(shape) for shape in shapes)]
+    return Layout(tuple((slice(*ends[i : i + 2]), shape) for i, shape in enumerate(shapes)))
+
+
+def apply(matrix: Array, vector: Array) -> Array:
+    """Matrix times vector, batched: (..., m, n), (..., n) → (..., m)."""
+    if type(vector) is np.ndarray:
+        return np.matvec(matrix, vector)
+    xp = namespace(vector)
+    return xp.matmul(matrix, vector[..., None])[..., 0]
+
+
+def diagonal_matrix(x: Array) -> Array:
+    """(..., n) → (..., n, n) with ``x`` on the diagonal."""
+    xp = namespace(x)
+    return x[..., None] * xp.eye(x.shape[-1], dtype=x.dtype)
+
+
+def add_to_diagonal(matrix: Array, x: Array) -> Array:
+    """``matrix`` (K, Y, n, n), which is overwritten, with the cells of ``x`` (K, Y, …) added."""
+    k, outputs, n, _ = matrix.shape
+    entries = reshape(matrix, (k, outputs, n * n))
+    entries[:, :, :: n + 1] += reshape(x, (k, outputs, n))
+    return reshape(entries, matrix.shape)
+
+
+def scaled_inverse(matrix: Array, jitter: float) -> Array:
+    """Inverse of symmetric positive definite matrices, which may be overwritten.
+
+    Their diagonals are scaled to one first, and ``jitter`` is added to them. Large NumPy matrices
+    go through Cholesky's factor, at a third of the work.
+    """
+    xp, n = namespace(matrix), matrix.shape[-1]
+    scale = xp.clip(xp.linalg.diagonal(matrix), min=1e-300) ** -0.5
+    if type(matrix) is np.ndarray and n >= _LARGE:
+        for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
+            _invert_in_place(block, s, jitter)
+        return matrix
+    scale = scale[..., :, None] * scale[..., None, :]
+    return xp.linalg.inv(matrix * scale + jitter * xp.eye(n, dtype=matrix.dtype)) * scale
+
+
+def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
+    diagonal = np.einsum("ii->i", matrix)
+    matrix *= scale[:, None]
+    matrix *= scale
+    diagonal += jitter
+    invert_positive(matrix)
+    matrix *= scale[:, None]
+    matrix *= scale
+
+
+def updated(value: Value, **changes: Any) -> Value:
+    """A copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes."""
+    new = object.__new__(type(value))
+    new.__dict__.update(value.__dict__, **changes)
+    return new
+
+
+def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
+    """Apply ``function`` to the arrays in equally built dataclasses; leave everything else alone."""
+    if is_array_api_obj(tree):
+        return function(tree, *others)  # type: ignore[no-any-return]
+    if isinstance(tree, tuple):
+        return tuple(map_arrays(function, *parts) for parts in zip(tree, *others, strict=True))  # type: ignore[return-value]
+    if isinstance(tree, Constant) or not is_dataclass(tree) or isinstance(tree, type):
+        return tree
+    names = [field.name for field in fields(tree)]
+    changes = {
+        name: map_arrays(function, getattr(tree, name), *(getattr(o, name) for o in others)) for name in names
+    }
+    return replace(tree, **changes)
+
+
+def take_problems(tree: Tree, index: Array) -> Tree:
+    """Keep only the problems numbered ``index``."""
+    return map_arrays(lambda x: namespace(x).take(x, index, axis=0), tree)
+
+
+def put_problems(array: Array, mask: Array, some: Array) -> Array:
+    """``array`` (K, ...) with the problems where ``mask`` holds replaced by ``some``, in their order."""
+    xp, k = namespace(array), array.shape[0]
+    place = k - 1 + xp.cumulative_sum(xp.astype(mask, xp.int64))
+    return xp.take(xp.concat([array, some]), xp.where(mask, place, xp.arange(k)), axis=0)
+
+
+def choose(mask: Array, yes: Tree, no: Tree) -> Tree:
+    """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
+    xp = namespace(mask)
+    if bool(xp.all(mask)):
+        return yes
+    if not bool(xp.any(mask)):
+        return no
+    return map_arrays(lambda a, b: namespace(a).where(along(mask, a), a, b) if a.size else a, yes, no)

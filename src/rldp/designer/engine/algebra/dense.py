@@ -1,0 +1,139 @@
+r"""The matrices :math:`H_y` of the outputs as they are, inverted, and how the outputs meet.
+
+They meet in :math:`\sum_y Q_y` and, with a robust utility, in :math:`v = \sum_y d_y Q_y`. A border solves
+for all of it: :math:`H_y q_y - \nu + d_y F = r_y` with :math:`\sum_y q_y = t` and the force
+:math:`F = Kv` that a change of v meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rldp.designer.engine.algebra.arrays import apply, flat, reshape, scaled_inverse
+from rldp.designer.engine.algebra.cores import on_every_core
+from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.theory.support import Array, namespace
+
+_JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
+_SCHUR_JITTER = 1e-15
+_PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
+_LARGE_PART_BYTES = 2**31  # the same where there are no caches to fit but launches to save
+
+
+@dataclass(frozen=True)
+class DenseBlocks:
+    """Matrices of any form, inverted as they are."""
+
+    inverse: Array  # (K, Y, n, n)
+
+    @classmethod
+    def of(cls, matrix: Callable[[slice], Array], like: Array) -> DenseBlocks:
+        """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
+        xp, (k, outputs, secrets, values) = namespace(like), like.shape
+        n = secrets * values
+        parts = _parts(like, 8 * k * n * n)
+        if len(parts) == 1:
+            return cls(scaled_inverse(matrix(parts[0]), _JITTER))
+        inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
+
+        def invert(part: slice) -> None:
+            inverse[:, part, ...] = scaled_inverse(matrix(part), _JITTER)
+
+        if type(like) is np.ndarray:
+            on_every_core(invert, parts)
+        else:
+            for part in parts:
+                invert(part)
+        return cls(inverse)
+
+    def border(self, distortion: Array, utility: UtilityCurvature | None) -> DenseBorder | CoupledBorder:
+        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        if utility is None:
+            return DenseBorder(self, scaled_inverse(self._total(), _SCHUR_JITTER))
+        return CoupledBorder.of(self, distortion, utility)
+
+    def solve(self, r: Array) -> Array:
+        """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
+        return apply(self.inverse, r)
+
+    def _total(self) -> Array:
+        """Σ H⁻¹ over the outputs: (K, n, n)."""
+        return namespace(self.inverse).sum(self.inverse, axis=1)
+
+    def totals(self, d: Array) -> tuple[Array, ...]:
+        """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
+        xp, (k, _, n, _) = namespace(d), self.inverse.shape
+        sums: tuple[Array, ...] = ()
+        for part in _parts(d, 8 * k * n * n):
+            block, columns = self.inverse[:, part, ...], d[:, part, :]
+            right = block * columns[:, :, None, :]
+            terms = [xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right)]
+            sums = tuple([x + y for x, y in zip(sums, terms, strict=True)] if sums else terms)
+        return sums
+
+
+@dataclass(frozen=True)
+class DenseBorder:
+    """One Schur complement over all cells, for a linear utility."""
+
+    blocks: DenseBlocks
+    schur: Array  # (K, n, n)
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        moved = self.blocks.solve(r)
+        nu = apply(self.schur, total - namespace(r).sum(moved, axis=1))
+        return moved + self.blocks.solve(nu[:, None, :]), nu
+
+
+@dataclass(frozen=True)
+class CoupledBorder:
+    """The same where the outputs also meet in v, with d measured from ``centre``."""
+
+    blocks: DenseBlocks
+    schur: Array  # (K, n, n)
+    centre: Array  # (K, n)
+    centred: Array  # (K, Y, n)
+    joint: Array  # (K, n, n): from forces on v to the need for ν
+    force: Array  # (K, n, n): from the change of v that is asked for to the force it meets
+
+    @classmethod
+    def of(cls, blocks: DenseBlocks, distortion: Array, utility: UtilityCurvature) -> CoupledBorder:
+        """v moves with Q through d, and a shift of d that is the same for every output is absorbed by ν.
+
+        Measured from the outputs that are free to move, the couplings do not cancel.
+        """
+        xp, (k, outputs, n, _) = namespace(distortion), blocks.inverse.shape
+        values = distortion.shape[-1]
+        freedom = reshape(xp.linalg.diagonal(blocks.inverse), (k, outputs, n // values, values))
+        centre = xp.sum(freedom * distortion, axis=1) / xp.sum(freedom, axis=1)
+        centred = reshape(distortion - centre[:, None, ...], (k, outputs, n))
+        movable, joint, compliance = blocks.totals(centred)
+        schur = scaled_inverse(movable, _SCHUR_JITTER)
+        compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
+        stiffness = utility.matrix()
+        system = xp.eye(n, dtype=stiffness.dtype) + xp.matmul(compliance, stiffness)
+        row_scale = 1 / xp.max(xp.abs(system), axis=-1)
+        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
+        return cls(blocks, schur, flat(centre), centred, joint, xp.matmul(stiffness, softened))
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        xp, moved = namespace(r), self.blocks.solve(r)
+        needed = total - xp.sum(moved, axis=1)
+        reached = xp.sum(self.centred * moved, axis=1) + self.centre * total
+        reached = reached + apply(xp.matrix_transpose(self.joint), apply(self.schur, needed))
+        force = apply(self.force, reached)
+        nu = apply(self.schur, needed + apply(self.joint, force))
+        pushed = nu[:, None, :] - self.centred * force[:, None, :]
+        return moved + self.blocks.solve(pushed), nu + self.centre * force
+
+
+def _parts(like: Array, size: int) -> list[slice]:
+    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache, or an accelerator, together."""
+    outputs = like.shape[1]
+    count = max(1, (_PART_BYTES if type(like) is np.ndarray else _LARGE_PART_BYTES) // size)
+    return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

@@ -1,0 +1,159 @@
+r"""The matrices :math:`H_y` of windows, never written out: all secrets apart but for one direction.
+
+:math:`H_y^{-1} = A_y^{-1} + f_y f_y^\top/\lambda_y`, where :math:`A_y` has a diagonal and a low rank for each
+secret. Outputs meet as in :mod:`.dense`, and their border is found secret by secret. See
+``docs/theory.md``, 'Windows'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape, scaled_inverse
+from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.theory.support import Array, namespace
+
+_LEAST = 1e-12  # share of a direction's energy that rounding must leave
+_JITTER = 1e-15
+
+
+@dataclass(frozen=True)
+class SeparateBlocks:
+    r""":math:`A^{-1} = 1/d - V N V^\top` for each secret, f and λ."""
+
+    inverse: Array  # (K, Y, S, U): 1/d
+    outer: Array  # (K, Y, S, U, m): V
+    kernel: Array  # (K, Y, S, m, m): N
+    free: Array  # (K, Y, S, U): f
+    energy: Array  # (K, Y): λ
+
+    @classmethod
+    def of(
+        cls, d: Array, vectors: Array, kernel: Array, free: Array, image: Array, energy: Array
+    ) -> SeparateBlocks:
+        """Of diag(d) + vectors kernel vectorsᵀ per secret, less what one more unknown per output gives way.
+
+        Rather than its row, it is known what the whole makes of a direction where it is nearly singular:
+        ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``. Solving
+        for its row instead would lose all digits that matter.
+        """
+        xp = namespace(d)
+        outer = vectors / d[..., None]
+        gram = xp.matmul(xp.matrix_transpose(vectors), outer)
+        system = xp.eye(kernel.shape[-1], dtype=d.dtype) + xp.matmul(gram, kernel)
+        scale = 1 / xp.max(xp.abs(system), axis=-1)
+        core = xp.matmul(kernel, xp.linalg.inv(system * scale[..., None]) * scale[..., None, :])
+        core = (core + xp.matrix_transpose(core)) / 2
+        shell = cls(1 / d, outer, core, free, energy)
+        reply = shell.per_secret(image)
+        left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), _LEAST * energy)
+        return replace(shell, free=free - reply, energy=left)
+
+    def border(self, distortion: Array, utility: UtilityCurvature | None) -> SeparateBorder:
+        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        return SeparateBorder.of(self, distortion, utility)
+
+    def per_secret(self, r: Array) -> Array:
+        """A⁻¹ r for r (K, Y, S, U)."""
+        xp = namespace(r)
+        inner = apply(self.kernel, apply(xp.matrix_transpose(self.outer), r))
+        return self.inverse * r - apply(self.outer, inner)
+
+    def total(self, left: Array, right: Array) -> Array:
+        """Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
+        xp = namespace(left)
+        rows = _outputs_inside(left[..., None] * self.outer)
+        columns = _outputs_inside(right[..., None] * xp.matmul(self.outer, self.kernel))
+        diagonal = xp.sum(left * self.inverse * right, axis=1)
+        return (1 + _JITTER) * diagonal_matrix(diagonal) - xp.matmul(rows, xp.matrix_transpose(columns))
+
+
+@dataclass(frozen=True)
+class SeparateBorder:
+    r"""A Schur complement for each secret, and one over the outputs.
+
+    Unknowns x that all outputs see of a cell are ν and, with a robust utility, the force F. With
+    :math:`q_y = A_y^{-1}(r_y + \sum_c e_{cy} x_c) + f_y t_y`, where e = 1 for ν and −d for F, they
+    meet only in t and in two numbers of the utility: its η, and what its rank-one curvature takes of F.
+    """
+
+    blocks: SeparateBlocks
+    weights: tuple[Array, ...]  # (K, Y, S, U) each: e
+    centre: Array  # (K, S, U): d is measured from here
+    schur: Array  # (K, S, cU, cU)
+    across: Array  # (K, S, cU, Y or Y + 2)
+    reply: Array  # the same, met by the Schur complements
+    inner: Array  # (K, Y, Y), or (K, Y + 2, Y + 2)
+
+    @classmethod
+    def of(
+        cls, blocks: SeparateBlocks, distortion: Array, utility: UtilityCurvature | None
+    ) -> SeparateBorder:
+        xp, (k, _, secrets, values) = namespace(blocks.free), blocks.free.shape
+        cells, one = (k, secrets, values), xp.ones_like(blocks.free)
+        freedom = xp.sum(blocks.inverse, axis=1)
+        centre = xp.sum(blocks.inverse * distortion, axis=1) / freedom
+        weights = (one,) if utility is None else (one, centre[:, None, ...] - distortion)
+        totals = [[blocks.total(e, f) for f in weights[: i + 1]] for i, e in enumerate(weights)]
+        across = xp.concat([xp.permute_dims(e * blocks.free, (0, 2, 3, 1)) for e in weights], axis=2)
+        energy = blocks.energy
+        if utility is not None:
+            softness, pull, left = (reshape(x, cells) if x.ndim > 1 else x for x in utility.compliance())
+            totals[1][1] = totals[1][1] + diagonal_matrix(softness)
+            none = 0 * pull
+            numbers = [xp.concat([none, x], axis=2) for x in (pull, none + 1)]
+            across = xp.concat([across, xp.stack(numbers, axis=-1)], axis=-1)
+            energy = xp.concat([energy, left[:, None], 0 * left[:, None]], axis=1)
+        schur = scaled_inverse(_symmetric(totals), _JITTER)
+        reply = xp.matmul(schur, across)
+        rows, columns = (reshape(x, (k, -1, energy.shape[1])) for x in (across, reply))
+        inner = xp.matmul(xp.matrix_transpose(rows), columns) + diagonal_matrix(energy)
+        return cls(blocks, weights, centre, schur, across, reply, scaled_inverse(inner, _JITTER))
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n).
+
+        Sums that rounding missed are made good in a second pass: protocols live by them.
+        """
+        blocks = self.blocks
+        xp, (k, outputs, secrets, values) = namespace(r), blocks.free.shape
+        r, total = reshape(r, blocks.free.shape), reshape(total, (k, secrets, values))
+        q, nu = self._met(blocks.per_secret(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
+        more, extra = self._met(0 * q, 0 * q[:, :, 0, 0], total - xp.sum(q, axis=1))
+        return reshape(q + more, (k, outputs, -1)), flat(nu + extra)
+
+    def _met(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, S, U) and ν (K, S, U), from A⁻¹r, f·r and the sums."""
+        blocks, xp, values = self.blocks, namespace(moved), moved.shape[3]
+        wanted = (total, self.centre * total)[: len(self.weights)]
+        pairs = zip(wanted, self.weights, strict=True)
+        x = apply(self.schur, xp.concat([w - xp.sum(e * moved, axis=1) for w, e in pairs], axis=2))
+        answer = xp.sum(apply(xp.matrix_transpose(self.across), x), axis=1)
+        t = apply(self.inner, answer + self._padded(asked))
+        x = x - apply(self.reply, t[:, None, :])
+        parts = [x[:, :, i * values : (i + 1) * values] for i in range(len(self.weights))]
+        pushed = sum(e * part[:, None, ...] for e, part in zip(self.weights, parts, strict=True))
+        q = moved + blocks.per_secret(pushed) + blocks.free * t[:, : moved.shape[1], None, None]
+        return q, parts[0] if len(parts) == 1 else parts[0] + self.centre * parts[1]
+
+    def _padded(self, x: Array) -> Array:
+        """(K, Y) with zeros for the numbers of the utility."""
+        missing = self.inner.shape[-1] - x.shape[1]
+        return namespace(x).concat([x, 0 * x[:, :missing]], axis=1) if missing else x
+
+
+def _symmetric(lower: list[list[Array]]) -> Array:
+    """Blocks (K, S, U, U) on and below the diagonal of a symmetric matrix → (K, S, cU, cU)."""
+    if len(lower) == 1:
+        return lower[0][0]
+    xp = namespace(lower[0][0])
+    (first,), (cross, second) = lower
+    top = xp.concat([first, xp.matrix_transpose(cross)], axis=-1)
+    return xp.concat([top, xp.concat([cross, second], axis=-1)], axis=-2)
+
+
+def _outputs_inside(x: Array) -> Array:
+    """(K, Y, S, U, m) → (K, S, U, Y·m)."""
+    k, outputs, secrets, values, m = x.shape
+    moved = namespace(x).permute_dims(x, (0, 2, 3, 1, 4))
+    return reshape(moved, (k, secrets, values, outputs * m))

@@ -1,0 +1,122 @@
+"""The ordered pairs of secrets, and the moves between tables per secret and tables per pair.
+
+A pair t = (s1, s2) is numbered s1·(|S|−1) + (s2 − s1 − 1 mod |S|). Moves are products with a 0/1
+matrix or gathers along a fixed permutation, so they run on any array library without scattering.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rldp.designer.engine.algebra.arrays import Constant, reshape
+from rldp.theory.model import ordered_pairs
+from rldp.theory.support import Array, namespace
+
+
+@dataclass(frozen=True)
+class Pairs(Constant):
+    """Index arrays for |S| secrets, in the array library ``xp``.
+
+    Attributes
+    ----------
+    incidence : array (|S|, 2T)
+        1 where a secret is an end of a pair, the ends of one pair side by side.
+    slots : array (|S|·2(|S|−1),)
+        For each secret the columns of ``incidence`` where it stands.
+    unordered : tuple of (s1, s2)
+        With s1 < s2.
+    forth, back : array (T/2,)
+        For each of them the numbers of the pairs (s1, s2) and (s2, s1).
+    """
+
+    secrets: int
+    incidence: Array
+    slots: Array
+    unordered: tuple[tuple[int, int], ...]
+    forth: Array
+    back: Array
+
+    @classmethod
+    def of(cls, secrets: int, xp: Any) -> Pairs:
+        """In the arrays of ``xp``, where its new arrays are made."""
+        unordered, *index = _indices(secrets)
+        incidence, slots, forth, back = (xp.asarray(x) for x in index)
+        return cls(secrets, incidence, slots, unordered, forth, back)
+
+    @property
+    def count(self) -> int:
+        """T = |S|(|S|−1)."""
+        return self.secrets * (self.secrets - 1)
+
+    def ends_of(self, table: Array) -> Array:
+        """(..., |S|, U) → (..., T, 2, U): what each pair sees of ``table``."""
+        xp = namespace(table)
+        seen = xp.matmul(xp.matrix_transpose(self.incidence), table)
+        return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
+
+    def ends_matrix(self, sign: Array) -> Array:
+        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1)."""
+        xp = namespace(sign)
+        ends = reshape(xp.matrix_transpose(self.incidence), (self.count, 2, self.secrets))
+        return reshape(sign * ends, (sign.shape[0], 1, 2 * self.count, self.secrets))
+
+    def sum_per_secret(self, table: Array) -> Array:
+        """(..., T, 2, U) → (..., |S|, U): entries added up by secret."""
+        head, values = table.shape[:-3], table.shape[-1]
+        merged = reshape(table, head + (2 * self.count, values))
+        return namespace(table).matmul(self.incidence, merged)
+
+    def per_secret(self, table: Array) -> Array:
+        """(K, Y, T, 2, ...) → (K, Y, |S|, 2(|S|−1), ...): the same entries, grouped by secret."""
+        head, tail = table.shape[:2], table.shape[4:]
+        merged = reshape(table, head + (2 * self.count,) + tail)
+        shape = head + (self.secrets, 2 * (self.secrets - 1)) + tail
+        return reshape(namespace(table).take(merged, self.slots, axis=2), shape)
+
+    def block_matrix(self, diagonal: Array, off: Array) -> Array:
+        """One symmetric matrix (K, Y, |S|U, |S|U) per output.
+
+        From its blocks on the diagonal (K, Y, |S|, U, U) and above it (K, Y, T/2, U, U), in the order
+        of ``forth``.
+        """
+        s, head, values = self.secrets, diagonal.shape[:2], diagonal.shape[-1]
+        xp = namespace(diagonal)
+        matrix = xp.empty(head + (s, values, s, values), dtype=diagonal.dtype)
+        for secret in range(s):
+            matrix[:, :, secret, :, secret, :] = diagonal[:, :, secret, ...]
+        for place, (first, second) in enumerate(self.unordered):
+            block = off[:, :, place, ...]
+            matrix[:, :, first, :, second, :] = block
+            matrix[:, :, second, :, first, :] = xp.matrix_transpose(block)
+        return reshape(matrix, head + (s * values, s * values))
+
+    def blocks_above(self, left: Array, right: Array) -> Array:
+        """Sums of outer products (K, Y, T/2, U, U) for :meth:`block_matrix`.
+
+        A pair adds left ⊗ right, both (K, Y, T, m, U), to the block of its first and second secret.
+        """
+        xp = namespace(left)
+        (left, left_back), (right, right_back) = (
+            (xp.take(x, self.forth, axis=2), xp.take(x, self.back, axis=2)) for x in (left, right)
+        )
+        rows, columns = xp.concat([left, right_back], axis=-2), xp.concat([right, left_back], axis=-2)
+        return xp.matmul(xp.matrix_transpose(rows), columns)
+
+
+@lru_cache(maxsize=16)
+def _indices(secrets: int) -> tuple[Any, ...]:
+    """The unordered pairs, and the index arrays of :class:`Pairs` as NumPy's."""
+    pairs = ordered_pairs(secrets)
+    first, second = pairs.T
+    number = np.zeros((secrets, secrets), dtype=np.int64)
+    number[first, second] = np.arange(len(pairs))
+    forth = np.flatnonzero(first < second)
+    back = number[second[forth], first[forth]]
+    unordered = tuple((int(a), int(b)) for a, b in pairs[forth])
+    slots = np.argsort(pairs.reshape(-1), kind="stable")
+    incidence = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
+    return unordered, incidence, slots, forth, back

@@ -1,0 +1,264 @@
+"""The primal–dual path: iterate until the gap is proved; problems that are done leave the batch.
+
+Every iterate is strictly inside: Q > 0, p > 0, σ > 0, so every iterate is a strictly private
+protocol. Where the multipliers promise a small gap, each gives a lower bound too, and the best of either
+kind is kept. See ``docs/theory.md``, 'The engine'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rldp.designer.engine.algebra.arrays import along, choose, flat, map_arrays, reshape, take_problems
+from rldp.designer.engine.algebra.cores import one_blas_thread
+from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.step import Centre, Iterate, advance
+from rldp.designer.engine.terms.interface import PrivacyTerm
+from rldp.designer.engine.terms.pairs import NominalPrivacy, RobustPrivacy
+from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, UtilityTerm
+from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
+from rldp.theory.model import DesignProblem, Witness
+from rldp.theory.support import Array, namespace
+
+__all__ = ["Progress", "Solution", "solve"]
+
+_LIMIT = 200  # iterations
+_NEARLY = 3  # times the gap asked for: where the multipliers promise more, it is not worth proving
+_EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
+_MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good; as much per e^ε − 1 for privacy
+_LAG, _CAREFUL_LAG = 0.02, 0.2  # μ stays above this share of the gap, per slack
+_FIRST = 0.8  # how far a step is taken to have gone before the first
+_LOST = 100  # times the best gap: farther than this, a path will hardly come back
+_PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times six
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a running solve tells its caller.
+
+    Attributes
+    ----------
+    iteration : int
+        Of the solver; in a batch that is solved in several chunks, the chunks that are done.
+    finished, problems : int
+    worst_gap : float
+        The largest relative gap; what the path promises at first, what is proved near the end.
+    """
+
+    iteration: int
+    finished: int
+    problems: int
+    worst_gap: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best strictly private point and the best bound found, per problem.
+
+    Attributes
+    ----------
+    q : array (K, Y, |S|, U)
+    eta : array (K, Y, T, 2), or (K, 0) for nominal privacy, or (K, Y, 2|S| + 1) for windows
+        With Q, proves privacy over the whole set.
+    eta_utility : array (K, 1), or (K, 0) for nominal utility
+        With Q, proves the objective.
+    objective, bound : array (K,)
+        In the units of the scaled distortion; not yet rounded to the safe side.
+    witness : Witness
+        Proves the bound, in the same units; of windows, not of pairs, for a decoupled problem.
+    iterations : array (K,)
+    """
+
+    q: Array
+    eta: Array
+    eta_utility: Array
+    objective: Array
+    bound: Array
+    witness: Witness
+    iterations: Array
+
+
+@dataclass(frozen=True)
+class _Patience:
+    """Per problem: how often it has failed to get anywhere, and the gap it had."""
+
+    strikes: Array
+    gap: Array
+
+
+def solve(
+    problem: DesignProblem,
+    *,
+    gap: float,
+    xp: Any = np,
+    careful: bool = False,
+    callback: Callable[[Progress], None] | None = None,
+) -> Solution:
+    """Solve a batch until every gap is at most gap·max(1, objective) or no longer shrinks.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        With ε > 0 finite and at least two secrets and two outputs.
+    gap : float
+    xp : array namespace
+        The array library to compute with; the result is in its arrays.
+    careful : bool
+        Keep closer to the central path: more steps as a rule, fewer where the usual way fails.
+    """
+    with one_blas_thread(), np.errstate(all="ignore"):  # a step that leaves the floats is not taken
+        return _solve(problem, gap, xp, _CAREFUL_LAG if careful else _LAG, callback)
+
+
+def _solve(
+    problem: DesignProblem,
+    gap: float,
+    xp: Any,
+    lag: float,
+    callback: Callable[[Progress], None] | None,
+) -> Solution:
+    distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
+    iterate = _start(problem, distortion, xp)
+    total = iterate.q.shape[0]
+    where, price = xp.arange(total), _MISSING * (1 + 1 / xp.expm1(xp.asarray(problem.epsilon)))
+    record: Any = None  # a Solution, once there is one
+    patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
+    finished: list[tuple[Array, Solution]] = []
+    for iteration in range(_LIMIT + 1):
+        gap_now = known = _promised(iterate, distortion)
+        due = (known <= _NEARLY * gap) | (patience.strikes >= _PATIENCE)
+        done = None
+        if iteration == _LIMIT or bool(xp.any(due)):
+            record, gap_now = _recorded(iterate, distortion, record, iteration, price)
+            known = record.objective - record.bound
+            done = known <= _allowed(record.objective, gap, problem.scale)
+            done = done | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
+        patience = _judged(patience, known)
+        if callback is not None:
+            left = where.shape[0] if done is None else int(xp.sum(~done))
+            callback(Progress(iteration, total - left, total, _worst(known, iterate, problem.scale)))
+        if done is not None and bool(xp.all(done)):
+            finished.append((where, record))
+            break
+        if done is not None and bool(xp.any(done)):
+            finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
+            kept = (iterate, record, patience, where, price, gap_now)
+            iterate, record, patience, where, price, gap_now = take_problems(kept, xp.nonzero(~done)[0])
+        moved, length = advance(iterate, distortion, gap_now, lag)
+        sound = (length > 0) & xp.isfinite(moved.utility.objective)
+        stuck = xp.astype(~(length >= 1e-6), length.dtype)
+        patience = replace(patience, strikes=patience.strikes + stuck)
+        iterate = choose(sound, moved, iterate)
+    return _in_order(finished, xp)
+
+
+def _promised(iterate: Iterate, distortion: Array) -> Array:
+    """The gap that the multipliers promise, before anything is made of them that proves it: (K,)."""
+    xp, utility = namespace(iterate.q), iterate.utility
+    pi = reshape(utility.residual(utility.multipliers)[0], (-1, 1, *iterate.q.shape[2:]))
+    cost = distortion * pi + iterate.privacy.charge()
+    gap = utility.objective - xp.sum(flat(xp.min(cost, axis=1)), axis=1)
+    return xp.maximum(gap, iterate.mu)
+
+
+def _worst(gap: Array, iterate: Iterate, scale: float) -> float:
+    """The largest relative gap, for those who watch."""
+    xp = namespace(gap)
+    return float(xp.max(gap / xp.clip(iterate.utility.objective, min=1 / scale)))
+
+
+def _allowed(objective: Array, gap: float, scale: float) -> Array:
+    """The gap at which to stop: gap·max(1, objective), and tighter where the objective is small.
+
+    An objective far below 1 should be right to a few digits too; but no tighter than gap/50, for it
+    may be 0.
+    """
+    xp = namespace(objective)
+    asked = gap * xp.clip(objective, min=1 / scale)
+    return xp.minimum(asked, xp.clip(30 * gap * objective, min=0.02 * gap / scale))
+
+
+def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
+    """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
+    estimate = xp.asarray(problem.estimate)
+    k, secrets, values = estimate.shape
+    outputs = distortion.shape[0]
+    e = xp.exp(xp.asarray(problem.epsilon))
+    q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=estimate.dtype)
+    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=estimate.dtype)
+    pairs = Pairs.of(secrets, xp)
+    privacy: PrivacyTerm
+    utility: UtilityTerm
+    if problem.privacy is None:
+        nominal = (estimate, e, q, mu)
+        privacy = (
+            NominalWindows.start(*nominal) if problem.decoupled else NominalPrivacy.start(pairs, *nominal)
+        )
+    else:
+        order, budget = problem.privacy
+        robust = (estimate, e, order, xp.asarray(budget), q, mu)
+        privacy = RobustWindows.start(*robust) if problem.decoupled else RobustPrivacy.start(pairs, *robust)
+    v = flat(xp.sum(distortion * q, axis=1))
+    if problem.utility is None:
+        utility = NominalUtility.start(estimate, v)
+    else:
+        order, budget = problem.utility
+        utility = RobustUtility.start(estimate, order, xp.asarray(budget), v, mu)
+    pi, _ = utility.residual(utility.multipliers)
+    cost = distortion * reshape(pi, (k, 1, secrets, values))
+    cost = cost + privacy.residual(privacy.multipliers)[0]
+    least = xp.min(cost, axis=1, keepdims=True)
+    margin = along(0.3 * mu * outputs, q)
+    centre = Centre.of(q, privacy, utility)
+    multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
+    rough, reached = xp.zeros((k,), dtype=xp.bool), xp.full((k,), _FIRST, dtype=estimate.dtype)
+    nu = flat(least - margin)
+    return Iterate.of(q, multipliers, nu, privacy, utility, centre, _EASE / e**2, rough, reached)
+
+
+def _recorded(
+    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int, price: Array
+) -> tuple[Solution, Array]:
+    """The record with this iterate's objective and bound where they are better; and its own gap.
+
+    ``price`` (K,) is what an error in Σ Q = 1 costs, where the constraints have no room for it.
+    """
+    xp = namespace(iterate.q)
+    members = iterate.privacy.members()
+    distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
+    witness = Witness(iterate.privacy.weights(), members, distribution)
+    cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
+    bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
+    missing = xp.max(flat(xp.abs(1 - xp.sum(iterate.q, axis=1))), axis=1)
+    spare = xp.min(flat(iterate.privacy.sigma), axis=1) / 10
+    objective = iterate.utility.objective + price * xp.clip(missing - spare, min=0.0)
+    count = xp.full(bound.shape, float(iteration))
+    new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, witness, count)
+    if record is None:
+        return new, objective - bound
+    old = (record.q, record.eta, record.eta_utility, record.objective)
+    primal = choose(objective < record.objective, (new.q, new.eta, new.eta_utility, objective), old)
+    proof = choose(bound > record.bound, (bound, witness), (record.bound, record.witness))
+    return Solution(*primal, *proof, count), objective - bound
+
+
+def _judged(patience: _Patience, gap: Array) -> _Patience:
+    """A sixth of a strike for each iteration that does not better the gap, half for one that lost it."""
+    xp, better = namespace(gap), gap < 0.95 * patience.gap
+    if bool(xp.all(better)):
+        return _Patience(patience.strikes, gap)
+    idle, lost = (xp.astype(x, gap.dtype) for x in (~better, ~(gap < _LOST * patience.gap)))
+    return _Patience(patience.strikes + idle / 6 + lost / 3, xp.minimum(gap, patience.gap))
+
+
+def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:
+    """The solutions in the order the problems came in."""
+    if len(finished) == 1:
+        return finished[0][1]
+    order = xp.argsort(xp.concat([where for where, _ in finished]))
+    parts = [part for _, part in finished]
+    return map_arrays(lambda *arrays: xp.take(xp.concat(arrays), order, axis=0), *parts)

@@ -1,0 +1,267 @@
+r"""One iteration: a direction, its corrections, a step.
+
+Newton's system at an iterate is factorised once and solved a few times: for the direction to a smaller
+μ, and again with the second-order terms along that direction, those of the products of slacks and
+multipliers and those of the constraints themselves. A step that their curvature cuts short is corrected
+once more, by the second-order terms along itself. See ``docs/theory.md``, 'Direction and corrections'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose, flat, reshape
+from rldp.designer.engine.newton import NewtonSystem
+from rldp.designer.engine.terms.interface import PrivacyTerm
+from rldp.designer.engine.terms.robust import Bend
+from rldp.designer.engine.terms.utility import UtilityTerm
+from rldp.theory.support import Array, Variation, namespace
+
+__all__ = ["Iterate", "advance"]
+
+_BOUNDARY = 0.99  # share of the way to the boundary that a step may go
+_SIGMA_KEPT = 1e-3  # share of σ that a step must leave; σ is curved, so this is checked
+_SHORTER = 0.97  # of the length that a σ seen to fall short leads to expect
+_LEAST_CENTRING, _MOST_CENTRING = 0.02, 0.2  # the next μ, as a share of this one
+_SPREAD = 0.02  # μ stays above this share of the largest product
+_CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
+_FAR = 0.8  # a step that goes this far needs no further correction
+_NEAR = 0.3  # a correction that goes no farther than this is tried in smaller shares
+_SHARES = (0.5, 0.25, 0.1, 0.0)
+_LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
+
+
+@dataclass(frozen=True)
+class Centre(Constant):
+    """Where slacks lie side by side, and what their products with multipliers are on the central path."""
+
+    layout: Layout
+    shares: Array  # (M,): in units of μ
+    total: float
+
+    @classmethod
+    def of(cls, q: Array, privacy: PrivacyTerm, utility: UtilityTerm) -> Centre:
+        xp, layout = namespace(q), Layout.of((q, *privacy.slacks, *utility.slacks))
+        kinds = zip(layout.places, (1.0, *privacy.shares, *utility.shares), strict=True)
+        parts = [xp.full((place.stop - place.start,), share, dtype=q.dtype) for (place, _), share in kinds]
+        shares = xp.concat(parts)
+        return cls(layout, shares, float(xp.sum(shares)))
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A strictly private point with its multipliers."""
+
+    q: Array  # (K, Y, |S|, U)
+    l: Array  # noqa: E741 — multipliers of Q > 0, as in docs/theory.md
+    nu: Array  # (K, |S|U)
+    privacy: PrivacyTerm
+    utility: UtilityTerm
+    centre: Centre
+    slacks: Array  # (K, M): all of them side by side
+    multipliers: Array  # (K, M)
+    mu: Array  # (K,)
+    ease: Array  # (K,): below this ratio of multipliers to slacks elimination misses no digits
+    rough: Array  # (K,): whether it was found to
+    reached: Array  # (K,): length of the step that led here
+
+    @classmethod
+    def of(
+        cls,
+        q: Array,
+        multipliers: Array,
+        nu: Array,
+        privacy: PrivacyTerm,
+        utility: UtilityTerm,
+        centre: Centre,
+        ease: Array,
+        rough: Array,
+        reached: Array,
+    ) -> Iterate:
+        """With ``multipliers`` (K, M) of all slacks; the terms know where they are, not yet those."""
+        layout, end = centre.layout, 1 + len(privacy.slacks)
+        slacks = layout.join((q, *privacy.slacks, *utility.slacks))
+        mu = namespace(q).vecdot(slacks, multipliers) / centre.total
+        parts = layout.split(multipliers)
+        privacy, utility = privacy.with_multipliers(parts[1:end]), utility.with_multipliers(parts[end:])
+        return cls(q, parts[0], nu, privacy, utility, centre, slacks, multipliers, mu, ease, rough, reached)
+
+    @property
+    def unknowns(self) -> tuple[Array, ...]:
+        return self.q, self.privacy.eta, self.utility.eta, self.nu
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction in everything an iterate holds; slacks and multipliers side by side."""
+
+    unknowns: tuple[Array, ...]
+    slacks: Array  # (K, M)
+    multipliers: Array  # (K, M)
+    variation: Variation | None  # of the privacy constraints, unless they are linear
+    rough: Array  # (K,): where refinement was needed to find it
+
+
+@dataclass(frozen=True)
+class Local:
+    """An iterate and Newton's system there."""
+
+    iterate: Iterate
+    distortion: Array
+    system: NewtonSystem
+
+    @classmethod
+    def at(cls, iterate: Iterate, distortion: Array) -> Local:
+        privacy, utility = iterate.privacy.curvature(), iterate.utility.curvature()
+        barrier, layout = iterate.l / iterate.q, Layout.of(iterate.unknowns)
+        return cls(iterate, distortion, NewtonSystem(barrier, distortion, privacy, utility, layout))
+
+    @property
+    def layout(self) -> Layout:
+        return self.iterate.centre.layout
+
+    @property
+    def _utility_from(self) -> int:
+        """Where the slacks of the utility begin, in the order of ``layout``."""
+        return 1 + len(self.iterate.privacy.slacks)
+
+    def direction(self, target: Array, guide: Direction | None = None, rough: Array = None) -> Direction:
+        """Newton's direction towards products ``target`` (K,).
+
+        With a ``guide``, the second-order terms along it are taken into account. Only ``rough`` (K,)
+        problems are refined; if not given, those that need it.
+        """
+        it, xp = self.iterate, namespace(target)
+        wanted, bend, variation = target[:, None] * it.centre.shares, None, None
+        if guide is not None:
+            second, bend, variation = self._second_order(guide)
+            wanted = wanted - second
+        aimed = wanted / it.slacks
+        aims = self.layout.split(aimed)
+        end = self._utility_from
+        gq, geta = it.privacy.residual(aims[1:end], bend)
+        pi, geta_utility = it.utility.residual(aims[end:], variation)
+        cells = (it.q.shape[0], 1, *it.q.shape[2:])
+        rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
+        rhs = (rq, -geta, -geta_utility, flat(1 - xp.sum(it.q, axis=1)))
+        accuracy = 1000.0 if guide is None else 10.0  # in units of μ; without a guide it only is one
+        x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
+        dq, deta, deta_utility, _ = x
+        privacy = it.privacy.moves(dq, deta)
+        utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
+        moves = self.layout.join((dq, *privacy, *utility))
+        turns = aimed - it.multipliers * (1 + moves / it.slacks)
+        return Direction(x, moves, turns, it.privacy.along(privacy), rough)
+
+    def _second_order(self, guide: Direction) -> tuple[Array, Bend | None, Variation | None]:
+        """Second-order terms along a direction: of the products, and where ϱ and π find theirs."""
+        privacy, bend = self.iterate.privacy, None
+        second = guide.slacks * guide.multipliers
+        if guide.variation is not None:
+            place, _ = self.layout.places[1]
+            second[:, place] += flat(privacy.z * guide.variation.value_curvature)
+            bend = Bend(guide.variation, self.layout.part(guide.multipliers, 1))
+        places = range(self._utility_from, len(self.layout.places))
+        moves = tuple(self.layout.part(guide.slacks, place) for place in places)
+        return second, bend, self.iterate.utility.along(moves)
+
+    def reach(self, step: Direction) -> Array:
+        """How far a step should go: inside all boundaries, as far as second order can tell."""
+        it, xp = self.iterate, namespace(step.slacks)
+        slack, multiplier = step.slacks / it.slacks, step.multipliers / it.multipliers
+        fall = xp.min(xp.minimum(slack, multiplier), axis=1)
+        length = 1 / xp.clip(-fall / _BOUNDARY, min=1.0)
+        if step.variation is None:
+            return length
+        slope = self.layout.part(step.slacks, 1)
+        return self.reach_of_sigma(slope, step.variation.value_curvature, length)
+
+    def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
+        """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
+        xp = namespace(slope)
+        keep = (1 - 2 * _SIGMA_KEPT) * self.iterate.privacy.sigma
+        inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
+        return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
+
+    def tempered(self, plain: Direction, corrected: Direction) -> tuple[Direction, Array]:
+        """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
+        xp, step, length = namespace(plain.slacks), corrected, self.reach(corrected)
+        for share in _SHARES:
+            lost = ~(length >= _NEAR)
+            if not bool(xp.any(lost)):
+                break
+            step, length = self.farther(step, length, self._between(plain, corrected, share), lost)
+        return step, length
+
+    def _between(self, one: Direction, other: Direction, share: float) -> Direction:
+        """``one`` and a ``share`` of what leads to ``other``."""
+        pairs = zip(one.unknowns, other.unknowns, strict=True)
+        unknowns = tuple(x + share * (y - x) for x, y in pairs)
+        slacks = one.slacks + share * (other.slacks - one.slacks)
+        multipliers = one.multipliers + share * (other.multipliers - one.multipliers)
+        return Direction(unknowns, slacks, multipliers, self._variation(slacks), other.rough)
+
+    def _variation(self, slacks: Array) -> Variation | None:
+        """How the privacy constraints are curved along moves (K, M) of the slacks."""
+        return self.iterate.privacy.along(self.layout.split(slacks)[1 : self._utility_from])
+
+    def farther(
+        self, one: Direction, length: Array, other: Direction, short: Array
+    ) -> tuple[Direction, Array]:
+        """The direction that reaches farther, for ``short`` (K,) problems; ``one`` otherwise, and how far."""
+        reached = self.reach(other)
+        better = short & (reached > length)
+        chosen = choose(better, other, one)
+        if chosen is not one and chosen is not other:
+            chosen = replace(chosen, variation=self._variation(chosen.slacks))
+        return chosen, namespace(length).where(better, reached, length)
+
+
+def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> tuple[Iterate, Array]:
+    """One iteration; the new iterate and the length of its step.
+
+    μ stays above the share ``lag`` of the gap, per slack: the more, the more careful.
+    """
+    xp = namespace(iterate.q)
+    local = Local.at(iterate, distortion)
+    mu, total = iterate.mu, iterate.centre.total
+    centring = xp.clip((1 - iterate.reached) / 3, min=_LEAST_CENTRING, max=_MOST_CENTRING)
+    widest = xp.max(iterate.slacks * iterate.multipliers / iterate.centre.shares, axis=1)
+    target = xp.maximum(centring * mu, xp.maximum(_SPREAD * widest, lag * gap_now / total))
+    target = xp.minimum(target, mu)
+    plain = local.direction(target, rough=iterate.rough)
+    stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
+    step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
+    step, length = local.tempered(plain, step)
+    for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
+        short = ~(length >= _FAR)
+        if not bool(xp.any(short)):
+            break
+        corrected, length = local.farther(step, length, local.direction(target, step, step.rough), short)
+        if corrected is step:
+            break
+        step = corrected
+    return _moved(local, step, length)
+
+
+def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array]:
+    """The iterate after the step, shortened until the curved slacks stay positive."""
+    xp = namespace(length)
+    iterate, sigma = local.iterate, local.iterate.privacy.sigma
+    for _ in range(60):
+        ways = zip(iterate.unknowns, step.unknowns, strict=True)
+        q, eta, eta_utility, nu = (x + along(length, x) * dx for x, dx in ways)
+        privacy = iterate.privacy.at(q, eta)
+        short = ~xp.all(flat(privacy.sigma > _SIGMA_KEPT * sigma), axis=1)
+        if not bool(xp.any(short)):
+            break
+        slope = local.layout.part(step.slacks, 1)
+        curve = ((privacy.sigma - sigma) / along(length, sigma) - slope) / along(length, sigma)
+        fitting = _SHORTER * local.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
+        length = xp.where(short, fitting, length)
+    else:
+        length = xp.where(short, 0.0, length)
+    utility = iterate.utility.at(flat(xp.sum(local.distortion * q, axis=1)), eta_utility)
+    multipliers = iterate.multipliers + length[:, None] * step.multipliers
+    kept = (iterate.centre, iterate.ease)
+    return Iterate.of(q, multipliers, nu, privacy, utility, *kept, step.rough, length), length

@@ -1,0 +1,1 @@
+"""What a Newton step is made of: privacy and utility at a strictly private point."""

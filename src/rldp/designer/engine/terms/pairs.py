@@ -1,0 +1,305 @@
+r"""Privacy terms: the constraints of one output on pairs of secrets, at a strictly private point.
+
+For an output y and a pair (s1, s2) put :math:`x_1 = Q[s_1,:,y]`, :math:`x_2 = -E\,Q[s_2,:,y]`.
+
+* nominal: :math:`\sigma = -\sum_i \hat P_{\cdot|s_i}\cdot x_i > 0`;
+* robust: :math:`\sigma = G(p) - \eta_1 - \eta_2 > 0` with :math:`p_i = \eta_i - x_i > 0`.
+
+z is the multiplier of σ > 0 and w that of p > 0. Stationarity sees a term only through
+:math:`\varrho_i = z\,\nabla_i G + w_i` (nominal: :math:`z\,\hat P_{\cdot|s_i}`), which is z times a
+member of the projected set; see ``docs/theory.md``, 'The engine'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape, updated
+from rldp.designer.engine.algebra.dense import DenseBlocks
+from rldp.designer.engine.algebra.forms import Forms, forms_of
+from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.terms.linear import LinearTerm
+from rldp.designer.engine.terms.robust import Bend, RobustTerm
+from rldp.theory.support import Array, MeanPoint, NestedMean, namespace, row_sum
+
+
+@dataclass(frozen=True)
+class NominalPrivacy(LinearTerm):
+    """Linear constraints under the estimate; pairs with an unseen secret hold by definition."""
+
+    forms: Forms
+    conditionals: Array  # (K, 1, T, 2, U): zero in pairs that hold by definition
+    rows: Array  # (K, 1, T, 1, ·): σ as a form of Q
+    active: Array  # (K, 1, T)
+    eta: Array  # (K, 0)
+    sigma: Array  # (K, Y, T)
+    z: Array  # (K, Y, T)
+
+    @classmethod
+    def start(cls, pairs: Pairs, estimate: Array, e: Array, q: Array, mu: Array) -> NominalPrivacy:
+        """At the uniform protocol ``q``, centred at ``mu``."""
+        masses, conditionals, sign = _per_pair(pairs, estimate, e)
+        xp = namespace(q)
+        active = xp.min(masses, axis=-1) > 0
+        conditionals = xp.where(active[..., None, None], conditionals, 0.0)
+        forms = forms_of(pairs, sign, q.shape[3])
+        rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
+        return cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q).centred(mu)
+
+    def at(self, q: Array, eta: Array = None) -> NominalPrivacy:
+        xp = namespace(q)
+        return updated(self, sigma=xp.where(self.active, self.slope(q), 1.0))
+
+    def slope(self, dq: Array) -> Array:
+        """Change of σ along a step."""
+        return self.forms.values(self.rows, dq)[..., 0]
+
+    def charged(self, z: Array) -> Array:
+        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return -self.forms.total(self.rows, z[..., None])
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
+        return self.charged(multipliers[0]), self.eta
+
+    def curvature(self) -> NominalCurvature:
+        return NominalCurvature(self)
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (self.slope(dq),)
+
+    def members(self) -> Array:
+        """The only member of the projected set: the estimated conditionals."""
+        xp = namespace(self.z)
+        return xp.broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
+
+    def weights(self) -> Array:
+        """What the members weigh in a lower bound."""
+        return self.z
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.charge()
+
+
+@dataclass(frozen=True)
+class NominalCurvature:
+    """Newton's quadratic model of the linear constraints: a rank one per pair and output."""
+
+    term: NominalPrivacy
+
+    @property
+    def _weight(self) -> Array:
+        return self.term.z / self.term.sigma
+
+    def blocks(self, barrier: Array) -> DenseBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
+
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
+        scaled = self._weight[:, outputs, :, None, None] * self.term.rows
+        rows = namespace(scaled).broadcast_to(self.term.rows, scaled.shape)
+        return add_to_diagonal(self.term.forms.gram(scaled, rows), barrier[:, outputs, ...])
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step."""
+        return self.term.charged(-self._weight * self.term.slope(dq)), deta
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        return 0.0, geta
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        return eta0
+
+
+@dataclass(frozen=True)
+class RobustPrivacy(RobustTerm):
+    """Constraints over the whole projected set, with two scalars η per pair and output."""
+
+    pairs: Pairs
+    forms: Forms
+    to_ends: Array  # (K, 1, 2T, |S|): from Q to x
+    mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
+    eta: Array  # (K, Y, T, 2)
+    point: MeanPoint  # at p (K, Y, T, 2, U)
+    sigma: Array  # (K, Y, T)
+    z: Array  # (K, Y, T)
+    w: Array  # (K, Y, T, 2, U)
+
+    @classmethod
+    def start(
+        cls, pairs: Pairs, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
+    ) -> RobustPrivacy:
+        """At the uniform protocol ``q``, centred at ``mu``.
+
+        There v is constant and any η above it loses a fixed share of its excess, the deficit. The
+        excess starts at the scale the solution will want, deficit^(−1/2), if half the slack allows.
+        """
+        xp = namespace(q)
+        masses, conditionals, sign = _per_pair(pairs, estimate, e)
+        mean = NestedMean(order, masses, conditionals, budget[:, None, None])
+        total = row_sum(masses)
+        share = masses / xp.where(total > 0, total, 1.0)[..., None]
+        slack = ((e - 1) / q.shape[1])[:, None, None]
+        excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)[..., None] * share
+        excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
+        eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
+        forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign)
+        shell = cls(pairs, forms, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
+        shell = shell.at(q, eta)
+        return shell.centred(mu)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Of μ for each kind of slack: all p that see a cell of Q together as much as the cell."""
+        return 1.0, 1 / (2 * (self.pairs.secrets - 1))
+
+    def at(self, q: Array, eta: Array) -> RobustPrivacy:
+        point = self.mean.at(eta[..., None] - self._x(q))
+        return updated(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
+
+    def _x(self, q: Array) -> Array:
+        x = namespace(q).matmul(self.to_ends, q)
+        return reshape(x, (*q.shape[:2], self.pairs.count, 2, q.shape[3]))
+
+    def to_q(self, rho: Array) -> Array:
+        """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
+        return self._gathered(self.to_ends, rho)
+
+    def _gathered(self, ends: Array, table: Array) -> Array:
+        xp, (k, outputs, pairs, two, values) = namespace(table), table.shape
+        merged = reshape(table, (k, outputs, pairs * two, values))
+        return xp.matmul(xp.matrix_transpose(ends), merged)
+
+    def squared_to_q(self, curvature: Array) -> Array:
+        """What curvatures (K, Y, T, 2, U) along x mean along Q: (K, Y, |S|, U)."""
+        return self._gathered(self.to_ends**2, curvature)
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in η, for the given multipliers.
+
+        With a ``bend``, half its second derivative along that step is added.
+        """
+        z, rho = multipliers[0], self.rho(multipliers, bend)
+        return self.to_q(rho), z[..., None] - row_sum(rho)
+
+    def curvature(self) -> RobustCurvature:
+        return RobustCurvature.of(self)
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        xp = namespace(dq)
+        dp = deta[..., None] - self._x(dq)
+        return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
+
+    def weights(self) -> Array:
+        """What the members weigh in a lower bound."""
+        return self.z
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.to_q(self.z[..., None, None] * members)
+
+
+@dataclass(frozen=True)
+class RobustCurvature:
+    r"""Newton's quadratic model of the robust constraints, with η eliminated by hand.
+
+    In :math:`x_i` a pair contributes :math:`\mathrm{diag}(D_i)`, a quadratic form ``base`` in the two
+    numbers :math:`b_i = \beta_i\cdot x_i`, and less what η can give way: with the cross term
+    :math:`-d\eta\cdot Cx` and the Hessian H in η, that is :math:`Cx\cdot H^{-1}Cx`. Rows are forms of Q.
+    """
+
+    term: RobustPrivacy
+    ratio: Array  # (K, Y, T): z/σ
+    stiffness: Array  # (K, Y, T, 2, U): w/p
+    diagonal: Array  # (K, Y, T, 2, U): D
+    inverse: Array  # (K, Y, T, 2, 2): H⁻¹
+    base: Array  # (K, Y, T, 2, 2)
+    beta: Array  # (K, Y, T, 2, ·): rows b
+    cross: Array  # (K, Y, T, 2, ·): rows C
+    reply: Array  # (K, Y, T, 2, ·): rows H⁻¹C
+
+    @classmethod
+    def of(cls, term: RobustPrivacy) -> RobustCurvature:
+        point, z = term.point, term.z
+        xp = namespace(z)
+        slope = point.value[..., None] * point.tau  # ∂G/∂b
+        within = (1 - point.rho) * z[..., None] * slope
+        between = (1 - point.theta) * z * slope[..., 0] * point.tau[..., 1]
+        ratio = z / term.sigma
+        r = row_sum(point.beta)
+        deviation = point.inverse - r[..., None]
+        stiffness = term.w * point.inverse
+        pull = within[..., None] * point.beta
+        pulled = pull * deviation
+        variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
+
+        # Beyond variances and D, the model is the square of Aη − Bb: its rows are G's curvature between
+        # the groups and σ.
+        opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
+        steep = xp.sqrt(ratio)[..., None]
+        a = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
+        b = xp.stack([opposed, steep * slope], axis=-2)
+        transposed = xp.matrix_transpose(a)
+        inverse = _inverse(variance, a, xp.matmul(transposed, a))
+        beta = term.forms.rows(point.beta)
+        cross = xp.matmul(xp.matmul(transposed, b), beta) + term.forms.rows(pulled + stiffness)
+        base = xp.matmul(xp.matrix_transpose(b), b) - diagonal_matrix(within)
+        reply = xp.matmul(inverse, cross)
+        return cls(
+            term, ratio, stiffness, pull * point.inverse + stiffness, inverse, base, beta, cross, reply
+        )
+
+    def blocks(self, barrier: Array) -> DenseBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
+
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
+        beta, cross, reply = (x[:, outputs, ...] for x in (self.beta, self.cross, self.reply))
+        xp, term = namespace(beta), self.term
+        left = xp.concat([beta, cross], axis=-2)
+        right = xp.concat([xp.matmul(self.base[:, outputs, ...], beta), -reply], axis=-2)
+        diagonal = barrier[:, outputs, ...] + term.squared_to_q(self.diagonal[:, outputs, ...])
+        return add_to_diagonal(term.forms.gram(left, right), diagonal)
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        term = self.term
+        dsigma, dp = term.moves(dq, deta)
+        dz = -self.ratio * dsigma
+        slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
+        rho = term.point.gradient * slope - self.stiffness * dp
+        return term.to_q(rho), dz[..., None] - row_sum(rho)
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
+        return self.term.forms.total(self.reply, geta), -apply(self.inverse, geta)
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The η step that belongs to ``dq``."""
+        return eta0 + self.term.forms.values(self.reply, dq)
+
+
+def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Array]:
+    """Masses (K, 1, T, 2), conditionals (K, 1, T, 2, U) and signs of the pairs."""
+    xp = namespace(estimate)
+    masses = row_sum(estimate)
+    conditionals = estimate / xp.where(masses > 0, masses, 1.0)[..., None]
+    sign = xp.stack([xp.ones_like(e), -e], axis=-1)[:, None, None, :, None]
+    ends = pairs.ends_of(xp.concat([masses[..., None], conditionals], axis=-1))[:, None, ...]
+    return ends[..., 0], ends[..., 1:], sign
+
+
+def _inverse(variance: Array, a: Array, square: Array) -> Array:
+    """(diag(variance) + aᵀa)⁻¹ for 2×2 matrices, aᵀa = ``square``; in the determinant nothing cancels."""
+    xp = namespace(a)
+    v0, v1 = variance[..., 0], variance[..., 1]
+    h00, h01, h11 = v0 + square[..., 0, 0], square[..., 0, 1], v1 + square[..., 1, 1]
+    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
+    determinant = v0 * h11 + v1 * square[..., 0, 0] + area**2
+    adjugate = xp.stack([h11, -h01, -h01, h00], axis=-1) / determinant[..., None]
+    return reshape(adjugate, a.shape)

@@ -1,0 +1,77 @@
+r"""What robust privacy terms share, whether they compare pairs of secrets or keep windows.
+
+A term has constraints :math:`\sigma > 0` that hold G at points :math:`p > 0`, with multipliers z and w.
+Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+from rldp.designer.engine.algebra.arrays import along, updated
+from rldp.theory.support import Array, MeanPoint, NestedMean, Variation, row_sum
+
+Term = TypeVar("Term", bound="RobustTerm")
+
+
+class Bend(NamedTuple):
+    """A step, as the second derivatives of a term see it."""
+
+    variation: Variation
+    dz: Array
+
+
+class RobustTerm:
+    """Slacks σ and p, their multipliers, and how the constraints are curved."""
+
+    mean: NestedMean
+    point: MeanPoint
+    sigma: Array
+    z: Array
+    w: Array
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return self.sigma, self.point.p
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return self.z, self.w
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Of μ for each kind of slack."""
+        return 1.0, 1.0
+
+    def centred(self: Term, mu: Array) -> Term:
+        """With multipliers on the central path."""
+        pairs = zip(self.shares, self.slacks, strict=True)
+        return self.with_multipliers(tuple(along(share * mu, slack) / slack for share, slack in pairs))
+
+    def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
+        return updated(self, z=multipliers[0], w=multipliers[1])
+
+    def rho(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> Array:
+        """ϱ for the given multipliers, and half its second derivative along a step."""
+        z, w = multipliers
+        if bend is None:
+            return z[..., None, None] * self.point.gradient + w
+        z, dz, z_now = (x[..., None, None] for x in (z, bend.dz, self.z))
+        return bend.variation.bent_gradient(z, dz, z_now) + w
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step that moves the slacks so."""
+        return self.point.along(moves[1])
+
+    def charge(self) -> Array:
+        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        return self.to_q(self.rho(self.multipliers))
+
+    def to_q(self, rho: Array) -> Array:
+        """What entries of ϱ mean for Q: (K, Y, |S|, U)."""
+        raise NotImplementedError
+
+    def members(self) -> Array:
+        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
+        rho = self.rho(self.multipliers)
+        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])

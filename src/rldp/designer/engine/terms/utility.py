@@ -1,0 +1,188 @@
+r"""Utility terms: the objective as a function of :math:`v = \sum_y d(\cdot,y)\,Q[\cdot,\cdot,y]`.
+
+* nominal: :math:`\hat P\cdot v`;
+* robust: :math:`\min_\eta \eta - G(\eta - v)` over :math:`p = \eta - v > 0`, the support function of
+  the set (one group that holds every cell), with multipliers w of p > 0.
+
+Stationarity sees a term only through :math:`\pi = \nabla G + w`, a member of the set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rldp.designer.engine.algebra.arrays import along, diagonal_matrix, flat, updated
+from rldp.theory.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+
+
+@dataclass(frozen=True)
+class NominalUtility:
+    """Expected distortion under the estimate."""
+
+    estimate: Array  # (K, |S|U)
+    eta: Array  # (K, 0)
+    objective: Array  # (K,)
+
+    slacks: tuple[Array, ...] = ()
+    multipliers: tuple[Array, ...] = ()
+    shares: tuple[float, ...] = ()
+
+    @classmethod
+    def start(cls, estimate: Array, v: Array) -> NominalUtility:
+        cells = flat(estimate)
+        return cls(cells, cells[:, :0], cells[:, 0]).at(v)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalUtility:
+        return self
+
+    def at(self, v: Array, eta: Array = None) -> NominalUtility:
+        xp = namespace(v)
+        return updated(self, objective=xp.vecdot(self.estimate, v))
+
+    def residual(
+        self, multipliers: tuple[Array, ...], variation: Variation | None = None
+    ) -> tuple[Array, Array]:
+        """π and the gradient in η."""
+        return self.estimate, self.eta
+
+    def curvature(self) -> None:
+        """A linear function has none."""
+
+    def moves(self, dv: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return ()
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the objective is curved along a step: not at all."""
+        return None
+
+    def member(self) -> Array:
+        """The distribution that the lower bound uses: (K, |S|U)."""
+        return self.estimate
+
+
+@dataclass(frozen=True)
+class RobustUtility:
+    """Largest expected distortion over a set."""
+
+    mean: NestedMean  # one group of |S|U cells: (K, 1, |S|U)
+    eta: Array  # (K, 1)
+    point: MeanPoint  # at p (K, 1, |S|U)
+    objective: Array  # (K,)
+    w: Array  # (K, 1, |S|U)
+
+    shares: tuple[float, ...] = (1.0,)
+
+    @classmethod
+    def start(cls, estimate: Array, order: float, budget: Array, v: Array, mu: Array) -> RobustUtility:
+        """At the uniform protocol, with η at the scale the solution will want."""
+        xp = namespace(v)
+        cells = flat(estimate)[:, None, :]
+        mean = NestedMean(order, xp.ones_like(cells[..., 0]), cells, budget)
+        spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
+        eta = (xp.max(v, axis=-1) + (spread + 0.1) * mean.deficit**-0.5)[:, None]
+        shell = cls(mean, eta, None, None, None).at(v, eta)  # type: ignore[arg-type]
+        return updated(shell, w=along(mu, shell.point.p) / shell.point.p)
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return (self.point.p,)
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return (self.w,)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> RobustUtility:
+        return updated(self, w=multipliers[0])
+
+    def at(self, v: Array, eta: Array) -> RobustUtility:
+        point = self.mean.at(eta[..., None] - v[:, None, :])
+        return updated(self, eta=eta, point=point, objective=eta[:, 0] - point.value)
+
+    def residual(
+        self, multipliers: tuple[Array, ...], variation: Variation | None = None
+    ) -> tuple[Array, Array]:
+        """π and the gradient in η; with a ``variation``, half their second derivative is added."""
+        gradient = self.point.gradient if variation is None else variation.bent_gradient(1.0, 0.0, 1.0)
+        pi = (gradient + multipliers[0])[:, 0, :]
+        return pi, 1 - row_sum(pi)[:, None]
+
+    def curvature(self) -> UtilityCurvature:
+        return UtilityCurvature.of(self)
+
+    def moves(self, dv: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (deta[..., None] - dv[:, None, :],)
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the objective is curved along a step that moves the slacks so."""
+        return self.point.along(moves[0])
+
+    def member(self) -> Array:
+        """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
+        pi = self.point.gradient + self.w
+        return self.mean.pulled_inside(pi / row_sum(pi)[..., None])[:, 0, :]
+
+
+@dataclass(frozen=True)
+class UtilityCurvature:
+    """Newton's quadratic model of the robust objective in v, with η eliminated by hand."""
+
+    term: RobustUtility
+    a: Array  # (K, |S|U)
+    diagonal: Array  # (K, |S|U)
+    stiffness: Array  # (K, 1, |S|U): w/p
+    within: Array  # (K,)
+    eta_curvature: Array  # (K,)
+
+    @classmethod
+    def of(cls, term: RobustUtility) -> UtilityCurvature:
+        point = term.point
+        within = point.value * (1 - point.rho)
+        stiffness = term.w * point.inverse
+        deviation = point.inverse - row_sum(point.beta)[..., None]
+        pull = within[:, None, None] * point.beta
+        variance = row_sum(pull * point.p * deviation**2 + stiffness)
+        a = pull * deviation + stiffness
+        diagonal = pull * point.inverse + stiffness
+        return cls(term, a[:, 0, :], diagonal[:, 0, :], stiffness, within, variance[:, 0])
+
+    def matrix(self) -> Array:
+        """(K, |S|U, |S|U)."""
+        beta = self.term.point.beta[:, 0, :]
+        rank_one = self.within[:, None, None] * beta[:, :, None] * beta[:, None, :]
+        scaled = self.a / self.eta_curvature[:, None]
+        return diagonal_matrix(self.diagonal) - rank_one - scaled[:, :, None] * self.a[:, None, :]
+
+    def compliance(self) -> tuple[Array, Array, Array]:
+        r"""How v gives way to forces F, before η is eliminated: 1/D and β/D (K, |S|U), and δ (K,).
+
+        :math:`v - \eta = D^{-1}F + D^{-1}\beta\,c` with :math:`\delta c = \beta\cdot D^{-1}F`; see
+        ``docs/theory.md``, 'Windows'.
+        """
+        point = self.term.point
+        pull = point.beta[:, 0, :] / self.diagonal
+        left = row_sum((point.omega * self.stiffness)[:, 0, :] / self.diagonal) / self.within
+        return 1 / self.diagonal, pull, left
+
+    def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of π and of the gradient in η along a step."""
+        term = self.term
+        dp = deta[..., None] - dv[:, None, :]
+        pi = term.point.gradient * term.point.along(dp).log_gradient_slope
+        pi = pi - self.stiffness * dp
+        return pi[:, 0, :], -row_sum(pi)
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in η means for v, and the η step it asks for by itself."""
+        eta0 = -geta / self.eta_curvature[:, None]
+        return -self.a * eta0, eta0
+
+    def expand(self, dv: Array, eta0: Array) -> Array:
+        """The η step that belongs to ``dv``."""
+        xp = namespace(dv)
+        return eta0 + (xp.vecdot(self.a, dv) / self.eta_curvature)[:, None]
+
+
+UtilityTerm: TypeAlias = NominalUtility | RobustUtility

@@ -1,0 +1,365 @@
+r"""Decoupled privacy terms: one window for the probability of an output, whatever the secret.
+
+Instead of two secrets that share a budget, every secret s has all of it: with
+:math:`\Delta_s = \Delta/\hat P_s` its conditional lies in a ball of its own, and :math:`P(y|s)` is kept
+in one window :math:`[a_y/E, a_y]`, the same for all secrets. A row is a secret and a side of the window,
+
+.. math:: x = Q[s,:,y],\ o = 1 \text{ (upper)};\qquad x = -E\,Q[s,:,y],\ o = -1 \text{ (lower)};
+
+it asks :math:`\sigma = o\,a_y - \eta + g(p) > 0` with :math:`p = \eta - x > 0`, g the power mean of the
+ball; under the estimate alone, where windows are privacy itself,
+:math:`\sigma = o\,a_y - \hat P_{\cdot|s}\cdot x > 0`. There are 2|S| rows per output instead of |S|(|S|−1)
+pairs, each touches one secret only, and they meet in :math:`a_y` alone. See ``docs/theory.md``, 'Windows'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from rldp.designer.engine.algebra.arrays import updated
+from rldp.designer.engine.algebra.low_rank import SeparateBlocks
+from rldp.designer.engine.terms.linear import LinearTerm
+from rldp.designer.engine.terms.robust import Bend, RobustTerm
+from rldp.theory.support import Array, MeanPoint, NestedMean, namespace, row_sum
+
+
+class Windows:
+    """What rows do to Q and to a, whatever the set: upper sides of all secrets first, then lower ones."""
+
+    sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
+    offset: Array  # (K, 1, 2S): o
+    z: Array  # (K, Y, 2S)
+
+    def x_of(self, q: Array) -> Array:
+        """What the rows see of Q: (K, Y, 2S, 1, U)."""
+        return self.sign * _both_sides(q, axis=2)[..., None, :]
+
+    def to_q(self, rho: Array) -> Array:
+        """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
+        signed = (self.sign * rho)[..., 0, :]
+        half = signed.shape[2] // 2
+        return signed[:, :, :half, :] + signed[:, :, half:, :]
+
+    def level_of(self, z: Array) -> Array:
+        """What multipliers ``z`` of σ > 0 ask of a: (K, Y, 1)."""
+        return -row_sum(self.offset * z)[..., None]
+
+    def weights(self) -> Array:
+        """z, scaled down where one side of an output outweighs the other.
+
+        A bound must hold for every a, so both sides have to weigh the same.
+        """
+        xp, z = namespace(self.z), self.offset**2 * self.z
+        half = z.shape[-1] // 2
+        upper, lower = z[..., :half], z[..., half:]
+        above, below = row_sum(upper)[..., None], row_sum(lower)[..., None]
+        least = xp.minimum(above, below)
+        return xp.concat([upper * (least / above), lower * (least / below)], axis=-1)
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.to_q(self.weights()[..., None, None] * members)
+
+
+@dataclass(frozen=True)
+class NominalWindows(Windows, LinearTerm):
+    """Linear rows under the estimate; those of an unseen secret hold by definition. ``eta`` holds a."""
+
+    sign: Array  # (K, 1, 2S, 1, 1)
+    offset: Array  # (K, 1, 2S): 0 in rows that hold by definition
+    conditionals: Array  # (K, 1, 2S, 1, U): as are these
+    q: Array  # (K, Y, S, U)
+    eta: Array  # (K, Y, 1)
+    sigma: Array  # (K, Y, 2S)
+    z: Array  # (K, Y, 2S)
+
+    @classmethod
+    def start(cls, estimate: Array, e: Array, q: Array, mu: Array) -> NominalWindows:
+        """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
+        seen, _, conditionals = _per_secret(estimate)
+        sign, offset, level = _middle(e, seen, q)
+        conditionals = _both_sides(conditionals)[:, None, :, None, :]
+        shell = cls(sign, offset * _both_sides(seen)[:, None, :], conditionals, q, level, None, None)
+        return shell.at(q, level).centred(mu)
+
+    def at(self, q: Array, eta: Array) -> NominalWindows:
+        sigma = self.moves(q, eta)[0] + (1 - self.offset**2)
+        return updated(self, q=q, eta=eta, sigma=sigma)
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return (self.offset * deta - self.seen_by_rows(dq),)
+
+    def seen_by_rows(self, q: Array) -> Array:
+        """The mean of x under the estimate: (K, Y, 2S)."""
+        return namespace(q).vecdot(self.conditionals, self.x_of(q))[..., 0]
+
+    def charged(self, z: Array) -> Array:
+        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        return self.to_q(z[..., None, None] * self.conditionals)
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in a, for the given multipliers."""
+        return self.charged(multipliers[0]), self.level_of(multipliers[0])
+
+    def curvature(self) -> NominalWindowsCurvature:
+        return NominalWindowsCurvature(self)
+
+    def members(self) -> Array:
+        """The only member of the projected set: the estimated conditionals."""
+        return namespace(self.z).broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
+
+
+@dataclass(frozen=True)
+class NominalWindowsCurvature:
+    """Newton's quadratic model of the linear rows, with a eliminated by hand."""
+
+    term: NominalWindows
+
+    @cached_property
+    def _weight(self) -> Array:
+        return self.term.z / self.term.sigma
+
+    @cached_property
+    def _level(self) -> Array:
+        """Curvature in a: (K, Y, 1)."""
+        return row_sum(self.term.offset**2 * self._weight)[..., None]
+
+    def blocks(self, barrier: Array) -> SeparateBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        term, half = self.term, barrier.shape[2]
+        weights = (term.sign[..., 0, 0] ** 2 * self._weight)[..., None, None]
+        vectors = term.conditionals[:, :, :half, 0, :, None]
+        kernel = weights[:, :, :half, ...] + weights[:, :, half:, ...]
+        products = row_sum(term.offset**2 * term.z * term.sigma)
+        return SeparateBlocks.of(barrier, vectors, kernel, *_scaling(term, barrier, term.charge(), products))
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        return self.term.residual((-self._weight * self.term.moves(dq, deta)[0],))
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate a: what a residual in it means for Q, and the step it asks for by itself."""
+        eta0 = -geta / self._level
+        return -self.term.charged(self._weight * self.term.offset * eta0), eta0
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The step in a that belongs to ``dq``."""
+        return eta0 - self.term.level_of(self._weight * self.term.seen_by_rows(dq)) / self._level
+
+
+@dataclass(frozen=True)
+class RobustWindows(Windows, RobustTerm):
+    """The rows of every output, upper sides first; ``eta`` holds their η and, last, the output's a."""
+
+    sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
+    offset: Array  # (K, 1, 2S): o
+    mean: NestedMean  # of the balls: (K, 1, 2S, 1, U)
+    q: Array  # (K, Y, S, U)
+    eta: Array  # (K, Y, 2S + 1)
+    point: MeanPoint  # at p (K, Y, 2S, 1, U)
+    sigma: Array  # (K, Y, 2S)
+    z: Array  # (K, Y, 2S)
+    w: Array  # (K, Y, 2S, 1, U)
+
+    @classmethod
+    def start(
+        cls, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
+    ) -> RobustWindows:
+        """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
+        xp = namespace(q)
+        seen, known, conditionals = _per_secret(estimate)
+        mean = NestedMean(
+            order,
+            _both_sides(seen)[:, None, :, None],
+            _both_sides(conditionals)[:, None, :, None, :],
+            _both_sides(budget[:, None] / known)[:, None, :],
+        )
+        sign, offset, level = _middle(e, seen, q)
+        shell = cls(sign, offset, mean, q, None, None, None, None, None)  # type: ignore[arg-type]
+        top = xp.max(shell.x_of(q), axis=(-2, -1))
+        room = offset * level - top
+        excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
+        excess = xp.where(mean.masses[..., 0] > 0, excess, 0.2 * room)
+        shell = shell.at(q, _join(top + excess, level))
+        return shell.centred(mu)
+
+    def at(self, q: Array, eta: Array) -> RobustWindows:
+        rows, level = eta[..., :-1], eta[..., -1:]
+        point = self.mean.at(rows[..., None, None] - self.x_of(q))
+        return updated(self, q=q, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
+
+    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers.
+
+        With a ``bend``, half its second derivative along that step is added.
+        """
+        z, rho = multipliers[0], self.rho(multipliers, bend)
+        return self.to_q(rho), _join(z - row_sum(rho)[..., 0], self.level_of(z))
+
+    def curvature(self) -> RobustWindowsCurvature:
+        return RobustWindowsCurvature.of(self)
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        xp = namespace(dq)
+        rows, level = deta[..., :-1], deta[..., -1:]
+        dp = rows[..., None, None] - self.x_of(dq)
+        return self.offset * level - rows + xp.vecdot(self.point.gradient, dp)[..., 0], dp
+
+
+@dataclass(frozen=True)
+class RobustWindowsCurvature:
+    r"""Newton's quadratic model of the rows, with η and then a eliminated by hand.
+
+    With :math:`b = \beta\cdot x`, a row contributes :math:`\mathrm{diag}(D)` plus a quadratic form in b and
+    :math:`A\cdot x`; a meets x through the same two numbers.
+    """
+
+    term: RobustWindows
+    a: Array  # (K, Y, 2S, U): A
+    diagonal: Array  # (K, Y, 2S, U): D
+    within: Array  # (K, Y, 2S): curvature of g that is taken back along β
+    variance: Array  # (K, Y, 2S): curvature in η without that of σ
+    ratio: Array  # (K, Y, 2S): z/σ
+    c: Array  # (K, Y, 2S): ∂σ/∂η
+    stiffness: Array  # (K, Y, 2S): curvature in η
+    level: Array  # (K, Y): curvature in a, once η is eliminated
+
+    @classmethod
+    def of(cls, term: RobustWindows) -> RobustWindowsCurvature:
+        point = term.point
+        within = term.z * point.value * (1 - point.rho)
+        pull = within[..., None, None] * point.beta
+        push = term.w * point.inverse
+        r = row_sum(point.beta)
+        deviation = point.inverse - r[..., None]
+        variance = row_sum(pull * point.p * deviation**2 + push)[..., 0]
+        ratio = term.z / term.sigma
+        c = point.value * r[..., 0] - 1
+        stiffness = variance + ratio * c**2
+        return cls(
+            term,
+            (pull * deviation + push)[..., 0, :],
+            (pull * point.inverse + push)[..., 0, :],
+            within,
+            variance,
+            ratio,
+            c,
+            stiffness,
+            row_sum(ratio * variance / stiffness),
+        )
+
+    @property
+    def _slope(self) -> Array:
+        """∂σ/∂b times z/σ."""
+        return self.ratio * self.term.point.value
+
+    def blocks(self, barrier: Array) -> SeparateBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        term, xp, half = self.term, namespace(barrier), barrier.shape[2]
+        beta, sign = term.point.beta[..., 0, :], term.sign[..., 0, :]
+        vectors = xp.stack([sign * beta, sign * self.a], axis=-1)
+        bb = self._slope * term.point.value * self.variance / self.stiffness - self.within
+        ab, aa = -self._slope * self.c / self.stiffness, -1 / self.stiffness
+        kernels = xp.stack([xp.stack([bb, ab], axis=-1), xp.stack([ab, aa], axis=-1)], axis=-2)
+        return SeparateBlocks.of(
+            barrier + term.to_q(term.sign * self.diagonal[..., None, :]),
+            xp.concat([vectors[:, :, :half, ...], vectors[:, :, half:, ...]], axis=-1),
+            _block_diagonal(kernels[:, :, :half, ...], kernels[:, :, half:, ...]),
+            *self._scaling(barrier),
+        )
+
+    def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
+        term = self.term
+        charge, slope = term.residual(term.multipliers)
+        slope = slope[..., :-1]
+        rows = slope / self.stiffness
+        products = row_sum(term.z * term.sigma - slope * rows) + row_sum(
+            row_sum(term.w * term.point.p)[..., 0]
+        )
+        return _scaling(term, barrier, charge - self._forces(rows, 0.0), products)
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        term = self.term
+        dsigma, dp = term.moves(dq, deta)
+        dz = -self.ratio * dsigma
+        slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
+        rho = term.point.gradient * slope - term.w * term.point.inverse * dp
+        return term.to_q(rho), _join(dz - row_sum(rho)[..., 0], term.level_of(dz))
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
+        eta0 = -self._solved(geta)
+        rows, level = eta0[..., :-1], eta0[..., -1:]
+        return self._forces(rows, level), eta0
+
+    def _forces(self, rows: Array, level: Array | float) -> Array:
+        """What a step in (η, a) means for Q."""
+        weight_b = self._slope * (self.c * rows + self.term.offset * level)
+        rho = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
+        return self.term.to_q(rho[..., None, :])
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The step in (η, a) that belongs to ``dq``."""
+        xp = namespace(dq)
+        x = self.term.x_of(dq)
+        pull = self._slope * xp.vecdot(self.term.point.beta, x)[..., 0]
+        rows = xp.vecdot(self.a, x[..., 0, :]) + self.c * pull
+        level = row_sum(self.term.offset * pull)[..., None]
+        return eta0 + self._solved(_join(rows, level))
+
+    def _solved(self, rhs: Array) -> Array:
+        """The Hessian in (η, a), an arrow, inverted on ``rhs`` (K, Y, 2S + 1)."""
+        rows, level = rhs[..., :-1], rhs[..., -1]
+        cross = self.ratio * self.c * self.term.offset
+        da = ((level - row_sum(cross * rows / self.stiffness)) / self.level)[..., None]
+        return _join((rows - cross * da) / self.stiffness, da)
+
+
+def _scaling(
+    term: NominalWindows | RobustWindows, barrier: Array, charge: Array, products: Array
+) -> tuple[Array, Array, Array]:
+    """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy.
+
+    The rows are homogeneous, so their slacks scale along, and what they meet is the multipliers themselves:
+    ``charge`` on Q, and ``products`` with the slacks. In units of a; what is eliminated before a is left out.
+    """
+    level, multiplier = term.eta[..., -1], barrier * term.q
+    energy = products + namespace(barrier).sum(multiplier * term.q, axis=(2, 3))
+    unit = level[..., None, None]
+    return term.q / unit, (multiplier - charge) / unit, energy / level**2
+
+
+def _per_secret(estimate: Array) -> tuple[Array, Array, Array]:
+    """Whether secrets were seen, as 0 or 1, their masses, or 1 if unseen, and conditionals: (K, S[, U])."""
+    masses = row_sum(estimate)
+    seen = namespace(estimate).astype(masses > 0, masses.dtype)
+    known = masses + (1 - seen)
+    return seen, known, estimate / known[..., None]
+
+
+def _middle(e: Array, seen: Array, q: Array) -> tuple[Array, Array, Array]:
+    """Signs and offsets of the rows, and the a (K, Y, 1) with the uniform protocol ``q`` amid its windows."""
+    xp, ones = namespace(q), namespace(q).ones_like(seen)
+    sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
+    offset = xp.concat([ones, -ones], axis=1)[:, None, :]
+    return sign, offset, (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]
+
+
+def _join(rows: Array, level: Array) -> Array:
+    """Entries of the rows and, last, that of a."""
+    return namespace(rows).concat([rows, level], axis=-1)
+
+
+def _both_sides(x: Array, axis: int = 1) -> Array:
+    return namespace(x).concat([x, x], axis=axis)
+
+
+def _block_diagonal(one: Array, other: Array) -> Array:
+    """(..., m, m) twice → (..., 2m, 2m)."""
+    xp = namespace(one)
+    zero = 0 * one
+    return xp.concat([xp.concat([one, zero], axis=-1), xp.concat([zero, other], axis=-1)], axis=-2)

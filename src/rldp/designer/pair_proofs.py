@@ -1,0 +1,81 @@
+r"""From windows back to pairs: what a solution of the decoupled problem proves about the real one.
+
+Windows are a stronger constraint than privacy, so a protocol that keeps them is private; its proof is made
+anew, pair by pair. A lower bound on all private protocols needs multipliers and members of pairs: the
+weight that a window puts on its two sides is shipped from upper to lower sides, and the members of the
+two balls are pulled into the smaller set of the pair. See ``docs/theory.md``, 'Windows'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rldp.designer.engine.algebra.cores import on_every_core
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.theory.support import minimising_eta
+
+__all__ = ["estimate_witness", "pair_eta", "pair_witness"]
+
+_PART_BYTES = 2**20  # of pairs handled together: they fit a cache, and the slowest holds up few others
+_SHIPMENTS = 30
+
+
+def pair_eta(problem: DesignProblem, matrix: Floats) -> Floats:
+    """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do."""
+    mean, x = bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, matrix)
+    eta = np.empty(x.shape[:-1])
+
+    def prove(part: slice) -> None:
+        eta[:, part] = minimising_eta(mean, x[:, part])
+
+    on_every_core(prove, _parts(x))
+    return eta
+
+
+def pair_witness(problem: DesignProblem, rows: Witness) -> Witness:
+    """Multipliers and members of pairs, from those of windows (K, Y, 2|S|) and (K, Y, 2|S|, 1, U)."""
+    secrets = problem.counts.shape[1]
+    first, second = ordered_pairs(secrets).T
+    upper, lower = rows.members[:, :, :secrets, 0], rows.members[:, :, secrets:, 0]
+    members = np.stack([upper[:, :, first], lower[:, :, second]], axis=3)
+    mean = bounds.privacy_mean(problem)
+    for part in _parts(members):
+        members[:, part] = mean.pulled_inside(members[:, part])
+    return Witness(_pair_weights(rows.z), members, rows.distribution)
+
+
+def estimate_witness(problem: DesignProblem, rows: Witness) -> Witness:
+    """The same from windows under the estimate, whose members are the estimated conditionals."""
+    members = bounds.estimated_members(problem, rows.z.shape[1])
+    return Witness(_pair_weights(rows.z), members, rows.distribution)
+
+
+def _pair_weights(z: Floats) -> Floats:
+    """Multipliers (K, Y, T) of pairs, from those of windows (K, Y, 2|S|)."""
+    secrets = z.shape[-1] // 2
+    first, second = ordered_pairs(secrets).T
+    return _shipped(z[..., :secrets], z[..., secrets:])[..., first, second]
+
+
+def _shipped(supply: Floats, demand: Floats) -> Floats:
+    """Plans (..., |S|, |S|) with these margins and nothing on the diagonal, or almost these margins.
+
+    Alternately scaling rows and columns; the last scaling never exceeds either margin.
+    """
+    plan = supply[..., :, None] * demand[..., None, :] * (1 - np.eye(supply.shape[-1]))
+    for _ in range(_SHIPMENTS):
+        plan = plan * _ratio(supply, plan.sum(axis=-1))[..., :, None]
+        plan = plan * _ratio(demand, plan.sum(axis=-2))[..., None, :]
+    return np.asarray(plan * np.minimum(_ratio(supply, plan.sum(axis=-1)), 1)[..., :, None])
+
+
+def _ratio(wanted: Floats, found: Floats) -> Floats:
+    return np.asarray(wanted / np.where(found > 0, found, 1.0))
+
+
+def _parts(pairs: Floats) -> list[slice]:
+    """Runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
+    outputs = pairs.shape[1]
+    count = max(1, _PART_BYTES * outputs // max(pairs.nbytes, 1))
+    return [slice(i, i + count) for i in range(0, outputs, count)]

@@ -1,0 +1,152 @@
+"""The paper's statements, held against the tables in a folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from rldp.errors import DataError, RldpError
+from rldp.paper.plan import EXPERIMENTS
+from rldp.paper.results import Results, read
+from rldp.paper.settings import Settings
+from rldp.paper.store import MANIFEST
+
+__all__ = [
+    "Checked",
+    "Claim",
+    "Evidence",
+    "Finding",
+    "Judge",
+    "as_csv",
+    "as_markdown",
+    "check_claims",
+    "evidence",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a folder holds: the settings, and the tables by the names of their experiments."""
+
+    settings: Settings
+    tables: dict[str, Results]
+
+    def __getitem__(self, name: str) -> Results:
+        return self.tables[name]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the data say about a claim.
+
+    Attributes
+    ----------
+    measured : str
+        The figures.
+    holds : bool
+    correction : str
+        What is true instead, if the data show it.
+    """
+
+    measured: str
+    holds: bool
+    correction: str = ""
+
+
+Judge = Callable[[Evidence], Finding]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper and how it is judged.
+
+    Attributes
+    ----------
+    place : str
+        Where the paper makes it.
+    text : str
+        The statement, in our words.
+    needs : tuple of str
+        Tables without which it cannot be judged.
+    judge : callable
+        From the evidence to the finding.
+    """
+
+    place: str
+    text: str
+    needs: tuple[str, ...]
+    judge: Judge
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim with its verdict: "holds", "corrected" or "fails"."""
+
+    place: str
+    text: str
+    measured: str
+    verdict: str
+    correction: str
+
+
+def check_claims(folder: str | PathLike[str]) -> list[Checked]:
+    """Judge every claim for which the folder has the data, from nothing but that data.
+
+    Parameters
+    ----------
+    folder : path
+        What :func:`rldp.paper.reproduce` filled.
+
+    Raises
+    ------
+    DataError
+        If the folder is no such folder, or a table in it cannot be read.
+    """
+    from rldp.paper.statements import CLAIMS
+
+    found = evidence(Path(folder))
+    return [_checked(claim, found) for claim in CLAIMS if all(name in found.tables for name in claim.needs)]
+
+
+def evidence(folder: Path) -> Evidence:
+    """Read all tables of a folder."""
+    try:
+        settings = Settings.from_manifest((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError, RldpError) as error:
+        raise DataError(f"{folder} must be a folder that reproduce made, but: {error}") from error
+    paths = {name: folder / f"{name}.csv" for name in EXPERIMENTS}
+    return Evidence(settings, {name: read(path) for name, path in paths.items() if path.exists()})
+
+
+def _checked(claim: Claim, found: Evidence) -> Checked:
+    finding = claim.judge(found)
+    if finding.holds:
+        return Checked(claim.place, claim.text, finding.measured, "holds", "")
+    verdict = "corrected" if finding.correction else "fails"
+    return Checked(claim.place, claim.text, finding.measured, verdict, finding.correction)
+
+
+_HEADINGS = ("place", "claim", "measured", "verdict", "correction")
+
+
+def as_csv(checked: list[Checked]) -> str:
+    """The table of claims as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_HEADINGS)
+    writer.writerows((c.place, c.text, c.measured, c.verdict, c.correction) for c in checked)
+    return text.getvalue()
+
+
+def as_markdown(checked: list[Checked]) -> str:
+    """The table of claims as Markdown."""
+    rows = ["| place | claim | measured | verdict |", "|---|---|---|---|"]
+    for c in checked:
+        verdict = f"**{c.verdict}**" + (f": {c.correction}" if c.correction else "")
+        cells = [cell.replace("|", "\\|") for cell in (c.place, c.text, c.measured, verdict)]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,141 @@
+"""The experiments behind the figures: which designs, for which samples, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rldp.paper.settings import PROBLEMS, Settings
+
+__all__ = ["EXPERIMENTS", "Cell", "Experiment", "Task", "tasks"]
+
+CHUNK = 100
+"""Instances that are designed together; fixed, so that results do not depend on the number of jobs."""
+
+MULTIPLES = (1, 2, 5, 10, 30, 100, 300, 1000, 3000, 10000)
+"""N, the mean number of draws in a cell, in the figures over n."""
+
+PRIVACY_LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+"""α_p in the figure ``alpha``."""
+
+_UTILITY_LEVEL = 0.5  # α_d in that figure
+_ALPHA_MULTIPLE = 50  # its N, which the paper leaves open
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Designs that share everything but the instance.
+
+    Attributes
+    ----------
+    multiple : int
+        N; the samples have n = N·|S||U| draws.
+    alpha_privacy : float or None
+        Level of the privacy set; None if no problem of the cell has one.
+    alpha_utility : float
+        Level of the utility set.
+    problems : tuple of str
+    solver : {"rldp", "Clarabel"}
+    """
+
+    multiple: int
+    alpha_privacy: float | None
+    alpha_utility: float
+    problems: tuple[str, ...] = PROBLEMS
+    solver: str = "rldp"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Draws and the designs made from them; its results fill one table.
+
+    Attributes
+    ----------
+    name : str
+        Of the table, without ending.
+    stream : int
+        Number of its draws; the same number means the same draws.
+    instances : int
+        The paper's K.
+    cells : callable
+        From the settings to the cells, in the order of the table.
+    chunk : int
+        Instances designed together.
+    cost : float
+        Of a design, relative to the others. An expensive experiment never has more instances than in
+        the paper, and half as many as the others if their number is chosen.
+    """
+
+    name: str
+    stream: int
+    instances: int
+    cells: Callable[[Settings], list[Cell]]
+    chunk: int = CHUNK
+    cost: float = 1.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """A chunk of instances of one cell: what is computed, stored and taken up again as a whole."""
+
+    experiment: str
+    stream: int
+    number: int
+    cell: Cell
+    first: int
+    count: int
+    cost: float
+
+    @property
+    def rows(self) -> int:
+        """Number of lines of its result."""
+        return self.count * len(self.cell.problems)
+
+    @property
+    def file(self) -> str:
+        """Name of its result below the folder of all parts."""
+        return f"{self.experiment}-{self.number:02}-{self.first:06}.csv"
+
+
+def _at(multiple: int) -> Callable[[Settings], list[Cell]]:
+    return lambda settings: [Cell(multiple, settings.alpha, settings.alpha)]
+
+
+def _over_n(settings: Settings) -> list[Cell]:
+    return [Cell(multiple, settings.alpha, settings.alpha) for multiple in MULTIPLES]
+
+
+def _over_alpha(settings: Settings) -> list[Cell]:
+    """Without robust privacy α_p does not matter, so those designs are made once."""
+    plain = Cell(_ALPHA_MULTIPLE, None, _UTILITY_LEVEL, ("NUNP", "RUNP"))
+    return [plain] + [Cell(_ALPHA_MULTIPLE, a, _UTILITY_LEVEL, ("NURP", "RURP")) for a in PRIVACY_LEVELS]
+
+
+def _clarabel(multiple: int) -> Callable[[Settings], list[Cell]]:
+    return lambda settings: [Cell(multiple, settings.alpha, settings.alpha, ("NURP",), "Clarabel")]
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment("scatter-small", 1, 30, _at(5)),
+        Experiment("scatter-large", 2, 30, _at(1000)),
+        Experiment("vs-n", 3, 1000, _over_n),
+        Experiment("alpha", 4, 500, _over_alpha),
+        Experiment("clarabel-small", 1, 30, _clarabel(5), chunk=5, cost=250),
+        Experiment("clarabel-large", 2, 30, _clarabel(1000), chunk=5, cost=250),
+    )
+}
+"""All experiments by name; the last two repeat the NURP designs of the first two with another solver."""
+
+
+def tasks(experiment: Experiment, settings: Settings) -> Iterator[Task]:
+    """The tasks of an experiment, in the order of its table."""
+    instances = experiment.instances if settings.instances is None else settings.instances
+    if experiment.cost > 1 and settings.instances is not None:
+        instances = min(max(1, instances // 2), experiment.instances)
+    for number, cell in enumerate(experiment.cells(settings)):
+        for first in range(0, instances, experiment.chunk):
+            count = min(experiment.chunk, instances - first)
+            cost = experiment.cost * count * len(cell.problems)
+            yield Task(experiment.name, experiment.stream, number, cell, first, count, cost)

@@ -1,0 +1,160 @@
+"""The whole of it: figures in, a folder of tables, pictures, data files and claims out."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from rldp._checks import shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.paper.claims import Checked, Evidence, as_csv, as_markdown, check_claims, evidence
+from rldp.paper.data_files import DATA_FILES
+from rldp.paper.figures import FIGURES
+from rldp.paper.plan import EXPERIMENTS, tasks
+from rldp.paper.settings import Settings
+from rldp.paper.store import Store
+from rldp.paper.sweep import Advance, sweep
+
+__all__ = ["Report", "reproduce"]
+
+_LARGEST_REFERENCE = 20  # cells; beyond, the reference solver takes minutes for a design
+_DEFAULTS = Settings()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a reproduction produced.
+
+    Attributes
+    ----------
+    folder : Path
+    claims : list of Checked
+    notes : list of str
+        What a reader must know: instances left out, comparisons not made.
+    """
+
+    folder: Path
+    claims: list[Checked]
+    notes: list[str]
+
+
+def reproduce(
+    figures: Iterable[str],
+    out: str | PathLike[str],
+    *,
+    settings: Settings = _DEFAULTS,
+    jobs: int | None = None,
+    advance: Advance | None = None,
+) -> Report:
+    """Make figures of the paper, with the data behind them and the verdict on every claim.
+
+    Killed at any moment and called again with the same arguments it goes on where it was, and the files
+    are the same to the byte, whatever the number of jobs.
+
+    Parameters
+    ----------
+    figures : iterable of str
+        Names in :data:`rldp.paper.FIGURES`, or "all".
+    out : path
+        Folder to fill: a new one, or one from the same settings.
+    settings : Settings
+    jobs : int, optional
+        Parallel processes. By default what :func:`joblib.parallel_config` says, which also chooses the
+        backend (processes, a Dask or Ray cluster); otherwise one.
+    advance : callable, optional
+        Called with the work done and all of the work.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument cannot be used; nothing is written then.
+    """
+    names = _checked_figures(figures)
+    _check_jobs(jobs)
+    store = Store.open(out, settings)
+    experiments, notes = _experiments(names, settings)
+    plan = {name: list(tasks(EXPERIMENTS[name], settings)) for name in experiments}
+    sweep([task for part in plan.values() for task in part], store, jobs, advance)
+    for name, part in plan.items():
+        store.save_table(name, part)
+    found = evidence(store.folder)
+    _save_pictures(names, found, store)
+    for file, (experiment, written) in DATA_FILES.items():
+        if experiment in experiments:
+            store.save(file, written(found[experiment], settings).encode())
+    claims = check_claims(store.folder)
+    store.save("claims.csv", as_csv(claims).encode())
+    store.save("claims.md", as_markdown(claims).encode())
+    return Report(store.folder, claims, _left_out(experiments, found) + notes)
+
+
+def _checked_figures(figures: Iterable[str]) -> list[str]:
+    """The names, each once, in the order of the registry."""
+    if isinstance(figures, str) or not isinstance(figures, Iterable):
+        raise InvalidArgumentType(f"figures must be a list of names, got {shown(figures)}")
+    given = list(figures)
+    for name in given:
+        if name not in FIGURES and name != "all":
+            known = ", ".join(FIGURES)
+            raise InvalidArgument(f"figures must be among {known} or all, got {shown(name)}")
+    if not given:
+        raise InvalidArgument("figures must hold at least one name, got none")
+    return [name for name in FIGURES if name in given or "all" in given]
+
+
+def _check_jobs(jobs: int | None) -> None:
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int)):
+        raise InvalidArgumentType(f"jobs must be a whole number, got {shown(jobs)}")
+    if jobs is not None and jobs < 1:
+        raise InvalidArgument(f"jobs must be at least 1, got {jobs}")
+
+
+def _experiments(names: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:
+    """The experiments behind the figures, each once, and a note if some are left out."""
+    own = [FIGURES[name].experiment for name in names]
+    beside = [name for figure in names for name in FIGURES[figure].beside]
+    reason = _no_reference(settings)
+    if beside and reason:
+        return list(dict.fromkeys(own)), [f"The comparison with CVXPY and Clarabel is left out: {reason}."]
+    return list(dict.fromkeys(own + beside)), []
+
+
+def _no_reference(settings: Settings) -> str:
+    """Why the paper's program cannot be solved by the reference solver; empty if it can."""
+    if settings.order != 1:
+        return "its program is for the χ² set"
+    if settings.cells > _LARGEST_REFERENCE:
+        return f"it takes too long for more than {_LARGEST_REFERENCE} cells"
+    missing = [name for name in ("cvxpy", "clarabel") if importlib.util.find_spec(name) is None]
+    return f"{' and '.join(missing)} not installed" if missing else ""
+
+
+def _save_pictures(names: Sequence[str], found: Evidence, store: Store) -> None:
+    from rldp.paper import plots
+
+    for name in names:
+        drawn = FIGURES[name].draw(found[FIGURES[name].experiment], store.settings)
+        for kind, content in plots.files(drawn).items():
+            store.save(f"{name}.{kind}", content)
+
+
+def _left_out(experiments: Sequence[str], found: Evidence) -> list[str]:
+    """How many instances have ε* = ∞, a line for each experiment that shows points or means."""
+    notes = []
+    for name in experiments:
+        table = found[name].where(solver="rldp")
+        if len(table):
+            infinite = int((table["leakage"] == math.inf).sum())
+            draws = len(np.unique(table["instance"]))
+            notes.append(f"{name}: {draws} instances, {len(table)} designs, {infinite} with ε* = ∞ left out.")
+    return notes

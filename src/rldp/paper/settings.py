@@ -1,0 +1,106 @@
+"""What a reproduction is made from, checked once."""
+
+from __future__ import annotations
+
+import json
+import numbers
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import scipy
+
+from rldp._checks import finite_number, shown
+from rldp._version import __version__
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.sets import Nominal, PowerDivergence, UncertaintySet
+from rldp.theory.model import Floats
+
+__all__ = ["PROBLEMS", "Settings"]
+
+PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
+"""The paper's four problems, in the order of its data files."""
+
+_LARGEST_EPSILON = 100.0
+_MOST = 10**6  # instances, and symbols of an alphabet
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a reproduction; the defaults are the paper's.
+
+    Parameters
+    ----------
+    instances : int, optional
+        Truths drawn for each figure; by default as many as in the paper.
+    seed : int
+        Everything random follows from it.
+    order : float
+        λ of the sets: 1 is the paper's χ² set, 0 the G-test's, 2/3 Cressie and Read's.
+    epsilon : float
+        Privacy level that is designed for.
+    alpha : float
+        Level of the sets, in every figure but ``alpha``.
+    secrets, values : int
+        Sizes of the alphabets; values are 0, 1, 2, …
+    """
+
+    instances: int | None = None
+    seed: int = 0
+    order: float = 1.0
+    epsilon: float = 0.5
+    alpha: float = 0.05
+    secrets: int = 3
+    values: int = 5
+
+    def __post_init__(self) -> None:
+        if self.instances is not None:
+            object.__setattr__(self, "instances", _whole("instances", self.instances, 1, _MOST))
+        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, 2**63 - 1))
+        object.__setattr__(self, "secrets", _whole("secrets", self.secrets, 2, _MOST))
+        object.__setattr__(self, "values", _whole("values", self.values, 2, _MOST))
+        epsilon = finite_number("epsilon", self.epsilon)
+        if not 0 < epsilon <= _LARGEST_EPSILON:
+            raise InvalidArgument(
+                f"epsilon must be greater than 0 and at most {_LARGEST_EPSILON:g}, got {epsilon!r}"
+            )
+        object.__setattr__(self, "epsilon", epsilon)
+        checked = PowerDivergence(self.order, self.alpha)
+        object.__setattr__(self, "order", checked.lambda_)
+        object.__setattr__(self, "alpha", checked.alpha)
+
+    @property
+    def cells(self) -> int:
+        """|S|·|U|."""
+        return self.secrets * self.values
+
+    @property
+    def distortion(self) -> Floats:
+        """The squared distortion, |U|×|U|."""
+        u = np.arange(self.values)
+        return np.asarray((u[:, None] - u[None, :]) ** 2.0)
+
+    def uncertainty(self, alpha: float | None) -> UncertaintySet:
+        """The set at level ``alpha``; the estimate alone for None."""
+        return Nominal() if alpha is None else PowerDivergence(self.order, alpha)
+
+    def manifest(self) -> dict[str, object]:
+        """Everything that the numbers depend on, as JSON knows it."""
+        versions = {"rldp": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+        return {"format": 1, **versions, **asdict(self)}
+
+    @classmethod
+    def from_manifest(cls, text: str) -> Settings:
+        """The settings that :meth:`manifest` wrote down."""
+        known = json.loads(text)
+        return cls(**{name: known[name] for name in cls.__dataclass_fields__})
+
+
+def _whole(name: str, value: object, low: int, high: int) -> int:
+    """``value`` as an integer between ``low`` and ``high``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InvalidArgumentType(f"{name} must be a whole number, got {shown(value)}")
+    number = int(value)
+    if not low <= number <= high:
+        limit = f"at least {low}" if number < low else f"at most {high}"
+        raise InvalidArgument(f"{name} must be {limit}, got {shown(number)}")
+    return number

@@ -1,0 +1,144 @@
+"""The folder of a reproduction: what it was made from, its parts as they finish, its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from rldp._checks import shown
+from rldp.data.atomic import whole
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.paper.plan import Task
+from rldp.paper.settings import Settings
+from rldp.paper.work import header
+
+__all__ = ["MANIFEST", "Store"]
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder that belongs to one choice of settings.
+
+    Files appear whole or not at all, so a run may be killed at any moment, and the next one takes up
+    whatever parts are there.
+    """
+
+    folder: Path
+    settings: Settings
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str], settings: Settings) -> Store:
+        """Make the folder, or take up one that was made with the same settings.
+
+        Raises
+        ------
+        InvalidArgument
+            If it cannot be written, or holds something else; nothing in it is touched then.
+        """
+        store = cls(_checked(folder), settings)
+        with store._writing():
+            store.folder.mkdir(parents=True, exist_ok=True)
+            made = store.folder / MANIFEST
+            if made.exists():
+                store._require_same(made.read_text(encoding="utf-8"))
+            elif store._holds_something():
+                raise InvalidArgument(
+                    f"out must be a new or empty folder, or one that this command made, got {store.name}"
+                )
+            store._parts.mkdir(exist_ok=True)
+            for scratch in store._parts.glob(".*"):
+                scratch.unlink()  # of a run that was killed while it wrote
+        if not made.exists():
+            store.save(MANIFEST, (json.dumps(settings.manifest(), indent=2) + "\n").encode())
+        return store
+
+    @property
+    def name(self) -> str:
+        """The folder, as it stands in a message."""
+        return shown(str(self.folder))
+
+    def has(self, task: Task) -> bool:
+        """Whether the part is there, and all of it."""
+        try:
+            content = self._part(task).read_bytes()
+        except OSError:
+            return False
+        return content.count(b"\n") == task.rows and content.endswith(b"\n")
+
+    def save_part(self, task: Task, text: str) -> None:
+        """Keep the result of a task."""
+        self._write(self._part(task), text.encode())
+
+    def save_table(self, name: str, tasks: Iterable[Task]) -> None:
+        """Join the parts of an experiment to its table."""
+        with self._writing():
+            parts = [self._part(task).read_bytes() for task in tasks]
+        self.save(f"{name}.csv", b"".join([header(self.settings).encode(), *parts]))
+
+    def save(self, name: str, content: bytes) -> None:
+        """Write a file into the folder."""
+        self._write(self.folder / name, content)
+
+    @property
+    def _parts(self) -> Path:
+        return self.folder / "parts"
+
+    def _part(self, task: Task) -> Path:
+        return self._parts / task.file
+
+    def _holds_something(self) -> bool:
+        """Whether there are files that may be someone's; hidden ones do not count."""
+        found = [path for folder in (self.folder, self._parts) for path in folder.glob("[!.]*")]
+        return any(path != self._parts for path in found)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        with self._writing(), whole(path, scratch_folder=self._parts) as file:
+            file.write(content)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What the file system refuses, in one sentence."""
+        try:
+            yield
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InvalidArgument(
+                f"out must be a folder that can be written, but {self.name} is not: {reason}"
+            ) from error
+
+    def _require_same(self, text: str) -> None:
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise InvalidArgument(f"out must be a folder that this command made, got {self.name}")
+        wanted = self.settings.manifest()
+        other = [
+            f"{name} = {_worded(found.get(name))} instead of {_worded(wanted.get(name))}"
+            for name in sorted(wanted.keys() | found.keys())
+            if found.get(name) != wanted.get(name)
+        ]
+        if other:
+            raise InvalidArgument(
+                "out must be a new folder or one made with the same options, "
+                f"got {self.name}, made with {' and '.join(other)}"
+            )
+
+
+def _worded(value: object) -> str:
+    return "the paper's" if value is None else shown(value)
+
+
+def _checked(folder: object) -> Path:
+    if not isinstance(folder, str | PathLike):
+        raise InvalidArgumentType(f"out must be a path, got {shown(folder)}")
+    if not str(folder) or "\0" in str(folder):
+        raise InvalidArgument(f"out must be the name of a folder, got {shown(str(folder))}")
+    return Path(folder)

@@ -1,0 +1,1 @@
+"""The protocol file: its one strict reading, and protocols to files and back."""

@@ -1,0 +1,381 @@
+"""The protocol file as a value: JSON text ↔ plain Python numbers, each checked for type and shape.
+
+This is the one reading of the file that the library and the judge share. It knows what a file looks
+like (``docs/file-format.md``), and nothing of what the numbers in it mean.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, TypeVar
+
+from rldp._checks import Label, labels, shown
+from rldp.data.atomic import checked_path
+from rldp.errors import ProtocolFileError, RldpError
+
+__all__ = [
+    "DENOMINATOR",
+    "FORMAT",
+    "VERSION",
+    "Claim",
+    "Document",
+    "Proof",
+    "SetClaim",
+    "content_of",
+    "parsed",
+    "text_of",
+]
+
+FORMAT, VERSION = "rldp-protocol", 1
+DENOMINATOR = 2**52
+_MOST_DRAWS = 2**53
+_LARGEST_ORDER = 100.0
+
+Table = list[list[float]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SetClaim:
+    """A set of distributions around the sample; ``order`` None is the estimate alone.
+
+    Exactly one of ``alpha`` and ``radius`` is given for the others.
+    """
+
+    order: float | None
+    alpha: float | None = None
+    radius: float | None = None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Witnesses, nested lists; see :class:`rldp.Certificate` for their shapes."""
+
+    eta: list[list[list[float]]] | None
+    eta_utility: float | None
+    multipliers: list[list[float]] | None
+    members: list[list[list[list[float]]]] | None
+    distribution: Table | None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a file says is true of its table."""
+
+    epsilon: float
+    n: int
+    counts: list[list[int]]
+    privacy: SetClaim
+    utility: SetClaim
+    distortion: Table
+    objective: float
+    lower_bound: float
+    proof: Proof
+
+
+@dataclass(frozen=True)
+class Document:
+    """A protocol file."""
+
+    generator: str
+    secrets: tuple[Label, ...]
+    values: tuple[Label, ...]
+    outputs: tuple[Label, ...]
+    numerators: list[list[list[int]]]
+    guarantee: Claim | None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of secrets, values and outputs."""
+        return len(self.secrets), len(self.values), len(self.outputs)
+
+
+# Writing
+
+
+def text_of(document: Document) -> str:
+    """The file's text: one line of JSON, keys in a fixed order, every number in full."""
+    claim = document.guarantee
+    tree = {
+        "format": FORMAT,
+        "version": VERSION,
+        "generator": document.generator,
+        "secrets": list(document.secrets),
+        "values": list(document.values),
+        "outputs": list(document.outputs),
+        "denominator": DENOMINATOR,
+        "numerators": document.numerators,
+        "guarantee": None if claim is None else _claim_tree(claim),
+    }
+    return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _claim_tree(claim: Claim) -> dict[str, Any]:
+    return {
+        "epsilon": "infinity" if claim.epsilon == math.inf else claim.epsilon,
+        "n": claim.n,
+        "counts": claim.counts,
+        "privacy": _set_tree(claim.privacy),
+        "utility": _set_tree(claim.utility),
+        "distortion": claim.distortion,
+        "objective": claim.objective,
+        "lower_bound": claim.lower_bound,
+        "certificate": vars(claim.proof),
+    }
+
+
+def _set_tree(claim: SetClaim) -> dict[str, Any]:
+    if claim.order is None:
+        return {"kind": "nominal"}
+    size = {"alpha": claim.alpha} if claim.radius is None else {"radius": claim.radius}
+    return {"kind": "power-divergence", "lambda": claim.order, **size}
+
+
+# Reading
+
+
+def content_of(path: str | PathLike[str]) -> bytes:
+    """The bytes of a file that should be a protocol."""
+    source = checked_path(path)
+    try:
+        return source.read_bytes()
+    except FileNotFoundError as error:
+        raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} is missing") from error
+    except OSError as error:
+        raise ProtocolFileError(
+            f"{source} must be a protocol file, but it cannot be read: {error.strerror or error}"
+        ) from error
+
+
+def parsed(content: bytes) -> Document:
+    """The document in a file's bytes.
+
+    Raises
+    ------
+    ProtocolFileError
+        If the bytes are no protocol file of a known version, with the place where that shows.
+    """
+    try:
+        tree = json.loads(
+            content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
+        )
+    except (ValueError, RecursionError) as error:
+        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+        raise ProtocolFileError("it holds other JSON")
+    if type(tree.get("version")) is not int or tree["version"] != VERSION:
+        raise ProtocolFileError(f"its version must be {VERSION}, got {shown(tree.get('version'))}")
+    return _document(_Part("", tree))
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON knows")
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
+        raise ValueError("an object holds a key twice")
+    return tree
+
+
+class _Wrong(Exception):
+    """What an entry had to be and is not."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the tree and the path to it, for messages."""
+
+    path: str
+    tree: Any
+
+    def fail(self, needed: str) -> ProtocolFileError:
+        return ProtocolFileError(f"{self.path} must be {needed}, got {shown(self.tree)}")
+
+    def fields(self, *names: str) -> Mapping[str, _Part]:
+        """The parts of an object that has just these keys."""
+        if not isinstance(self.tree, dict):
+            raise self.fail("an object")
+        prefix = f"{self.path}." if self.path else ""
+        for name in names:
+            if name not in self.tree:
+                raise ProtocolFileError(f"{prefix}{name} is missing")
+        for key in self.tree:
+            if key not in names:
+                raise ProtocolFileError(f"{prefix}{shown(key)} is not a key of this format")
+        return {name: _Part(prefix + name, self.tree[name]) for name in names}
+
+    def read(self, reader: Callable[[Any], T]) -> T:
+        try:
+            return reader(self.tree)
+        except _Wrong as error:
+            raise self.fail(str(error)) from None
+
+    def array(self, shape: Sequence[int], reader: Callable[[Any], T]) -> Any:
+        """Nested lists of the given shape, with every entry read by ``reader``."""
+        if not isinstance(self.tree, list) or len(self.tree) != shape[0]:
+            raise self.fail(f"a list of {shape[0]}")
+        entries = (_Part(f"{self.path}[{i}]", item) for i, item in enumerate(self.tree))
+        if len(shape) > 1:
+            return [entry.array(shape[1:], reader) for entry in entries]
+        try:
+            return [reader(item) for item in self.tree]
+        except _Wrong:
+            return [entry.read(reader) for entry in entries]
+
+
+def _number(item: Any) -> float:
+    if type(item) is not float and type(item) is not int:
+        raise _Wrong("a number")
+    try:
+        number = float(item)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _Wrong("a number that a float can hold")
+    return number
+
+
+def _non_negative(item: Any) -> float:
+    number = _number(item)
+    if number < 0:
+        raise _Wrong("a number that is not negative")
+    return number
+
+
+def _integer(most: int) -> Callable[[Any], int]:
+    def read(item: Any) -> int:
+        if type(item) is not int or not 0 <= item <= most:
+            raise _Wrong(f"an integer from 0 to {most}")
+        return item
+
+    return read
+
+
+def _order(item: Any) -> float:
+    order = _non_negative(item)
+    if order > _LARGEST_ORDER:
+        raise _Wrong(f"at most {_LARGEST_ORDER:g}")
+    return order
+
+
+def _level(item: Any) -> float:
+    level = _number(item)
+    if not 0 < level < 1:
+        raise _Wrong("a number between 0 and 1")
+    return level
+
+
+def _epsilon(item: Any) -> float:
+    return math.inf if item == "infinity" else _non_negative(item)
+
+
+def _generator(item: Any) -> str:
+    if not isinstance(item, str):
+        raise _Wrong("the name and version of what wrote the file")
+    return item
+
+
+def _denominator(item: Any) -> int:
+    if type(item) is not int or item != DENOMINATOR:
+        raise _Wrong(f"2^52 = {DENOMINATOR}")
+    return item
+
+
+def _document(part: _Part) -> Document:
+    fields = part.fields(
+        "format",
+        "version",
+        "generator",
+        "secrets",
+        "values",
+        "outputs",
+        "denominator",
+        "numerators",
+        "guarantee",
+    )
+    fields["denominator"].read(_denominator)
+    names = {name: _labels(fields[name]) for name in ("secrets", "values", "outputs")}
+    shape = tuple(len(names[name]) for name in ("secrets", "values", "outputs"))
+    return Document(
+        generator=fields["generator"].read(_generator),
+        **names,
+        numerators=fields["numerators"].array(shape, _integer(DENOMINATOR)),
+        guarantee=None if fields["guarantee"].tree is None else _claim(fields["guarantee"], *shape),
+    )
+
+
+def _labels(part: _Part) -> tuple[Label, ...]:
+    if not isinstance(part.tree, list):
+        raise part.fail("a list of labels")
+    try:
+        return labels(part.path, part.tree)
+    except RldpError as error:
+        raise ProtocolFileError(str(error)) from error
+
+
+def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
+    fields = part.fields(
+        "epsilon",
+        "n",
+        "counts",
+        "privacy",
+        "utility",
+        "distortion",
+        "objective",
+        "lower_bound",
+        "certificate",
+    )
+    counts = fields["counts"].array((secrets, values), _integer(_MOST_DRAWS))
+    n = fields["n"].read(_integer(_MOST_DRAWS))
+    if n != sum(map(sum, counts)) or not 0 < n < _MOST_DRAWS:
+        raise fields["n"].fail("the sum of the counts, positive and below 2^53")
+    return Claim(
+        epsilon=fields["epsilon"].read(_epsilon),
+        n=n,
+        counts=counts,
+        privacy=_set(fields["privacy"]),
+        utility=_set(fields["utility"]),
+        distortion=fields["distortion"].array((values, outputs), _non_negative),
+        objective=fields["objective"].read(_number),
+        lower_bound=fields["lower_bound"].read(_number),
+        proof=_proof(fields["certificate"], secrets, values, outputs),
+    )
+
+
+def _set(part: _Part) -> SetClaim:
+    if not isinstance(part.tree, dict):
+        raise part.fail("an object")
+    if part.tree.get("kind") == "nominal":
+        part.fields("kind")
+        return SetClaim(None)
+    if part.tree.get("kind") != "power-divergence":
+        raise _Part(f"{part.path}.kind", part.tree.get("kind")).fail('"nominal" or "power-divergence"')
+    size = "radius" if "radius" in part.tree else "alpha"
+    fields = part.fields("kind", "lambda", size)
+    order = fields["lambda"].read(_order)
+    if size == "radius":
+        return SetClaim(order, radius=fields["radius"].read(_non_negative))
+    return SetClaim(order, alpha=fields["alpha"].read(_level))
+
+
+def _proof(part: _Part, secrets: int, values: int, outputs: int) -> Proof:
+    fields = part.fields("eta", "eta_utility", "multipliers", "members", "distribution")
+    pairs = secrets * (secrets - 1)
+
+    def array(name: str, shape: Sequence[int], reader: Callable[[Any], float]) -> Any:
+        return None if fields[name].tree is None else fields[name].array(shape, reader)
+
+    scalar = fields["eta_utility"]
+    return Proof(
+        eta=array("eta", (outputs, pairs, 2), _number),
+        eta_utility=None if scalar.tree is None else scalar.read(_number),
+        multipliers=array("multipliers", (outputs, pairs), _non_negative),
+        members=array("members", (outputs, pairs, 2, values), _non_negative),
+        distribution=array("distribution", (secrets, values), _non_negative),
+    )

@@ -1,0 +1,150 @@
+"""Protocols to files and back. The format itself is in :mod:`rldp.protocol_file.format`."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._version import __version__
+from rldp.certificate import Certificate
+from rldp.data.atomic import replacing
+from rldp.errors import InvalidArgument, ProtocolFileError
+from rldp.protocol import Guarantee, Protocol
+from rldp.protocol_file.format import (
+    DENOMINATOR,
+    Claim,
+    Document,
+    Proof,
+    SetClaim,
+    content_of,
+    parsed,
+    text_of,
+)
+from rldp.sample import Sample
+from rldp.sets import Nominal, PowerDivergence, UncertaintySet
+
+__all__ = ["load", "save", "to_json"]
+
+
+def to_json(protocol: Protocol) -> str:
+    """The text of the protocol's file; the same protocol always gives the same text."""
+    try:
+        return text_of(_document(protocol))
+    except ValueError as error:
+        raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
+
+
+def save(protocol: Protocol, path: str | PathLike[str]) -> None:
+    """Write ``protocol`` to ``path``; the file appears whole or not at all."""
+    content = to_json(protocol).encode("utf-8")
+    with replacing(path, error=ProtocolFileError) as file:
+        file.write(content)
+
+
+def load(path: str | PathLike[str]) -> Protocol:
+    """Read a protocol that :meth:`Protocol.save` wrote.
+
+    Its guarantee is what the file claims; :func:`rldp.verify` checks it.
+
+    Raises
+    ------
+    ProtocolFileError
+        If the file is missing, is not a protocol, or has a version this library does not know.
+    """
+    content = content_of(path)
+    try:
+        return _protocol(parsed(content))
+    except ProtocolFileError as error:
+        raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
+
+
+def _document(protocol: Protocol) -> Document:
+    return Document(
+        generator=f"rldp {__version__}",
+        secrets=protocol.secrets,
+        values=protocol.values,
+        outputs=protocol.outputs,
+        numerators=protocol.numerators.tolist(),
+        guarantee=None if protocol.guarantee is None else _claim(protocol.guarantee),
+    )
+
+
+def _claim(guarantee: Guarantee) -> Claim:
+    proof = guarantee.certificate
+    return Claim(
+        epsilon=float(guarantee.epsilon),
+        n=guarantee.sample.n,
+        counts=guarantee.sample.counts.tolist(),
+        privacy=_set_claim(guarantee.privacy),
+        utility=_set_claim(guarantee.utility),
+        distortion=guarantee.distortion.tolist(),
+        objective=float(guarantee.objective),
+        lower_bound=float(guarantee.lower_bound),
+        proof=Proof(
+            eta=_listed(proof.eta),
+            eta_utility=None if proof.eta_utility is None else float(proof.eta_utility),
+            multipliers=_listed(proof.multipliers),
+            members=_listed(proof.members),
+            distribution=_listed(proof.distribution),
+        ),
+    )
+
+
+def _set_claim(uncertainty: UncertaintySet) -> SetClaim:
+    if not isinstance(uncertainty, PowerDivergence):
+        return SetClaim(None)
+    if uncertainty.radius is not None:
+        return SetClaim(uncertainty.lambda_, radius=uncertainty.radius)
+    return SetClaim(uncertainty.lambda_, alpha=uncertainty.alpha)
+
+
+def _listed(array: NDArray[np.float64] | None) -> Any:
+    return None if array is None else array.tolist()
+
+
+def _protocol(document: Document) -> Protocol:
+    if any(sum(row) != DENOMINATOR for rows in document.numerators for row in rows):
+        raise ProtocolFileError("its rows do not sum to the denominator 2^52")
+    names = document.secrets, document.values, document.outputs
+    claim = document.guarantee
+    return Protocol(
+        np.array(document.numerators, dtype=np.float64) / DENOMINATOR,
+        *names,
+        guarantee=None if claim is None else _guarantee(claim, document),
+    )
+
+
+def _guarantee(claim: Claim, document: Document) -> Guarantee:
+    proof = claim.proof
+    return Guarantee(
+        epsilon=claim.epsilon,
+        sample=Sample(claim.counts, document.secrets, document.values),
+        privacy=_set(claim.privacy),
+        utility=_set(claim.utility),
+        distortion=np.array(claim.distortion, dtype=np.float64),
+        objective=claim.objective,
+        lower_bound=claim.lower_bound,
+        certificate=Certificate(
+            eta=_array(proof.eta),
+            eta_utility=proof.eta_utility,
+            multipliers=_array(proof.multipliers),
+            members=_array(proof.members),
+            distribution=_array(proof.distribution),
+        ),
+    )
+
+
+def _set(claim: SetClaim) -> UncertaintySet:
+    if claim.order is None:
+        return Nominal()
+    if claim.radius is not None:
+        return PowerDivergence(claim.order, radius=claim.radius)
+    assert claim.alpha is not None
+    return PowerDivergence(claim.order, claim.alpha)
+
+
+def _array(listed: Any) -> NDArray[np.float64] | None:
+    return None if listed is None else np.array(listed, dtype=np.float64)

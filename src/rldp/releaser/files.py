@@ -1,0 +1,143 @@
+"""Release of whole files: CSV and Parquet of any size, part by part, in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+
+from rldp._checks import shown
+from rldp.data.atomic import checked_path, replacing, require_other_file
+from rldp.data.frames import is_parquet
+from rldp.data.labels import Alphabet
+from rldp.data.readers import Columns, read_parts
+from rldp.data.writers import writer_for
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.protocol import Protocol
+from rldp.releaser.columns import Offence, first_offence, offending_rows
+from rldp.theory.sampling import randomness
+
+__all__ = ["Step", "release_file"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far the release of a file has come: rows so far, and the share of the input that is read."""
+
+    rows: int
+    share: float
+
+
+def release_file(
+    protocol: Protocol,
+    data: str | PathLike[str],
+    output: str | PathLike[str],
+    *,
+    secret: str,
+    value: str,
+    keep: Sequence[str] = (),
+    allow_original: bool = False,
+    name: str | None = None,
+    seed: int | None = None,
+    callback: Callable[[Step], None] | None = None,
+) -> int:
+    """Release one column of a file into another file, row by row in the same order.
+
+    The new file holds the kept columns and then the released one, nothing else. It appears whole or
+    not at all: after an error, an interruption or a kill, ``output`` is what it was before.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    data, output : path
+        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV; they may differ.
+    secret, value : str
+        Names of the two columns of ``data``.
+    keep : sequence of str
+        Columns to copy; from a CSV file as the text that stands there.
+    allow_original : bool
+        Whether ``keep`` may name the secret or the value column, which are then written as they are.
+    name : str, optional
+        Name of the released column; that of the value column by default.
+    seed : int, optional
+        **For tests only**, see :meth:`rldp.Protocol.release`.
+    callback : callable, optional
+        Called with a :class:`Step` after each part.
+
+    Returns
+    -------
+    int
+        How many rows were released.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read or written, or if rows hold nulls or unknown labels, with the first
+        such row (counted from 1, without the header) and how many there are.
+    InvalidArgument, InvalidArgumentType
+        If the columns asked for cannot be written together.
+    """
+    source, target = checked_path(data, "data"), checked_path(output, "output")
+    columns = Columns(secret, value, tuple(_checked_names(secret, value, keep)))
+    released = _released_name(columns, name, allow_original)
+    require_other_file(target, source, "the data")
+    words = randomness(seed)
+    alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
+    parts = read_parts(source, columns, *alphabets, text=is_parquet(target))
+    names = tuple(f"column {column!r} of {source}" for column in (secret, value))
+    rows = offending = 0
+    first: Offence | None = None
+    with replacing(target, name="output") as file:
+        with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
+            for part in parts:
+                found = offending_rows(part.secrets, part.values)
+                if found and first is None:
+                    first = first_offence(
+                        (names[0], part.secrets, alphabets[0]),
+                        (names[1], part.values, alphabets[1]),
+                        before=rows,
+                    )
+                if first is None:
+                    pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
+                    writer.write(part.kept, protocol.sampler.draw(pairs, words))
+                rows, offending = rows + len(part.values), offending + found
+                if callback is not None:
+                    callback(Step(rows, part.share))
+        if first is not None:
+            raise first.error(offending, rows)
+    return rows
+
+
+def _checked_names(secret: str, value: str, keep: Sequence[str]) -> Sequence[str]:
+    if isinstance(keep, str) or not isinstance(keep, Sequence):
+        raise InvalidArgumentType(f"keep must be a list of names of columns, got {shown(keep)}")
+    for argument, column in [("secret", secret), ("value", value), *(("keep", c) for c in keep)]:
+        if not isinstance(column, str):
+            raise InvalidArgumentType(f"{argument} must be the name of a column, got {shown(column)}")
+    if secret == value:
+        raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
+    for column in keep:
+        if keep.count(column) > 1:
+            raise InvalidArgument(f"keep must name each column once, got {column!r} more than once")
+    return keep
+
+
+def _released_name(columns: Columns, name: str | None, allow_original: bool) -> str:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InvalidArgumentType(f"the name of the released column must be text, got {shown(name)}")
+    for role, column in (("secret", columns.secret), ("value", columns.value)):
+        if column in columns.keep and not allow_original:
+            raise InvalidArgument(
+                f"keep must not name the {role} column {column!r}, which would be written as it is; "
+                "allow that with --allow-original (allow_original=True) if it is meant"
+            )
+    released = columns.value if name is None else name
+    if released in columns.keep:
+        raise InvalidArgument(
+            f"the released column must not be called {released!r} like a column that is kept; "
+            "name it otherwise with --as (name=)"
+        )
+    return released

@@ -1,0 +1,1 @@
+"""Who tells people what was found."""

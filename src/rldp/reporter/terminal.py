@@ -1,0 +1,263 @@
+"""Terminal pictures: tables and heat maps. The only module that imports rich."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from rldp.adviser.demo import Row
+from rldp.auditor.new_data import Audit, Membership
+from rldp.auditor.released_rows import ReleaseAudit
+from rldp.designer.api import Design
+from rldp.protocol import Protocol
+from rldp.sets import PowerDivergence, UncertaintySet
+
+if TYPE_CHECKING:
+    from rldp.paper import Checked
+
+__all__ = [
+    "audit_report",
+    "bar",
+    "comparison",
+    "console",
+    "heat_map",
+    "release_report",
+    "summary",
+    "verdicts",
+]
+
+_SHADES = " ·░▒▓█"
+
+
+def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
+    """P(y | s, u) for every secret: rows are values, columns outputs, darker is likelier."""
+    parts: list[RenderableType] = []
+    values, outputs = protocol.values[:widest], protocol.outputs[:widest]
+    for secret, table in zip(protocol.secrets, protocol.matrix, strict=True):
+        grid = Table(title=Text(f"P(y | {secret}, u)"), box=None, padding=(0, 0), title_justify="left")
+        grid.add_column("u \\ y ", justify="right", style="dim")
+        for output in outputs:
+            grid.add_column(Text(f"{str(output)[:6]:>3}"), justify="right")
+        for value, row in zip(values, table, strict=False):
+            grid.add_row(Text(f"{value} "), *(_cell(p) for p in row[: len(outputs)]))
+        parts += [grid, Text()]
+    cut = len(protocol.values) > widest or len(protocol.outputs) > widest
+    note = f" (first {widest} values and outputs shown)" if cut else ""
+    legend = "  ".join(f"{shade * 2} ≤ {share:g}" for shade, share in zip(_SHADES, _LIMITS, strict=True))
+    return Group(*parts, Text(f"shades: {legend}{note}", style="dim"))
+
+
+_LIMITS = (0.001, 0.05, 0.2, 0.5, 0.8, 1.0)
+
+
+def _cell(probability: float) -> Text:
+    level = next(i for i, limit in enumerate(_LIMITS) if probability <= limit + 1e-12)
+    colour = ("grey30", "blue", "cyan", "green", "yellow", "red")[level]
+    return Text(" " + _SHADES[level] * 2, style=colour)
+
+
+def comparison(rows: Sequence[Row], epsilon: float) -> Table:
+    """The four problems side by side."""
+    table = Table(title=f"Four designs at ε = {epsilon:g}", title_justify="left")
+    for heading in ("problem", "privacy holds for"):
+        table.add_column(heading)
+    for heading in (
+        "worst ε in the 95 % set",
+        "distortion of the estimate",
+        "distortion promised",
+        "no private protocol beats",
+    ):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        robust = row.design.problem.endswith("RP")
+        upper = row.worst_leakage[1]
+        shown = "∞" if math.isinf(upper) else f"{upper:.4f}"
+        kept = upper <= epsilon
+        table.add_row(
+            row.design.problem,
+            "the whole set" if robust else "the estimate only",
+            Text(f"{shown} {'✓' if kept else '✗'}", style="green" if kept else "red"),
+            f"{row.nominal_distortion:.5f}",
+            f"{row.design.objective:.5f}" + (" (whole set)" if row.design.problem[0] == "R" else ""),
+            f"{row.design.lower_bound:.5f}",
+        )
+    return table
+
+
+def summary(designed: Design) -> Table:
+    """What a design promises, one line each."""
+    guarantee = designed.protocol.guarantee
+    assert guarantee is not None
+    sample = guarantee.sample
+    used = int((designed.protocol.matrix.max(axis=(0, 1)) > 0).sum())
+    lines = {
+        "problem": designed.problem,
+        "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
+        "privacy": "nothing is claimed (ε = ∞)"
+        if math.isinf(guarantee.epsilon)
+        else f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
+        "distortion": f"at most {designed.objective:.6g} for {_scope(guarantee.utility)}",
+        "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
+        "outputs used": f"{used} of {len(designed.protocol.outputs)}",
+    }
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in lines.items():
+        table.add_row(Text(name, style="bold"), text)
+    return table
+
+
+def _scope(uncertainty: UncertaintySet) -> str:
+    """The set in words."""
+    if not isinstance(uncertainty, PowerDivergence):
+        return "the estimated distribution"
+    test = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}.get(
+        uncertainty.lambda_, f"power-divergence test of order {uncertainty.lambda_:g}"
+    )
+    if uncertainty.radius is not None:
+        return f"every distribution within radius {uncertainty.radius:g} of the {test}"
+    return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
+
+
+def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
+    """What an audit on new data found: promised beside observed, the distributions, and the verdict."""
+    parts: list[RenderableType] = [_promises(found), Text()]
+    if found.worst is not None and found.design is not None:
+        parts += [_distributions(found, widest), Text()]
+    return Group(*parts, *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+def _promises(found: Audit) -> Table:
+    rows = f"{found.sample.n} rows"
+    table = Table(title=Text(f"New data: {rows}"), title_justify="left")
+    for heading in ("", "promised", "on the new data", "worst in the set", "divergence", "radius"):
+        table.add_column(heading, justify="left" if heading == "" else "right")
+    worst = "–" if found.worst is None else _number(found.worst.upper)
+    table.add_row(
+        "ε",
+        _number(found.epsilon),
+        _judged(found.leakage, found.private),
+        worst,
+        *_distances(found.privacy),
+    )
+    table.add_row(
+        "distortion",
+        _number(found.objective),
+        _judged(found.distortion, found.useful),
+        _number(found.objective),
+        *_distances(found.utility),
+    )
+    return table
+
+
+def _distributions(found: Audit, widest: int) -> Table:
+    """P(u | s) of the two secrets that the worst distribution tells apart."""
+    assert found.worst is not None
+    assert found.design is not None
+    titles = f"P(u | s): the secrets that output {found.worst.output} tells apart best"
+    table = Table(title=Text(titles), title_justify="left")
+    for heading in ("s", "u"):
+        table.add_column(heading)
+    for heading in ("designed on", "new data", "worst in the set"):
+        table.add_column(heading, justify="right")
+    sources = (found.design.distribution, found.sample.distribution, found.worst.distribution)
+    for secret in dict.fromkeys(found.worst.secrets):
+        s = found.design.secrets.index(secret)
+        for u, value in enumerate(found.design.values[:widest]):
+            shares = (_number(p[s, u] / p[s].sum()) if p[s].sum() > 0 else "–" for p in sources)
+            table.add_row(Text(str(secret)), Text(str(value)), *shares)
+    if len(found.design.values) > widest:
+        table.caption = f"first {widest} values shown"
+    return table
+
+
+def _distances(place: Membership | None) -> tuple[Text, str]:
+    if place is None:
+        return Text("–"), "–"
+    return _judged(place.divergence, place.inside), _number(place.radius)
+
+
+def _judged(number: float | None, good: bool | None) -> Text:
+    if good is None:
+        return Text(_number(number))
+    return Text(f"{_number(number)} {'✓' if good else '✗'}", style="green" if good else "red")
+
+
+def _number(number: float | None) -> str:
+    if number is None:
+        return "–"
+    return "∞" if math.isinf(number) else f"{number:.5g}"
+
+
+_VERDICTS = {
+    None: "no ε was claimed",
+    True: "nothing contradicts the claim",
+    False: "the claim is contradicted",
+}
+
+
+def release_report(found: ReleaseAudit) -> RenderableType:
+    """What released rows show, one line each."""
+    claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
+    lines = {
+        "rows": f"{found.rows}",
+        "ε at least": f"{found.epsilon:.5g} with confidence {found.confidence:g}{claimed}",
+        "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
+        "verdict": _VERDICTS[found.ok],
+    }
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in lines.items():
+        table.add_row(Text(name, style="bold"), text)
+    return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+_VERDICT_COLOURS = {"holds": "green", "corrected": "yellow", "fails": "red"}
+
+
+def verdicts(claims: Sequence[Checked]) -> Table:
+    """The paper's claims, what was measured, and what follows."""
+    table = Table(title="Claims of the paper", title_justify="left", show_lines=True)
+    for heading in ("place", "claim", "measured", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for claim in claims:
+        verdict = Text(claim.verdict, style=_VERDICT_COLOURS[claim.verdict])
+        if claim.correction:
+            verdict.append(f": {claim.correction}", style="default")
+        table.add_row(Text(claim.place), Text(claim.text), Text(claim.measured), verdict)
+    return table
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Callable[..., None]]:
+    """A bar on standard error with the remaining time, if someone is watching.
+
+    It is moved by calls with how much is done, of how much, and a note if there is one.
+    """
+    screen = console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task(title, total=None, note="")
+
+        def advance(done: float, total: float, note: str = "") -> None:
+            if progress.tasks[0].total is None:  # what an earlier run did says nothing about our speed
+                progress.reset(task, total=total, completed=int(done))
+            progress.update(task, total=total, completed=done, note=note)
+
+        yield advance
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that degrades to plain text where the terminal does."""
+    return Console(stderr=stderr, highlight=False)

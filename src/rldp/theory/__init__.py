@@ -1,0 +1,1 @@
+"""The mathematics, on arrays: no labels, no files, no policy. Sections as in ``docs/theory.md``."""

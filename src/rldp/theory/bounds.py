@@ -1,0 +1,174 @@
+"""What can be proved of a given protocol, rounded to the safe side; knows no solver.
+
+Every number here follows from a protocol and a few witnesses (η, multipliers, members of a set) by
+formulas that hold for any witnesses at all. A float that carries a claim has a bound on its own
+rounding error added (upper bounds) or taken off (lower bounds). See ``docs/theory.md``, 'Two bounds'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rldp.theory.model import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.theory.support import NestedMean, minimising_eta, worst_members
+
+__all__ = [
+    "constant_lower_bound",
+    "estimated_members",
+    "lower_bound",
+    "objective",
+    "privacy_excess",
+    "privacy_mean",
+    "seen_by_pairs",
+    "trivial_eta",
+    "utility_mean",
+    "worst_distribution",
+]
+
+_UNIT = 2.0**-52
+_RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α near 1
+
+
+def _safe_e(problem: DesignProblem) -> Floats:
+    """e^ε rounded down, and finite: what holds with it holds with e^ε."""
+    return np.exp(np.minimum(problem.epsilon, 700)) * (1 - 4 * _UNIT)
+
+
+def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
+    """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
+    pairs = ordered_pairs(problem.counts.shape[1])
+    totals = problem.counts.sum(axis=2, keepdims=True)
+    conditionals = problem.counts / np.maximum(totals, 1)
+    masses = problem.estimate.sum(axis=2)
+    return masses[:, None, pairs], conditionals[:, None, pairs]
+
+
+def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
+    """x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
+    e = _safe_e(problem)
+    sign = np.stack([np.ones_like(e), -e], axis=1)[:, None, None, :, None]
+    columns = np.moveaxis(matrix, 3, 1)
+    return np.asarray(columns[:, :, ordered_pairs(matrix.shape[1])] * sign)
+
+
+def privacy_mean(problem: DesignProblem) -> NestedMean:
+    """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
+    assert problem.privacy is not None
+    order, budget = problem.privacy
+    masses, conditionals = _pair_data(problem)
+    return NestedMean(order, masses, conditionals, budget[:, None, None])
+
+
+def _enlarged(mean: NestedMean) -> NestedMean:
+    """The set with its radius rounded up, for upper bounds; members for lower bounds need it as it is."""
+    return replace(mean, budget=mean.budget * (1 + _RADIUS_ERROR))
+
+
+def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
+    """The estimated conditionals, members of every set, as (K, outputs, T, 2, U); uniform if unseen."""
+    masses, conditionals = _pair_data(problem)
+    members = np.where(masses[..., None] > 0, conditionals, 1 / conditionals.shape[-1])
+    return np.repeat(members, outputs, axis=1)
+
+
+def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
+    """η = max x: proves privacy of protocols that need no knowledge of the distribution."""
+    return np.asarray(seen_by_pairs(problem, matrix).max(axis=-1))
+
+
+def _above(eta: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """η raised a hair above max x where it is not already, and p = η − x > 0.
+
+    Any η ≥ max x proves its bound, so raising it is safe; a p of exactly 0 would have no logarithm.
+    """
+    top = x.max(axis=-1)
+    eta = np.maximum(eta, top + np.maximum(_UNIT * np.abs(top), 1e-290))
+    return eta, eta[..., None] - x
+
+
+def privacy_excess(
+    problem: DesignProblem, matrix: Floats, eta: Floats | None
+) -> tuple[Floats, Floats | None]:
+    """Upper bounds on P(y|s1) − e^ε P(y|s2) over the whole privacy set, for every y and pair.
+
+    Parameters
+    ----------
+    matrix : array (K, |S|, |U|, |Y|)
+    eta : array (K, Y, T, 2), or None for nominal privacy
+        Any numbers; raised to max x where they are smaller.
+
+    Returns
+    -------
+    excess : array (K, Y, T)
+        The protocol is private where this is at most 0.
+    eta : array (K, Y, T, 2) or None
+        The η that prove it.
+    """
+    x = seen_by_pairs(problem, matrix)
+    if problem.privacy is None or eta is None:
+        masses, conditionals = _pair_data(problem)
+        terms = conditionals * x
+        excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
+        return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
+    eta, p = _above(eta, x)
+    mean = _enlarged(privacy_mean(problem))
+    value = mean.at(p).value * (1 - mean.rounding(p))
+    return eta.sum(axis=-1) - value + 4 * _UNIT * np.abs(eta).sum(axis=-1), eta
+
+
+def utility_mean(problem: DesignProblem) -> NestedMean:
+    """The utility set as one group that holds every cell."""
+    assert problem.utility is not None
+    order, budget = problem.utility
+    cells = problem.estimate.reshape(len(problem.counts), 1, -1)
+    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget)
+
+
+def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
+    """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
+    if problem.utility is None or problem.enlarged_utility:
+        return problem.estimate
+    flat = v.reshape(len(v), 1, -1)
+    return np.asarray(worst_members(utility_mean(problem), flat)).reshape(v.shape)
+
+
+def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
+    """Largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1).
+
+    ``start`` (K, 1) may hold scalars that are known to be near the best η.
+    """
+    v = (matrix * problem.distortion[None, None]).sum(axis=3)
+    cells, outputs = v[0].size, matrix.shape[3]
+    if problem.utility is None:
+        value = (problem.estimate * v).sum(axis=(1, 2))
+        return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
+    mean = _enlarged(utility_mean(problem))
+    flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))
+    eta, p = _above(minimising_eta(mean, flat, start=start), flat)
+    value = mean.at(p).value * (1 - mean.rounding(p))
+    upper = eta[:, 0] - value + 4 * _UNIT * np.abs(eta[:, 0])
+    return np.minimum(upper, flat.max(axis=(1, 2))), eta
+
+
+def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
+    """A distortion that no private protocol beats, rounded down: (K,)."""
+    secrets, values = problem.counts.shape[1:]
+    pairs = ordered_pairs(secrets)
+    e = np.exp(np.minimum(problem.epsilon, 700)) * (1 + 4 * _UNIT)
+    sign = np.stack([np.ones_like(e), -e], axis=1)
+    weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
+    weighted = weighted.reshape(*weighted.shape[:2], -1, values)
+    ends = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
+    charge = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
+    cost = charge + ends @ weighted
+    size = np.abs(charge) + ends @ np.abs(weighted)
+    rounding = 4 * _UNIT * (len(pairs) + cost[0, 0].size + 8) * size.max(axis=1).sum(axis=(1, 2))
+    return np.asarray(cost.min(axis=1).sum(axis=(1, 2)) - rounding)
+
+
+def constant_lower_bound(problem: DesignProblem, distribution: Floats) -> Floats:
+    """A distortion that no protocol beats whose output ignores secret and value, rounded down: (K,)."""
+    cost = np.einsum("ksu,uy->ky", distribution, problem.distortion)
+    return np.asarray(cost.min(axis=1) * (1 - 4 * _UNIT * (problem.counts[0].size + 4)))

@@ -1,0 +1,108 @@
+"""Exact sampling: uniform integers → outputs, with probabilities equal to the integers of a table.
+
+A row of non-negative integers :math:`a_0, a_1, …` that sum to :math:`2^b` cuts the integers
+:math:`0, …, 2^b - 1` into intervals of these lengths; output y is drawn where a uniform integer falls
+into interval y. Nothing is rounded: of the :math:`2^b` integers exactly :math:`a_y` give y.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rldp._checks import shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.theory.dyadic import BITS
+
+__all__ = ["Randomness", "Sampler", "randomness"]
+
+Randomness: TypeAlias = Callable[[int], NDArray[np.uint64]]
+"""How many → as many independent, uniform words of 64 bits."""
+
+_BLOCK = 2**15  # rows drawn at once: what a block needs stays in the processor's cache
+_WORD = 64
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Sampler:
+    """Draws outputs from rows of integers over a power of two.
+
+    Parameters
+    ----------
+    numerators : array_like of int (rows, |Y|)
+        Non-negative; each row sums to :math:`2^b`.
+    bits : int
+        b, at most 62.
+
+    Examples
+    --------
+    >>> sampler = Sampler([[1, 0, 3]], bits=2)
+    >>> sampler.outputs(np.zeros(4, dtype=int), np.arange(4))
+    array([0, 2, 2, 2])
+    """
+
+    bits: int
+    width: int
+    ends: NDArray[np.int64]  # rows × width, flat: where the interval of each output ends
+
+    def __init__(self, numerators: ArrayLike, bits: int = BITS) -> None:
+        table = np.asarray(numerators, dtype=np.int64)
+        if (table < 0).any() or (table.sum(axis=1) != 2**bits).any():
+            raise InvalidArgument(f"numerators must be non-negative rows that sum to 2^{bits}")
+        width = 1 << (table.shape[1] - 1).bit_length()
+        ends = np.full((len(table), width), 2**bits, dtype=np.int64)
+        ends[:, : table.shape[1]] = table.cumsum(axis=1)
+        ends.setflags(write=False)
+        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "width", width)
+        object.__setattr__(self, "ends", ends.reshape(-1))
+
+    def outputs(self, rows: NDArray[np.int64], integers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The output that each integer in 0, …, 2^b − 1 stands for, in the row given beside it.
+
+        It is the number of intervals that end at or before the integer, found by bisection: an
+        empty interval is always passed over, so that what has probability zero is never drawn.
+        """
+        at = rows * self.width
+        step = self.width // 2
+        while step:
+            at += step * (integers >= self.ends[at + (step - 1)])
+            step //= 2
+        return at & (self.width - 1)
+
+    def draw(self, rows: NDArray[np.integer], source: Randomness) -> NDArray[np.int32]:
+        """An output for every entry of ``rows``; one word of ``source`` each, in order."""
+        drawn = np.empty(len(rows), dtype=np.int32)
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK].astype(np.int64)
+            integers = (source(len(block)) >> np.uint64(_WORD - self.bits)).view(np.int64)
+            drawn[start : start + _BLOCK] = self.outputs(block, integers)
+        return drawn
+
+
+def randomness(seed: int | None) -> Randomness:
+    """The operating system's secure randomness, or with a seed a reproducible stream for tests.
+
+    The secure source has no state in this process, so threads and forked processes can share it.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If the seed is not an integer from 0 to 2^128 − 1.
+    """
+    if seed is None:
+        return _system
+    if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
+        raise InvalidArgumentType(f"seed must be an integer or None, got {shown(seed)}")
+    if not 0 <= seed < 2**128:
+        raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(seed)}")
+    return np.random.PCG64(int(seed)).random_raw
+
+
+def _system(count: int) -> NDArray[np.uint64]:
+    return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
