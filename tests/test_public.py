@@ -1,13 +1,11 @@
 """The public surface: its names, and what it takes to import and use it."""
 
-import subprocess
-import sys
-import textwrap
 from types import ModuleType
 
 import pytest
 
 import rldp
+from commands import python
 
 NAMES = {
     "Audit",
@@ -88,18 +86,6 @@ def test_every_error_is_one_of_ours_and_one_of_pythons(error, also):
 def test_every_warning_is_one_of_ours(warning):
     assert issubclass(warning, rldp.RldpWarning)
     assert issubclass(warning, UserWarning)
-
-
-def python(code):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stderr == ""
-    assert done.returncode == 0
-    return done.stdout.split()
 
 
 def test_importing_the_package_imports_no_data_frames_terminals_or_modellers():

@@ -103,7 +103,7 @@ def test_pairs_of_secrets_are_numbered_as_the_page_says():
 
 def client_on_the_page():
     """The client's function, as it stands in the documentation."""
-    page = (Path(__file__).parents[1] / "docs" / "file-format.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "file-format.md").read_text(encoding="utf-8")
     names = {}
     for example in doctest.DocTestParser().get_examples(page)[:2]:
         exec(example.source, names)

@@ -1,15 +1,13 @@
 """``rldp audit`` and ``rldp audit-release``: reports, exit codes, one line for a mistake."""
 
 import json
-import sys
-import warnings
 
 import numpy as np
 import pytest
 
 import rldp
+from commands import run_command
 from releases import STRONG, calls_with_one_seed, nominal_protocol, people, release
-from rldp import cli
 
 SECRETS = ("ill", "well")
 
@@ -35,14 +33,7 @@ def command(monkeypatch, capsys, tmp_path):
     write_people(tmp_path / "same.csv", STRONG, 300, seed=1)
     write_people(tmp_path / "other.csv", STRONG[::-1], 300, seed=2)
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["rldp", *arguments])
-        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return run
+    return lambda *arguments: run_command(monkeypatch, capsys, *arguments)
 
 
 def audit(data, *options, protocol="protocol.json"):

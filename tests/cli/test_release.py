@@ -18,6 +18,7 @@ import pytest
 from scipy.stats import chi2
 
 import rldp
+from commands import run_command
 from rldp import cli
 from rldp.data import readers
 from rldp.releaser.files import release_file
@@ -49,11 +50,7 @@ def command(monkeypatch, capsys, folder):
 
     def run(*options, data="data.csv", output="out.csv", secret="sex", value="age", protocol="protocol.json"):
         arguments = ["--unproved", "--secret", secret, "--value", value, "-o", output, *options]
-        monkeypatch.setattr(sys, "argv", ["rldp", "release", protocol, data, *arguments])
-        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
+        return run_command(monkeypatch, capsys, "release", protocol, data, *arguments)
 
     return run
 

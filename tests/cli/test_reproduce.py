@@ -7,15 +7,14 @@ import sys
 import pytest
 
 import rldp
+from commands import one_line, python
 from rldp.paper import Settings, reproduce
-from test_cli import one_line, rldp_command  # noqa: F401
-from test_public import python
 
 SMALL = ["--instances", "2", "--secrets", "2", "--values", "2", "--jobs", "1"]
 
 
 @pytest.fixture
-def command(rldp_command):  # noqa: F811
+def command(rldp_command):
     return lambda *arguments: rldp_command("reproduce", *arguments)
 
 

@@ -10,26 +10,10 @@ import pytest
 import typer.main
 
 import rldp
+from commands import one_line
 from rldp import cli
 
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
-
-
-@pytest.fixture
-def rldp_command(monkeypatch, capsys, tmp_path):
-    """Run the command in an empty folder with a small table: (exit code, output, errors)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    (tmp_path / "data.csv").write_text("sex,age,town\n" + "f,1,ä\nm,2,b\n" * 3 + "f,2,b\nm,1,ä\nf,1,b\n")
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["rldp", *arguments])
-        with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
-            cli.main()
-        printed = capsys.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return run
 
 
 DESIGN = [
@@ -54,13 +38,6 @@ def changed(**options):
         arguments["-o" if name == "output" else f"--{name}"] = value
     given = [(name, value) for name, value in arguments.items() if value is not None]
     return ["design", data, *(part for pair in given for part in pair)]
-
-
-def one_line(errors):
-    assert errors.startswith("rldp: ")
-    assert errors.count("\n") == 1
-    assert errors.endswith("\n")
-    return errors[len("rldp: ") : -1]
 
 
 # Help and version
