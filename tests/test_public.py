@@ -10,6 +10,7 @@ from commands import python
 NAMES = {
     "Audit",
     "Batch",
+    "BatchStatus",
     "Certificate",
     "ChiSquare",
     "CressieRead",
@@ -24,6 +25,7 @@ NAMES = {
     "MissingDependency",
     "Nominal",
     "PowerDivergence",
+    "PriceWarning",
     "Progress",
     "Protocol",
     "ProtocolFileError",
@@ -31,6 +33,7 @@ NAMES = {
     "RldpError",
     "RldpWarning",
     "Sample",
+    "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
     "Verdict",

@@ -11,7 +11,8 @@ from rldp._version import __version__ as __version__
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
 from rldp.certificate import Certificate
-from rldp.designer.api import Batch, Design, design, design_batch
+from rldp.designer.api import design, design_batch
+from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.engine import Progress
 from rldp.errors import (
     DataError,
@@ -19,6 +20,7 @@ from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
     MissingDependency,
+    PriceWarning,
     ProtocolFileError,
     RldpError,
     RldpWarning,
@@ -34,6 +36,7 @@ from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, U
 __all__ = [
     "Audit",
     "Batch",
+    "BatchStatus",
     "Certificate",
     "ChiSquare",
     "CressieRead",
@@ -48,6 +51,7 @@ __all__ = [
     "MissingDependency",
     "Nominal",
     "PowerDivergence",
+    "PriceWarning",
     "Progress",
     "Protocol",
     "ProtocolFileError",
@@ -55,6 +59,7 @@ __all__ = [
     "RldpError",
     "RldpWarning",
     "Sample",
+    "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
     "Verdict",

@@ -11,6 +11,7 @@
 
     RldpWarning (UserWarning)     base of every deliberate warning
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
+    ├── PriceWarning              a design is private, but windows may have cost much of its utility
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
 A message is one sentence that names the argument, what was needed and what came.
@@ -22,6 +23,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidArgumentType",
     "MissingDependency",
+    "PriceWarning",
     "ProtocolFileError",
     "RldpError",
     "RldpWarning",
@@ -59,6 +61,10 @@ class RldpWarning(UserWarning):
 
 class GapWarning(RldpWarning):
     """A design is strictly private, but its proved gap is larger than the one asked for."""
+
+
+class PriceWarning(RldpWarning):
+    """A design is strictly private, but keeping windows may have cost much of its utility."""
 
 
 class UnseenSecretWarning(RldpWarning):

@@ -15,7 +15,7 @@ from rldp._checks import Label, labels, number_array
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument
 from rldp.sample import Sample
-from rldp.sets import UncertaintySet
+from rldp.sets import UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.sampling import Sampler
 
@@ -46,6 +46,10 @@ class Guarantee:
     objective: float
     lower_bound: float
     certificate: Certificate
+
+    def __post_init__(self) -> None:
+        checked_set("privacy", self.privacy)
+        checked_set("utility", self.utility)
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,12 +31,11 @@ if TYPE_CHECKING:
 
 _LARGEST_ORDER = 100.0
 
-__all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet"]
+__all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet", "checked_set"]
 
 
-@dataclass(frozen=True)
-class UncertaintySet(ABC):
-    """A recipe that turns a sample into a set of distributions around its estimate."""
+class _Set(ABC):
+    """What the sets have in common; see :data:`UncertaintySet` for the sets there are."""
 
     @property
     @abstractmethod
@@ -79,7 +78,7 @@ class UncertaintySet(ABC):
 
 
 @dataclass(frozen=True)
-class Nominal(UncertaintySet):
+class Nominal(_Set):
     """The estimate alone: no robustness.
 
     Examples
@@ -99,7 +98,7 @@ class Nominal(UncertaintySet):
 
 
 @dataclass(frozen=True, eq=False)
-class PowerDivergence(UncertaintySet):
+class PowerDivergence(_Set):
     """Confidence set of the power-divergence test of order ``lambda_`` at level 1 − ``alpha``.
 
     Parameters
@@ -188,10 +187,24 @@ class GTest(PowerDivergence):
         super().__init__(0.0, alpha)
 
 
+UncertaintySet: TypeAlias = Nominal | PowerDivergence
+"""A recipe that turns a sample into a set of distributions around its estimate.
+
+The family is closed: engine, file and judge each know these sets by name, so a set of another class, a
+subclass too, is refused instead of being taken for one of them.
+"""
+
+_KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest)
+
+
 def checked_set(name: str, value: object) -> UncertaintySet:
-    """``value`` if it is a set of distributions; otherwise an error that names ``name``."""
-    if not isinstance(value, UncertaintySet):
+    """``value`` if it is one of the sets there are; otherwise an error that names ``name``."""
+    if type(value) in _KINDS:
+        return cast(UncertaintySet, value)
+    if isinstance(value, _Set):
         raise InvalidArgumentType(
-            f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
+            f"{name} must be one of rldp's own sets, which are a closed family, got a {type(value).__name__}"
         )
-    return value
+    raise InvalidArgumentType(
+        f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
+    )

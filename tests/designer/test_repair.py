@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer.repair import equalised, repaired
+from rldp.designer.near_zero import equalised
+from rldp.designer.repair import repaired
 from rldp.theory.bounds import privacy_excess, trivial_eta
 from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem

@@ -20,8 +20,10 @@ from rldp.judge.checks import _bracket
 from rldp.judge.regions import Group, Region, minimised, precision, upper_quantile
 from rldp.protocol_file.format import SetClaim
 from rldp.theory import bounds
-from rldp.theory.model import DesignProblem, Witness, ordered_pairs
-from rldp.theory.support import NestedMean, minimising_eta, worst_members
+from rldp.theory.model import DesignProblem, Witness
+from rldp.theory.nested_mean import NestedMean
+from rldp.theory.pairs import ordered_pairs
+from rldp.theory.support import minimising_eta, worst_members
 from strategies import jeffreys_counts, sets_of
 
 COUNTS = [[9, 3, 2], [1, 4, 7]]
@@ -212,7 +214,7 @@ def large_protocol(order):
         order,
         problem.estimate.sum(axis=2)[:, None, pairs],
         (counts / counts.sum(axis=1, keepdims=True))[None, None, pairs],
-        problem.privacy[1][:, None, None] * (1 - 1e-9),
+        problem.privacy.budget[:, None] * (1 - 1e-9),
     )
     x = np.moveaxis(table, 2, 0)[None][:, :, pairs] * signs
     excess, eta = bounds.privacy_excess(problem, table[None], minimising_eta(mean, x))

@@ -59,7 +59,7 @@ def test_a_lower_bound_holds_for_any_multipliers_and_members():
     best = rldp.design(rldp.Sample(problem.counts[0]), 0.5, distortion="hamming").objective
     mean = bounds.utility_mean(problem)
     for _ in range(50):
-        members = np.broadcast_to(bounds.estimated_members(problem, 2), (1, 2, 2, 2, 2))
+        members = np.broadcast_to(bounds.estimated_members(problem), (1, 2, 2, 2, 2))
         drawn = rng.dirichlet(np.ones(4), size=(1, 1))
         witness = Witness(
             z=rng.exponential(0.3, size=(1, 2, 2)),

@@ -13,7 +13,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.api import Design, design
+from rldp.designer.api import design
+from rldp.designer.designs import Design
 from rldp.measures import distortion, worst_case_leakage
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Nominal, UncertaintySet

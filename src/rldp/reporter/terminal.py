@@ -15,7 +15,7 @@ from rich.text import Text
 from rldp.adviser.demo import Row
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
-from rldp.designer.api import Design
+from rldp.designer.designs import Design, Status
 from rldp.protocol import Protocol
 from rldp.sets import PowerDivergence, UncertaintySet
 
@@ -105,12 +105,20 @@ def summary(designed: Design) -> Table:
         else f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
         "distortion": f"at most {designed.objective:.6g} for {_scope(guarantee.utility)}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
+        "a constant": f"publishing always the same output has {designed.constant_objective:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",
+        "found by": _way(designed.status),
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
+
+
+def _way(status: Status) -> str:
+    """How a protocol was found, in words."""
+    steps = f", {status.steps} step{'s' * (status.steps != 1)}" if status.steps else ""
+    return f"{status.route}{steps}, {status.seconds:.2g} s; {status.reason}"
 
 
 def _scope(uncertainty: UncertaintySet) -> str:

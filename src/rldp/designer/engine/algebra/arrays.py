@@ -13,12 +13,11 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from rldp.designer.engine.algebra.cores import invert_positive
-from rldp.theory.support import Array, namespace
+from rldp.designer.engine.settings import SETTINGS
+from rldp.theory.namespace import Array, namespace
 
 Tree = TypeVar("Tree")
 Value = TypeVar("Value")
-
-_LARGE = 40  # rows from which one call per matrix costs less than it saves
 
 
 class Constant:
@@ -28,6 +27,11 @@ class Constant:
 def along(batch: Array, like: Array) -> Array:
     """``batch`` (K,) shaped so that it multiplies ``like`` (K, ...)."""
     return batch[(...,) + (None,) * (like.ndim - 1)]
+
+
+def on_path(mu: Array, slack: Array) -> Array:
+    """Multipliers of ``slack`` (K, ...) on the central path: their products with it are ``mu`` (K,)."""
+    return along(mu, slack) / slack
 
 
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
@@ -103,7 +107,7 @@ def scaled_inverse(matrix: Array, jitter: float) -> Array:
     """
     xp, n = namespace(matrix), matrix.shape[-1]
     scale = xp.clip(xp.linalg.diagonal(matrix), min=1e-300) ** -0.5
-    if type(matrix) is np.ndarray and n >= _LARGE:
+    if type(matrix) is np.ndarray and n >= SETTINGS.cholesky_rows:
         for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
             _invert_in_place(block, s, jitter)
         return matrix
