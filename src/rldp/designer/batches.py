@@ -17,6 +17,7 @@ from rldp.designer.closed_forms import solve_constant, solve_single_output, solv
 from rldp.designer.devices import CPU, Device, in_memory
 from rldp.designer.engine import Progress, Solution, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
+from rldp.designer.engine.cores import one_blas_thread
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.interior import finished, solve_chunk
 from rldp.designer.near_zero import solve_near_zero
@@ -48,7 +49,8 @@ def solve_batch(
     taken = routes(scaled, gap, windows=windows)
     parts = [(np.flatnonzero(taken == route), route) for route in Route if (taken == route).any()]
     inside = partial(solve_batch, gap=gap, windows=windows)
-    found = [_solve(scaled.subset(index), route, gap, inside, callback, device) for index, route in parts]
+    with one_blas_thread():
+        found = [_solve(scaled.subset(i), route, gap, inside, callback, device) for i, route in parts]
     solved = joined(found).subset(np.argsort(np.concatenate([index for index, _ in parts])))
     solved = solved.explained(gap)
     in_unit = ("objective", "lower_bound", "eta_utility", "z")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rldp.designer.engine.algebra.cores import on_every_core
+from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats, Witness

@@ -8,8 +8,7 @@ import pytest
 
 import rldp
 from rldp.designer.engine import solve
-from rldp.designer.engine.algebra import cores
-from rldp.designer.engine.algebra.arrays import Layout, scaled_inverse
+from rldp.designer.engine.algebra.arrays import Layout
 from rldp.designer.engine.algebra.forms import PairForms, SpreadForms
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.newton import NewtonSystem
@@ -158,31 +157,3 @@ def test_pairs_move_tables_back_and_forth():
 def test_the_four_problems_are_named():
     sample = rldp.Sample([[8, 3], [2, 9]])
     assert [rldp.design(sample, 1.0, **sets_of(p)).problem for p in KINDS] == list(KINDS)
-
-
-def test_large_matrices_are_inverted_like_small_ones():
-    rng = np.random.default_rng(0)
-    factors = rng.normal(size=(2, 60, 90))
-    plain = factors @ factors.mT
-    scale = np.exp(5 * rng.normal(size=(2, 60)))
-    scale = scale[:, :, None] * scale[:, None, :]
-    inverse = scaled_inverse(plain * scale, 0.0)
-    assert np.allclose(inverse * scale, np.linalg.inv(plain), atol=1e-12)
-
-
-def test_a_matrix_that_rounding_made_indefinite_is_inverted_all_the_same():
-    matrix = np.eye(50)
-    matrix[0, 1] = matrix[1, 0] = 1 + 1e-9
-    assert np.allclose(scaled_inverse(matrix.copy(), 0.0) @ matrix, np.eye(50), atol=1e-5)
-
-
-def test_blas_gets_its_threads_back():
-    def threads():
-        return [get() for get, _ in cores._controls()]
-
-    before = threads()
-    with cores.one_blas_thread():
-        with cores.one_blas_thread():
-            pass
-        assert all(count == 1 for count in threads())
-    assert threads() == before

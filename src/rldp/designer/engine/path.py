@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import along, choose, flat, map_arrays, reshape, take_problems
-from rldp.designer.engine.algebra.cores import one_blas_thread
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.step import Centre, Iterate, advance
@@ -108,7 +107,7 @@ def solve(
     xp : array namespace
         The array library to compute with; the result is in its arrays.
     """
-    with one_blas_thread(), np.errstate(all="ignore"):  # a step that leaves the floats is not taken
+    with np.errstate(all="ignore"):  # a step that leaves the floats is not taken
         lag = SETTINGS.careful_lag if careful else SETTINGS.lag
         return _solve(problem, gap, windows, lag, xp, callback)
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import apply, flat, reshape, scaled_inverse
-from rldp.designer.engine.algebra.cores import on_every_core
+from rldp.designer.engine.algebra.arrays import apply, flat, reshape
+from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
 from rldp.theory.namespace import Array, namespace

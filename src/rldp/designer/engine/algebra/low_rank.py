@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape, scaled_inverse
+from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
+from rldp.designer.engine.algebra.inverse import scaled_inverse
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
 from rldp.theory.namespace import Array, namespace
