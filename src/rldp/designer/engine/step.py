@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose, flat, reshape
 from rldp.designer.engine.newton import NewtonSystem
 from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.interface import PrivacyTerm
-from rldp.designer.engine.terms.robust import Bend
+from rldp.designer.engine.terms.interface import Bend, PrivacyTerm
 from rldp.designer.engine.terms.utility import UtilityTerm
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.nested_mean import Variation

@@ -26,8 +26,9 @@ from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.forms import Forms, forms_of
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
-from rldp.designer.engine.terms.robust import Bend, RobustTerm
+from rldp.designer.engine.terms.robust import RobustTerm
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean
 from rldp.theory.pairs import per_secret

@@ -6,20 +6,14 @@ Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from rldp.designer.engine.algebra.arrays import updated
+from rldp.designer.engine.terms.interface import Bend
 from rldp.theory.namespace import Array, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 Term = TypeVar("Term", bound="RobustTerm")
-
-
-class Bend(NamedTuple):
-    """A step, as the second derivatives of a term see it."""
-
-    variation: Variation
-    dz: Array
 
 
 class RobustTerm:

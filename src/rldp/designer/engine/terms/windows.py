@@ -20,8 +20,9 @@ from functools import cached_property
 from rldp.designer.engine.algebra.arrays import on_path, reshape, updated
 from rldp.designer.engine.algebra.low_rank import SeparateBlocks
 from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
-from rldp.designer.engine.terms.robust import Bend, RobustTerm
+from rldp.designer.engine.terms.robust import RobustTerm
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean
 from rldp.theory.pairs import per_secret
