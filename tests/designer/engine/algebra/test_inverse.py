@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import rldp
 from rldp.designer.engine.algebra import inverse
 from rldp.designer.engine.algebra.inverse import invert_positive, scaled_inverse
 
@@ -68,3 +69,18 @@ def test_a_matrix_that_must_not_be_written_is_refused():
     matrix.flags.writeable = False
     with pytest.raises(ValueError, match="can be written"):
         invert_positive(matrix)
+
+
+@pytest.mark.parametrize("size", [3, 50])
+def test_a_singular_matrix_spoils_no_other(size):
+    matrices = np.stack([a_matrix(size), np.zeros((size, size)), 2 * a_matrix(size)])
+    found = inverse.inverse(matrices)
+    assert np.allclose(found[[0, 2]] @ matrices[[0, 2]], np.eye(size), atol=1e-9)
+    assert np.isnan(found[1]).all()
+
+
+def test_designs_whose_matrices_become_singular_end_without_an_error():
+    sample = rldp.Sample([[5, 5, 5], [5, 5, 5]], values=[0, 100, 200])
+    for epsilon in (20, 25, 30, 40):
+        found = rldp.design(sample, epsilon, windows=True)
+        assert rldp.verify(found.protocol).ok

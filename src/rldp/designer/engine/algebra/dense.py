@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import apply, flat, reshape
-from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
 from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
@@ -114,7 +114,7 @@ class CoupledBorder:
         stiffness = utility.matrix()
         system = xp.eye(n, dtype=stiffness.dtype) + xp.matmul(compliance, stiffness)
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
-        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
+        softened = inverse(system * row_scale[..., None]) * row_scale[:, None, :]
         return cls(blocks, schur, flat(centre), centred, joint, xp.matmul(stiffness, softened))
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from scipy.linalg import cython_lapack, lapack
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace
 
-__all__ = ["invert_positive", "scaled_inverse"]
+__all__ = ["inverse", "invert_positive", "scaled_inverse"]
 
 Matrix = NDArray[np.float64]
 
@@ -39,7 +39,18 @@ def scaled_inverse(matrix: Array, jitter: float) -> Array:
             _invert_scaled(block, s, jitter)
         return matrix
     scale = scale[..., :, None] * scale[..., None, :]
-    return xp.linalg.inv(matrix * scale + jitter * xp.eye(n, dtype=matrix.dtype)) * scale
+    return inverse(matrix * scale + jitter * xp.eye(n, dtype=matrix.dtype)) * scale
+
+
+def inverse(matrix: Array) -> Array:
+    """Inverses of matrices (..., n, n), NaN where there is none: a step that is not a number is not taken."""
+    xp = namespace(matrix)
+    try:
+        return xp.linalg.inv(matrix)
+    except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's own is a RuntimeError
+        if matrix.ndim == 2:
+            return xp.full(matrix.shape, xp.nan, dtype=matrix.dtype)
+    return xp.stack([inverse(matrix[i, ...]) for i in range(matrix.shape[0])], axis=-matrix.ndim)
 
 
 def _invert_scaled(matrix: Matrix, scale: Matrix, jitter: float) -> None:
@@ -68,7 +79,7 @@ def invert_positive(matrix: Matrix) -> None:
     if _factorise_and_invert(matrix):
         np.copyto(matrix, matrix.T.copy(), where=_below(len(matrix)))
     else:  # positive definite up to rounding only
-        matrix[...] = np.linalg.inv(keep)
+        matrix[...] = inverse(keep)
 
 
 def _factorise_and_invert(matrix: Matrix) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
-from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
 from rldp.theory.namespace import Array, namespace
@@ -41,7 +41,7 @@ class SeparateBlocks:
         gram = xp.matmul(xp.matrix_transpose(vectors), outer)
         system = xp.eye(kernel.shape[-1], dtype=d.dtype) + xp.matmul(gram, kernel)
         scale = 1 / xp.max(xp.abs(system), axis=-1)
-        core = xp.matmul(kernel, xp.linalg.inv(system * scale[..., None]) * scale[..., None, :])
+        core = xp.matmul(kernel, inverse(system * scale[..., None]) * scale[..., None, :])
         core = (core + xp.matrix_transpose(core)) / 2
         shell = cls(1 / d, outer, core, free, energy)
         reply = shell.per_secret(image)
