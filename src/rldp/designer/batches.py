@@ -122,7 +122,7 @@ def _on_device(
     numbers = outputs * secrets * values * (of_blocks + of_pairs)
     chunk = max(1, SETTINGS.device_bytes // (8 * numbers))
     parts = _split(problem, -(-len(problem.counts) // chunk))
-    run = partial(solve, gap=SETTINGS.reserve * gap, windows=route is Route.WINDOWS, callback=callback)
+    run = partial(solve, gap=gap, windows=route is Route.WINDOWS, callback=callback)
     with device.working():
         solutions = [run(part, xp=device.xp) for part in parts]
     work = [

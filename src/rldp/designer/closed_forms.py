@@ -128,7 +128,7 @@ def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
         proof = np.tensordot(weights, np.stack(members), axes=1)
         reached = objective(problem, matrix)[0][0]
         proved = np.einsum("ksu,uy->ky", proof, problem.distortion).min()
-        if reached - proved <= SETTINGS.game_gap * gap * max(1.0, reached):
+        if reached - proved <= 0.5 * gap * max(1.0, reached):
             break
         members.append(worst_distribution(problem, (matrix * problem.distortion).sum(axis=3)))
     return matrix, proof

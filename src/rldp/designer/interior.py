@@ -27,7 +27,7 @@ def solve_chunk(
     problem: DesignProblem, route: Route, gap: float, callback: Callable[[Progress], None] | None = None
 ) -> Solved:
     """Problems that fit the cache together, by one of the engine's routes."""
-    solution = solve(problem, gap=SETTINGS.reserve * gap, windows=route is Route.WINDOWS, callback=callback)
+    solution = solve(problem, gap=gap, windows=route is Route.WINDOWS, callback=callback)
     return finished(problem, solution, route, gap)
 
 
@@ -48,7 +48,7 @@ def _tried(problem: DesignProblem, attempt: Attempt, gap: float) -> Solved:
     if attempt.route is Route.UNCONSTRAINED:
         return solve_unconstrained(problem)
     windows = attempt.route is Route.WINDOWS
-    solution = solve(problem, gap=SETTINGS.reserve * gap, windows=windows, careful=attempt.careful)
+    solution = solve(problem, gap=gap, windows=windows, careful=attempt.careful)
     return _certified(problem, solution, attempt.route, gap)
 
 

@@ -55,7 +55,7 @@ def repaired(
         proved = worst < 0
         if proved.all():
             break
-        more = np.maximum(SETTINGS.more_trace * np.maximum(share, worst), SETTINGS.least_trace)
+        more = share + np.maximum(2 * worst, SETTINGS.least_trace)
         share = np.where(proved, share, np.minimum(more, 1.0))
     return rounded, proof, proved
 

@@ -63,14 +63,14 @@ def routes(problem: DesignProblem, gap: float, *, windows: bool = False) -> NDAr
 def when_open(problem: DesignProblem, taken: Route) -> tuple[Attempt, ...]:
     """What is tried beside route ``taken`` of the engine where it leaves the gap open; the best is kept.
 
-    The gap of robust windows is due to the windows. Pairs whose Newton blocks are too large are not
-    tried again.
+    A single output is private whatever happened to the engine. The gap of robust windows is due to the
+    windows, and pairs whose Newton blocks are too large are not tried again.
     """
     simple = (Attempt(Route.SINGLE_OUTPUT), Attempt(Route.UNCONSTRAINED))
-    pairs, windows = (Attempt(route, careful=True) for route in (Route.PAIRS, Route.WINDOWS))
-    if problem.privacy is None:
-        return (*simple, pairs) if block_bytes(problem) <= SETTINGS.most_bytes else simple
-    return simple if taken is Route.WINDOWS else (*simple, pairs, windows)
+    by_design = taken is Route.WINDOWS and problem.privacy is not None
+    if by_design or block_bytes(problem) > SETTINGS.most_bytes:
+        return simple
+    return (*simple, Attempt(Route.PAIRS, careful=True))
 
 
 def _windows_suffice(problem: DesignProblem, gap: float) -> bool:

@@ -123,7 +123,7 @@ def _solve(
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     iterate = _start(problem, windows, distortion, xp)
     total = iterate.q.shape[0]
-    where, price = xp.arange(total), SETTINGS.price_of_sums * (1 + 1 / xp.expm1(xp.asarray(problem.epsilon)))
+    where = xp.arange(total)
     record: Any = None  # a Solution, once there is one
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
@@ -132,7 +132,7 @@ def _solve(
         due = (known <= SETTINGS.worth_proving * gap) | (patience.strikes >= SETTINGS.patience)
         done = None
         if iteration == SETTINGS.most_steps or bool(xp.any(due)):
-            record, gap_now = _recorded(iterate, distortion, record, iteration, price)
+            record, gap_now = _recorded(iterate, distortion, record, iteration)
             known = record.objective - record.bound
             closed = known <= _allowed(record.objective, gap, problem.scale)
             record = replace(record, closed=closed)
@@ -146,11 +146,11 @@ def _solve(
             break
         if done is not None and bool(xp.any(done)):
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
-            kept = (iterate, record, patience, where, price, gap_now)
-            iterate, record, patience, where, price, gap_now = take_problems(kept, xp.nonzero(~done)[0])
+            kept = (iterate, record, patience, where, gap_now)
+            iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
         moved, length = advance(iterate, distortion, gap_now, lag)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
-        stuck = xp.astype(~(length >= SETTINGS.shortest_step), length.dtype)
+        stuck = xp.astype(~sound, length.dtype)
         patience = replace(patience, strikes=patience.strikes + stuck)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
@@ -189,7 +189,7 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
     outputs = distortion.shape[0]
     e = xp.exp(xp.asarray(problem.epsilon))
     q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=estimate.dtype)
-    mu = xp.full((k,), SETTINGS.start_mu / (outputs * secrets * values), dtype=estimate.dtype)
+    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=estimate.dtype)
     pairs = Pairs.of(secrets, xp)
     privacy: PrivacyTerm
     utility: UtilityTerm
@@ -210,30 +210,26 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
     cost = distortion * reshape(pi, (k, 1, secrets, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]
     least = xp.min(cost, axis=1, keepdims=True)
-    margin = along(SETTINGS.start_margin * mu * outputs, q)
+    margin = along(mu * outputs, q)
     centre = Centre.of(q, privacy, utility)
     multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
-    rough, reached = xp.zeros((k,), dtype=xp.bool), xp.full((k,), SETTINGS.first_reach, dtype=estimate.dtype)
-    nu = flat(least - margin)
-    return Iterate.of(q, multipliers, nu, privacy, utility, centre, SETTINGS.ease / e**2, rough, reached)
+    rough = xp.zeros((k,), dtype=xp.bool)
+    ease = SETTINGS.ease / e**2
+    nu, reached = flat(least - margin), xp.ones((k,), dtype=estimate.dtype)
+    return Iterate.of(q, multipliers, nu, privacy, utility, centre, ease, rough, reached)
 
 
 def _recorded(
-    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int, price: Array
+    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int
 ) -> tuple[Solution, Array]:
-    """The record with this iterate's objective and bound where they are better; and its own gap.
-
-    ``price`` (K,) is what an error in Σ Q = 1 costs, where the constraints have no room for it.
-    """
+    """The record with this iterate's objective and bound where they are better; and its own gap."""
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
     witness = Witness(iterate.privacy.weights(), members, distribution)
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
-    missing = xp.max(flat(xp.abs(1 - xp.sum(iterate.q, axis=1))), axis=1)
-    spare = SETTINGS.spare_slack * xp.min(flat(iterate.privacy.sigma), axis=1)
-    objective = iterate.utility.objective + price * xp.clip(missing - spare, min=0.0)
+    objective = iterate.utility.objective
     count, none = xp.full(bound.shape, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
     eta, eta_utility = iterate.privacy.eta, iterate.utility.eta
     new = Solution(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
@@ -246,15 +242,10 @@ def _recorded(
 
 
 def _judged(patience: _Patience, gap: Array) -> _Patience:
-    """Strikes for every iteration that does not better the gap, and more for one that lost it."""
-    xp, better = namespace(gap), gap < SETTINGS.better * patience.gap
-    if bool(xp.all(better)):
-        return _Patience(patience.strikes, gap)
-    idle, lost = (xp.astype(x, gap.dtype) for x in (~better, ~(gap < SETTINGS.lost * patience.gap)))
-    return _Patience(
-        patience.strikes + SETTINGS.idle_strike * idle + SETTINGS.lost_strike * lost,
-        xp.minimum(gap, patience.gap),
-    )
+    """A part of a strike for every iteration that does not better the gap."""
+    xp = namespace(gap)
+    idle = xp.astype(~(gap < patience.gap), gap.dtype)
+    return _Patience(patience.strikes + SETTINGS.idle_strike * idle, xp.minimum(gap, patience.gap))
 
 
 def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:

@@ -37,8 +37,6 @@ class Settings:
 
     # Gaps
 
-    reserve: float = 0.8
-    """Share of the asked gap that the engine may use up; the rest is for rounding and folding."""
     small_objective: float = 30.0
     """An objective far below 1 is solved to this many gaps of its own size, so that it has digits."""
     least_allowed: float = 0.02
@@ -52,38 +50,20 @@ class Settings:
 
     most_steps: int = 200
     """Where the engine gives up. Measured: no problem of the stress set that is solved takes 100."""
-    start_mu: float = 0.5
-    """μ at the start times the number of cells and outputs: products of the size of the objective."""
-    start_margin: float = 0.3
-    """Least multiplier of Q > 0 at the start, in units of μ over Q. Measured: stress."""
-    start_slack: float = 0.5
-    """Share of the slack that η may use up at the start."""
     start_unseen: float = 0.2
     """The same for secrets that were never seen."""
     start_spread: float = 0.1
     """Added to the spread of v, so that η starts above it where all v are equal."""
     worth_proving: float = 3.0
     """Times the gap: where the multipliers promise more, a bound is not worth proving. Measured: run."""
-    price_of_sums: float = 30.0
-    """What an error in Σ Q = 1 costs when it is made good; as much per e^ε − 1. Measured: stress."""
-    spare_slack: float = 0.1
-    """Share of the smallest σ that such an error may use up for nothing."""
     lag: float = 0.02
     """μ stays above this share of the gap, per slack. Measured: stress."""
-    careful_lag: float = 0.2
+    careful_lag: float = 0.5
     """The same in a second try, closer to the central path. Measured: stress."""
     patience: float = 8.0
     """Strikes until a problem is given up. Measured: stress."""
     idle_strike: float = 1 / 6
     """Strikes for an iteration that does not better the gap."""
-    lost_strike: float = 1 / 3
-    """Strikes more for one whose gap is far above the best."""
-    better: float = 0.95
-    """A gap below this share of the last best one is better."""
-    lost: float = 100.0
-    """A gap so many times the best one is far above it. Measured: stress."""
-    shortest_step: float = 1e-6
-    """A step shorter than this is a strike."""
 
     # One step
 
@@ -95,35 +75,19 @@ class Settings:
     """Of the length that a σ seen to fall short leads to expect."""
     most_shortenings: int = 60
     """How often a step is shortened before it is not taken at all."""
-    first_reach: float = 0.8
-    """How far a step is taken to have gone before the first."""
-    centring: float = 1 / 3
-    """The next μ as a share of this one, per share of the last step that was missing."""
-    least_centring: float = 0.02
-    """At least this share. Measured: stress."""
-    most_centring: float = 0.2
-    """At most this share. Measured: stress."""
-    spread: float = 0.02
-    """μ stays above this share of the largest product. Measured: stress."""
-    far: float = 0.8
-    """A step that goes this far needs no further correction."""
+    centring: float = 0.02
+    """The next μ as a share of this one, or half of what the last step was short of 1. Measured: run."""
     near: float = 0.3
     """A correction that goes no farther than this is tried in smaller shares. Measured: large."""
     shares: tuple[float, ...] = (0.5, 0.25, 0.1, 0.0)
     """Those shares."""
-    corrections: int = 1
-    """How often a short step is corrected by its own second-order terms; twice as often if large."""
-    large: int = 40
-    """Cells from which a factorisation costs more than several corrections. Measured: run."""
-    guide_accuracy: float = 1000.0
-    """Accuracy of a direction that only guides another, in units of μ."""
     accuracy: float = 10.0
     """Accuracy of a direction, in units of μ. Measured: stress."""
 
     # Linear algebra
 
     ease: float = 1e4
-    """Over e^2ε: up to this ratio of multiplier to slack elimination alone is accurate. Measured: stress."""
+    """Over e^2ε: up to this ratio of multiplier to slack elimination counts as accurate. Measured: run."""
     refinements: int = 20
     """Most steps of refinement (GCR)."""
     jitter: float = 1e-11
@@ -149,8 +113,6 @@ class Settings:
     """An output whose largest probability is smaller may be folded; but never one of the larger half."""
     repairs: int = 12
     """How often the trace of uniform output is enlarged before privacy counts as not proved."""
-    more_trace: float = 4.0
-    """How many times larger it gets, in units of itself or of the excess seen."""
     least_trace: float = 1e-15
     """The first trace: a few grains of the grid."""
     target_numbers: int = 2**22
@@ -161,8 +123,6 @@ class Settings:
     """Bytes of pairs whose proofs are made together: they fit a cache."""
     game_rounds: int = 500
     """Most cutting planes of the game that finds the best constant output."""
-    game_gap: float = 0.5
-    """Share of the gap to which it is played."""
 
     # Batches
 

@@ -1,9 +1,9 @@
-r"""One iteration: a direction, its corrections, a step.
+r"""One iteration: a direction, its correction, a step.
 
-Newton's system at an iterate is factorised once and solved a few times: for the direction to a smaller
-μ, and again with the second-order terms along that direction, those of the products of slacks and
-multipliers and those of the constraints themselves. A step that their curvature cuts short is corrected
-once more, by the second-order terms along itself. See ``docs/theory.md``, 'Direction and corrections'.
+Newton's system at an iterate is factorised once and solved twice: for the direction to a smaller μ, and
+again with the second-order terms along that direction, those of the products of slacks and multipliers
+and those of the constraints themselves. A correction that gets nowhere is taken in shares. See
+``docs/theory.md``, 'Direction and corrections'.
 """
 
 from __future__ import annotations
@@ -134,8 +134,7 @@ class Local:
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
         rhs = (rq, -geta, -geta_utility, flat(1 - xp.sum(it.q, axis=1)))
-        accuracy = SETTINGS.guide_accuracy if guide is None else SETTINGS.accuracy
-        x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
+        x, rough = self.system.solve(rhs, SETTINGS.accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
         utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
@@ -212,31 +211,14 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
 
     μ stays above the share ``lag`` of the gap, per slack: the more, the more careful.
     """
-    xp = namespace(iterate.q)
-    local = Local.at(iterate, distortion)
-    mu, total = iterate.mu, iterate.centre.total
-    centring = xp.clip(
-        SETTINGS.centring * (1 - iterate.reached),
-        min=SETTINGS.least_centring,
-        max=SETTINGS.most_centring,
-    )
-    widest = xp.max(iterate.slacks * iterate.multipliers / iterate.centre.shares, axis=1)
-    target = xp.maximum(centring * mu, xp.maximum(SETTINGS.spread * widest, lag * gap_now / total))
-    target = xp.minimum(target, mu)
+    xp, local = namespace(iterate.q), Local.at(iterate, distortion)
+    centring = xp.clip(0.5 * (1 - iterate.reached), min=SETTINGS.centring)
+    target = xp.maximum(centring * iterate.mu, lag * gap_now / iterate.centre.total)
+    target = xp.minimum(target, iterate.mu)
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
-    step, length = local.tempered(plain, step)
-    is_large = iterate.nu.shape[1] >= SETTINGS.large
-    for _ in range((1 + is_large) * SETTINGS.corrections):
-        short = ~(length >= SETTINGS.far)
-        if not bool(xp.any(short)):
-            break
-        corrected, length = local.farther(step, length, local.direction(target, step, step.rough), short)
-        if corrected is step:
-            break
-        step = corrected
-    return _moved(local, step, length)
+    return _moved(local, *local.tempered(plain, step))
 
 
 def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array]:

@@ -154,7 +154,7 @@ class RobustPrivacy(RobustTerm):
         total = row_sum(masses)
         share = masses / xp.where(total > 0, total, 1.0)[..., None]
         slack = ((e - 1) / q.shape[1])[:, None, None]
-        excess = xp.minimum(SETTINGS.start_slack * slack / mean.deficit, mean.deficit**-0.5)
+        excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)
         excess = xp.where(masses > 0, excess[..., None] * share, SETTINGS.start_unseen * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
         forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign)

@@ -185,7 +185,7 @@ class RobustWindows(Windows, RobustTerm):
         x = _seen(sign, q)
         top = xp.max(x, axis=(-2, -1))
         room = offset * level - top
-        excess = xp.minimum(SETTINGS.start_slack * room / mean.deficit, mean.deficit**-0.5)
+        excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
         excess = xp.where(mean.masses[..., 0] > 0, excess, SETTINGS.start_unseen * room)
         point = mean.at((top + excess)[..., None, None] - x)
         sigma = offset * level - (top + excess) + point.value
