@@ -3,10 +3,11 @@
 # make quick  the test suite without the slow tests
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
+# make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 JOBS ?= 2
 
 .PHONY: demo test quick check format bench clean
@@ -38,20 +39,31 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/release.py
 
-$(BIN)/python:
+.PHONY: dist
+dist: $(VENV)/.dist
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --editable .
+$(VENV)/.core: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --editable '.[test,dev]'
+$(VENV)/.dev: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
 	touch $(VENV)/.core $@
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(BIN)/pip install --quiet --editable '.[test,dev,bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'
 	touch $@
 
+$(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable '.[dist]'
+	touch $(VENV)/.core $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -341,7 +341,7 @@ def test_lists_and_arrays_need_no_data_frame_library():
     )
     assert (done.stderr, done.stdout.splitlines()) == (
         "",
-        ["True", "secrets of type dict_keys needs narwhals, which is not installed"],
+        ["True", "reading secrets of type dict_keys needs narwhals; pip install narwhals installs it"],
     )
 
 

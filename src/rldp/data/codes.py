@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import Label, label, shown
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
 __all__ = ["Coded", "coded", "tallied"]
 
@@ -113,12 +113,8 @@ def tallied(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 def _unwrapped(name: str, column: Any) -> Any:
     """A data-frame library's column as a NumPy array (numbers) or a list (all else)."""
-    try:
+    with needs(f"reading {name} of type {type(column).__name__}", "narwhals"):
         import narwhals.stable.v1 as nw
-    except ImportError as error:
-        raise MissingDependency(
-            f"{name} of type {type(column).__name__} needs narwhals, which is not installed"
-        ) from error
     try:
         series = nw.from_native(column, series_only=True)
     except TypeError:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import Label, label, shown
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
 __all__ = ["NULLS", "columns", "is_parquet", "pair_counts", "reading", "require_columns", "table_file"]
 
@@ -70,10 +70,8 @@ def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
 
 def _frame(data: Any, columns: tuple[str, ...]) -> tuple[Any, str]:
     """The columns as a narwhals frame, and a name for the source."""
-    try:
+    with needs("reading data", "narwhals"):
         import narwhals.stable.v1 as nw
-    except ImportError as error:
-        raise MissingDependency("reading data needs narwhals, which is not installed") from error
 
     source = "data"
     if isinstance(data, str | os.PathLike):
@@ -138,12 +136,10 @@ def is_parquet(path: Path) -> bool:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """The block reads ``path`` with pyarrow; what goes wrong becomes one sentence."""
-    try:
+    with needs("reading files", "pyarrow"):
         import pyarrow
         import pyarrow.csv
         import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependency("reading files needs pyarrow, which is not installed") from error
     try:
         yield
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Protocol as Interface
 
 from rldp._checks import shown
-from rldp.errors import InvalidArgument, MissingDependency, ProtocolFileError
+from rldp.errors import InvalidArgument, ProtocolFileError, needs
 from rldp.protocol_file.format import Claim, Document, SetClaim, content_of, parsed
 
 __all__ = ["Verdict", "verify"]
@@ -84,10 +84,8 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
     >>> verdict.ok, verdict.epsilon
     (True, 1.0)
     """
-    try:
+    with needs("verifying", "python-flint"):
         import flint
-    except ImportError as error:
-        raise MissingDependency("verifying needs python-flint, which is not installed") from error
     from rldp.judge.regions import precision
 
     try:
