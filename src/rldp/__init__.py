@@ -10,6 +10,7 @@
 from rldp._version import __version__ as __version__
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
+from rldp.beliefs import Posterior, posterior
 from rldp.certificate import Certificate
 from rldp.designer.api import Batch, Design, design, design_batch
 from rldp.designer.engine import Progress
@@ -47,6 +48,7 @@ __all__ = [
     "Membership",
     "MissingDependency",
     "Nominal",
+    "Posterior",
     "PowerDivergence",
     "Progress",
     "Protocol",
@@ -66,6 +68,7 @@ __all__ = [
     "distortion",
     "leakage",
     "load",
+    "posterior",
     "verify",
     "worst_case",
     "worst_case_leakage",
