@@ -17,14 +17,13 @@ from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.binomial import lower_probability, upper_probability
+from rldp.theory.dirichlet import conditional_blocks, mass_blocks
 from rldp.theory.posterior import (
     always_infinite,
-    conditional_blocks,
     distortions,
     largest_ratios,
     leakages,
     log_ratio_rounding,
-    mass_blocks,
 )
 
 __all__ = ["Posterior", "posterior"]

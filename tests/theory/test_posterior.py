@@ -1,4 +1,4 @@
-"""Draws from the posterior follow it, and no draw that is not private is counted as private."""
+"""Under draws from the posterior: what is not private is never counted as private; ε* and D* are right."""
 
 import itertools
 import math
@@ -17,9 +17,8 @@ from rldp.measures import distortions as measured_distortions
 from rldp.measures import leakages as measured_leakages
 from rldp.theory import posterior
 from rldp.theory.binomial import upper_probability
+from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.posterior import (
-    conditional_blocks,
-    conditionals,
     count_failures,
     distortion_bound,
     distortions,
@@ -27,8 +26,6 @@ from rldp.theory.posterior import (
     largest_ratios,
     leakages,
     log_ratio_rounding,
-    mass_blocks,
-    masses,
 )
 
 COUNTS = np.array([[12, 3, 0], [0, 0, 0], [2, 40, 7]])
@@ -55,86 +52,6 @@ def exactly(matrix, draw):
         columns = zip(*[[Fraction(float(q)) for q in row] for row in table], strict=True)
         found.append([sum(map(Fraction.__mul__, exact, column)) / sum(exact) for column in columns])
     return found
-
-
-# --- draws ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("prior", [0.5, 0.02, 1e-3, 3.0])
-def test_every_conditional_probability_has_its_beta_law(prior):
-    drawn = conditionals(COUNTS, prior=prior, draws=30_000, seed=1)
-    shapes = COUNTS + prior
-    for s, u in itertools.product(range(3), range(3)):
-        law = beta(shapes[s, u], shapes[s].sum() - shapes[s, u])
-        assert_law(drawn[s, u], law.cdf, low=1e-290, high=1 - 1e-9)
-
-
-@pytest.mark.parametrize("prior", [0.5, 1e-3])
-def test_the_probabilities_of_secrets_have_their_beta_law(prior):
-    drawn = masses(COUNTS, prior=prior, draws=30_000, seed=1)
-    shapes = COUNTS.sum(axis=1) + 3 * prior
-    np.testing.assert_allclose(drawn.sum(axis=0), 1, atol=1e-14)
-    for s in (0, 2):
-        assert_law(drawn[s], beta(shapes[s], shapes.sum() - shapes[s]).cdf)
-
-
-def test_conditionals_of_different_secrets_and_masses_are_independent():
-    """The mean of F(x)·F(y) is a quarter, by Hoeffding's inequality up to what chance allows."""
-    m = 40_000
-    drawn = conditionals(COUNTS, prior=0.5, draws=m, seed=2)[:, 0]
-    shapes = COUNTS + 0.5
-    uniform = [beta(shapes[s, 0], shapes[s, 1:].sum()).cdf(drawn[s]) for s in range(3)]
-    total = COUNTS.sum() + 4.5
-    uniform.append(beta(16.5, total - 16.5).cdf(masses(COUNTS, prior=0.5, draws=m, seed=2)[0]))
-    for x, y in itertools.combinations(uniform, 2):
-        assert abs(np.mean(x * y) - 0.25) <= math.sqrt(math.log(2 / CHANCE) / (2 * m))
-
-
-@pytest.mark.parametrize("prior", [5e-324, 1e-300, 1e-9, 1e-3, 0.01, 1 / 16, 0.5, 1e9, 1e300])
-def test_no_draw_is_zero_over_zero(prior):
-    counts = np.array([[0, 0, 0, 0], [1, 0, 0, 0], [10**15, 0, 1, 0]])
-    for drawn in (
-        conditionals(counts, prior=prior, draws=5000, seed=3),
-        masses(counts, prior=prior, draws=5000, seed=3)[None],
-    ):
-        assert np.isfinite(drawn).all()
-        assert (drawn >= 0).all()
-        np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=5 * 2.0**-52)
-
-
-def test_a_tiny_prior_of_an_unseen_secret_chooses_one_value_fairly():
-    drawn = conditionals(np.zeros((1, 3), dtype=int), prior=1e-6, draws=20_000, seed=4)[0]
-    assert np.mean(drawn.max(axis=0) > 0.999) > 0.999
-    for chosen in np.bincount(drawn.argmax(axis=0), minlength=3):
-        assert_by_chance(chosen, 20_000, 1 / 3)
-
-
-def test_draws_follow_from_the_seed_and_fewer_are_the_first_of_more():
-    many = conditionals(COUNTS, prior=0.5, draws=10_000, seed=5)
-    for fewer in (1, 7, 2048, 2049, 9999):
-        np.testing.assert_array_equal(conditionals(COUNTS, prior=0.5, draws=fewer, seed=5), many[..., :fewer])
-    few = masses(COUNTS, prior=0.5, draws=5000, seed=5)
-    np.testing.assert_array_equal(few, masses(COUNTS, prior=0.5, draws=9000, seed=5)[:, :5000])
-
-
-def test_other_seeds_and_streams_give_other_draws():
-    keys = [(5, 0), (6, 0), (5, 1), (2**127, 0)]
-    drawn = [conditionals(COUNTS, prior=0.5, draws=100, seed=seed, stream=stream) for seed, stream in keys]
-    for x, y in itertools.combinations(drawn, 2):
-        assert not (x == y).any(axis=2).all(axis=1).any()
-    blocks = list(conditional_blocks(COUNTS, prior=0.5, draws=8192, seed=5))
-    assert not (blocks[0] == blocks[1]).any()
-
-
-@pytest.mark.parametrize(("shape", "draws"), [((10, 100), 9000), ((40, 500), 500), ((2, 3), 9000)])
-def test_blocks_bound_the_memory_and_go_together(shape, draws):
-    counts = np.ones(shape, dtype=int)
-    sizes = [block.shape for block in conditional_blocks(counts, prior=0.5, draws=draws, seed=6)]
-    assert all(math.prod(size) <= 2**22 for size in sizes)
-    assert sum(size[2] for size in sizes) == draws
-    assert [size[2] for size in sizes] == [
-        block.shape[1] for block in mass_blocks(counts, prior=0.5, draws=draws, seed=6)
-    ]
 
 
 # --- failures ---------------------------------------------------------------------------------------
@@ -222,8 +139,8 @@ def test_probabilities_too_small_for_floats_count_as_failures():
 
 def test_shared_draws_and_draws_of_their_own():
     matrices = random_matrices(12, 3, (3, 3, 4), 15.0)
-    levels = np.array([0.5, 0.6, 0.7])
     drawn = np.stack([conditionals(COUNTS, prior=0.5, draws=5000, seed=12, stream=k) for k in range(3)])
+    levels = np.array([np.median(leakages(matrix, drawn[0])) for matrix in matrices])
     own = failures(matrices, levels, drawn)
     alone = [failures(matrices[k : k + 1], levels[k], drawn[k])[0] for k in range(3)]
     shared = failures(matrices, levels, drawn[0])
@@ -239,17 +156,21 @@ def test_shared_draws_and_draws_of_their_own():
 def test_pieces_do_not_change_the_count(monkeypatch):
     matrices = random_matrices(13, 2, (3, 3, 4), 15.0)
     drawn = conditionals(COUNTS, prior=0.5, draws=5000, seed=13)
-    whole = failures(matrices, 0.6, drawn), leakages(matrices[0], drawn)
+    level = float(np.median(leakages(matrices[0], drawn)))
+    whole = failures(matrices, level, drawn), leakages(matrices[0], drawn)
+    assert whole[0][0] == 2500
     monkeypatch.setattr(posterior, "_IN_CACHE", 1000)
-    assert failures(matrices, 0.6, drawn).tolist() == whole[0].tolist()
+    assert failures(matrices, level, drawn).tolist() == whole[0].tolist()
     np.testing.assert_allclose(leakages(matrices[0], drawn), whole[1], rtol=0, atol=1e-14)
 
 
 def test_another_library_counts_the_same():
     matrices = random_matrices(14, 2, (3, 3, 4), 15.0)
     drawn = conditionals(COUNTS, prior=0.5, draws=2000, seed=14)
-    found = failures(matrices, 0.6, array_api_strict.asarray(drawn))
-    assert found.tolist() == failures(matrices, 0.6, drawn).tolist()
+    level = float(np.median(leakages(matrices[0], drawn)))
+    found = failures(matrices, level, array_api_strict.asarray(drawn))
+    assert found[0] == 1000
+    assert found.tolist() == failures(matrices, level, drawn).tolist()
 
 
 # --- leakage and distortion ---------------------------------------------------------------------------

@@ -1,13 +1,7 @@
-r"""What a sample leaves to believe: draws from the posterior, and how a protocol fares under each.
+r"""How a protocol fares under draws from the posterior: whether it is private, ε* and D*.
 
-With prior P ~ Dirichlet(a, …, a) on the cells, the posterior is Dirichlet(counts + a). The conditionals
-:math:`P_{U|s}` are then independent of one another and of :math:`P_S`,
-
-.. math:: P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a),\qquad P_S\sim\mathrm{Dirichlet}(N_s+a|U|).
-
-Draws come in blocks, each from a generator of its own, so that draw number m of a sample is the same
-whatever number of draws is asked for, and memory is bounded. The draws are the last axis of every array.
-See ``docs/theory.md``, 'Credible privacy'.
+The draws are those of :mod:`rldp.theory.dirichlet`, the last axis of every array. See ``docs/theory.md``,
+'Credible privacy'.
 """
 
 from __future__ import annotations
@@ -20,12 +14,11 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from rldp.theory.binomial import quantile_bounds
+from rldp.theory.dirichlet import conditional_blocks
 from rldp.theory.namespace import Array, namespace
 
 __all__ = [
     "always_infinite",
-    "conditional_blocks",
-    "conditionals",
     "count_failures",
     "distortion_bound",
     "distortions",
@@ -33,8 +26,6 @@ __all__ = [
     "largest_ratios",
     "leakages",
     "log_ratio_rounding",
-    "mass_blocks",
-    "masses",
 ]
 
 Floats = NDArray[np.float64]
@@ -43,91 +34,8 @@ _UNIT = 2.0**-52
 _LARGEST_EXPONENT = 700.0  # what is private with a smaller ε is private
 _VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
 
-_BLOCK = 2048  # draws, of small alphabets
-_BLOCK_NUMBERS = 2**22  # of large ones
-_SMALL_SHAPE = 1 / 16  # below, a gamma variable may underflow; at it, 2^-848 is the least there is
-_SHAPES = (1e-290, 1e290)  # whose quotients and sums are finite
-
 _IN_CACHE = 2**16  # numbers: output probabilities that are looked at together, in NumPy
 _ON_DEVICE = 2**26  # and elsewhere
-
-_CONDITIONALS, _MASSES = range(2)
-
-
-# Draws
-
-
-def conditional_blocks(
-    counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0
-) -> Iterator[Floats]:
-    """Conditionals P(u|s) from the posterior, block by block: arrays (|S|, |U|, m), with Σ m = draws.
-
-    Parameters
-    ----------
-    counts : int array (|S|, |U|)
-    prior : float
-        a, positive and finite.
-    draws : int
-    seed, stream : int
-        They determine every draw, and either makes the draws independent of others.
-    """
-    yield from _blocks(np.asarray(counts + prior, dtype=np.float64), draws, (seed, stream, _CONDITIONALS))
-
-
-def mass_blocks(
-    counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0
-) -> Iterator[Floats]:
-    """P(s) from the posterior, arrays (|S|, m): for every block of :func:`conditional_blocks` one."""
-    shapes = np.asarray(counts + prior, dtype=np.float64).sum(axis=1)[None]
-    for block in _blocks(shapes, draws, (seed, stream, _MASSES), numbers=counts.size):
-        yield block[0]
-
-
-def conditionals(
-    counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0
-) -> Floats:
-    """All of :func:`conditional_blocks` in one array (|S|, |U|, draws), to be used for many protocols."""
-    blocks = conditional_blocks(counts, prior=prior, draws=draws, seed=seed, stream=stream)
-    return np.concatenate(list(blocks), axis=-1)
-
-
-def masses(counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0) -> Floats:
-    """All of :func:`mass_blocks` in one array (|S|, draws)."""
-    blocks = mass_blocks(counts, prior=prior, draws=draws, seed=seed, stream=stream)
-    return np.concatenate(list(blocks), axis=-1)
-
-
-def _blocks(
-    shapes: Floats, draws: int, key: tuple[int, int, int], numbers: int | None = None
-) -> Iterator[Floats]:
-    """Dirichlet vectors (rows, columns, m) with parameters (rows, columns); a block is always drawn whole."""
-    seed, *place = key
-    size = max(1, min(_BLOCK, _BLOCK_NUMBERS // (numbers or shapes.size)))
-    for block, start in enumerate(range(0, draws, size)):
-        bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*place, block)))
-        drawn = _dirichlet(np.random.Generator(bits), shapes, size)
-        yield drawn[..., : draws - start]
-
-
-def _dirichlet(generator: np.random.Generator, shapes: Floats, size: int) -> Floats:
-    """Independent Dirichlet vectors, one for each row of ``shapes``: (rows, columns, size).
-
-    Gamma variables over their sum. Where a shape is small they would underflow, perhaps all of a row;
-    there the logarithms are drawn, as Gamma(α) is Gamma(α + 1) times the 1/α-th power of a uniform.
-    """
-    safe = np.clip(shapes, *_SHAPES)
-    drawn = np.empty((*safe.shape, size))
-    for weights, row in zip(drawn, safe, strict=True):
-        small = row < _SMALL_SHAPE
-        for weight, shape, boosted in zip(weights, row, small, strict=True):
-            generator.standard_gamma(shape + boosted, out=weight)
-        if small.any():
-            np.log(np.maximum(weights, np.finfo(float).tiny), out=weights)
-            weights[small] -= generator.standard_exponential((int(small.sum()), size)) / row[small, None]
-            weights -= weights.max(axis=0)
-            np.exp(weights, out=weights)
-        weights /= weights.sum(axis=0)
-    return drawn
 
 
 # Privacy
