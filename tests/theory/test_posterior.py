@@ -132,9 +132,10 @@ def test_an_output_that_one_secret_cannot_give_fails_at_every_level():
 
 def test_probabilities_too_small_for_floats_count_as_failures():
     """Both secrets give the output with probability 0 as far as floats tell: 0/0 must not pass for 1."""
-    drawn = np.array([[[1.0, 1.0, 0.5], [0.0, 0.0, 0.5]], [[1.0, 1.0, 0.5], [1e-300, 0.0, 0.5]]])
-    assert failures(PUBLISH[None], 0.1, drawn) == [2]
-    assert leakages(PUBLISH, drawn).tolist() == [math.inf, math.inf, 0.0]
+    lost = [[1.0, 0.0], [1.0, 1e-300]], [[1.0, 0.0], [1.0, 0.0]], [[0.5, 0.5], [math.nan, math.nan]]
+    drawn = np.moveaxis(np.array([*lost, [[0.5, 0.5], [0.5, 0.5]]]), 0, 2)
+    assert failures(PUBLISH[None], 0.1, drawn) == [3]
+    assert leakages(PUBLISH, drawn).tolist() == [math.inf, math.inf, math.inf, 0.0]
 
 
 def test_shared_draws_and_draws_of_their_own():

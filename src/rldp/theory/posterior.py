@@ -115,10 +115,11 @@ def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
     if harmless.all():
         return 0
     least_e = float(e * (1 - _margin(matrix.shape[1])))
-    return sum(
-        int(xp.sum(xp.astype(xp.any((high > least_e * low) | (low < _VANISHING), axis=0), xp.int64)))
-        for xp, high, low in _spans(matrix[:, :, ~harmless], conditionals)
-    )
+    found = 0
+    for xp, high, low in _spans(matrix[:, :, ~harmless], conditionals):
+        private = (high <= least_e * low) & (low >= _VANISHING)  # what is no number is not private
+        found += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
+    return found
 
 
 def leakages(matrix: Floats, conditionals: Floats) -> Floats:
@@ -143,7 +144,7 @@ def leakages(matrix: Floats, conditionals: Floats) -> Floats:
         return np.zeros(conditionals.shape[-1])
     found = []
     for _, high, low in _spans(matrix[:, :, telling], conditionals):
-        lost = low < _VANISHING
+        lost = ~(low >= _VANISHING)
         ratio = np.where(lost, np.inf, high / np.where(lost, 1.0, low))
         found.append(np.minimum(ratio, largest[telling, None]).max(axis=0))
     return np.asarray(np.log(np.concatenate(found)))
