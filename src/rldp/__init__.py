@@ -10,6 +10,7 @@
 from rldp._version import __version__ as __version__
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
+from rldp.beliefs import Posterior, posterior
 from rldp.certificate import Certificate
 from rldp.designer.api import design, design_batch
 from rldp.designer.designs import Batch, BatchStatus, Design, Status
@@ -50,6 +51,7 @@ __all__ = [
     "Membership",
     "MissingDependency",
     "Nominal",
+    "Posterior",
     "PowerDivergence",
     "PriceWarning",
     "Progress",
@@ -71,6 +73,7 @@ __all__ = [
     "distortion",
     "leakage",
     "load",
+    "posterior",
     "verify",
     "worst_case",
     "worst_case_leakage",

@@ -42,6 +42,26 @@ def real_number(name: str, value: object) -> float:
     return number
 
 
+def whole_number(name: str, value: object, low: int, high: int) -> int:
+    """``value`` as an integer between ``low`` and ``high``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise InvalidArgumentType(f"{name} must be a whole number, got {shown(value)}")
+    number = int(value)
+    if not low <= number <= high:
+        limit = f"at least {low}" if number < low else f"at most {high}"
+        raise InvalidArgument(f"{name} must be {limit}, got {shown(number)}")
+    return number
+
+
+def seed_number(value: object) -> int:
+    """``value`` as the seed of a generator: an integer from 0 to 2^128 − 1."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InvalidArgumentType(f"seed must be an integer or None, got {shown(value)}")
+    if not 0 <= value < 2**128:
+        raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(value)}")
+    return int(value)
+
+
 def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:
     """``given`` as a new array of floats, if it is a rectangular array of numbers, ``needed`` in words."""
     try:

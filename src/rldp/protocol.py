@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from rldp._checks import Label, labels, number_array
 from rldp.certificate import Certificate
-from rldp.errors import InvalidArgument
+from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 from rldp.sets import UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.sampling import Sampler
 
-__all__ = ["Guarantee", "Protocol"]
+__all__ = ["Guarantee", "Protocol", "require_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +159,27 @@ class Protocol:
         from rldp.protocol_file.json import save
 
         save(self, path)
+
+
+def require_labels(protocol: Protocol, sample: Sample) -> None:
+    """Refuse what is no protocol, or no sample with the protocol's secrets and values."""
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    for name, wanted, given in (
+        ("secrets", protocol.secrets, sample.secrets),
+        ("values", protocol.values, sample.values),
+    ):
+        if wanted != given:
+            i = next((i for i, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), None)
+            found = (
+                f"{len(given)} instead of {len(wanted)}" if i is None else f"{given[i]!r} for {wanted[i]!r}"
+            )
+            raise InvalidArgument(
+                f"sample must have the protocol's {name}, got {found}; "
+                f"give Sample.from_data {name}=protocol.{name}"
+            )
 
 
 def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:
