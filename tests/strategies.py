@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
 import rldp
+from problems import DISTORTIONS
+from rldp.theory.model import DesignProblem
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 ORDERS = (0.0, 2 / 3, 1.0, 2.0)
@@ -39,3 +43,32 @@ def sets_of(problem, order=1.0):
         "utility": robust if problem[0] == "R" else rldp.Nominal(),
         "privacy": robust if problem[2] == "R" else rldp.Nominal(),
     }
+
+
+def a_problem(
+    sets="RURP",
+    order=1.0,
+    *,
+    counts=None,
+    count=3,
+    shape=(3, 4),
+    n=60,
+    epsilon=0.5,
+    distortion="squared",
+    seed=0,
+):
+    """A batch of problems as the engine sees it: of samples ``counts`` (K, |S|, |U|), or of random ones.
+
+    ``sets`` is the name of one of the four problems, with "by windows" behind it if privacy is to be kept by
+    them, or a dictionary of the two sets.
+    """
+    if counts is None:
+        counts = jeffreys_counts(np.random.default_rng(seed), count, shape, n)
+    counts, named = np.asarray(counts), isinstance(sets, str)
+    task = DesignProblem.of(
+        counts,
+        np.full(len(counts), epsilon),
+        DISTORTIONS[distortion](counts.shape[2]),
+        **(sets_of(sets, order) if named else sets),
+    )
+    return replace(task, decoupled=named and sets.endswith("by windows"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import array_api_strict
 import numpy as np
 import pytest
@@ -17,18 +15,11 @@ from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.newton import NewtonSystem
 from rldp.designer.engine.path import _start
 from rldp.designer.engine.step import Iterate, Local, advance
-from rldp.theory.model import DesignProblem, ordered_pairs
-from strategies import jeffreys_counts, sets_of
+from rldp.theory.model import ordered_pairs
+from strategies import a_problem, sets_of
 
 KINDS = ("NUNP", "NURP", "RUNP", "RURP")
 PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS]
-
-
-def a_problem(problem="RURP", order=1.0, count=3, shape=(3, 4), n=60, epsilon=0.5, seed=0):
-    counts = jeffreys_counts(np.random.default_rng(seed), count, shape, n)
-    d = np.subtract.outer(np.arange(shape[1]), np.arange(shape[1])) ** 2.0
-    task = DesignProblem.of(counts, np.full(count, epsilon), d, **sets_of(problem, order))
-    return replace(task, decoupled=problem.endswith("by windows"))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
