@@ -3,13 +3,20 @@
 # make quick  the test suite without the slow tests
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
+#
+# The same results everywhere:
+# make kernels  the numerical tests under each OpenBLAS kernel that the processor can run
+# make oldest   the numerical tests with the lowest versions that pyproject.toml allows
+# make pythons  the quick tests under each Python that pyproject.toml names and that is at hand
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow'
 JOBS ?= 2
 
-.PHONY: demo test quick check format bench clean
+.PHONY: demo test quick kernels oldest pythons check format bench clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -19,6 +26,20 @@ test: $(VENV)/.dev
 
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+kernels: $(VENV)/.dev
+	$(BIN)/python tools/kernels.py $(BIN)/pytest $(NUMERICAL)
+
+# Libraries of long ago stand on newer ones here, whose notices of deprecation they do not heed.
+oldest: $(OLDEST)/.lowest
+	$(OLDEST)/bin/pytest $(NUMERICAL) -W ignore::DeprecationWarning
+
+pythons: $(VENV)/.dev
+	@$(BIN)/python tools/pythons.py | while read -r version python venv; do \
+	  if [ "$$python" = - ]; then echo "Python $$version is not at hand, left out"; continue; fi; \
+	  echo "Python $$version:"; \
+	  $(MAKE) --no-print-directory quick PYTHON="$$python" VENV="$$venv" || exit 1; \
+	done
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -53,5 +74,11 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/pip install --quiet --editable '.[test,dev,bench]'
 	touch $@
 
+$(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
+	$$($(PYTHON) tools/pythons.py lowest) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python tools/lowest_versions.py test > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/pip install --quiet --constraint $(OLDEST)/constraints.txt --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache .hypothesis

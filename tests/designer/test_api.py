@@ -14,6 +14,8 @@ from rldp.theory.bounds import privacy_excess
 from rldp.theory.model import DesignProblem, ordered_pairs
 from strategies import jeffreys, jeffreys_counts, sets_of
 
+pytestmark = pytest.mark.numerical
+
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 SIZES = (15, 75, 750, 15_000, 10**6)
 ORDERS = (0.0, 2 / 3, 1.0, 2.0)

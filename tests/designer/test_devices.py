@@ -12,6 +12,8 @@ from rldp.designer import routes as pipeline
 from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
 from strategies import jeffreys_counts
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = jeffreys_counts(np.random.default_rng(4), 5, (3, 4), 300)
 SETS = {"chi2": rldp.ChiSquare(), "g": rldp.GTest(), "nominal": rldp.Nominal()}
 

@@ -11,6 +11,8 @@ from rldp.theory.bounds import privacy_excess, trivial_eta
 from rldp.theory.dyadic import DENOMINATOR, on_grid
 from strategies import a_problem
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = np.array([[[30, 12, 4], [5, 20, 25]]])
 
 

@@ -8,6 +8,8 @@ import rldp
 from rldp.designer import routes as pipeline
 from strategies import jeffreys_counts
 
+pytestmark = pytest.mark.numerical
+
 SAMPLES = {
     "three secrets": [[20, 9, 3], [4, 30, 11], [9, 2, 25]],
     "zero counts": [[20, 0, 3], [0, 30, 11], [9, 2, 0]],

@@ -12,6 +12,8 @@ from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Witness
 from strategies import a_problem
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = np.array([[[9, 3], [2, 8]]])
 
 

@@ -14,6 +14,8 @@ from problems import ORDERS, SAMPLES, UNSEEN_SECRET, wilson_upper
 from rldp.sets import PowerDivergence
 from rldp.theory.support import NestedMean, minimising_eta
 
+pytestmark = pytest.mark.numerical
+
 MANY = settings(max_examples=60)
 
 each_order = pytest.mark.parametrize("order", ORDERS)

@@ -18,6 +18,8 @@ from rldp.designer.engine.step import Iterate, Local, advance
 from rldp.theory.model import ordered_pairs
 from strategies import a_problem, sets_of
 
+pytestmark = pytest.mark.numerical
+
 KINDS = ("NUNP", "NURP", "RUNP", "RURP")
 PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS]
 

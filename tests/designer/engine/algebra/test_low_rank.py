@@ -10,6 +10,8 @@ from rldp.designer.engine.step import Local, advance
 from rldp.designer.engine.terms.windows import NominalWindows
 from strategies import a_problem
 
+pytestmark = pytest.mark.numerical
+
 
 def separate(d, vectors, kernel):
     """diag(d) + vectors kernel vectorsᵀ per secret, written out: (K, Y, n, n)."""
