@@ -9,6 +9,8 @@ import rldp
 from oracles import JointSet, largest_leakage, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, absolute
 
+pytestmark = pytest.mark.numerical
+
 each_order = pytest.mark.parametrize("order", ORDERS)
 each_sample = pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES.keys())
 

@@ -8,6 +8,8 @@ from scipy import optimize, stats
 
 import rldp
 
+pytestmark = pytest.mark.numerical
+
 SAMPLE = rldp.Sample([[12, 7, 3], [4, 9, 15]])
 
 

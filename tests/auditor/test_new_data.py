@@ -9,6 +9,8 @@ from scipy.stats import chi2_contingency
 import rldp
 from rldp.auditor.new_data import homogeneity
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = np.array([[520, 310, 170], [140, 380, 480]])
 SETS = [rldp.ChiSquare(), rldp.CressieRead(), rldp.GTest(), rldp.PowerDivergence(2.0, radius=0.02)]
 each_set = pytest.mark.parametrize("uncertainty", SETS, ids=["χ²", "Cressie-Read", "G", "λ = 2"])

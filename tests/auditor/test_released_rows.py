@@ -24,6 +24,8 @@ from releases import (
 )
 from rldp.auditor.repetition import find_repetition
 
+pytestmark = pytest.mark.numerical
+
 EPSILON = 0.5
 
 

@@ -15,6 +15,8 @@ from rldp.theory.model import DesignProblem
 from rldp.theory.pairs import ordered_pairs
 from strategies import jeffreys, jeffreys_counts, sets_of
 
+pytestmark = pytest.mark.numerical
+
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 SIZES = (15, 75, 750, 15_000, 10**6)
 ORDERS = (0.0, 2 / 3, 1.0, 2.0)

@@ -13,7 +13,7 @@ from rldp.designer.devices import CPU, Device, device_named, device_of, in_memor
 from rldp.designer.engine.settings import SETTINGS
 from strategies import jeffreys_counts
 
-pytestmark = pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")
+pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
 
 COUNTS = jeffreys_counts(np.random.default_rng(4), 5, (3, 4), 300)
 SETS = {"chi2": rldp.ChiSquare(), "g": rldp.GTest(), "nominal": rldp.Nominal()}

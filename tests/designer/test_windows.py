@@ -6,12 +6,9 @@ import pytest
 
 import rldp
 from rldp.designer import interior, routes
-from rldp.designer.engine import path
-from rldp.designer.engine.algebra.low_rank import SeparateBlocks
-from rldp.designer.engine.step import Local, advance
 from strategies import jeffreys_counts
 
-pytestmark = pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")
+pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
 
 SAMPLES = {
     "three secrets": [[20, 9, 3], [4, 30, 11], [9, 2, 25]],
@@ -175,65 +172,3 @@ def test_an_alphabet_of_a_thousand_cells():
     found = rldp.design(rldp.Sample(counts), 0.5, utility=rldp.Nominal(), gap=1e-3, windows=True)
     assert rldp.verify(found.protocol).ok
     assert 0 < found.lower_bound < found.objective
-
-
-# The matrices behind it
-
-
-def separate(d, vectors, kernel):
-    """diag(d) + vectors kernel vectorsᵀ per secret, written out: (K, Y, n, n)."""
-    k, outputs, secrets, values = d.shape
-    n = secrets * values
-    matrix = np.zeros((k, outputs, n, n))
-    for s in range(secrets):
-        place = slice(s * values, (s + 1) * values)
-        own = np.einsum("kyum,kymn,kyvn->kyuv", vectors[:, :, s], kernel[:, :, s], vectors[:, :, s])
-        matrix[:, :, place, place] = own + d[:, :, s, :, None] * np.eye(values)
-    return matrix
-
-
-@pytest.mark.parametrize("rank", [1, 4])
-def test_outputs_of_low_rank_meet_as_if_they_were_written_out(rank):
-    rng = np.random.default_rng(3)
-    k, outputs, secrets, values = 2, 3, 2, 5
-    n = secrets * values
-    d = rng.uniform(1, 2, (k, outputs, secrets, values))
-    vectors = rng.normal(size=(k, outputs, secrets, values, rank))
-    roots = 0.2 * rng.normal(size=(k, outputs, secrets, rank, rank))
-    kernel = roots @ roots.swapaxes(-1, -2)
-    row, level = 0.1 * rng.normal(size=(k, outputs, n)), rng.uniform(1, 2, (k, outputs))
-    free = rng.normal(size=row.shape)
-
-    matrix = separate(d, vectors, kernel)
-    image = np.matvec(matrix, free) - row
-    energy = np.vecdot(free, image - row) + level
-    blocks = SeparateBlocks.of(d, vectors, kernel, free.reshape(d.shape), image.reshape(d.shape), energy)
-    whole = matrix - row[..., :, None] * row[..., None, :] / level[..., None, None]
-
-    r, total = rng.normal(size=(k, outputs, n)), rng.normal(size=(k, n))
-    q, nu = blocks.border(np.zeros((outputs, 1, values)), None).solve(r, total)
-    np.testing.assert_allclose(np.matvec(whole, q) - nu[:, None], r, atol=1e-9)
-    np.testing.assert_allclose(q.sum(axis=1), total, atol=1e-9)
-
-
-def test_no_digits_are_lost_although_an_output_can_be_scaled_almost_for_free(monkeypatch):
-    late = []
-
-    def watched(iterate, distortion, *others):
-        if 1e-9 < iterate.mu[0] < 1e-7:
-            late.append(Local.at(iterate, distortion))
-        return advance(iterate, distortion, *others)
-
-    monkeypatch.setattr(path, "advance", watched)
-    rng = np.random.default_rng(0)
-    counts = rng.multinomial(4000, rng.dirichlet(np.full(64, 0.5))).reshape(4, 16)
-    rldp.design(rldp.Sample(counts), 0.5, utility=rldp.Nominal(), windows=True, gap=1e-4)
-    assert late
-    for local in late:
-        system, q = local.system, local.iterate.q
-        blocks = system.border.blocks
-        along = blocks.free.sum(axis=(2, 3)) / blocks.energy
-        step = blocks.per_secret(np.ones_like(q)) + along[..., None, None] * blocks.free
-        assert step.max() > 1e6
-        force, _ = system.privacy.apply(step, system.privacy.expand(step, 0 * local.iterate.privacy.eta))
-        np.testing.assert_allclose(force + system.barrier * step, 1, atol=0.05)

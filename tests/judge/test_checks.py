@@ -31,6 +31,7 @@ SAMPLE = rldp.Sample(COUNTS, secrets=["f", "m"], values=[1, 2, 4])
 G = "guarantee"
 
 pytestmark = [
+    pytest.mark.numerical,
     pytest.mark.filterwarnings("ignore::rldp.errors.GapWarning"),
     pytest.mark.filterwarnings("ignore::rldp.errors.UnseenSecretWarning"),
 ]

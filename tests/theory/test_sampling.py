@@ -12,6 +12,8 @@ from scipy.stats import chi2
 import rldp
 from rldp.theory.sampling import Sampler, randomness
 
+pytestmark = pytest.mark.numerical
+
 
 @st.composite
 def integer_rows(draw):

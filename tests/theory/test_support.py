@@ -15,6 +15,8 @@ from rldp.sets import PowerDivergence
 from rldp.theory.nested_mean import NestedMean
 from rldp.theory.support import minimising_eta
 
+pytestmark = pytest.mark.numerical
+
 MANY = settings(max_examples=60)
 
 each_order = pytest.mark.parametrize("order", ORDERS)

@@ -14,18 +14,13 @@ from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.newton import NewtonSystem
 from rldp.designer.engine.path import _start
 from rldp.designer.engine.step import Iterate, Local, advance
-from rldp.theory.model import DesignProblem
 from rldp.theory.pairs import ordered_pairs
-from strategies import jeffreys_counts, sets_of
+from strategies import a_problem, sets_of
+
+pytestmark = pytest.mark.numerical
 
 KINDS = ("NUNP", "NURP", "RUNP", "RURP")
 PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS]
-
-
-def a_problem(problem="RURP", order=1.0, count=3, shape=(3, 4), n=60, epsilon=0.5, seed=0):
-    counts = jeffreys_counts(np.random.default_rng(seed), count, shape, n)
-    d = np.subtract.outer(np.arange(shape[1]), np.arange(shape[1])) ** 2.0
-    return DesignProblem.of(counts, np.full(count, epsilon), d, **sets_of(problem, order))
 
 
 def keeps_windows(problem):
