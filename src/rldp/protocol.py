@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, labels, number_array
+from rldp._checks import Label, labels, number_array, shown
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument
 from rldp.sample import Sample
@@ -46,6 +47,23 @@ class Guarantee:
     objective: float
     lower_bound: float
     certificate: Certificate
+
+    @property
+    def promise(self) -> str:
+        """ε, and the distributions without which it says nothing: what the file claims, in words."""
+        if math.isinf(self.epsilon):
+            return "nothing claimed (ε = ∞)"
+        return f"ε = {self.epsilon!r} for {self.privacy.scope}{self._except_for()}"
+
+    def _except_for(self) -> str:
+        """The estimate says nothing about a secret that it does not show."""
+        counts = self.sample.counts
+        if self.privacy.size(self.sample.n, counts.size) > 0 or counts.any(axis=1).all():
+            return ""
+        unseen = (
+            shown(secret) for secret, row in zip(self.sample.secrets, counts, strict=True) if not row.any()
+        )
+        return f", and not for secrets that the sample never shows ({', '.join(unseen)})"
 
 
 @dataclass(frozen=True, init=False, eq=False)

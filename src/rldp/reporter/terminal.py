@@ -17,7 +17,6 @@ from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.api import Design
 from rldp.protocol import Protocol
-from rldp.sets import PowerDivergence, UncertaintySet
 
 if TYPE_CHECKING:
     from rldp.paper import Checked
@@ -100,10 +99,8 @@ def summary(designed: Design) -> Table:
     lines = {
         "problem": designed.problem,
         "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
-        "privacy": "nothing is claimed (ε = ∞)"
-        if math.isinf(guarantee.epsilon)
-        else f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
-        "distortion": f"at most {designed.objective:.6g} for {_scope(guarantee.utility)}",
+        "privacy": guarantee.promise,
+        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",
     }
@@ -111,18 +108,6 @@ def summary(designed: Design) -> Table:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
-
-
-def _scope(uncertainty: UncertaintySet) -> str:
-    """The set in words."""
-    if not isinstance(uncertainty, PowerDivergence):
-        return "the estimated distribution"
-    test = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}.get(
-        uncertainty.lambda_, f"power-divergence test of order {uncertainty.lambda_:g}"
-    )
-    if uncertainty.radius is not None:
-        return f"every distribution within radius {uncertainty.radius:g} of the {test}"
-    return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
 
 
 def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
