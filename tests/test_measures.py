@@ -115,6 +115,20 @@ def test_distortion_tells_its_measures_apart():
     assert rldp.distortion(always_zero, joint) == rldp.distortion(always_zero, joint, "squared")
 
 
+@pytest.mark.parametrize(
+    "designed_for", ["absolute", "hamming", "squared", [[0, 3, 1], [2, 0, 2], [1, 3, 0]]]
+)
+def test_a_protocol_is_measured_with_its_own_distortion(designed_for):
+    sample = rldp.Sample([[12, 7, 3], [4, 9, 15]])
+    protocol = rldp.design(sample, 0.5, distortion=designed_for).protocol
+    joint = np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.2]])
+    expected = np.einsum("su,suy,uy", joint, protocol.matrix, protocol.guarantee.distortion)
+    assert rldp.distortion(protocol, joint) == pytest.approx(float(expected), rel=1e-14)
+    assert rldp.distortion(protocol, joint) == rldp.distortion(protocol, joint, designed_for)
+    bare = rldp.Protocol(protocol.matrix)
+    assert rldp.distortion(bare, joint) == rldp.distortion(protocol, joint, "squared")
+
+
 @pytest.mark.parametrize("measure", [rldp.leakage, rldp.distortion])
 @pytest.mark.parametrize(
     "distribution",

@@ -83,7 +83,7 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     return np.asarray(np.log(ratios.max(axis=1)))
 
 
-def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion = "squared") -> float:
+def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion | None = None) -> float:
     """The paper's D*: the expected distortion E d(U, Y) under a known distribution.
 
     See ``docs/theory.md``, 'Model'.
@@ -92,9 +92,12 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     ----------
     protocol : Protocol
     distribution : array_like (|S|, |U|)
-    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
+        By default the one that the protocol was designed for; "squared" where that is not known.
     """
     p = _checked_distribution(protocol, distribution)
+    if distortion is None:
+        distortion = "squared" if protocol.guarantee is None else protocol.guarantee.distortion
     d = distortion_matrix(distortion, protocol.values, protocol.outputs)
     return float(distortions(protocol.matrix[None], p[None], d)[0])
 

@@ -28,7 +28,7 @@ def audit(
     distortion: Annotated[
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +41,7 @@ def audit(
     )
     with progress("Auditing"):
         found = rldp.audit(
-            loaded, sample, distortion=None if distortion is None else distortion.value, level=level
+            loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha
         )
     facts = {
         "private": found.private,
@@ -67,7 +67,9 @@ def audit_release(
     released: Annotated[str, typer.Option(help="Column that was released.")],
     value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy level that is claimed.")] = None,
-    confidence: Annotated[float, typer.Option(help="Confidence of the lower bound.")] = 0.99,
+    alpha: Annotated[
+        float, typer.Option(help="The lower bound is wrong with at most this probability.")
+    ] = 0.01,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +81,7 @@ def audit_release(
     secrets, outputs, *values = columns(data, names)
     with progress("Auditing"):
         found = rldp.audit_release(
-            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, confidence=confidence
+            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, alpha=alpha
         )
     _show(found, {"ok": found.ok}, as_json, terminal.release_report)
     if strict and (found.ok is False or found.repeats is not None):

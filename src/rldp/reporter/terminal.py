@@ -68,7 +68,7 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     for heading in ("problem", "privacy holds for"):
         table.add_column(heading)
     for heading in (
-        "worst ε in the 95 % set",
+        "worst ε in the set",
         "distortion of the estimate",
         "distortion promised",
         "no private protocol beats",
@@ -192,7 +192,7 @@ def release_report(found: ReleaseAudit) -> RenderableType:
     claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
     lines = {
         "rows": f"{found.rows}",
-        "ε at least": f"{found.epsilon:.5g} with confidence {found.confidence:g}{claimed}",
+        "ε at least": f"{found.epsilon:.5g}{claimed}, wrong with probability {found.alpha:g} at most",
         "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
         "verdict": _VERDICTS[found.ok],
     }
