@@ -114,6 +114,11 @@ def shown(value: object, width: int = 80) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def printable(value: object) -> str:
+    """``value`` as text that does nothing to a terminal: what cannot be printed is spelled out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+
+
 def _first_repeated(items: Sequence[Label]) -> Label | None:
     seen: set[Label] = set()
     for item in items:

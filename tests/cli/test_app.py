@@ -1,5 +1,6 @@
 """How the command starts and ends: one line and an exit code, whatever stops it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,9 +9,12 @@ import textwrap
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rldp
+from commands import run_command
+from rldp.reporter import terminal
 
 FULL = Path("/dev/full")
 
@@ -173,3 +177,75 @@ def test_a_run_that_is_to_outlive_its_terminal_does(folder):
     process.communicate(timeout=120)
     assert process.returncode == 0
     assert (folder / "out.csv").exists()
+
+
+# What labels may do to a terminal
+
+NASTY = ["ill\x1b]0;owned\x07", "well\x9b2J", "so\u202eso"]
+
+
+@pytest.fixture
+def nasty(tmp_path):
+    """Data and a protocol whose labels hold escape sequences."""
+    rows = "".join(f"{secret},{value}\n" for secret in NASTY for value in ("a\x08b", "c\rd", "e\x7ff") * 9)
+    (tmp_path / "nasty.csv").write_text("s\x1b,u\n" + rows.replace("c\rd", '"c\rd"'), newline="")
+    sample = rldp.Sample.from_data(tmp_path / "nasty.csv", secret="s\x1b", value="u")
+    assert (sample.secrets, sample.n) == (tuple(sorted(NASTY)), 81)
+    rldp.design(sample, 0.5, distortion="hamming").protocol.save(tmp_path / "nasty.json")
+    rldp.Protocol(np.broadcast_to(np.eye(3), (3, 3, 3)), sample.secrets, sample.values).save(
+        tmp_path / "bare\x1b.json"
+    )
+    return tmp_path
+
+
+OF_NASTY = ["--secret", "s\x1b", "--value", "u"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["audit", "nasty.json", "nasty.csv", *OF_NASTY],
+        ["audit", "nasty.json", "nasty.csv", *OF_NASTY, "--json"],
+        ["audit-release", "nasty.csv", "--secret", "s\x1b", "--released", "u"],
+        ["audit-release", "nasty.csv", "--secret", "s\x1b", "--released", "u", "--json"],
+        ["audit", "nasty.json", "nasty.csv", "--secret", "u", "--value", "s\x1b"],
+        ["verify", "nasty.json"],
+        ["verify", "nasty.json", "--json"],
+        ["verify", "bare\x1b.json"],
+        ["release", "nasty.json", "nasty.csv", *OF_NASTY, "-o", "out\x1b.csv"],
+        ["release", "bare\x1b.json", "nasty.csv", *OF_NASTY, "-o", "out.csv"],
+        ["design", "nasty.csv", *OF_NASTY, "--epsilon", "1", "--distortion", "hamming", "-o", "new\x1b.json"],
+        ["design", "nasty.csv", "--secret", "none\x1b", "--value", "u", "--epsilon", "1", "-o", "new.json"],
+        ["design", "nasty.csv", *OF_NASTY, "--epsilon", "1", "-o", "new.json"],
+    ],
+    ids=lambda arguments: " ".join(word for word in arguments if word.isprintable()),
+)
+def test_labels_and_names_do_not_command_the_terminal(nasty, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(nasty)
+    _, out, err = run_command(monkeypatch, capsys, *arguments)
+    assert out + err
+    assert [c for c in (out + err).replace("\n", "") if not c.isprintable()] == []
+
+
+def test_a_heat_map_does_not_command_the_terminal(nasty, capsys):
+    terminal.console().print(terminal.heat_map(rldp.load(nasty / "nasty.json")))
+    assert [c for c in capsys.readouterr().out.replace("\n", "") if not c.isprintable()] == []
+
+
+def test_json_says_what_the_labels_are(nasty, monkeypatch, capsys):
+    monkeypatch.chdir(nasty)
+    _, out, _ = run_command(monkeypatch, capsys, "audit", "nasty.json", "nasty.csv", *OF_NASTY, "--json")
+    assert json.loads(out)["sample"]["secrets"] == sorted(NASTY)
+
+
+# Protocols are read once
+
+
+@pytest.mark.parametrize("name", ["verify", "audit", "release"])
+def test_a_command_reads_the_protocol_once(folder, monkeypatch, capsys, name):
+    """Read twice, it could be another file the second time."""
+    monkeypatch.chdir(folder)
+    read_bytes, read = Path.read_bytes, []
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    assert run_command(monkeypatch, capsys, *COMMANDS[name])[0] == 0
+    assert read.count("protocol.json") == 1

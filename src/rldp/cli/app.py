@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import signal
 import sys
@@ -17,15 +18,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
 import rldp
+from rldp._checks import printable
 from rldp._start import allow_interruption
 from rldp.errors import InvalidArgument, RldpError, RldpWarning
 
-__all__ = ["SETS", "SET_HELP", "SetName", "app", "main", "progress", "require_writable", "say"]
+__all__ = ["SETS", "SET_HELP", "SetName", "app", "main", "progress", "require_writable", "say", "show_json"]
 
 _INTERRUPTED = 130
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
@@ -175,11 +177,17 @@ def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(f"warning: {message}")
 
 
+def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:
+    """JSON on standard output; what cannot be printed is escaped, as JSON allows."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
 def say(message: str) -> None:
     """One line on standard error."""
     if sys.stderr is None:
         return
     try:
-        print("rldp:", " ".join(message.split()), file=sys.stderr, flush=True)
+        print("rldp:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
     except OSError:  # nobody can be told
         _discard(sys.stderr)

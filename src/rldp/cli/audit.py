@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import app, progress, say
+from rldp.cli.app import app, progress, say, show_json
 from rldp.cli.design import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
@@ -95,8 +94,7 @@ def _show(found: Any, facts: dict[str, bool | None], as_json: bool, report: Any)
     if not as_json:
         terminal.console().print(report(found))
         return
-    document = {**facts, **_plain(found), "sentences": list(found.sentences)}
-    typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    show_json({**facts, **_plain(found), "sentences": list(found.sentences)})
 
 
 def _plain(thing: Any) -> Any:

@@ -64,6 +64,5 @@ def design(
             callback=callback,
         )
     designed.protocol.save(output)
-    screen = terminal.console()
-    screen.print(terminal.summary(designed))
-    screen.print(f"written to {output}", soft_wrap=True, markup=False, emoji=False)
+    terminal.console().print(terminal.summary(designed))
+    terminal.say(f"written to {output}")

@@ -83,6 +83,5 @@ def release(
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
-    screen = terminal.console()
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
-    screen.print(f"{counted}, written to {output}", soft_wrap=True, markup=False, emoji=False)
+    terminal.say(f"{counted}, written to {output}")

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from rldp._checks import printable
 from rldp.adviser.demo import Row
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
@@ -28,6 +29,7 @@ __all__ = [
     "console",
     "heat_map",
     "release_report",
+    "say",
     "summary",
     "verdicts",
 ]
@@ -40,12 +42,14 @@ def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
     parts: list[RenderableType] = []
     values, outputs = protocol.values[:widest], protocol.outputs[:widest]
     for secret, table in zip(protocol.secrets, protocol.matrix, strict=True):
-        grid = Table(title=Text(f"P(y | {secret}, u)"), box=None, padding=(0, 0), title_justify="left")
+        grid = Table(
+            title=Text(f"P(y | {printable(secret)}, u)"), box=None, padding=(0, 0), title_justify="left"
+        )
         grid.add_column("u \\ y ", justify="right", style="dim")
         for output in outputs:
-            grid.add_column(Text(f"{str(output)[:6]:>3}"), justify="right")
+            grid.add_column(Text(f"{printable(output)[:6]:>3}"), justify="right")
         for value, row in zip(values, table, strict=False):
-            grid.add_row(Text(f"{value} "), *(_cell(p) for p in row[: len(outputs)]))
+            grid.add_row(Text(f"{printable(value)} "), *(_cell(p) for p in row[: len(outputs)]))
         parts += [grid, Text()]
     cut = len(protocol.values) > widest or len(protocol.outputs) > widest
     note = f" (first {widest} values and outputs shown)" if cut else ""
@@ -145,7 +149,7 @@ def _distributions(found: Audit, widest: int) -> Table:
     """P(u | s) of the two secrets that the worst distribution tells apart."""
     assert found.worst is not None
     assert found.design is not None
-    titles = f"P(u | s): the secrets that output {found.worst.output} tells apart best"
+    titles = f"P(u | s): the secrets that output {printable(found.worst.output)} tells apart best"
     table = Table(title=Text(titles), title_justify="left")
     for heading in ("s", "u"):
         table.add_column(heading)
@@ -156,7 +160,7 @@ def _distributions(found: Audit, widest: int) -> Table:
         s = found.design.secrets.index(secret)
         for u, value in enumerate(found.design.values[:widest]):
             shares = (_number(p[s, u] / p[s].sum()) if p[s].sum() > 0 else "–" for p in sources)
-            table.add_row(Text(str(secret)), Text(str(value)), *shares)
+            table.add_row(Text(printable(secret)), Text(printable(value)), *shares)
     if len(found.design.values) > widest:
         table.caption = f"first {widest} values shown"
     return table
@@ -241,6 +245,11 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
             progress.update(task, total=total, completed=done, note=note)
 
         yield advance
+
+
+def say(text: str) -> None:
+    """A line on standard output, however long."""
+    console().print(printable(text), soft_wrap=True, markup=False, emoji=False)
 
 
 def console(*, stderr: bool = False) -> Console:
