@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, labels, number_array, shown
+from rldp import _html
+from rldp._checks import Label, counted, labels, number_array, shown
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument
 from rldp.sample import Sample
@@ -47,6 +48,10 @@ class Guarantee:
     objective: float
     lower_bound: float
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        most = f"expected distortion at most {self.objective!r} for {self.utility.scope}"
+        return f"<Guarantee: {self.promise}; {most}>"
 
     @property
     def promise(self) -> str:
@@ -112,6 +117,36 @@ class Protocol:
         ):
             object.__setattr__(self, name, labels(name, given, table.shape[axis]))
         object.__setattr__(self, "guarantee", guarantee)
+
+    def __repr__(self) -> str:
+        size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
+        return f"<Protocol: {size} → {counted('output', self.outputs)}; {self._claim()}>"
+
+    def _claim(self) -> str:
+        return "nothing is claimed of it" if self.guarantee is None else f"claims {self.guarantee.promise}"
+
+    def _repr_html_(self) -> str:
+        """A heat map for each secret, for notebooks."""
+        most = _html.MOST_COLUMNS
+        secrets, values, outputs = self.secrets[: _html.MOST_TABLES], self.values[:most], self.outputs[:most]
+        rows = self.matrix[:, :most, :most].tolist()
+        grids = [
+            _html.grid(
+                f"P(y | {_html.short(secret)}, u)",
+                "u \\ y",
+                outputs,
+                values,
+                [[_html.probability(p) for p in row] for row in rows[s]],
+                [[_html.shade(p) for p in row] for row in rows[s]],
+            )
+            for s, secret in enumerate(secrets)
+        ]
+        cut = _html.shown_of(
+            ("secrets", len(secrets), len(self.secrets)),
+            ("values", len(values), len(self.values)),
+            ("outputs", len(outputs), len(self.outputs)),
+        )
+        return f"<div>{_html.paragraph(f'Protocol: {self._claim()}.')}{''.join(grids)}{cut}</div>"
 
     @property
     def numerators(self) -> NDArray[np.int64]:
