@@ -18,6 +18,7 @@ from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet, checked_set
 from rldp.theory import bounds
+from rldp.theory.membership import pulled_inside
 from rldp.theory.model import DesignProblem, Floats, ordered_pairs
 from rldp.theory.support import NestedMean, minimising_eta, worst_members
 
@@ -188,6 +189,10 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     upper = _proved_ratio(problem, protocol, ratio)
     joint = _joint(problem, pairs[t], members[y, t])
     lower = leakage(protocol, joint)
+    if problem.enlarged_privacy:  # the larger set proves the upper bound; its member need not be one of ours
+        radius = float(uncertainty.size(sample.n, joint.size))
+        joint = pulled_inside(uncertainty.order, radius, sample.distribution, joint)
+        lower = _rounded_down(leakage(protocol, joint))
     return WorstCase(
         lower=lower,
         upper=max(lower, math.log(upper) * (1 + 1e-15) + 1e-15),
@@ -215,12 +220,17 @@ def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
     y = int(ratio.argmax())
     slack = 1e-14 * max(1.0, value) if math.isfinite(value) else 0.0
     return WorstCase(
-        lower=max(0.0, value - slack),
+        lower=_rounded_down(value),
         upper=value + slack,
         output=protocol.outputs[y],
         secrets=(protocol.secrets[seen[high[y]]], protocol.secrets[seen[low[y]]]),
         distribution=sample.distribution,
     )
+
+
+def _rounded_down(value: float) -> float:
+    """A leakage less what rounding may have added to it."""
+    return max(0.0, value - 1e-14 * max(1.0, value)) if math.isfinite(value) else value
 
 
 def _worst_ratios(
