@@ -7,6 +7,10 @@
 (0, 1, 2)
 """
 
+from rldp import _start
+
+_start.leave_when_interrupted()
+
 from rldp._version import __version__ as __version__
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
@@ -33,6 +37,8 @@ from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.json import load
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
+
+_start.allow_interruption()
 
 __all__ = [
     "Audit",

@@ -134,6 +134,17 @@ def shown(value: object, width: int = 80) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def counted(name: str, items: Sequence[object]) -> str:
+    """How many labels there are, and the first of them: "2 secrets ('ill', 'well')"."""
+    some = ", ".join(shown(item, 24) for item in items[:3]) + (", …" if len(items) > 3 else "")
+    return f"{len(items)} {name}{'s' * (len(items) != 1)} ({some})"
+
+
+def printable(value: object) -> str:
+    """``value`` as text that does nothing to a terminal: what cannot be printed is spelled out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+
+
 def _first_repeated(items: Sequence[Label]) -> Label | None:
     seen: set[Label] = set()
     for item in items:

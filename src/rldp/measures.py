@@ -18,6 +18,7 @@ from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet, checked_set
 from rldp.theory import bounds
+from rldp.theory.membership import pulled_inside
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.nested_mean import NestedMean
 from rldp.theory.pairs import ordered_pairs, per_secret
@@ -84,7 +85,7 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     return np.asarray(np.log(ratios.max(axis=1)))
 
 
-def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion = "squared") -> float:
+def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion | None = None) -> float:
     """The paper's D*: the expected distortion E d(U, Y) under a known distribution.
 
     See ``docs/theory.md``, 'Model'.
@@ -93,9 +94,12 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     ----------
     protocol : Protocol
     distribution : array_like (|S|, |U|)
-    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
+        By default the one that the protocol was designed for; "squared" where that is not known.
     """
     p = _checked_distribution(protocol, distribution)
+    if distortion is None:
+        distortion = "squared" if protocol.guarantee is None else protocol.guarantee.distortion
     d = distortion_matrix(distortion, protocol.values, protocol.outputs)
     return float(distortions(protocol.matrix[None], p[None], d)[0])
 
@@ -186,6 +190,10 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     upper = _proved_ratio(problem, protocol, ratio)
     joint = _joint(problem, pairs[t], members[y, t])
     lower = leakage(protocol, joint)
+    if problem.privacy.enlarged:  # the larger set proves the upper bound; its member need not be one of ours
+        radius = float(uncertainty.size(sample.n, joint.size))
+        joint = pulled_inside(uncertainty.order, radius, sample.distribution, joint)
+        lower = _rounded_down(leakage(protocol, joint))
     return WorstCase(
         lower=lower,
         upper=max(lower, math.log(upper) * (1 + 1e-15) + 1e-15),
@@ -212,12 +220,17 @@ def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
     y = int(ratio.argmax())
     slack = 1e-14 * max(1.0, value) if math.isfinite(value) else 0.0
     return WorstCase(
-        lower=max(0.0, value - slack),
+        lower=_rounded_down(value),
         upper=value + slack,
         output=protocol.outputs[y],
         secrets=(protocol.secrets[seen[high[y]]], protocol.secrets[seen[low[y]]]),
         distribution=sample.distribution,
     )
+
+
+def _rounded_down(value: float) -> float:
+    """A leakage less what rounding may have added to it."""
+    return max(0.0, value - 1e-14 * max(1.0, value)) if math.isfinite(value) else value
 
 
 def _worst_ratios(

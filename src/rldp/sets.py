@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from rldp.sample import Sample
 
 _LARGEST_ORDER = 100.0
+_SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
+_ESTIMATE = "the estimated distribution only"
+_TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
 
 __all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet", "checked_set"]
 
@@ -41,6 +44,17 @@ class _Set(ABC):
     @abstractmethod
     def order(self) -> float:
         """The λ of the power divergence."""
+
+    @property
+    @abstractmethod
+    def scope(self) -> str:
+        """Which distributions the set stands for, in words that follow 'for'.
+
+        Examples
+        --------
+        >>> ChiSquare().scope
+        'every distribution that a χ² test at level 0.05 does not reject'
+        """
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
@@ -92,6 +106,11 @@ class Nominal(_Set):
         """Of no consequence: a set of radius 0 is the same for every λ."""
         return 1.0
 
+    @property
+    def scope(self) -> str:
+        """The estimate alone."""
+        return _ESTIMATE
+
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """Zero, for every sample."""
         return np.zeros(np.shape(n))
@@ -106,7 +125,8 @@ class PowerDivergence(_Set):
     lambda_ : float
         Order λ ≥ 0: 1 is Pearson's χ², 2/3 Cressie and Read's choice, 0 the G-test.
     alpha : float
-        Significance level in (0, 1): asymptotically the truth is outside with probability α.
+        Significance level, at least 1e-300 and below 1: asymptotically the truth is outside with this
+        probability.
     radius : float, optional
         Radius to use instead of the one that follows from ``alpha``.
 
@@ -135,6 +155,8 @@ class PowerDivergence(_Set):
         alpha = finite_number("alpha", self.alpha)
         if not 0 < alpha < 1:
             raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+        if alpha < _SMALLEST_ALPHA:
+            raise InvalidArgument(f"alpha must be at least {_SMALLEST_ALPHA:g}, got {alpha!r}")
         object.__setattr__(self, "alpha", alpha)
         if self.radius is not None:
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
@@ -150,10 +172,26 @@ class PowerDivergence(_Set):
     def _key(self) -> tuple[float, float | None, float | None]:
         return self.lambda_, (None if self.radius is not None else self.alpha), self.radius
 
+    def __repr__(self) -> str:
+        size = f"alpha={self.alpha!r}" if self.radius is None else f"radius={self.radius!r}"
+        return f"PowerDivergence(lambda_={self.lambda_!r}, {size})"
+
     @property
     def order(self) -> float:
         """The λ of the power divergence."""
         return self.lambda_
+
+    @property
+    def scope(self) -> str:
+        """What the test does not reject, or what lies within the radius."""
+        if self.radius == 0:
+            return _ESTIMATE
+        test = _TESTS.get(self.lambda_, f"power-divergence test of order {self.lambda_!r}")
+        if self.radius is not None:
+            return (
+                f"every distribution within radius {self.radius!r} of the estimate, as a {test} measures it"
+            )
+        return f"every distribution that a {test} at level {self.alpha!r} does not reject"
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """B (λ > 0) or r (λ = 0) of the set."""
@@ -172,6 +210,9 @@ class ChiSquare(PowerDivergence):
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(1.0, alpha)
 
+    def __repr__(self) -> str:
+        return f"ChiSquare(alpha={self.alpha!r})"
+
 
 class CressieRead(PowerDivergence):
     """The set of Cressie and Read's statistic, λ = 2/3: coverage closest to nominal at small n."""
@@ -179,12 +220,18 @@ class CressieRead(PowerDivergence):
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(2 / 3, alpha)
 
+    def __repr__(self) -> str:
+        return f"CressieRead(alpha={self.alpha!r})"
+
 
 class GTest(PowerDivergence):
     """The likelihood-ratio set, λ = 0."""
 
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(0.0, alpha)
+
+    def __repr__(self) -> str:
+        return f"GTest(alpha={self.alpha!r})"
 
 
 UncertaintySet: TypeAlias = Nominal | PowerDivergence

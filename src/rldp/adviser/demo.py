@@ -38,7 +38,8 @@ class Row:
     ----------
     design : Design
     worst_leakage : (float, float)
-        Bounds on the largest ε* over the 95 % set.
+        Bounds on the largest ε* over the set: every distribution that a χ² test at level 0.05 does not
+        reject.
     nominal_distortion : float
         Expected distortion under the estimate.
     """
@@ -67,7 +68,7 @@ def adult(n: int | None = None) -> Sample:
 
 
 def compare(sample: Sample, epsilon: float) -> list[Row]:
-    """Design all four problems on ``sample`` and judge each over the 95 % set."""
+    """Design all four problems on ``sample`` and judge each over the χ² set at level 0.05."""
     rows = []
     for utility, privacy in PROBLEMS.values():
         designed = design(sample, epsilon, privacy=privacy, utility=utility)

@@ -74,6 +74,5 @@ def design(
             "a larger --epsilon, more data, or fewer values may help"
         )
     designed.protocol.save(output)
-    screen = terminal.console()
-    screen.print(terminal.summary(designed))
-    screen.print(f"written to {output}", soft_wrap=True, markup=False, emoji=False)
+    terminal.console().print(terminal.summary(designed))
+    terminal.say(f"written to {output}")

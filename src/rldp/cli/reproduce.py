@@ -75,8 +75,6 @@ def reproduce(
             jobs=joblib.cpu_count() if jobs is None else jobs,
             advance=advance,
         )
-    screen = terminal.console()
-    screen.print(terminal.verdicts(report.claims))
-    for note in report.notes:
-        screen.print(note, markup=False, emoji=False)
-    screen.print(f"written to {report.folder}", soft_wrap=True, markup=False, emoji=False)
+    terminal.console().print(terminal.verdicts(report.claims))
+    for note in (*report.notes, f"written to {report.folder}"):
+        terminal.say(note)

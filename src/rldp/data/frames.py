@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import Label, label, shown
+from rldp.data.quotes import Watched
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
 __all__ = ["NULLS", "columns", "is_parquet", "pair_counts", "reading", "require_columns", "table_file"]
@@ -153,16 +154,18 @@ def _read_csv(path: Path, columns: tuple[str, ...]) -> Any:
     import pyarrow.csv
 
     def read(types: dict[str, Any]) -> Any:
-        return pyarrow.csv.read_csv(
-            path,
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(
-                strings_can_be_null=True,
-                null_values=NULLS,
-                quoted_strings_can_be_null=False,
-                column_types=types,
-            ),
-        )
+        file = Watched(pyarrow.input_stream(str(path), compression="detect"))
+        with file.parsed(path):
+            return pyarrow.csv.read_csv(
+                file,
+                parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    strings_can_be_null=True,
+                    null_values=NULLS,
+                    quoted_strings_can_be_null=False,
+                    column_types=types,
+                ),
+            )
 
     table = read({})
     require_columns(table.column_names, columns, str(path))

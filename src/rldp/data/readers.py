@@ -16,6 +16,7 @@ import numpy as np
 from rldp.data.columns import Encoded, encode_arrow, through
 from rldp.data.frames import NULLS, is_parquet, reading, require_columns, table_file
 from rldp.data.labels import Alphabet
+from rldp.data.quotes import Watched
 from rldp.errors import DataError
 
 __all__ = ["Columns", "Part", "Parts", "read_parts"]
@@ -98,14 +99,15 @@ def _csv_parts(
 ) -> Parts:
     import pyarrow
 
+    before = _identity(path)
     require_columns(_open_csv(path)[0].schema.names, columns.names, str(path))
     label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    pair, position = _open_csv(path, dict.fromkeys((columns.secret, columns.value), label), nulls=NULLS)
+    pair, file = _open_csv(path, dict.fromkeys((columns.secret, columns.value), label), nulls=NULLS)
     kind = pyarrow.string() if text else pyarrow.binary()
     kept = iter(_open_csv(path, dict.fromkeys(columns.keep, kind), nulls=[""])[0]) if columns.keep else None
 
     def parts() -> Iterator[Part]:
-        with reading(path):
+        with reading(path), file.parsed(path):
             for batch in pair:
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
@@ -114,23 +116,24 @@ def _csv_parts(
                     _encode_texts(batch.column(columns.secret), alphabets[0]),
                     _encode_texts(batch.column(columns.value), alphabets[1]),
                     [beside.column(name) for name in columns.keep],
-                    min(1.0, position() / size),
+                    min(1.0, file.position() / size),
                 )
+            if _identity(path) != before:  # another file, perhaps with the rows of other people
+                raise DataError(f"{path} must not change while it is read, but it did")
 
     return Parts([pyarrow.field(name, kind) for name in columns.keep], parts())
 
 
 def _open_csv(
     path: Path, types: dict[str, Any] | None = None, *, nulls: list[str] | None = None
-) -> tuple[Any, Callable[[], int]]:
-    """A stream of the columns in ``types`` (all if None), and how many bytes of the file it has read.
+) -> tuple[Any, _Followed]:
+    """A stream of the columns in ``types`` (all if None), and the file that it reads.
 
     An entry in quotes is never null.
     """
     import pyarrow.csv
 
-    raw = pyarrow.OSFile(str(path))
-    codec = _CODECS.get(path.suffix.lower())
+    file = _Followed(path)
     options = pyarrow.csv.ConvertOptions(
         include_columns=None if types is None else list(types),
         column_types=types,
@@ -138,13 +141,32 @@ def _open_csv(
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    stream = pyarrow.csv.open_csv(
-        raw if codec is None else pyarrow.CompressedInputStream(raw, codec),
-        read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-        convert_options=options,
-    )
-    return stream, raw.tell
+    with file.parsed(path):
+        stream = pyarrow.csv.open_csv(
+            file,
+            read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=options,
+        )
+    return stream, file
+
+
+class _Followed(Watched):
+    """A CSV file, compressed or not."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow
+
+        raw = pyarrow.OSFile(str(path))
+        codec = _CODECS.get(path.suffix.lower())
+        super().__init__(raw if codec is None else pyarrow.CompressedInputStream(raw, codec))
+        self.position: Callable[[], int] = raw.tell
+        """How many bytes of the file have been read, as they are on the disk."""
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _encode_texts(column: Any, alphabet: Alphabet) -> Encoded:
