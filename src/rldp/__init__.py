@@ -8,6 +8,7 @@
 """
 
 from rldp._version import __version__ as __version__
+from rldp.auditor.confirmation import Confirmation, confirm, confirm_chain
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
 from rldp.certificate import Certificate
@@ -36,6 +37,7 @@ __all__ = [
     "Batch",
     "Certificate",
     "ChiSquare",
+    "Confirmation",
     "CressieRead",
     "DataError",
     "Design",
@@ -61,6 +63,8 @@ __all__ = [
     "WorstCase",
     "audit",
     "audit_release",
+    "confirm",
+    "confirm_chain",
     "design",
     "design_batch",
     "distortion",

@@ -14,8 +14,9 @@ from scipy.special import chdtrc
 
 from rldp import measures
 from rldp._checks import finite_number
+from rldp.auditor.labels import require_labels
 from rldp.distortions import Distortion
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument
 from rldp.measures import WorstCase
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
@@ -196,7 +197,7 @@ def audit(
     >>> audit(protocol, Sample([[100, 0, 900], [900, 0, 100]])).drifted
     True
     """
-    _require_labels(protocol, sample)
+    require_labels(protocol, sample)
     threshold = finite_number("level", level)
     if not 0 < threshold < 1:
         raise InvalidArgument(f"level must lie strictly between 0 and 1, got {threshold!r}")
@@ -216,26 +217,6 @@ def audit(
         design=None if promise is None else promise.sample,
         worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
     )
-
-
-def _require_labels(protocol: Protocol, sample: Sample) -> None:
-    if not isinstance(protocol, Protocol):
-        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    if not isinstance(sample, Sample):
-        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    for name, wanted, given in (
-        ("secrets", protocol.secrets, sample.secrets),
-        ("values", protocol.values, sample.values),
-    ):
-        if wanted != given:
-            i = next((i for i, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), None)
-            found = (
-                f"{len(given)} instead of {len(wanted)}" if i is None else f"{given[i]!r} for {wanted[i]!r}"
-            )
-            raise InvalidArgument(
-                f"sample must have the protocol's {name}, got {found}; "
-                f"give Sample.from_data {name}=protocol.{name}"
-            )
 
 
 def _membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:
