@@ -12,6 +12,7 @@ from rldp import _start
 _start.leave_when_interrupted()
 
 from rldp._version import __version__ as __version__
+from rldp.auditor.confirmation import Confirmation, confirm, confirm_chain
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
 from rldp.beliefs import Posterior, posterior
@@ -46,6 +47,7 @@ __all__ = [
     "BatchStatus",
     "Certificate",
     "ChiSquare",
+    "Confirmation",
     "CressieRead",
     "DataError",
     "Design",
@@ -74,6 +76,8 @@ __all__ = [
     "WorstCase",
     "audit",
     "audit_release",
+    "confirm",
+    "confirm_chain",
     "design",
     "design_batch",
     "distortion",

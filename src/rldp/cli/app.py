@@ -1,7 +1,7 @@
 """The command: arguments → one library call → exit code. The application and what its commands share.
 
-Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 130 interrupted, 128 + n
-stopped by signal n.
+Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 3 a claim that is not confirmed,
+130 interrupted, 128 + n stopped by signal n.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from rldp._checks import printable
 from rldp.adviser.demo import Row
+from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
@@ -26,6 +27,7 @@ __all__ = [
     "audit_report",
     "bar",
     "comparison",
+    "confirmation_report",
     "console",
     "heat_map",
     "release_report",
@@ -207,6 +209,24 @@ def release_report(found: ReleaseAudit) -> RenderableType:
         "ε at least": f"{found.epsilon:.5g}{claimed}, wrong with probability {found.alpha:g} at most",
         "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
         "verdict": _VERDICTS[found.ok],
+    }
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in lines.items():
+        table.add_row(Text(name, style="bold"), text)
+    return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+_COLOURS = {None: "default", True: "green", False: "red"}
+
+
+def confirmation_report(found: Confirmation) -> RenderableType:
+    """What fresh data confirm of a protocol, one line each."""
+    lines: dict[str, str | Text] = {
+        "fresh rows": f"{found.sample.n}",
+        "ε to confirm": _number(found.claim),
+        "ε* of these rows": _number(found.leakage),
+        "ε* at most": Text(rounded_up(found.epsilon), style=_COLOURS[found.confirmed]),
+        "may be wrong": f"with probability {found.alpha:g}",
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
