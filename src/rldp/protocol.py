@@ -214,13 +214,13 @@ class Protocol:
         save(self, path)
 
 
-def require_labels(protocol: Protocol, sample: Sample) -> None:
-    """Refuse what is no protocol, or no sample with the protocol's secrets and values."""
+def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") -> None:
+    """Refuse what is no protocol or no sample, or a sample of other secrets or values."""
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
     if not isinstance(sample, Sample):
-        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    for name, wanted, given in (
+        raise InvalidArgumentType(f"{name} must be an rldp.Sample, got {type(sample).__name__}")
+    for which, wanted, given in (
         ("secrets", protocol.secrets, sample.secrets),
         ("values", protocol.values, sample.values),
     ):
@@ -230,8 +230,8 @@ def require_labels(protocol: Protocol, sample: Sample) -> None:
                 f"{len(given)} instead of {len(wanted)}" if i is None else f"{given[i]!r} for {wanted[i]!r}"
             )
             raise InvalidArgument(
-                f"sample must have the protocol's {name}, got {found}; "
-                f"give Sample.from_data {name}=protocol.{name}"
+                f"{name} must have the protocol's {which}, got {found}; "
+                f"give Sample.from_data {which}=protocol.{which}"
             )
 
 

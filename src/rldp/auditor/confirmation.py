@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from rldp import measures
 from rldp._checks import Label, finite_number, real_number, shown
-from rldp.auditor.labels import require_labels
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.protocol import Protocol
+from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.betting import block_shares, split
 from rldp.theory.confidence import leakage_bound

@@ -14,7 +14,6 @@ from scipy.special import chdtrc
 
 from rldp import measures
 from rldp._checks import finite_number
-from rldp.auditor.labels import require_labels
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
 from rldp.measures import WorstCase

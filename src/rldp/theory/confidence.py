@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.theory.betting import LARGEST_EPSILON, Play, Triples, caps, log_wealth, play
-from rldp.theory.model import Floats, ordered_pairs
+from rldp.theory.model import Floats
+from rldp.theory.pairs import ordered_pairs
 from rldp.theory.stakes import moments
 
 __all__ = ["leakage_bound", "upper_bounds"]
