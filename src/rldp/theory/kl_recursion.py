@@ -1,0 +1,298 @@
+r"""Tails of Σ n_s·KL(P̂_s‖P_s) that hold for every n and every distribution (theorem A2).
+
+A distribution on k cells is peeled cell by cell, the smallest first, so that a cell has probability at most
+1/k among those that are left; the statistic is then a sum of binomial divergences. With the worst probability
+at every step,
+
+.. math:: T_1(n,x)=1\{x\le 0\},\qquad
+          T_k(n,x)=\sup_{0<\pi\le 1/k} E\,T_{k-1}\big(n-J,\ x-n\,\mathrm{kl}(J/n,\pi)\big)
+
+with J ~ Bin(n, π) bounds the tail for every distribution on k cells. A second stratum starts from the tail of
+the first instead of from T₁. What is computed here bounds T from above for every x; the proofs are in
+``docs/theory.md``, 'Radii for every n'. Every rounding is to the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+from scipy.special import erfc
+
+from rldp.theory.kl_laws import SPANS, Boxes, Floats, Grid, Integers, Law, sure_rows
+
+__all__ = ["Resolution", "Stratum", "Tail", "normal_survival", "recursion_tail", "work"]
+
+_UNIT = 2.0**-52
+_ROUNDING = 1 + 2.0**-36  # more than the relative rounding of all weights and sums of one step
+_UNDERFLOW = 1e-290  # more than the probability of all hits whose weight underflows: each is below e^-700
+_TOLD_APART = 100  # rows: up to here every number of rows has a tail of its own
+_NORMAL_FROM = 400.0  # a larger mean is bounded by the normal law
+_FINER = 8  # parts of an interval on which the normal law is summed up
+_SPARE = 1e-3  # share of α spent, at each of four places, on what is not looked at one by one
+_AHEAD = 3.0  # how much farther each tail is computed than the one before
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The steps of a grid: δ, the width of boxes in standard deviations, and their looseness in n."""
+
+    step: float
+    width: float
+    looseness: float
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """A multinomial sample on ``cells`` cells whose size is known to lie between ``fewest`` and ``most``.
+
+    Samples of up to 100 rows stand for themselves. Above, tails hardly change with n: the sizes of a quarter
+    of an octave share one, and so do all sizes from 2^20 on.
+    """
+
+    fewest: int
+    most: int
+    cells: int
+
+    @classmethod
+    def of(cls, n: int, cells: int) -> Stratum:
+        """The stratum that a sample of n < 2^53 rows belongs to."""
+        if n <= _TOLD_APART:
+            return cls(n, n, cells)
+        if n >= 2**20:
+            return cls(2**20, 2**53, cells)
+        ends = [min(math.ceil(_TOLD_APART * 2 ** (i / 4)) + 1, 2**20) for i in range(55)]
+        above = next(i for i, end in enumerate(ends) if end > n)
+        return cls(ends[above - 1], ends[above] - 1, cells)
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether every number of rows has a tail of its own."""
+        return self.most <= _TOLD_APART
+
+
+@dataclass(frozen=True)
+class Tail:
+    """An upper bound on Pr(statistic ≥ x), whatever the distributions.
+
+    Attributes
+    ----------
+    grid : Grid
+    suprema : array (points,)
+        Upper bounds on e^{κx} T(x) for x in (iδ, (i+1)δ].
+    waste : float
+        Probability to be added.
+    """
+
+    grid: Grid
+    suprema: Floats
+    waste: float
+
+    def at(self, x: float) -> float:
+        """The bound at ``x``; beyond the grid it is that at its end."""
+        if x <= 0:
+            return 1.0
+        end = min(x, self.grid.points * self.grid.step)
+        supremum = float(self.suprema[math.ceil(end / self.grid.step) - 1])
+        return min(1.0, (supremum * math.exp(-self.grid.tilt * end) + self.waste) * _ROUNDING)
+
+    def radius(self, alpha: float) -> float:
+        """An x, about the smallest, with a bound of at most α; infinity if the grid ends before."""
+        left = alpha / _ROUNDING**2 - self.waste
+        if left <= 0:
+            return math.inf
+        starts = self.grid.step * np.arange(self.grid.points)
+        with np.errstate(divide="ignore"):
+            needed = np.log(self.suprema / left) / self.grid.tilt
+        x = np.maximum(needed, starts) + 2.0**-32
+        enough = x[x <= starts + self.grid.step]
+        return next((float(each) for each in enough if self.at(float(each)) <= alpha), math.inf)
+
+
+def _grid(strata: Sequence[Stratum], alpha: float, reach: float, tilt: float, resolution: Resolution) -> Grid:
+    spare = alpha * _SPARE / sum(stratum.cells - 1 for stratum in strata)
+    points = math.ceil(reach / resolution.step)
+    return Grid(
+        step=resolution.step,
+        points=points,
+        tilt=tilt,
+        width=resolution.width,
+        looseness=resolution.looseness,
+        least=spare,
+        cut=math.log(2 / spare),
+    )
+
+
+def recursion_tail(
+    strata: Sequence[Stratum], alpha: float, *, reach: float, tilt: float, resolution: Resolution
+) -> Tail:
+    """A tail that is sharp where it is about ``alpha``.
+
+    Parameters
+    ----------
+    strata : sequence of Stratum
+        Independent samples; at least one with more than one cell and more than no row.
+    alpha : float
+        Says how much probability may be wasted on what is rare: about 4·10⁻³·α.
+    reach : float
+        The tail is computed for x up to here.
+    tilt : float
+        κ: about −d log T/dx where T is α; a multiple of 1/64. The bound holds for any.
+    resolution : Resolution
+    """
+    grid = _grid(strata, alpha, reach, tilt, resolution)
+    waste, tails = 0.0, np.zeros((1, 0))
+    for stratum in strata:
+        fewest = _fewest(stratum, grid)
+        waste += grid.least * (stratum.cells - 2)
+        laws = _laws(grid, min(fewest), stratum.most, stratum.told_apart)
+        if stratum.told_apart:
+            tails = np.repeat(tails, stratum.most + 1, axis=0)
+        for cells, rows in enumerate(fewest, start=2):
+            tails, lost = _peeled(grid, tails, laws, cells, rows, stratum)
+            waste += lost
+        tails = tails[-1:]
+    suprema = np.zeros(grid.points)
+    suprema[: tails.shape[1]] = tails[0]
+    return Tail(grid, suprema, waste)
+
+
+def _fewest(stratum: Stratum, grid: Grid) -> list[int]:
+    """Rows that are left for sure when 2, 3, … cells are left; each fails with probability ``least``."""
+    cost = -math.log(grid.least)
+    shares = [cells / stratum.cells for cells in range(2, stratum.cells)]
+    return [sure_rows(stratum.fewest, share, cost) for share in shares] + [stratum.fewest]
+
+
+@lru_cache(maxsize=2)
+def _laws(grid: Grid, fewest: int, most: int, told_apart: bool) -> tuple[Law, ...]:
+    return tuple(Law.of(grid, chunk) for chunk in _boxes(grid, fewest, most, told_apart).chunks(grid.points))
+
+
+@lru_cache(maxsize=8)
+def _boxes(grid: Grid, fewest: int, most: int, told_apart: bool) -> Boxes:
+    return Boxes.apart(grid, most) if told_apart else Boxes.together(grid, fewest, most, _NORMAL_FROM)
+
+
+def _needed(boxes: Boxes, cells: int, rows: int) -> NDArray[np.bool_]:
+    """Which boxes hold some n ≥ ``rows`` and some π ≤ 1/``cells``."""
+    return boxes.most >= np.maximum(rows, cells * boxes.low)
+
+
+def _peeled(
+    grid: Grid, tails: Floats, laws: Sequence[Law], cells: int, rows: int, stratum: Stratum
+) -> tuple[Floats, float]:
+    """From the tails for ``cells`` − 1 cells to those for ``cells`` cells, and the probability lost.
+
+    Tails are arrays (groups, points) of sup e^{κx} T(x): a group for each number of rows 0, …, most if they
+    are told apart, otherwise one for all. Fewer than ``rows`` rows do not occur.
+    """
+    points = _points(grid, tails.shape[1])
+    tails = np.pad(tails, ((0, 0), (0, points - tails.shape[1])))
+    suprema = _suprema(grid, tails)
+    windows = sliding_window_view(suprema.reshape(-1), points)
+    best = suprema[0, :, points:] * math.exp(2 * grid.tilt * grid.least)  # means below ``least``
+    lost = grid.least + _UNDERFLOW
+    for law in laws:
+        needed = _needed(law.boxes, cells, rows)
+        if needed.any():
+            part = law if needed.all() else law.chosen(needed)
+            start = (part.span * len(tails) + part.left) * (2 * points) + points
+            start -= np.minimum(part.shift, points)
+            value = part.tilted @ windows[start] + part.sure[..., :points]
+            _raise(best, part.boxes.group, value.max(axis=1))
+            lost = max(lost, float(part.beyond.max()) + _UNDERFLOW)
+    if stratum.most > cells * _NORMAL_FROM:
+        best = np.maximum(best, _normal(grid, tails[0], cells))
+    if stratum.told_apart:
+        best[:rows] = 0.0
+        best[0] = tails[0] if rows == 0 else 0.0
+    return _trimmed(grid, np.minimum(best * _ROUNDING, grid.growth(points)), lost)
+
+
+def _raise(best: Floats, group: Integers, value: Floats) -> None:
+    """best[g] = max(best[g], the values of group g), in place."""
+    order = np.argsort(group, kind="stable")
+    present, starts = np.unique(group[order], return_index=True)
+    highest = np.maximum.reduceat(value[order], starts, axis=0)
+    best[present] = np.maximum(best[present], highest)
+
+
+def _points(grid: Grid, before: int) -> int:
+    """How many points of the next tail to compute."""
+    ahead = math.ceil((_AHEAD if before else grid.cut) / grid.step)
+    return min(grid.points, before + ahead)
+
+
+def _trimmed(grid: Grid, tails: Floats, lost: float) -> tuple[Floats, float]:
+    """The tails without what is below ``least``, which is lost instead."""
+    points = tails.shape[1]
+    highest = (tails * np.exp(-grid.tilt * grid.step * np.arange(points))).max(axis=0)
+    keep = int(np.searchsorted(-highest, -grid.least)) + 1
+    if keep >= points:
+        return tails, lost + (float(highest[-1]) if points < grid.points else 0.0)
+    return tails[:, :keep], lost + float(highest[keep])
+
+
+def _suprema(grid: Grid, tails: Floats) -> Floats:
+    """Maxima over spans of intervals that end at each interval: (spans, groups, 2·points).
+
+    The first half is 0: there x − c ≤ 0, and hits are counted as sure. Intervals below 0 hold e^{κy}.
+    """
+    groups, points = tails.shape
+    below = np.exp(grid.tilt * grid.step * np.arange(1 - points, 1))
+    widened = np.concatenate([np.broadcast_to(below, tails.shape), tails], axis=1)
+    everything = np.maximum.accumulate(widened, axis=1)[:, points:]
+    table = np.zeros((len(SPANS) + 1, groups, 2 * points))
+    table[:, :, points:] = everything
+    for size, span, place in zip([1, *SPANS], SPANS, table, strict=False):
+        if span > points:
+            break
+        more = span - size
+        widened[:, more:] = np.maximum(widened[:, more:], widened[:, :-more])
+        place[:, points:] = widened[:, points:]
+    return table
+
+
+def _normal(grid: Grid, tail: Floats, cells: int) -> Floats:
+    """The same for all cells with a mean above 400."""
+    points = len(tail)
+    y = np.arange(points * _FINER + 1) * (grid.step / _FINER)
+    survival = normal_survival(y, cells)
+    mass = survival[:-1] - survival[1:] + 16 * _UNIT * survival[:-1]
+    mass = (mass * np.exp(grid.tilt * y[1:])).reshape(points, _FINER).sum(axis=1)
+    either = np.maximum(tail, np.concatenate([[1.0], tail[:-1]]))
+    return np.asarray(np.convolve(mass, either)[:points] + survival[_FINER::_FINER] * grid.growth(points))
+
+
+def normal_survival(y: Floats, cells: int) -> Floats:
+    """Upper bounds on Pr(c ≥ y) for all π ≤ 1/cells and n with nπ ≥ 400, for increasing y ≥ 0.
+
+    By Zubkov and Serov's inequalities it is at most Pr(|Z| ≥ √(2y) − h), Z standard normal, where h bounds
+    the steps of √(2c) from one hit to the next; and by Chernoff's at most 2e^{−y}.
+    """
+    slack = 1 - np.sqrt(2 * y / _NORMAL_FROM) - 1 / _NORMAL_FROM
+    step = 1 / math.sqrt(_NORMAL_FROM * (1 - 1 / cells)) / np.maximum(slack, 0.1)
+    normal = np.where(slack > 0.1, erfc((np.sqrt(2 * y) - step) / math.sqrt(2)) + 1e-300, 1.0)
+    return np.asarray(np.minimum.accumulate(np.minimum(normal, np.minimum(2 * np.exp(-y), 1.0))))
+
+
+def work(
+    strata: Sequence[Stratum], alpha: float, *, reach: float, tilt: float, resolution: Resolution
+) -> float:
+    """How many numbers :func:`recursion_tail` gathers at most."""
+    grid = _grid(strata, alpha, reach, tilt, resolution)
+    total = 0.0
+    for stratum in strata:
+        fewest = _fewest(stratum, grid)
+        boxes = _boxes(grid, min(fewest), stratum.most, stratum.told_apart)
+        hits = (boxes.last - boxes.first + 1.0) * grid.points
+        total += sum(
+            float(hits[_needed(boxes, cells, rows)].sum()) for cells, rows in enumerate(fewest, start=2)
+        )
+    return total

@@ -1,0 +1,261 @@
+r"""Radii of KL sets that are valid for every n and every distribution.
+
+The set of a pair of secrets is :math:`\{n_1 KL(\hat P_1\|P_1)+n_2 KL(\hat P_2\|P_2)\le x\}`, where
+:math:`n_s` rows of the sample have secret s, :math:`\hat P_s` is the estimated and :math:`P_s` the true
+conditional distribution of the value. Two theorems give an x with which the truth lies outside with
+probability at most α, whatever the truth and the :math:`n_s`:
+
+- A1, a closed form (:func:`moment_radius`): 1.2 to 2.1 times what holds in the limit of many rows;
+- A2, a recursion (:func:`recursion_radius`): 1.1 to 1.3 times, for up to about 150 values.
+
+See ``docs/theory.md``, 'Radii for every n'. All numbers here are rounded up, by bounds on the rounding that
+take NumPy's elementary functions to be right to four units in the last place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import chdtri
+
+from rldp._checks import finite_number, shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.theory.kl_recursion import Resolution, Stratum, recursion_tail, work
+
+__all__ = [
+    "Radius",
+    "asymptotic_radius",
+    "log_moment_bound",
+    "moment_radius",
+    "pair_level",
+    "pair_radius",
+    "recursion_radius",
+]
+
+_UNIT = 2.0**-52
+_MOST_TERMS = 2**17
+_TOO_MANY = 2**53
+
+# Finest first. Coarser steps cost little where there are many cells; coarser boxes cost more.
+_RESOLUTIONS = (
+    Resolution(1 / 32, 0.06, 0.01),
+    Resolution(1 / 16, 0.06, 0.01),
+    Resolution(1 / 16, 0.12, 0.02),
+    Resolution(1 / 8, 0.12, 0.02),
+    Resolution(1 / 4, 0.12, 0.02),
+    Resolution(1 / 2, 0.12, 0.02),
+    Resolution(1 / 2, 0.2, 0.03),
+    Resolution(1.0, 0.2, 0.03),
+)
+_SMALLEST_LEVEL = 1e-100  # of the recursion, whose numbers would leave the range of floats
+_ROUGH, _ROUGHER = Resolution(1 / 8, 0.25, 0.04), Resolution(1.0, 0.25, 0.04)
+_WORK = 3e8  # numbers that may be gathered, about 0.6 s, with a step below 1/4
+_MOST_WORK = 1.2e9  # the same with a larger step; where a rough radius takes more, there is A1 only
+
+
+@dataclass(frozen=True)
+class Radius:
+    """An x for which Pr(statistic ≥ x) ≤ α is proved, and the theorem that proves it."""
+
+    value: float
+    method: Literal["A1", "A2"]
+
+
+def pair_radius(n1: int, n2: int, cells: int, alpha: float) -> Radius:
+    r"""The smaller radius x of A1 and A2 for the KL set of one pair of secrets.
+
+    .. math:: \Pr\big(n_1 KL(\hat P_1\|P_1)+n_2 KL(\hat P_2\|P_2)\ge x\big)\le\alpha
+
+    for all distributions :math:`P_1, P_2` on ``cells`` values and independent samples of n1 and n2 rows. It
+    is 0 for a single value. It is positive for any other pair without rows: its set is everything.
+
+    Parameters
+    ----------
+    n1, n2 : int
+        Rows of the two secrets, from 0 to 2^53 − 1; their order does not matter.
+    cells : int
+        Number of values, at least 1.
+    alpha : float
+        Level of this pair, strictly between 0 and 1.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If an argument is none of these.
+
+    Examples
+    --------
+    >>> pair_radius(25, 25, 5, 0.05 / 3).method
+    'A2'
+    >>> round(pair_radius(25, 25, 5, 0.05 / 3).value, 1)
+    11.4
+    """
+    return _pair_radius(*_checked(sorted((n1, n2)), cells, alpha))
+
+
+@lru_cache(maxsize=4096)
+def _pair_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> Radius:
+    by_moments = moment_radius(sizes, cells, alpha)
+    by_recursion = recursion_radius(sizes, cells, alpha)
+    return Radius(by_recursion, "A2") if by_recursion <= by_moments else Radius(by_moments, "A1")
+
+
+def pair_level(alpha: float, secrets: int) -> float:
+    """α over the number of pairs of secrets, rounded down: the level of each pair."""
+    pairs = max(math.comb(secrets, 2), 1)
+    return math.nextafter(alpha / pairs, 0.0) if pairs > 1 else alpha
+
+
+def asymptotic_radius(freedom: int, alpha: float) -> float:
+    """χ²_{freedom}(1 − α)/2, what x tends to for fixed positive probabilities; for comparison only."""
+    return 0.5 * float(chdtri(freedom, alpha)) if freedom > 0 else 0.0
+
+
+# A1
+
+
+def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
+    r"""min over t in (0, 1] of [Σ_s log G_{k,n_s}(t) + log 1/α]/t, rounded up (theorem A1).
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Rows of each stratum; one without rows adds nothing.
+    cells : int
+        k, the number of cells of each stratum.
+    alpha : float
+    """
+    sizes, cells, alpha = _checked(sizes, cells, alpha)
+    return _moment_radius(sizes, cells, alpha)[0] if cells > 1 else 0.0
+
+
+def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[float, float]:
+    """The radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
+    level = -math.log(alpha) * (1 + 8 * _UNIT) + 1e-300
+
+    def bound(t: float) -> float:
+        moments = sum(log_moment_bound(n, cells, t) for n in sizes)
+        return (moments + level) / t * (1 + 8 * (len(sizes) + 2) * _UNIT)
+
+    found = minimize_scalar(lambda v: bound(1 / (1 + math.exp(-v))), bounds=(-16, 16), method="bounded")
+    return min((bound(t), t) for t in (1.0, 1 / (1 + math.exp(-float(found.x)))))
+
+
+def log_moment_bound(n: int, cells: int, t: float) -> float:
+    r"""An upper bound on log G, sharp up to rounding, for 0 < t ≤ 1.
+
+    .. math:: G_{k,n}(t)=\sum_{m=0}^{n}\binom{k+m-2}{m}\,t^m\,\frac{n!}{(n-m)!\,n^m}
+              \ \ge\ E\exp\big(t\,n\,KL(\hat P\|P)\big)\quad\text{for every P on k cells.}
+
+    The ratio of neighbouring terms, (k−1+m)/(m+1)·t·(1−m/n), falls in m (for k > 1). So the terms rise to a
+    peak and fall, and where the ratio r is below 1 the rest is less than a geometric series. As
+    G ≤ (1−t)^{−(k−1)}, that is returned where 2^17 terms do not suffice.
+    """
+    if n == 0 or cells == 1:
+        return 0.0
+    limit = -(cells - 1) * math.log1p(-t) * (1 + 8 * _UNIT) if t < 1 else math.inf
+    terms = 64
+    while True:
+        value = _log_sum(n, cells, t, terms)
+        if value is not None:
+            return min(value, limit)
+        if terms >= _MOST_TERMS:
+            return limit
+        terms *= 4
+
+
+def _log_sum(n: int, cells: int, t: float, terms: int) -> float | None:
+    """log of the first terms of G and a bound on the others; None if these are not negligible.
+
+    Each ratio has a relative error below 2·2^-52, so products and sums of M of them have one below 4M·2^-52,
+    and the logarithm of the peak an error below that times 1 + Σ|log ratio|. A product that underflows is
+    below 2^-1000.
+    """
+    m = np.arange(terms, dtype=np.float64)
+    ratios = (cells - 1 + m) / (m + 1) * t * np.maximum((n - m) / n, 0.0)
+    rising = int(np.searchsorted(-ratios, -1.0))
+    last = float(ratios[-1])
+    if rising == terms or last > 1 - 2.0**-20:
+        return None
+    logs = np.log(ratios[:rising])
+    before, after = np.cumprod(1 / ratios[:rising][::-1]), np.cumprod(ratios[rising:])
+    rest = float(after[-1]) / (1 - last) if last > 0 else 0.0
+    if rest > 2.0**-50:
+        return None
+    total = 1 + float(before.sum()) + float(after.sum()) + 2 * rest + terms * 2.0**-1000
+    error = 4 * _UNIT * terms * (2 + float(np.abs(logs).sum()))
+    return float(logs.sum()) + math.log(total) * (1 + 8 * _UNIT) + error
+
+
+# A2
+
+
+def recursion_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
+    """An x with T(x) ≤ α, rounded up (theorem A2); infinity where that would take too long.
+
+    How long it takes is counted, not measured, so that the result is the same on every machine. Sizes above
+    100 are taken in ranges of a quarter of an octave, so that similar ones share one result.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Rows of each stratum; those without rows are left out.
+    cells : int
+        k, the number of cells of each stratum.
+    alpha : float
+    """
+    sizes, cells, alpha = _checked(sizes, cells, alpha)
+    if cells == 1:
+        return 0.0
+    strata = tuple(Stratum.of(n, cells) for n in sorted(sizes, reverse=True) if n > 0)
+    return _recursion_radius(strata, alpha) if strata and alpha >= _SMALLEST_LEVEL else math.inf
+
+
+@lru_cache(maxsize=4096)
+def _recursion_radius(strata: tuple[Stratum, ...], alpha: float) -> float:
+    """The best of rough radii with steeper and steeper tilts, and of a fine one; each of them is proved."""
+    freedom = sum(stratum.cells - 1 for stratum in strata)
+    limit = asymptotic_radius(freedom, alpha)
+    moments, _ = _moment_radius(tuple(stratum.most for stratum in strata), strata[0].cells, alpha)
+    reach = min(1.5 * limit + 4, moments)
+    tilt = round(64 * min(max(1.02 - (freedom / 2 - 1) / (1.2 * limit), 0.125), 0.875)) / 64
+    rough = _ROUGH if freedom <= 20 else _ROUGHER
+    radius = _tried(strata, alpha, reach, tilt, rough, _MOST_WORK)
+    while tilt + 0.125 < 1:
+        steeper = _tried(strata, alpha, min(reach, radius), tilt + 0.125, rough, _WORK)
+        if steeper >= radius < math.inf:
+            break
+        radius, tilt = steeper, tilt + 0.125
+    fine = (
+        _tried(strata, alpha, min(reach, radius), tilt, each, _WORK if each.step < 0.25 else _MOST_WORK)
+        for each in _RESOLUTIONS
+    )
+    return min(radius, next((found for found in fine if found < math.inf), math.inf))
+
+
+def _tried(
+    strata: tuple[Stratum, ...], alpha: float, reach: float, tilt: float, resolution: Resolution, most: float
+) -> float:
+    """A radius of at most ``reach``; infinity if it takes more than ``most`` numbers, or is larger."""
+    if work(strata, alpha, reach=reach, tilt=tilt, resolution=resolution) > most:
+        return math.inf
+    return recursion_tail(strata, alpha, reach=reach, tilt=tilt, resolution=resolution).radius(alpha)
+
+
+def _checked(sizes: Sequence[int], cells: int, alpha: float) -> tuple[tuple[int, ...], int, float]:
+    for name, value, least in chain((("the number of rows", n, 0) for n in sizes), [("cells", cells, 1)]):
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+            raise InvalidArgumentType(f"{name} must be an integer, got {shown(value)}")
+        if not least <= value < _TOO_MANY:
+            raise InvalidArgument(f"{name} must lie between {least} and 2^53 − 1, got {shown(value)}")
+    level = finite_number("alpha", alpha)
+    if not 0 < level < 1:
+        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {shown(alpha)}")
+    return tuple(int(n) for n in sizes), int(cells), level

@@ -1,0 +1,125 @@
+"""The recursion bounds the tail of the statistic for every distribution."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
+from rldp.theory.kl_laws import divergence
+from rldp.theory.kl_recursion import Resolution, Stratum, normal_survival, recursion_tail
+
+FINE = Resolution(1 / 32, 0.06, 0.01)
+ROUGH = Resolution(1 / 4, 0.3, 0.06)
+X = np.linspace(0.03, 13, 250)
+
+
+def bounds(strata, resolution, tilt=0.75, alpha=0.01):
+    tail = recursion_tail(strata, alpha, reach=13.0, tilt=tilt, resolution=resolution)
+    return np.array([tail.at(x) for x in X])
+
+
+def largest_tail(counts, candidates):
+    """The largest exact tails over the candidates, from below."""
+    return np.max([exact_tail(statistic(counts, p), probabilities(counts, p), X) for p in candidates], axis=0)
+
+
+def pairs_of_probabilities():
+    p = np.geomspace(1e-7, 0.5, 1500)
+    return np.stack([p, 1 - p], axis=1)
+
+
+@pytest.mark.parametrize("resolution", [FINE, ROUGH])
+@pytest.mark.parametrize(("n", "cells"), [(1, 2), (2, 3), (9, 3), (25, 3), (7, 4), (5, 6)])
+def test_no_distribution_has_a_larger_tail(n, cells, resolution):
+    exact = largest_tail(outcomes(n, cells), distributions(cells, 60, seed=n))
+    assert (exact <= bounds([Stratum.of(n, cells)], resolution) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 99, 100, 101, 130, 1000])
+def test_with_two_cells_the_bound_is_nearly_attained(n):
+    stratum = Stratum(n, n, 2)  # from 101 rows on in blocks, from 801 on with the normal law
+    exact = largest_tail(outcomes(n, 2), pairs_of_probabilities())
+    bound = bounds([stratum], FINE)
+    assert (exact <= bound * (1 + 1e-9)).all()
+    counted = exact > 1e-3
+    assert np.median(bound[counted] / exact[counted]) < 1.15
+
+
+@pytest.mark.parametrize("n", [101, 119, 140])
+def test_a_range_of_sizes_bounds_each_of_them(n):
+    stratum = Stratum(101, 140, 3)
+    exact = largest_tail(outcomes(n, 3), distributions(3, 20, seed=n))
+    assert (exact <= bounds([stratum], ROUGH) * (1 + 1e-9)).all()
+
+
+def test_two_strata_are_bounded_together():
+    for n1, n2, cells in ((3, 3, 3), (8, 2, 3), (6, 5, 2)):
+        first, second = outcomes(n1, cells), outcomes(n2, cells)
+        bound = bounds([Stratum.of(n2, cells), Stratum.of(n1, cells)], FINE)
+        candidates = distributions(cells, 12, seed=n1)
+        for p in candidates:
+            for q in candidates[::3]:
+                values = np.add.outer(statistic(first, p), statistic(second, q)).ravel()
+                weights = np.outer(probabilities(first, p), probabilities(second, q)).ravel()
+                assert (exact_tail(values, weights, X) <= bound * (1 + 1e-9)).all()
+
+
+def test_a_distribution_on_fewer_cells_is_covered():
+    candidates = np.concatenate([pairs_of_probabilities()[::10], np.zeros((150, 1))], axis=1)
+    exact = largest_tail(outcomes(12, 3), candidates)
+    assert (exact <= bounds([Stratum.of(12, 3)], FINE) * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("tilt", [1 / 8, 0.5, 61 / 64])
+def test_any_tilt_gives_a_bound(tilt):
+    exact = largest_tail(outcomes(9, 3), distributions(3, 60, seed=9))
+    assert (exact <= bounds([Stratum.of(9, 3)], FINE, tilt=tilt) * (1 + 1e-9)).all()
+
+
+def test_a_radius_is_where_the_bound_is_alpha():
+    tail = recursion_tail([Stratum.of(30, 4)], 0.02, reach=12.0, tilt=0.75, resolution=FINE)
+    radius = tail.radius(0.02)
+    assert tail.at(radius) <= 0.02 < tail.at(radius - 1 / 32)
+    assert tail.radius(0.05) < radius
+    assert tail.radius(1e-6) == math.inf  # beyond the reach
+    assert tail.at(0.0) == 1.0
+    assert tail.at(100.0) == tail.at(12.0)
+
+
+def test_what_is_wasted_on_rare_events_is_a_small_share_of_alpha():
+    for alpha in (0.3, 1e-3, 1e-12):
+        tail = recursion_tail([Stratum.of(70, 8)], alpha, reach=40.0, tilt=0.75, resolution=ROUGH)
+        assert 0 < tail.waste < 0.005 * alpha
+
+
+def test_every_size_belongs_to_a_stratum_that_holds_it():
+    sizes = [1, 2, 99, 100, 101, 102, 118, 119, 120, 121, 999, 2**20 - 1, 2**20, 2**53 - 1]
+    for n in sizes + list(range(100, 2000, 7)):
+        stratum = Stratum.of(n, 5)
+        assert stratum.fewest <= n <= stratum.most
+        assert n > 100 or stratum.fewest == stratum.most == n
+        assert n <= 100 or n >= 2**20 or stratum.most <= 1.2 * stratum.fewest
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 57, 1000, 10**5])
+@pytest.mark.parametrize("p", [1e-4, 0.01, 0.1, 0.3, 0.5, 0.8])
+def test_the_inequalities_of_zubkov_and_serov_hold(n, p):
+    k = np.unique(np.clip(np.round(n * p + np.linspace(-6, 6, 60) * math.sqrt(n * p)), 1, n - 1))
+    root = np.sign(k / n - p) * np.sqrt(2 * np.array([float(divergence(n, j, n * p)[0]) for j in k]))
+    assert (norm.cdf(root) <= binom.cdf(k, n, p) + 1e-12).all()
+    assert (binom.cdf(k - 1, n, p) <= norm.cdf(root) + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "share"), [(800, 0.5), (801, 0.4995), (1200, 1 / 3), (4000, 0.1), (10**6, 0.0004), (10**6, 0.5)]
+)
+def test_cells_with_a_large_mean_are_bounded_by_the_normal_law(n, share):
+    mean = n * share
+    j = np.arange(max(0, int(mean - 12 * math.sqrt(mean))), min(n, int(mean + 12 * math.sqrt(mean))) + 1)
+    c = np.array([float(divergence(n, i, mean)[0]) for i in j])
+    exact = exact_tail(c, binom.pmf(j, n, share), X)
+    bound = normal_survival(X, round(1 / share))
+    assert (exact <= bound + 1e-11).all()
+    assert (bound[X < 6] < 1.6 * exact[X < 6]).all()
