@@ -12,7 +12,7 @@ from rldp.data.columns import Encoded, decode, encode, kind_of
 from rldp.data.labels import Alphabet, is_label
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
-from rldp.theory.sampling import randomness
+from rldp.releaser.randomness import randomness
 
 __all__ = ["Offence", "first_offence", "offending_rows", "release"]
 

@@ -18,7 +18,7 @@ from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
 from rldp.releaser.columns import Offence, first_offence, offending_rows
-from rldp.theory.sampling import randomness
+from rldp.releaser.randomness import randomness
 
 __all__ = ["Step", "release_file"]
 

@@ -1,0 +1,37 @@
+"""Where random words come from: the operating system, or a seed for tests."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.theory.sampling import Randomness
+
+__all__ = ["randomness"]
+
+
+def randomness(seed: int | None) -> Randomness:
+    """The operating system's secure randomness, or with a seed a reproducible stream for tests.
+
+    The secure source has no state in this process, so threads and forked processes can share it.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If the seed is not an integer from 0 to 2^128 − 1.
+    """
+    if seed is None:
+        return _system
+    if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
+        raise InvalidArgumentType(f"seed must be an integer or None, got {shown(seed)}")
+    if not 0 <= seed < 2**128:
+        raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(seed)}")
+    return np.random.PCG64(int(seed)).random_raw
+
+
+def _system(count: int) -> NDArray[np.uint64]:
+    return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
