@@ -111,26 +111,21 @@ def test_designing_needs_neither_files_nor_a_terminal(tmp_path):
                 if name.partition(".")[0] in self.names:
                     raise ImportError(name)
 
-        blocked = Blocked()
-        sys.meta_path.insert(0, blocked)
+        sys.meta_path.insert(0, Blocked())
         import rldp
 
         designed = rldp.design(rldp.Sample([[3, 1], [1, 3]]), 1.0)
         designed.protocol.save({str(tmp_path / "protocol.json")!r})
         print(rldp.load({str(tmp_path / "protocol.json")!r}).guarantee.epsilon)
 
-        def missing():
+        for data in ({str(tmp_path / "data.csv")!r}, object()):
             try:
-                rldp.Sample.from_data({str(tmp_path / "data.csv")!r}, secret="s", value="u")
+                rldp.Sample.from_data(data, secret="s", value="u")
             except rldp.MissingDependency as error:
                 print(*str(error).split(), sep="-")
-
-        missing()
-        blocked.names.discard("narwhals")
-        missing()
     """)
     assert found == [
         "1.0",
-        "reading-data-needs-narwhals,-which-is-not-installed",
         "reading-files-needs-pyarrow,-which-is-not-installed",
+        "reading-data-frames-needs-narwhals,-which-is-not-installed",
     ]
