@@ -22,19 +22,19 @@ from page import machine, write_section
 CASES = {
     "RURP 10×50": {"shape": (10, 50), "n": 20_000, "gap": 1e-4, "wanted": "90 s, 4 GB"},
     "RURP 10×100": {"shape": (10, 100), "n": 50_000, "gap": 1e-3, "wanted": "8 min, 8 GB"},
-    "NURP 10×100, decoupled": {"shape": (10, 100), "n": 50_000, "gap": 1e-3, "decoupled": True, "wanted": ""},
-    "NURP 10×300, decoupled": {
+    "NURP 10×100, windows": {"shape": (10, 100), "n": 50_000, "gap": 1e-3, "windows": True, "wanted": ""},
+    "NURP 10×300, windows": {
         "shape": (10, 300),
         "n": 200_000,
         "gap": 1e-3,
-        "decoupled": True,
+        "windows": True,
         "wanted": "8 min, 8 GB",
     },
-    "RURP 10×300, decoupled": {
+    "RURP 10×300, windows": {
         "shape": (10, 300),
         "n": 200_000,
         "gap": 1e-3,
-        "decoupled": True,
+        "windows": True,
         "wanted": "",
     },
     "NUNP 10×300": {"shape": (10, 300), "n": 200_000, "gap": 1e-3, "wanted": ""},
@@ -57,7 +57,7 @@ def measured(name: str) -> dict[str, object]:
         utility=utility,
         privacy=privacy,
         gap=case["gap"],
-        decoupled=case.get("decoupled", False),
+        windows=case.get("windows", False),
     )
     seconds = time.perf_counter() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

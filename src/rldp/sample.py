@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, count_array, labels
+from rldp import _html
+from rldp._checks import Label, count_array, counted, labels
 
 __all__ = ["Sample"]
 
@@ -112,6 +113,18 @@ class Sample:
     def distribution(self) -> NDArray[np.float64]:
         """P̂, the empirical distribution: (|S|, |U|)."""
         return self.counts / self.n
+
+    def __repr__(self) -> str:
+        size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
+        return f"<Sample of {self.n} draws: {size}>"
+
+    def _repr_html_(self) -> str:
+        """The counts as a table, for notebooks."""
+        secrets, values = self.secrets[: _html.MOST_COLUMNS], self.values[: _html.MOST_COLUMNS]
+        cells = [[str(count) for count in row[: len(values)]] for row in self.counts[: len(secrets)].tolist()]
+        cut = ("secrets", len(secrets), len(self.secrets)), ("values", len(values), len(self.values))
+        table = _html.grid(f"Sample of {self.n} draws", "", values, secrets, cells)
+        return f"<div>{table}{_html.shown_of(*cut)}</div>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sample):

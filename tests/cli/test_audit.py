@@ -50,6 +50,8 @@ def test_an_audit_is_reported(command):
     assert "P(u | s): the secrets that output" in out
     assert "• No drift" in out
     assert "• Privacy: ε* is " in out
+    promised = "Promised: ε = 0.5 for every distribution that a χ² test at level 0.05 does not reject."
+    assert f"• {promised}" in out
     sample = rldp.Sample.from_data("same.csv", secret="diagnosis", value="age")
     found = rldp.audit(rldp.load("protocol.json"), sample)
     for number in (found.epsilon, found.leakage, found.objective, found.distortion, found.privacy.divergence):
@@ -82,10 +84,10 @@ def test_a_broken_promise_fails_a_strict_audit(command, monkeypatch):
 
 
 def test_the_level_is_an_option(command):
-    assert command(*audit("same.csv", "--strict", "--level", "0.9999999"))[0] == 1
-    assert command(*audit("same.csv", "--level", "1"))[::2] == (
+    assert command(*audit("same.csv", "--strict", "--alpha", "0.9999999"))[0] == 1
+    assert command(*audit("same.csv", "--alpha", "1"))[::2] == (
         1,
-        "rldp: level must lie strictly between 0 and 1, got 1.0\n",
+        "rldp: alpha must lie strictly between 0 and 1, got 1.0\n",
     )
 
 
@@ -102,6 +104,8 @@ def test_machines_get_json(command):
     assert document["worst"]["distribution"] == found.worst.distribution.tolist()
     assert document["sample"]["secrets"] == list(SECRETS)
     assert document["sentences"] == list(found.sentences)
+    assert document["promise"] == rldp.load("protocol.json").guarantee.promise
+    assert document["alpha"] == 0.01
 
 
 def test_infinity_is_a_word_in_json_and_a_sign_in_tables(command, tmp_path):
@@ -217,6 +221,8 @@ def test_a_seed_used_again_is_reported(command, released):
     assert "every 1000 rows" in out
     document = json.loads(command(*audit_release("--json"))[1])
     assert (document["repeats"], document["ok"], document["values_known"]) == (1000, None, False)
+    assert document["alpha"] == 0.01
+    assert "confidence" not in document
 
 
 def test_columns_that_are_not_there_are_one_line(command, released):

@@ -461,7 +461,7 @@ def test_a_thousand_labels_are_enough(csv):
         (b"\n\n", "must be a CSV or Parquet table, but it cannot be read: "),
         (b"s,u\na,1\nb\n", "must be a CSV or Parquet table, but it cannot be read: "),
         (b"s,u\na,1,2\n", "must be a CSV or Parquet table, but it cannot be read: "),
-        (b's,u\n"a,1\nb,2\n', "must be a CSV or Parquet table, but it cannot be read: "),
+        (b's,u\n"a,1\nb,2\n', "must be a CSV table, but the quote that opens on line 2 is never closed"),
         (bytes(range(256)) * 10, "must be a CSV or Parquet table, but it cannot be read: "),
         ("s,u\na,1\n".encode("utf-16"), "must be a CSV or Parquet table, but it cannot be read: "),
         ("é,u\na,1\n".encode("latin-1"), "must be UTF-8 text, got other bytes in the header"),

@@ -9,6 +9,8 @@ from scipy.stats import chi2
 import rldp
 from rldp.theory.sampling import Sampler
 
+pytestmark = pytest.mark.numerical
+
 
 @st.composite
 def integer_rows(draw):

@@ -1,5 +1,9 @@
 """The command ``rldp``, one module a command; they appear in its help in this order."""
 
+from rldp._start import leave_when_interrupted
+
+leave_when_interrupted()
+
 from rldp.cli import design, verify, release, audit, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 

@@ -14,7 +14,7 @@ from rldp._checks import Label, shown
 from rldp.data.columns import encode, is_column
 from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
 from rldp.data.readers import column_name, read_encoded, read_table, require_columns
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, MissingDependency
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
 __all__ = ["columns", "pair_counts"]
 
@@ -72,10 +72,8 @@ def _source(data: Any) -> str:
 
 
 def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
-    try:
+    with needs("reading data frames", "narwhals"):
         import narwhals.stable.v1 as nw
-    except ImportError as error:
-        raise MissingDependency("reading data frames needs narwhals, which is not installed") from error
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:

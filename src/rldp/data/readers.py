@@ -17,7 +17,8 @@ from typing import Any
 from rldp._checks import shown
 from rldp.data.columns import encode, encode_texts
 from rldp.data.labels import Alphabet, Encoded
-from rldp.errors import DataError, MissingDependency
+from rldp.data.quotes import Watched
+from rldp.errors import DataError, needs
 
 __all__ = [
     "NULLS",
@@ -78,12 +79,10 @@ def _table_file(path: Path) -> int:
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """The block reads ``path`` with pyarrow; what goes wrong becomes one sentence."""
-    try:
+    with needs("reading files", "pyarrow"):
         import pyarrow
         import pyarrow.csv
         import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependency("reading files needs pyarrow, which is not installed") from error
     try:
         yield
     except UnicodeDecodeError as error:
@@ -136,15 +135,23 @@ def _read_csv(path: Path, columns: Sequence[str], known: Sequence[str]) -> Any:
 
     require_columns(_open_csv(path)[0].schema.names, columns, path)
     types = dict.fromkeys(known, pyarrow.string())
-    table = pyarrow.csv.read_csv(path, **_csv_options(list(columns), types))
+    table = _whole_csv(path, columns, types)
     found = {column: table.schema.field(column).type for column in columns}
     for column, kind in found.items():
         if pyarrow.types.is_binary(kind):
             raise DataError(f"{column_name(column, path)} must be UTF-8 text, got other bytes")
     dates = {column: pyarrow.string() for column, kind in found.items() if pyarrow.types.is_temporal(kind)}
     if dates:  # a label is the text that stands there
-        table = pyarrow.csv.read_csv(path, **_csv_options(list(columns), types | dates))
+        table = _whole_csv(path, columns, types | dates)
     return table
+
+
+def _whole_csv(path: Path, columns: Sequence[str], types: dict[str, Any]) -> Any:
+    import pyarrow.csv
+
+    file = _Followed(path)
+    with file.parsed(path):
+        return pyarrow.csv.read_csv(file, **_csv_options(list(columns), types))
 
 
 def _csv_options(
@@ -234,15 +241,16 @@ def _parquet_parts(path: Path, columns: Columns, pair: dict[str, Alphabet]) -> P
 def _csv_parts(path: Path, size: int, columns: Columns, pair: dict[str, Alphabet], text: bool) -> Parts:
     import pyarrow
 
+    before = _identity(path)
     require_columns(_open_csv(path)[0].schema.names, columns.names, path)
     for column, alphabet in pair.items():
         alphabet.require_readable(column_name(column, path))
-    labels, position = _open_csv(path, dict.fromkeys(pair, pyarrow.string()))
+    labels, file = _open_csv(path, dict.fromkeys(pair, pyarrow.string()))
     kind = pyarrow.string() if text else pyarrow.binary()
     kept = iter(_open_csv(path, dict.fromkeys(columns.keep, kind), nulls=[""])[0]) if columns.keep else None
 
     def parts() -> Iterator[Part]:
-        with _reading(path):
+        with _reading(path), file.parsed(path):
             for batch in labels:
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
@@ -251,22 +259,42 @@ def _csv_parts(path: Path, size: int, columns: Columns, pair: dict[str, Alphabet
                     encode_texts(column_name(c, path), batch.column(c), a) for c, a in pair.items()
                 )
                 cells = [beside.column(name) for name in columns.keep]
-                yield Part(secrets, values, cells, min(1.0, position() / size))
+                yield Part(secrets, values, cells, min(1.0, file.position() / size))
+            if _identity(path) != before:  # another file, perhaps with the rows of other people
+                raise DataError(f"{path} must not change while it is read, but it did")
 
     return Parts([pyarrow.field(name, kind) for name in columns.keep], parts())
 
 
 def _open_csv(
     path: Path, types: dict[str, Any] | None = None, nulls: list[str] = NULLS
-) -> tuple[Any, Callable[[], int]]:
-    """A stream of the columns in ``types`` (all if None), and how many bytes of the file it has read."""
+) -> tuple[Any, _Followed]:
+    """A stream of the columns in ``types`` (all if None), and the file that it reads."""
     import pyarrow.csv
 
-    raw = pyarrow.OSFile(str(path))
-    codec = _CODECS.get(path.suffix.lower())
-    stream = pyarrow.csv.open_csv(
-        raw if codec is None else pyarrow.CompressedInputStream(raw, codec),
-        read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
-        **_csv_options(None if types is None else list(types), types, nulls),
-    )
-    return stream, raw.tell
+    file = _Followed(path)
+    with file.parsed(path):
+        stream = pyarrow.csv.open_csv(
+            file,
+            read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
+            **_csv_options(None if types is None else list(types), types, nulls),
+        )
+    return stream, file
+
+
+class _Followed(Watched):
+    """A CSV file, compressed or not."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow
+
+        raw = pyarrow.OSFile(str(path))
+        codec = _CODECS.get(path.suffix.lower())
+        super().__init__(raw if codec is None else pyarrow.CompressedInputStream(raw, codec))
+        self.position: Callable[[], int] = raw.tell
+        """How many bytes of the file have been read, as they are on the disk."""
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

@@ -7,8 +7,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import shown
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp._checks import seed_number
 from rldp.theory.sampling import Randomness
 
 __all__ = ["randomness"]
@@ -26,11 +25,7 @@ def randomness(seed: int | None) -> Randomness:
     """
     if seed is None:
         return _system
-    if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
-        raise InvalidArgumentType(f"seed must be an integer or None, got {shown(seed)}")
-    if not 0 <= seed < 2**128:
-        raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(seed)}")
-    return np.random.PCG64(int(seed)).random_raw
+    return np.random.PCG64(seed_number(seed)).random_raw
 
 
 def _system(count: int) -> NDArray[np.uint64]:
