@@ -11,6 +11,8 @@ import rldp
 from credible import PUBLISH, SLACK, assert_law, risk_of_publishing
 from rldp.theory.binomial import lower_probability, upper_probability
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = [[9, 3], [4, 8]]
 SAMPLE = rldp.Sample(COUNTS)
 PROTOCOL = rldp.Protocol(PUBLISH)

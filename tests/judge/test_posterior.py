@@ -18,6 +18,8 @@ from rldp.judge import posterior as judge
 from rldp.judge.posterior import ERROR, binomial_tail, looks, privacy_trial, utility_trial
 from rldp.theory.posterior import count_failures
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = [[9, 3], [4, 8]]
 ONE = 2**52
 PUBLISHED = (PUBLISH * ONE).astype(int).tolist()

@@ -10,6 +10,8 @@ from mpmath import mp, mpf, workdps
 from rldp.theory import binomial
 from rldp.theory.binomial import lower_probability, quantile_bounds, upper_probability
 
+pytestmark = pytest.mark.numerical
+
 ERRORS = (0.5, 0.05, 1e-6)
 
 

@@ -11,6 +11,8 @@ from credible import CHANCE, assert_by_chance, assert_law
 from rldp.theory import dirichlet
 from rldp.theory.dirichlet import conditional_blocks, conditionals, mass_blocks, masses
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = np.array([[12, 3, 0], [0, 0, 0], [2, 40, 7]])
 
 

@@ -28,6 +28,8 @@ from rldp.theory.posterior import (
     log_ratio_rounding,
 )
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = np.array([[12, 3, 0], [0, 0, 0], [2, 40, 7]])
 CASES = {  # 2×2, with every prior that has trouble of its own
     "Jeffreys": ([[9, 3], [4, 8]], 0.5),

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import TypeVar
-
-from threadpoolctl import ThreadpoolController
+from typing import Any, TypeVar
 
 __all__ = ["on_every_core", "one_blas_thread"]
 
@@ -35,6 +33,8 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 @lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
+def _controller() -> Any:
     """The libraries that NumPy and SciPy have loaded; looking for them takes as long as a small design."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()

@@ -7,6 +7,8 @@ import rldp
 from rldp.designer.engine.algebra import inverse
 from rldp.designer.engine.algebra.inverse import invert_positive, scaled_inverse
 
+pytestmark = pytest.mark.numerical
+
 
 def a_matrix(size=50, seed=0):
     factors = np.random.default_rng(seed).normal(size=(size, 2 * size))
