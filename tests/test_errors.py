@@ -15,13 +15,13 @@ ROOT = Path(__file__).parents[1]
 
 ALONE = {
     "rldp.Sample.from_data('data.csv', secret='s', value='u')": (
-        "reading data needs narwhals; pip install narwhals installs it"
+        "reading files needs pyarrow; pip install pyarrow installs it"
+    ),
+    "rldp.Sample.from_data(object(), secret='s', value='u')": (
+        "reading data frames needs narwhals; pip install narwhals installs it"
     ),
     "release_file(PROTOCOL, 'data.csv', 'out.csv', secret='s', value='u')": (
         "reading files needs pyarrow; pip install pyarrow installs it"
-    ),
-    "rldp.audit_release({'a': 0}.keys(), [0])": (
-        "reading secrets of type dict_keys needs narwhals; pip install narwhals installs it"
     ),
     "rldp.verify(PROTOCOL)": "verifying needs python-flint; pip install python-flint installs it",
     "rldp.design_batch([[[3, 1], [1, 3]]], 1.0, device='cupy')": (

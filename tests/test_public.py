@@ -115,20 +115,16 @@ def test_designing_needs_neither_files_nor_a_terminal(tmp_path):
         designed.protocol.save({str(tmp_path / "protocol.json")!r})
         print(rldp.load({str(tmp_path / "protocol.json")!r}).guarantee.epsilon)
 
-        def refused():
+        for data in ({str(tmp_path / "data.csv")!r}, object()):
             try:
-                rldp.Sample.from_data({str(tmp_path / "data.csv")!r}, secret="s", value="u")
+                rldp.Sample.from_data(data, secret="s", value="u")
             except rldp.MissingDependency as error:
                 print(*str(error).split(), sep="-")
-
-        refused()
-        missing.discard("narwhals")
-        refused()
     """
     assert python(code, without=["pyarrow", "narwhals", "rich", "typer"]) == [
         "1.0",
-        "reading-data-needs-narwhals;-pip-install-narwhals-installs-it",
         "reading-files-needs-pyarrow;-pip-install-pyarrow-installs-it",
+        "reading-data-frames-needs-narwhals;-pip-install-narwhals-installs-it",
     ]
 
 

@@ -114,15 +114,25 @@ def labels(name: str, given: object, count: int | None = None) -> tuple[Label, .
 def label(name: str, item: object) -> Label:
     """``item`` as a plain Python string, integer, float or boolean."""
     plain = item.item() if isinstance(item, np.generic) else item
-    if not isinstance(plain, str | int | float | bool):
+    needed = needed_of_label(plain)
+    if not isinstance(plain, Label):
         raise InvalidArgumentType(
-            f"{name} must hold strings, numbers or booleans, got {shown(item)} of type {type(item).__name__}"
+            f"{name} must hold {needed}, got {shown(item)} of type {type(item).__name__}"
         )
-    if isinstance(plain, float) and not math.isfinite(plain):
-        raise InvalidArgument(f"{name} must hold finite labels, got {plain!r}")
-    if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
-        raise InvalidArgument(f"{name} must hold labels of valid Unicode, got {shown(plain)}")
+    if needed is not None:
+        raise InvalidArgument(f"{name} must hold {needed}, got {shown(plain)}")
     return plain
+
+
+def needed_of_label(plain: object) -> str | None:
+    """What labels must be and ``plain`` is not, in words; None for a label."""
+    if not isinstance(plain, Label):
+        return "strings, numbers or booleans"
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return "finite labels"
+    if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
+        return "labels of valid Unicode"
+    return None
 
 
 def shown(value: object, width: int = 80) -> str:

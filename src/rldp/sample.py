@@ -80,14 +80,18 @@ class Sample:
         secret, value : str
             Names of the two columns.
         secrets, values : sequence, optional
-            The alphabets, in the order wanted; by default what the data shows, sorted. A label
-            that is given but not in the data gets count 0; one in the data but not given is an
-            error.
+            The alphabets, in the order wanted; by default what the data shows, sorted: at most
+            1000 labels. A label that is given but not in the data gets count 0; one in the data but
+            not given is an error. Equal numbers are the same label, whatever their type, and a
+            number is not its text; but an entry of a CSV file, which has no type, is read as the
+            type of the labels that are given. Where none are, the column has the type that fits all
+            of it.
 
         Raises
         ------
         DataError
-            If the file or a column is missing or empty, or holds nulls or unknown labels.
+            If the file or a column is missing or empty, or holds nulls or unknown labels, with the
+            first such row (counted from 1) and how many there are.
         """
         from rldp.data.frames import pair_counts
 

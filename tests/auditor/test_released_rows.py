@@ -328,10 +328,6 @@ def test_lists_and_arrays_need_no_data_frame_library():
         sys.modules["narwhals"] = sys.modules["pyarrow"] = None
         import numpy, rldp
         print(rldp.audit_release(["a", "b"] * 50, numpy.array([0, 1] * 50)).epsilon > 0)
-        try:
-            rldp.audit_release({"a": 0}.keys(), [0])
-        except rldp.MissingDependency as error:
-            print(error)
     """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
@@ -339,10 +335,7 @@ def test_lists_and_arrays_need_no_data_frame_library():
         text=True,
         timeout=60,
     )
-    assert (done.stderr, done.stdout.splitlines()) == (
-        "",
-        ["True", "reading secrets of type dict_keys needs narwhals; pip install narwhals installs it"],
-    )
+    assert (done.stderr, done.stdout) == ("", "True\n")
 
 
 # --- columns ---------------------------------------------------------------------------------------
@@ -390,7 +383,8 @@ def test_columns_of_any_library_say_the_same(library):
 def test_nulls_are_counted_and_the_first_is_named(library):
     column = columns_of(library)
     with pytest.raises(
-        rldp.DataError, match=r"^released must hold no nulls, got 2 in 5 rows, the first in row 2$"
+        rldp.DataError,
+        match=r"^released must hold no nulls, but row 2 has no value; 2 of 5 rows cannot be counted$",
     ):
         rldp.audit_release(["a"] * 5, column(["x", None, "y", None, "x"]))
 
@@ -399,7 +393,8 @@ def test_nulls_are_counted_and_the_first_is_named(library):
 def test_nan_is_a_null(library):
     column = columns_of(library)
     with pytest.raises(
-        rldp.DataError, match=r"^secrets must hold no nulls, got 1 in 3 rows, the first in row 3$"
+        rldp.DataError,
+        match=r"^secrets must hold no nulls, but row 3 has no value; 1 of 3 rows cannot be counted$",
     ):
         rldp.audit_release(column([0.0, 1.0, math.nan]), [0, 1, 0])
 
@@ -410,12 +405,15 @@ def test_nan_is_a_null(library):
         ({"secrets": [], "released": []}, "secrets must hold at least one row, got none"),
         ({"released": [0, 1, 0]}, "released must have as many rows as secrets, 4, got 3"),
         ({"values": [0]}, "values must have as many rows as secrets, 4, got 1"),
-        ({"secrets": "abcd"}, "secrets must be a column of labels, got 'abcd'"),
-        ({"secrets": 4}, "secrets must be a column of labels, got 4"),
+        ({"secrets": "abcd"}, "secrets must be a list, a NumPy array, a pandas or Polars series or an Arrow"),
+        ({"values": range(4)}, "values must be a list, a NumPy array, a pandas or Polars series or an Arrow"),
         ({"released": np.zeros((2, 2))}, "released must have one axis, got shape (2, 2)"),
-        ({"released": [[0], [1], [0], [1]]}, "released must hold strings, numbers or booleans, got one"),
-        ({"released": [b"x"] * 4}, "released must hold strings, numbers or booleans, got b'x' of type bytes"),
-        ({"outputs": [0]}, "released must hold known labels only, got 1 in row 2 (2 such rows)"),
+        ({"released": [0, 1, [0], [1]]}, "released must hold strings, numbers or booleans, but row 3 has an"),
+        (
+            {"outputs": [0]},
+            "released must hold known labels (0), but row 2 has 1; 2 of 4 rows cannot be counted",
+        ),
+        ({"values": [0, 1, 2, math.inf]}, "values must hold finite labels, but row 4 has inf; 1 of 4 rows"),
         ({"outputs": 3}, "outputs must be a list of labels, got 3"),
         ({"epsilon": -1}, "epsilon must be at least 0, got -1.0"),
         ({"epsilon": "1"}, "epsilon must be a number, got '1'"),
@@ -431,7 +429,9 @@ def test_mistakes_are_told_in_one_sentence(arguments, message):
 
 
 def test_a_column_of_a_thousand_and_one_labels_is_refused():
-    with pytest.raises(rldp.DataError, match="released must have at most 1000 distinct labels, got 1001"):
+    with pytest.raises(
+        rldp.DataError, match=r"^released must have at most 1000 distinct labels, got 1001; group or"
+    ):
         rldp.audit_release([0] * 1001, np.arange(1001))
 
 

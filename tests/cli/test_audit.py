@@ -130,12 +130,18 @@ def test_a_protocol_without_a_guarantee_is_audited_in_part(command):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("diagnosis,age\nill,0\nsick,1\n", "secrets must list every label of column 'diagnosis', but 'sick'"),
+        (
+            "diagnosis,age\nill,0\nsick,1\n",
+            "column 'diagnosis' of new.csv must hold known labels ('ill', 'well'), but row 2 has 'sick'; 1",
+        ),
         (
             "diagnosis,age\nill,0\nwell,7\nill,7\n",
-            "values must list every label of column 'age', but 7 is not",
+            "column 'age' of new.csv must hold known labels (0, 1, 2), but row 2 has '7'; 2 of 3 rows",
         ),
-        ("diagnosis,age\nill,0\nwell,\n", "column 'age' of new.csv must hold no nulls, got 1 row of 2"),
+        (
+            "diagnosis,age\nill,0\nwell,\n",
+            "column 'age' of new.csv must hold no nulls, but row 2 has no value",
+        ),
         ("diagnosis,size\nill,0\n", "new.csv has no column 'age'; it has 'diagnosis', 'size'"),
         ("diagnosis,age\n", "new.csv must hold at least one row, got none"),
     ],
@@ -146,6 +152,22 @@ def test_data_that_do_not_fit_are_one_line(command, tmp_path, text, message):
     assert (code, out) == (1, "")
     assert err.startswith(f"rldp: {message}")
     assert err.count("\n") == 1
+
+
+def test_new_data_that_look_like_numbers_are_audited_as_the_text_they_were_designed_as(command, tmp_path):
+    """Designed on 1, 2 and x; today's people are all 1 or 2. What can be released can be audited."""
+    (tmp_path / "design.csv").write_text(
+        "diagnosis,age\n" + "ill,1\nwell,2\nill,x\nwell,1\nill,2\nwell,x\n" * 9
+    )
+    (tmp_path / "today.csv").write_text("diagnosis,age\n" + "ill,1\nwell,2\nwell,1\n" * 9)
+    columns = ["--secret", "diagnosis", "--value", "age"]
+    options = ["--epsilon", "0.5", "--distortion", "hamming", "-o", "text.json"]
+    assert command("design", "design.csv", *columns, *options)[0] == 0
+    assert rldp.load("text.json").values == ("1", "2", "x")
+    assert command("release", "text.json", "today.csv", *columns, "-o", "out.csv")[::2] == (0, "")
+    code, out, err = command(*audit("today.csv", protocol="text.json"))
+    assert (code, err) == (0, "")
+    assert "New data: 27 rows" in out
 
 
 def test_a_missing_protocol_is_one_line(command):

@@ -172,7 +172,8 @@ def test_a_warning_is_one_line(rldp_command, tmp_path):
         ({"data": "empty.csv"}, "empty.csv must hold a table, got an empty file"),
         (
             {"data": "nulls.csv"},
-            "column 'age' of nulls.csv must hold no nulls, got 1 row of 2 without a value",
+            "column 'age' of nulls.csv must hold no nulls, but row 2 has no value; "
+            "1 of 2 rows cannot be counted",
         ),
         ({"data": "bad\nname.csv"}, "bad name.csv must hold a table, got an empty file"),
         ({"secret": "gender"}, "data.csv has no column 'gender'; it has 'sex', 'age', 'town'"),

@@ -413,7 +413,9 @@ def test_an_entry_is_read_as_the_type_of_the_labels(folder, labels, text, code):
 )
 def test_an_entry_that_stands_for_no_label_is_refused(folder, labels, text):
     (folder / "data.csv").write_text(f"s,u\nx,{text}\n", encoding="utf-8")
-    with pytest.raises(rldp.DataError, match=r"^column 'u' of data.csv must hold labels .* but row 1 has '"):
+    with pytest.raises(
+        rldp.DataError, match=r"^column 'u' of data.csv must hold known labels .* but row 1 has '"
+    ):
         release_file(swap(["x"], labels), "data.csv", "out.csv", secret="s", value="u")
 
 
@@ -445,7 +447,8 @@ def test_parts_of_a_file_may_look_different(folder, monkeypatch):
 
 def test_labels_that_a_csv_file_cannot_tell_apart_are_refused(folder):
     with pytest.raises(
-        rldp.DataError, match=r"^values of the protocol must be labels that differ in a CSV file,"
+        rldp.DataError,
+        match=r"^column 'age' of data.csv must have labels that differ in a CSV file, got 1 and '1'$",
     ):
         release_file(swap(values=(1, "1")), "data.csv", "out.csv", secret="sex", value="age")
     with pytest.raises(rldp.DataError, match=r"^outputs of .* differ in a CSV file, got 1 and '1'$"):
@@ -538,7 +541,7 @@ def test_outputs_of_several_types_do_not_fit_in_parquet(command, folder):
 # What cannot be released
 
 
-UNKNOWN = "of data.csv must hold labels of the protocol"
+UNKNOWN = "of data.csv must hold known labels"
 
 
 @pytest.mark.parametrize(
@@ -577,16 +580,15 @@ def test_rows_are_counted_through_all_parts(folder, monkeypatch):
     ("column", "message"),
     [
         (pa.array([10, None, 11]), "must hold no nulls, but row 2 has no value; 2 of 3"),
-        (pa.array([10, 11, None]), "must hold labels of the protocol (10, 20, 30), but row 2 has 11; 2 of 3"),
+        (pa.array([10, 11, None]), "must hold known labels (10, 20, 30), but row 2 has 11; 2 of 3"),
         (pa.array([10.0, float("nan"), 20]), "must hold no nulls, but row 2 has no value; 1 of 3"),
         (
             pa.array(["10", "20", "30"]),
-            "must hold labels of the protocol (10, 20, 30), but row 1 has '10'; 3 of 3",
+            "must hold known labels (10, 20, 30), but row 1 has '10'; 3 of 3",
         ),
         (
             pa.array([0, 1, 2], pa.date32()),
-            "must hold strings, numbers or booleans, "
-            "but row 1 has datetime.date(1970, 1, 1) of type date; 3 of 3",
+            "must hold strings, numbers or booleans, but row 1 has an entry of type date; 3 of 3",
         ),
     ],
     ids=["null", "unknown", "NaN", "text", "dates"],

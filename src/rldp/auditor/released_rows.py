@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from rldp._checks import Label, finite_number, labels, real_number
-from rldp.auditor.repetition import MOST_ROWS, find_repetition
-from rldp.data.codes import Coded, coded, tallied
+from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
+from rldp.data.columns import encode, kind_of
+from rldp.data.labels import Alphabet, count_pairs, faults
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
@@ -168,28 +169,28 @@ def audit_release(
     miss = finite_number("alpha", alpha)
     if not 0 < miss < 1:
         raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {miss!r}")
-    s = coded("secrets", secrets)
-    y = coded("released", released, None if outputs is None else labels("outputs", outputs))
-    u = None if values is None else coded("values", values)
-    for name, column in (("released", y), ("values", u)):
-        if column is not None and len(column.codes) != len(s.codes):
-            raise DataError(
-                f"{name} must have as many rows as secrets, {len(s.codes)}, got {len(column.codes)}"
-            )
-    bound, found = _lower_bound(_counts(s, y), miss)
-    cells = s.codes if u is None else s.codes * len(u.labels) + u.codes
-    repetition = find_repetition(y.codes, cells, cells_are_complete=u is not None)
+    _require_rows(secrets=secrets, released=released, **({} if values is None else {"values": values}))
+    s = encode("secrets", secrets)
+    y = encode("released", released, None if outputs is None else Alphabet(labels("outputs", outputs)))
+    u = None if values is None else encode("values", values)
+    faults(s, y, *(() if u is None else (u,))).refuse()
+    bound, found = _lower_bound(count_pairs(s, y), miss)
+    cells = s.codes.astype(np.int64)
+    if u is not None:
+        cells = cells * len(u.labels) + u.codes
+    drawn = y.codes.astype(np.int64)
+    repetition = find_repetition(drawn, cells, cells_are_complete=u is not None)
     return ReleaseAudit(
         epsilon=bound,
         alpha=miss,
         output=None if found is None else y.labels[found.output],
         secrets=None if found is None else (s.labels[found.high], s.labels[found.low]),
         frequencies=None if found is None else found.frequencies,
-        rows=len(s.codes),
+        rows=len(s),
         repeats=repetition.lag if repetition.score > repetition.limit else None,
         repeat_score=repetition.score,
         repeat_limit=repetition.limit,
-        varies=_vary(cells, y.codes),
+        varies=_vary(cells, drawn),
         values_known=u is not None,
         claim=claim,
     )
@@ -212,9 +213,16 @@ def _claimed(epsilon: float | None) -> float | None:
     return claim
 
 
-def _counts(s: Coded, y: Coded) -> NDArray[np.int64]:
-    shape = len(s.labels), len(y.labels)
-    return np.bincount(s.codes * shape[1] + y.codes, minlength=math.prod(shape)).reshape(shape)
+def _require_rows(**columns: Any) -> None:
+    """Refuse columns without rows, and columns of different lengths."""
+    for name, column in columns.items():
+        kind_of(name, column)
+    rows = len(columns["secrets"])
+    if rows == 0:
+        raise DataError("secrets must hold at least one row, got none")
+    for name, column in columns.items():
+        if len(column) != rows:
+            raise DataError(f"{name} must have as many rows as secrets, {rows}, got {len(column)}")
 
 
 def _lower_bound(counts: NDArray[np.int64], miss: float) -> tuple[float, _Triple | None]:
