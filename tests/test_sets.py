@@ -217,3 +217,36 @@ def test_a_set_is_shown_with_what_it_was_made_from():
 )
 def test_a_set_says_which_distributions_it_stands_for(uncertainty, words):
     assert uncertainty.scope == words
+
+
+class Ball(type(rldp.Nominal()).__mro__[1]):
+    """A set of somebody else's."""
+
+    scope = "a ball"
+
+    @property
+    def order(self):
+        return 1.0
+
+    def size(self, n, cells):
+        return np.full(np.shape(n), 0.1)
+
+
+class Wider(rldp.PowerDivergence):
+    """Pearson's set, twice as large as it says."""
+
+    def size(self, n, cells):
+        return 2 * super().size(n, cells)
+
+
+@pytest.mark.parametrize("name", ["privacy", "utility"])
+@pytest.mark.parametrize("odd", [Ball(), Wider(1.0)], ids=["of another class", "a subclass"])
+def test_a_set_that_engine_file_and_judge_do_not_know_is_refused(name, odd):
+    message = (
+        rf"^{name} must be one of rldp's own sets, which are a closed family, got a {type(odd).__name__}$"
+    )
+    with pytest.raises(rldp.InvalidArgumentType, match=message):
+        rldp.design(rldp.Sample([[8, 3], [2, 9]]), 1.0, **{name: odd})
+    known = rldp.design(rldp.Sample([[8, 3], [2, 9]]), 1.0).protocol.guarantee
+    with pytest.raises(rldp.InvalidArgumentType, match=message):
+        dataclasses.replace(known, **{name: odd})

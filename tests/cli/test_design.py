@@ -341,3 +341,18 @@ def test_a_terminal_without_greek_letters_gets_question_marks(tmp_path):
     done = process(*changed(**paths), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"? = 0.5" in done.stdout
+
+
+def test_a_protocol_that_is_no_better_than_a_constant_is_told(rldp_command):
+    code, out, err = rldp_command(*changed(epsilon="0.01"))
+    assert code == 0
+    assert one_line(err).startswith(
+        "warning: this protocol is no better than publishing always the same value"
+    )
+    assert "found by" in out
+
+
+def test_a_useful_protocol_brings_no_warning(rldp_command):
+    code, out, err = rldp_command(*changed(epsilon="3"), "--privacy", "nominal", "--utility", "nominal")
+    assert (code, err) == (0, "")
+    assert "gap closed" in out

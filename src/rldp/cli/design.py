@@ -12,7 +12,7 @@ import rldp
 from rldp.cli.app import SET_HELP, SETS, SetName, app, progress, require_writable, say
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
-_NO_BETTER = 0.999  # of the distortion of a constant output
+_NO_BETTER = 0.99  # of the distortion of an output that ignores the data
 
 
 class DistortionName(StrEnum):
@@ -70,7 +70,7 @@ def design(
         )
     if designed.objective >= _NO_BETTER * designed.constant_objective > 0:
         say(
-            "warning: this protocol is no better than publishing always the same value; "
+            "warning: this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
     designed.protocol.save(output)

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.certificate import Certificate
-from rldp.designer.closed_forms import best_single_output
+from rldp.designer.closed_forms import best_constant
 from rldp.protocol import Protocol
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats
+
+_CONSTANT_GAP = 1e-4  # to which the best constant output is found where it is a mixture
 
 __all__ = ["Batch", "BatchStatus", "Design", "Status"]
 
@@ -87,13 +89,13 @@ class Design:
 
     @cached_property
     def constant_objective(self) -> float:
-        """The objective of the best single output, which tells nothing: what a protocol has to beat."""
+        """The objective of the best output that ignores secret and value: what a protocol has to beat."""
         claim = self.protocol.guarantee
         assert claim is not None
         problem = DesignProblem.of(
             claim.sample.counts[None], np.zeros(1), claim.distortion, claim.privacy, claim.utility
         )
-        return float(bounds.objective(problem, best_single_output(problem))[0][0])
+        return float(bounds.objective(problem, best_constant(problem, _CONSTANT_GAP)[0])[0][0])
 
     def __repr__(self) -> str:
         secrets, values, outputs = self.protocol.matrix.shape
@@ -104,6 +106,9 @@ class Design:
             f"distortion {self.objective:.6g}, at best {self.lower_bound:.6g}; "
             f"{self.status.route}, {self.status.reason}>"
         )
+
+    def _repr_html_(self) -> str:
+        return self.protocol._repr_html_()
 
 
 @dataclass(frozen=True, eq=False)

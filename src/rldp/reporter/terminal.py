@@ -108,7 +108,7 @@ def summary(designed: Design) -> Table:
         "privacy": guarantee.promise,
         "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
-        "a constant": f"publishing always the same output has {designed.constant_objective:.6g}",
+        "a constant": f"an output that ignores the data has {designed.constant_objective:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",
         "found by": _way(designed.status),
     }
