@@ -94,3 +94,10 @@ def test_huge_distortions_at_epsilon_zero_are_no_error():
         found = rldp.design(sample, epsilon)
         assert rldp.verify(found.protocol).ok
         assert found.objective - found.lower_bound <= 1e-5 * found.objective
+
+
+def test_a_constant_output_may_be_a_mixture():
+    sample = rldp.Sample([[16, 12], [10, 14]])
+    found = rldp.design(sample, 1e-3, distortion="hamming")
+    assert found.constant_objective == pytest.approx(0.5, abs=1e-3)
+    assert 0.49 < found.objective <= found.constant_objective
