@@ -424,7 +424,7 @@ def test_a_thousand_labels_are_enough(csv):
         (b"\n\n", "must be a CSV or Parquet table, but it cannot be read: "),
         (b"s,u\na,1\nb\n", "must be a CSV or Parquet table, but it cannot be read: "),
         (b"s,u\na,1,2\n", "must be a CSV or Parquet table, but it cannot be read: "),
-        (b's,u\n"a,1\nb,2\n', "must be a CSV or Parquet table, but it cannot be read: "),
+        (b's,u\n"a,1\nb,2\n', "must be a CSV table, but the quote that opens on line 2 is never closed"),
         (bytes(range(256)) * 10, "must be a CSV or Parquet table, but it cannot be read: "),
         ("s,u\na,1\n".encode("utf-16"), "must be a CSV or Parquet table, but it cannot be read: "),
         ("é,u\na,1\n".encode("latin-1"), "must be UTF-8 text, got other bytes in the header"),
@@ -508,3 +508,12 @@ def test_a_folder_is_no_file(tmp_path, name):
 def test_what_is_neither_path_nor_frame_is_refused(data, kind):
     with pytest.raises(rldp.InvalidArgumentType, match=f"^data must be a path or a data frame, got {kind}$"):
         count(data)
+
+
+@pytest.mark.parametrize("text", ["s,u\nill,1\nill,47,Mary Smith\n", "s,u,name\nill,1,x\nMary Smith\n"])
+def test_a_row_that_does_not_fit_is_not_shown(tmp_path, text):
+    """A message may end in a log; nobody's row belongs there."""
+    (tmp_path / "data.csv").write_text(text)
+    message = r"data\.csv must be a CSV or Parquet table, .*: Expected \d columns, got \d$"
+    with pytest.raises(rldp.DataError, match=message):
+        rldp.Sample.from_data(tmp_path / "data.csv", secret="s", value="u")

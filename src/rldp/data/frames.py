@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 __all__ = ["NULLS", "columns", "is_parquet", "pair_counts", "reading", "require_columns", "table_file"]
 
 _MOST_LABELS = 1000
+_WITH_A_ROW = re.compile(r"(Expected \d+ columns, got \d+).*", re.DOTALL)  # nobody's row belongs in a message
 NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 
 
@@ -146,7 +148,8 @@ def reading(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path} must be UTF-8 text, got other bytes in the header") from error
     except (pyarrow.ArrowException, OSError) as error:
-        reason = "".join(c if c.isprintable() else "?" for c in str(error).split("\n")[0])
+        said = _WITH_A_ROW.sub(r"\1", str(error)).split("\n")[0]
+        reason = "".join(c if c.isprintable() else "?" for c in said)
         raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
 
 
