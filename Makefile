@@ -3,6 +3,7 @@
 # make quick  the test suite without the slow tests
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
+# make reproduction  the paper's figures and claims, written to docs/reproduction.md
 # make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
 #
 # The same results everywhere:
@@ -18,7 +19,7 @@ OLDEST := .venv-oldest
 NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow'
 JOBS ?= 2
 
-.PHONY: demo test quick kernels oldest pythons check format bench clean
+.PHONY: demo test quick kernels oldest pythons check format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -60,6 +61,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/release.py
+
+reproduction: $(VENV)/.dev
+	$(BIN)/python benchmarks/reproduction.py
 
 .PHONY: dist
 dist: $(VENV)/.dist

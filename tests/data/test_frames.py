@@ -545,3 +545,12 @@ def test_a_folder_is_no_file(tmp_path, name):
 def test_what_is_neither_path_nor_frame_is_refused(data, kind):
     with pytest.raises(rldp.InvalidArgumentType, match=f"^data must be a path or a data frame, got {kind}$"):
         count(data)
+
+
+@pytest.mark.parametrize("text", ["s,u\nill,1\nill,47,Mary Smith\n", "s,u,name\nill,1,x\nMary Smith\n"])
+def test_a_row_that_does_not_fit_is_not_shown(tmp_path, text):
+    """A message may end in a log; nobody's row belongs there."""
+    (tmp_path / "data.csv").write_text(text)
+    message = r"data\.csv must be a CSV or Parquet table, .*: Expected \d columns, got \d$"
+    with pytest.raises(rldp.DataError, match=message):
+        rldp.Sample.from_data(tmp_path / "data.csv", secret="s", value="u")

@@ -7,6 +7,7 @@ last. Where they are not, the column has the narrowest type that fits all of it.
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -76,6 +77,9 @@ def _table_file(path: Path) -> int:
     return status.st_size
 
 
+_WITH_A_ROW = re.compile(r"(Expected \d+ columns, got \d+).*", re.DOTALL)  # nobody's row belongs in a message
+
+
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """The block reads ``path`` with pyarrow; what goes wrong becomes one sentence."""
@@ -88,7 +92,8 @@ def _reading(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path} must be UTF-8 text, got other bytes in the header") from error
     except (pyarrow.ArrowException, OSError) as error:
-        reason = "".join(c if c.isprintable() else "?" for c in str(error).split("\n")[0])
+        said = _WITH_A_ROW.sub(r"\1", str(error)).split("\n")[0]
+        reason = "".join(c if c.isprintable() else "?" for c in said)
         raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
 
 
