@@ -143,6 +143,18 @@ def test_the_normal_law_bounds_the_next_tail():
             assert exact * math.exp(grid.tilt * x) <= bound[i] * (1 + 1e-12)
 
 
+def test_the_normal_law_is_summed_up_without_loss():
+    grid = Grid(step=1 / 16, points=160, tilt=0.75, width=0.1, looseness=0.01, least=1e-6, cut=14.0)
+    ends = np.arange(160 * 8 + 1) / 128
+    survival = normal_survival(ends, 3)
+    bound = kl_recursion._normal(grid, np.ones(160), 3)  # the tail e^{-κx}
+    for i in range(160):
+        upto = 8 * (i + 1)
+        inside = ((survival[:upto] - survival[1 : upto + 1]) * np.exp(grid.tilt * ends[1 : upto + 1])).sum()
+        exact = inside + survival[upto] * math.exp(grid.tilt * ends[upto])
+        assert exact <= bound[i] <= exact * (1 + 1e-9)
+
+
 def test_cells_with_a_large_mean_count(monkeypatch):
     usual = bounds([Stratum(1000, 1000, 3)], ROUGH)
     monkeypatch.setattr(kl_recursion, "_NORMAL_FROM", 20.0)
