@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom, norm
 
 from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
-from rldp.theory.kl_laws import divergence
+from rldp.theory import kl_recursion
+from rldp.theory.kl_laws import Grid, divergence
 from rldp.theory.kl_recursion import Resolution, Stratum, normal_survival, recursion_tail
 
 FINE = Resolution(1 / 32, 0.06, 0.01)
@@ -123,3 +124,43 @@ def test_cells_with_a_large_mean_are_bounded_by_the_normal_law(n, share):
     bound = normal_survival(X, round(1 / share))
     assert (exact <= bound + 1e-11).all()
     assert (bound[X < 6] < 1.6 * exact[X < 6]).all()
+
+
+def test_the_normal_law_bounds_the_next_tail():
+    """Against the law that has ``normal_survival`` as its tail, placed on a finer lattice from above."""
+    grid = Grid(step=1 / 16, points=160, tilt=0.75, width=0.1, looseness=0.01, least=1e-6, cut=14.0)
+    rng = np.random.default_rng(5)
+    ends = np.arange(160 * 8 + 1) / 128
+    survival = normal_survival(ends, 3)
+    for _ in range(20):
+        tail = np.exp(-0.3 * np.cumsum(rng.exponential(size=160) * (rng.uniform(size=160) < 0.15)))
+        bound = kl_recursion._normal(grid, tail * grid.growth(160), 3)
+        for i in range(0, 160, 9):
+            x = grid.step * (i + rng.choice([1e-9, 0.5, 1.0]))
+            y = x - ends[1:]
+            value = np.where(y <= 0, 1.0, tail[np.maximum(np.ceil(y / grid.step) - 1, 0).astype(int)])
+            exact = ((survival[:-1] - survival[1:]) * value).sum() + survival[-1]
+            assert exact * math.exp(grid.tilt * x) <= bound[i] * (1 + 1e-12)
+
+
+def test_the_normal_law_is_summed_up_without_loss():
+    grid = Grid(step=1 / 16, points=160, tilt=0.75, width=0.1, looseness=0.01, least=1e-6, cut=14.0)
+    ends = np.arange(160 * 8 + 1) / 128
+    survival = normal_survival(ends, 3)
+    bound = kl_recursion._normal(grid, np.ones(160), 3)  # the tail e^{-κx}
+    for i in range(160):
+        upto = 8 * (i + 1)
+        inside = ((survival[:upto] - survival[1 : upto + 1]) * np.exp(grid.tilt * ends[1 : upto + 1])).sum()
+        exact = inside + survival[upto] * math.exp(grid.tilt * ends[upto])
+        assert exact <= bound[i] <= exact * (1 + 1e-9)
+
+
+def test_cells_with_a_large_mean_count(monkeypatch):
+    usual = bounds([Stratum(1000, 1000, 3)], ROUGH)
+    monkeypatch.setattr(kl_recursion, "_NORMAL_FROM", 20.0)
+    kl_recursion._boxes.cache_clear()
+    kl_recursion._laws.cache_clear()
+    loose = bounds([Stratum(1000, 1000, 3)], ROUGH)  # the normal law from a mean of 20 on is loose, and shows
+    kl_recursion._boxes.cache_clear()
+    kl_recursion._laws.cache_clear()
+    assert np.median(loose / usual) > 1.1

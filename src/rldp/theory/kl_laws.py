@@ -71,11 +71,14 @@ def sure_rows(n: int, share: float, cost: float) -> int:
 
     The eighth more that is asked for covers the rounding of n·share, for n below 2^53 and share ≤ 1 − 1/1000.
     """
-    low, high = -1, math.floor(n * share)
+    mean = n * share
+    low, high = -1, math.floor(mean)
     while high - low > 1:
         middle = (low + high) // 2
-        value, error = divergence(n, middle, n * share)
-        low, high = (middle, high) if value - error >= cost + 0.125 else (low, middle)
+        hits = middle * math.log(middle / mean) if middle else 0.0
+        misses = (n - middle) * math.log1p((mean - middle) / (n - mean))
+        error = 8 * _UNIT * (middle + mean + abs(hits) + abs(misses))
+        low, high = (middle, high) if hits + misses - error >= cost + 0.125 else (low, middle)
     return low + 1
 
 

@@ -262,7 +262,7 @@ def _suprema(grid: Grid, tails: Floats) -> Floats:
 def _normal(grid: Grid, tail: Floats, cells: int) -> Floats:
     """The same for all cells with a mean above 400."""
     points = len(tail)
-    y: Floats = np.arange(points * _FINER + 1, dtype=np.float64) * (grid.step / _FINER)
+    y = np.arange(points * _FINER + 1.0) * (grid.step / _FINER)
     survival = normal_survival(y, cells)
     mass = survival[:-1] - survival[1:] + 16 * _UNIT * survival[:-1]
     mass = (mass * np.exp(grid.tilt * y[1:])).reshape(points, _FINER).sum(axis=1)

@@ -56,7 +56,8 @@ _RESOLUTIONS = (
 )
 _SMALLEST_LEVEL = 1e-100  # of the recursion, whose numbers would leave the range of floats
 _ROUGH, _ROUGHER = Resolution(1 / 8, 0.25, 0.04), Resolution(1.0, 0.25, 0.04)
-_WORK = 3e8  # numbers that may be gathered, about 0.6 s, with a step below 1/4
+_MOST_CELLS = 250
+_WORK = 4e8  # numbers that may be gathered, in about a second, with a step below 1/4
 _MOST_WORK = 1.2e9  # the same with a larger step; where a rough radius takes more, there is A1 only
 
 
@@ -215,7 +216,9 @@ def recursion_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
     if cells == 1:
         return 0.0
     strata = tuple(Stratum.of(n, cells) for n in sorted(sizes, reverse=True) if n > 0)
-    return _recursion_radius(strata, alpha) if strata and alpha >= _SMALLEST_LEVEL else math.inf
+    if not strata or cells > _MOST_CELLS or alpha < _SMALLEST_LEVEL:
+        return math.inf
+    return _recursion_radius(strata, alpha)
 
 
 @lru_cache(maxsize=4096)
