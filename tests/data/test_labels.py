@@ -87,9 +87,12 @@ def pandas_nullable(entries):
 
 def pandas_categories(entries):
     try:
-        return pd.Series(pd.Categorical(entries))
+        column = pd.Series(pd.Categorical(entries))
     except TypeError:  # entries that cannot be sorted, which pandas takes to heart
         return None
+    found = [None if isinstance(entry, float) and math.isnan(entry) else entry for entry in column.tolist()]
+    same = all(a is None or (a == b and type(a) is type(b)) for a, b in zip(found, entries, strict=True))
+    return column if same else None
 
 
 KINDS = {

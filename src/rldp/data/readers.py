@@ -132,7 +132,8 @@ def read_table(path: Path, columns: Sequence[str], known: Sequence[str] = ()) ->
         if not is_parquet(path):
             return _read_csv(path, columns, known)
         require_columns(pyarrow.parquet.read_schema(path).names, columns, path)
-        return pyarrow.parquet.read_table(path, columns=list(columns), read_dictionary=list(columns))
+        with pyarrow.parquet.ParquetFile(path, read_dictionary=list(columns)) as file:
+            return file.read(columns=list(columns))
 
 
 def _read_csv(path: Path, columns: Sequence[str], known: Sequence[str]) -> Any:
