@@ -3,13 +3,23 @@
 # make quick  the test suite without the slow tests
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
+# make reproduction  the paper's figures and claims, written to docs/reproduction.md
+# make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
+#
+# The same results everywhere:
+# make kernels  the numerical tests under each OpenBLAS kernel that the processor can run
+# make oldest   the numerical tests with the lowest versions that pyproject.toml allows
+# make pythons  the quick tests under each Python that pyproject.toml names and that is at hand
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
+OLDEST := .venv-oldest
+NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow'
 JOBS ?= 2
 
-.PHONY: demo test quick check format bench clean
+.PHONY: demo test quick kernels oldest pythons check format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -19,6 +29,20 @@ test: $(VENV)/.dev
 
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+kernels: $(VENV)/.dev
+	$(BIN)/python tools/kernels.py $(BIN)/pytest $(NUMERICAL)
+
+# Libraries of long ago stand on newer ones here, whose notices of deprecation they do not heed.
+oldest: $(OLDEST)/.lowest
+	$(OLDEST)/$(SCRIPTS)/pytest $(NUMERICAL) -W ignore::DeprecationWarning
+
+pythons: $(VENV)/.dev
+	@$(BIN)/python tools/pythons.py | while read -r version python venv; do \
+	  if [ "$$python" = - ]; then echo "Python $$version is not at hand, left out"; continue; fi; \
+	  echo "Python $$version:"; \
+	  $(MAKE) --no-print-directory quick PYTHON="$$python" VENV="$$venv" || exit 1; \
+	done
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -38,20 +62,40 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/release.py
 
-$(BIN)/python:
+reproduction: $(VENV)/.dev
+	$(BIN)/python benchmarks/reproduction.py
+
+.PHONY: dist
+dist: $(VENV)/.dist
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --editable .
+$(VENV)/.core: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --editable '.[test,dev]'
+$(VENV)/.dev: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
 	touch $(VENV)/.core $@
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(BIN)/pip install --quiet --editable '.[test,dev,bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'
+	touch $@
+
+$(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable '.[dist]'
+	touch $(VENV)/.core $@
+
+$(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
+	$$($(PYTHON) tools/pythons.py lowest) -m venv --clear $(OLDEST)
+	$(OLDEST)/$(SCRIPTS)/python tools/lowest_versions.py test > $(OLDEST)/constraints.txt
+	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --editable '.[test]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -16,7 +16,8 @@ import numpy as np
 
 from instances import Answer, GaveUp, Instance
 from rldp.theory import bounds
-from rldp.theory.model import Witness, ordered_pairs
+from rldp.theory.model import Witness
+from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import worst_members
 
 TOLERANCE = 1e-7
@@ -50,7 +51,7 @@ class Relaxation:
         self.utility: list[tuple[int, np.ndarray]] = []
         self.solver = self._solver()
         self._add(self.columns.reshape(-1, self.shape[2]), 1.0, 1.0, 1.0)
-        members = bounds.estimated_members(self.problem, self.shape[2])[0]
+        members = bounds.estimated_members(self.problem)[0]
         known = instance.robust_privacy | instance.counts.any(axis=1)[self.pairs].all(axis=1)
         self._cut_privacy(np.broadcast_to(known, members.shape[:2]), members)
         self._cut_utility(instance.estimate)
@@ -127,7 +128,7 @@ class Relaxation:
     def lower_bound(self) -> float:
         """What the multipliers of the last program prove of every private protocol."""
         multipliers = np.maximum(-np.array(self.solver.getSolution().row_dual), 0.0)
-        members = bounds.estimated_members(self.problem, self.shape[2])
+        members = bounds.estimated_members(self.problem)
         z = np.zeros(members.shape[:3])
         total = np.zeros(members.shape)
         for rows, output, pair, some in self.privacy:

@@ -1,4 +1,4 @@
-"""docs/performance.md, section by section: each benchmark writes its own and leaves the rest alone."""
+"""Pages of docs, section by section: each measurement writes its own and leaves the rest alone."""
 
 from __future__ import annotations
 
@@ -22,10 +22,19 @@ def machine(*packages: str) -> str:
     )
 
 
-def write_section(name: str, text: str) -> None:
+def write_section(name: str, text: str, page: Path = PAGE) -> None:
     """Put ``text`` between the marks of its section; a new section comes last."""
-    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(start)
+    start, end = _marks(name)
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
     after = rest.partition(end)[2] if rest else ""
-    PAGE.write_text(before.rstrip("\n") + f"\n\n{start}{text.strip()}\n{end}" + after, encoding="utf-8")
+    page.write_text(before.rstrip("\n") + f"\n\n{start}{text.strip()}\n{end}" + after, encoding="utf-8")
+
+
+def read_section(name: str, page: Path = PAGE) -> str:
+    """What stands between the marks of a section."""
+    start, end = _marks(name)
+    return page.read_text(encoding="utf-8").partition(start)[2].partition(end)[0].strip()
+
+
+def _marks(name: str) -> tuple[str, str]:
+    return f"<!-- {name} -->\n", f"<!-- /{name} -->\n"

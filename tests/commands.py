@@ -27,14 +27,33 @@ def one_line(errors):
     return errors[len("rldp: ") : -1]
 
 
-def python(code):
-    """What a new interpreter prints, in words."""
+_MISSING = """
+import sys
+from importlib.abc import MetaPathFinder
+
+missing = set({!r})
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in missing:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def python(code, *, without=()):
+    """What a new interpreter prints, in words.
+
+    The libraries ``without`` seem not to be installed there; the code may change their set, ``missing``.
+    """
+    code = _MISSING.format(list(without)) + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        [sys.executable, "-W", "error", "-c", code],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert done.stderr == ""
+    assert done.stderr == "", done.stderr
     assert done.returncode == 0
     return done.stdout.split()

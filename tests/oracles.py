@@ -176,10 +176,11 @@ class JointSet:
 
 
 def _given(p: np.ndarray, secret: int, a: np.ndarray) -> tuple[float, np.ndarray]:
-    """Σ_u P(u|secret) a_u, and its gradient in P."""
-    mass = p[secret].sum()
+    """Σ_u P(u|secret) a_u, and its gradient in P; flat where a search has leapt to no mass at all."""
+    mass, slope = p[secret].sum(), np.zeros_like(p)
+    if mass == 0:
+        return float(a.mean()), slope
     value = float(p[secret] @ a / mass)
-    slope = np.zeros_like(p)
     slope[secret] = (a - value) / mass
     return value, slope
 

@@ -6,6 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import rldp
+from problems import DISTORTIONS
+from rldp.theory.model import DesignProblem
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 ORDERS = (0.0, 2 / 3, 1.0, 2.0)
@@ -39,3 +41,30 @@ def sets_of(problem, order=1.0):
         "utility": robust if problem[0] == "R" else rldp.Nominal(),
         "privacy": robust if problem[2] == "R" else rldp.Nominal(),
     }
+
+
+def a_problem(
+    sets="RURP",
+    order=1.0,
+    *,
+    counts=None,
+    count=3,
+    shape=(3, 4),
+    n=60,
+    epsilon=0.5,
+    distortion="squared",
+    seed=0,
+):
+    """A batch of problems as the engine sees it: of samples ``counts`` (K, |S|, |U|), or of random ones.
+
+    ``sets`` is the name of one of the four problems, whatever stands behind it, or a dictionary of the sets.
+    """
+    if counts is None:
+        counts = jeffreys_counts(np.random.default_rng(seed), count, shape, n)
+    counts = np.asarray(counts)
+    return DesignProblem.of(
+        counts,
+        np.full(len(counts), epsilon),
+        DISTORTIONS[distortion](counts.shape[2]),
+        **(sets_of(sets, order) if isinstance(sets, str) else sets),
+    )

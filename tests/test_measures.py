@@ -2,12 +2,15 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 import rldp
 from oracles import JointSet, largest_leakage, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, absolute
+
+pytestmark = pytest.mark.numerical
 
 each_order = pytest.mark.parametrize("order", ORDERS)
 each_sample = pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES.keys())
@@ -113,6 +116,20 @@ def test_distortion_tells_its_measures_apart():
     assert rldp.distortion(always_zero, joint, "squared") == pytest.approx(0.5 + 4 * 0.3, rel=1e-14)
     assert rldp.distortion(always_zero, joint, absolute(3)) == pytest.approx(1.1, rel=1e-14)
     assert rldp.distortion(always_zero, joint) == rldp.distortion(always_zero, joint, "squared")
+
+
+@pytest.mark.parametrize(
+    "designed_for", ["absolute", "hamming", "squared", [[0, 3, 1], [2, 0, 2], [1, 3, 0]]]
+)
+def test_a_protocol_is_measured_with_its_own_distortion(designed_for):
+    sample = rldp.Sample([[12, 7, 3], [4, 9, 15]])
+    protocol = rldp.design(sample, 0.5, distortion=designed_for).protocol
+    joint = np.array([[0.1, 0.2, 0.1], [0.1, 0.3, 0.2]])
+    expected = np.einsum("su,suy,uy", joint, protocol.matrix, protocol.guarantee.distortion)
+    assert rldp.distortion(protocol, joint) == pytest.approx(float(expected), rel=1e-14)
+    assert rldp.distortion(protocol, joint) == rldp.distortion(protocol, joint, designed_for)
+    bare = rldp.Protocol(protocol.matrix)
+    assert rldp.distortion(bare, joint) == rldp.distortion(protocol, joint, "squared")
 
 
 @pytest.mark.parametrize("measure", [rldp.leakage, rldp.distortion])
@@ -281,3 +298,73 @@ def test_a_designed_protocol_leaks_at_worst_its_epsilon(order, epsilon):
     lower, upper = rldp.worst_case_leakage(designed.protocol, sample, uncertainty)
     assert lower <= epsilon
     assert upper <= epsilon + 1e-6
+
+
+# Sets that are too small for floats
+
+
+def exact_divergence(sample, order, distribution):
+    """Divergence of the distribution, made to sum to one, from the estimate; sixty digits."""
+    with mpmath.workdps(60):
+        total = mpmath.fsum(map(mpmath.mpf, distribution.ravel().tolist()))
+        pairs = [
+            (mpmath.mpf(int(count)) / sample.n, mpmath.mpf(p) / total)
+            for count, p in zip(sample.counts.ravel(), distribution.ravel().tolist(), strict=True)
+            if count
+        ]
+        if order == 0:
+            return mpmath.fsum(p_hat * mpmath.log(p_hat / p) for p_hat, p in pairs)
+        return mpmath.fsum(p_hat * ((p_hat / p) ** mpmath.mpf(order) - 1) for p_hat, p in pairs)
+
+
+TINY = [rldp.Sample([[12, 7, 3], [4, 9, 15]]), rldp.Sample([[12, 7, 3], [0, 0, 0], [4, 0, 15]])]
+FLIP = np.random.default_rng(8).dirichlet(np.ones(3), size=(3, 3))
+
+
+@pytest.mark.parametrize("sample", TINY, ids=["all seen", "one secret never seen"])
+@pytest.mark.parametrize("order", [0, 2 / 3, 1, 3])
+@pytest.mark.parametrize("radius", [3e-11, 1e-12, 1e-14, 1e-17, 1e-22, 1e-40, 1e-300])
+def test_the_worst_distribution_of_a_tiny_set_is_in_the_set(sample, order, radius):
+    """The engine works on a larger set there; what it finds must be brought back into the true one."""
+    uncertainty = rldp.PowerDivergence(order, radius=radius)
+    protocol = rldp.Protocol(FLIP[: len(sample.secrets)])
+    found = rldp.worst_case(protocol, sample, uncertainty)
+    assert uncertainty.contains(sample, found.distribution)
+    assert found.lower == pytest.approx(rldp.leakage(protocol, found.distribution), abs=1e-13)
+    assert found.lower <= found.upper
+    assert found.lower >= rldp.leakage(protocol, sample.distribution) - 1e-13
+    rounding = 1e-30  # of the estimate itself, whose entries no float holds: second order
+    assert exact_divergence(sample, order, found.distribution) <= radius + rounding
+    if radius < rounding and sample is TINY[0]:  # no room to move: ε* is that of the estimate
+        assert found.lower <= rldp.leakage(protocol, sample.distribution)
+
+
+@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("radius", [3e-11, 1e-12])
+def test_the_worst_distribution_of_a_tiny_set_is_nearly_the_worst(order, radius):
+    """To first order a tiny set is an ellipsoid, λ(λ+1)/2 · Σ δ²/P̂ ≤ B or Σ δ²/P̂ ≤ 2r."""
+    sample, protocol = TINY[0], rldp.Protocol(FLIP[:2])
+    found = rldp.worst_case(protocol, sample, rldp.PowerDivergence(order, radius=radius))
+    p = sample.distribution
+    conditional = p / p.sum(axis=1, keepdims=True)
+    y = protocol.outputs.index(found.output)
+    gain = 0.0
+    for s, sign in zip(map(protocol.secrets.index, found.secrets), (1, -1), strict=True):
+        column = protocol.matrix[s, :, y]
+        mean = conditional[s] @ column
+        gain += sign**2 * (conditional[s] @ (column / mean - 1) ** 2) / p[s].sum()
+    reach = 2 * radius if order == 0 else 2 * radius / (order * (order + 1))
+    wanted = math.sqrt(reach * gain)
+    assert found.lower - rldp.leakage(protocol, p) == pytest.approx(wanted, rel=0.05)
+
+
+@pytest.mark.parametrize("radius", [3e-11, 1e-17, 1e-200])
+def test_a_secret_without_data_may_be_anyone_however_small_the_set(radius):
+    protocol = rldp.Protocol(FLIP)
+    found = rldp.worst_case(protocol, TINY[1], rldp.PowerDivergence(1, radius=radius))
+    seen = TINY[1].distribution[[0, 2]]
+    seen = (seen / seen.sum(axis=1, keepdims=True))[:, :, None] * FLIP[[0, 2]]
+    outputs = seen.sum(axis=1)
+    ratios = [max(FLIP[1].max(axis=0) / outputs[i]) for i in (0, 1)]
+    ratios += [max(outputs[i] / FLIP[1].min(axis=0)) for i in (0, 1)]
+    assert found.lower == pytest.approx(math.log(max(ratios)), abs=1e-4)

@@ -10,8 +10,10 @@ from commands import python
 NAMES = {
     "Audit",
     "Batch",
+    "BatchStatus",
     "Certificate",
     "ChiSquare",
+    "Confirmation",
     "CressieRead",
     "DataError",
     "Design",
@@ -23,7 +25,9 @@ NAMES = {
     "Membership",
     "MissingDependency",
     "Nominal",
+    "Posterior",
     "PowerDivergence",
+    "PriceWarning",
     "Progress",
     "Protocol",
     "ProtocolFileError",
@@ -31,17 +35,21 @@ NAMES = {
     "RldpError",
     "RldpWarning",
     "Sample",
+    "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
     "Verdict",
     "WorstCase",
     "audit",
     "audit_release",
+    "confirm",
+    "confirm_chain",
     "design",
     "design_batch",
     "distortion",
     "leakage",
     "load",
+    "posterior",
     "verify",
     "worst_case",
     "worst_case_leakage",
@@ -100,37 +108,52 @@ def test_importing_the_package_imports_no_data_frames_terminals_or_modellers():
 
 def test_designing_needs_neither_files_nor_a_terminal(tmp_path):
     (tmp_path / "data.csv").write_text("s,u\na,1\n")
-    found = python(f"""
-        import sys
-        from importlib.abc import MetaPathFinder
-
-        class Blocked(MetaPathFinder):
-            names = {{"pyarrow", "narwhals", "rich", "typer"}}
-
-            def find_spec(self, name, path=None, target=None):
-                if name.partition(".")[0] in self.names:
-                    raise ImportError(name)
-
-        blocked = Blocked()
-        sys.meta_path.insert(0, blocked)
+    code = f"""
         import rldp
 
         designed = rldp.design(rldp.Sample([[3, 1], [1, 3]]), 1.0)
         designed.protocol.save({str(tmp_path / "protocol.json")!r})
         print(rldp.load({str(tmp_path / "protocol.json")!r}).guarantee.epsilon)
 
-        def missing():
+        for data in ({str(tmp_path / "data.csv")!r}, object()):
             try:
-                rldp.Sample.from_data({str(tmp_path / "data.csv")!r}, secret="s", value="u")
+                rldp.Sample.from_data(data, secret="s", value="u")
             except rldp.MissingDependency as error:
                 print(*str(error).split(), sep="-")
-
-        missing()
-        blocked.names.discard("narwhals")
-        missing()
-    """)
-    assert found == [
+    """
+    assert python(code, without=["pyarrow", "narwhals", "rich", "typer"]) == [
         "1.0",
-        "reading-data-needs-narwhals,-which-is-not-installed",
-        "reading-files-needs-pyarrow,-which-is-not-installed",
+        "reading-files-needs-pyarrow;-pip-install-pyarrow-installs-it",
+        "reading-data-frames-needs-narwhals;-pip-install-narwhals-installs-it",
     ]
+
+
+def test_from_a_csv_to_a_release_and_its_audit_no_extra_is_needed(tmp_path):
+    (tmp_path / "data.csv").write_text("s,u\n" + "a,1\nb,2\n" * 40 + "a,2\nb,1\n" * 20)
+    code = f"""
+        import io, os, sys
+        from contextlib import redirect_stdout
+
+        from rldp.cli import main
+
+        os.chdir({str(tmp_path)!r})
+        columns = "--secret s --value u"
+        for line in (
+            f"design data.csv {{columns}} --epsilon 1 -o protocol.json",
+            "verify protocol.json",
+            f"release protocol.json data.csv {{columns}} --keep s --allow-original --as y -o out.csv",
+            f"audit protocol.json data.csv {{columns}}",
+            "audit-release out.csv --secret s --released y --epsilon 1",
+            "demo --rows 100",
+        ):
+            sys.argv = ["rldp", *line.split()]
+            try:
+                with redirect_stdout(io.StringIO()):
+                    main()
+            except SystemExit as stop:
+                print(sys.argv[1], stop.code)
+    """
+    extra = ["matplotlib", "joblib", "cvxpy", "clarabel", "dask", "distributed", "torch", "cupy"]
+    found = python(code, without=[*extra, "pandas", "polars"])
+    assert found[::2] == ["design", "verify", "release", "audit", "audit-release", "demo"]
+    assert set(found[1::2]) == {"0"}

@@ -2,11 +2,14 @@
 
 import dataclasses
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import optimize, stats
 
 import rldp
+
+pytestmark = pytest.mark.numerical
 
 SAMPLE = rldp.Sample([[12, 7, 3], [4, 9, 15]])
 
@@ -17,6 +20,23 @@ SAMPLE = rldp.Sample([[12, 7, 3], [4, 9, 15]])
 def test_the_radius_is_the_quantile_of_chi_square(lambda_, factor, n, cells, alpha):
     expected = factor * stats.chi2.isf(alpha, cells - 1) / n
     assert rldp.PowerDivergence(lambda_, alpha).size(n, cells) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.999, 0.05, 1e-20, 1e-100, 1e-200, 1e-299, 1e-300])
+@pytest.mark.parametrize("cells", [2, 3, 15, 100, 1000])
+def test_the_quantile_is_right_down_to_the_smallest_level(cells, alpha):
+    """By an arithmetic of forty digits: the probability beyond the radius is α, to α·10⁻⁹."""
+    radius = float(rldp.ChiSquare(alpha).size(1, cells))
+    with mpmath.workdps(40):
+        beyond = mpmath.gammainc(mpmath.mpf(cells - 1) / 2, mpmath.mpf(radius) / 2, regularized=True)
+        assert abs(beyond / mpmath.mpf(alpha) - 1) < 1e-9
+
+
+def test_a_level_too_small_for_its_quantile_is_refused():
+    message = "^alpha must be at least 1e-300, got 1e-310$"
+    for made in (rldp.ChiSquare, rldp.GTest, rldp.CressieRead):
+        with pytest.raises(rldp.InvalidArgument, match=message):
+            made(1e-310)
 
 
 def test_one_radius_for_each_sample_size():
@@ -144,3 +164,89 @@ def test_membership_is_of_the_samples_shape():
     message = r"^distribution must have shape \(2, 3\) \(secrets, values\), got \(1, 6\)$"
     with pytest.raises(rldp.InvalidArgument, match=message):
         rldp.ChiSquare().contains(SAMPLE, SAMPLE.distribution.reshape(1, 6))
+
+
+EVERY_KIND = [
+    rldp.Nominal(),
+    rldp.ChiSquare(),
+    rldp.CressieRead(0.2),
+    rldp.GTest(alpha=1e-5),
+    rldp.PowerDivergence(2),
+    rldp.PowerDivergence(1 / 3, alpha=0.1),
+    rldp.PowerDivergence(0, radius=0.25),
+]
+
+
+@pytest.mark.parametrize("uncertainty", EVERY_KIND, ids=repr)
+def test_what_a_set_is_shown_as_makes_it_again(uncertainty):
+    again = eval(repr(uncertainty), vars(rldp))
+    assert again == uncertainty
+    assert type(again) is type(uncertainty)
+
+
+def test_a_set_is_shown_with_what_it_was_made_from():
+    assert [repr(uncertainty) for uncertainty in EVERY_KIND] == [
+        "Nominal()",
+        "ChiSquare(alpha=0.05)",
+        "CressieRead(alpha=0.2)",
+        "GTest(alpha=1e-05)",
+        "PowerDivergence(lambda_=2.0, alpha=0.05)",
+        "PowerDivergence(lambda_=0.3333333333333333, alpha=0.1)",
+        "PowerDivergence(lambda_=0.0, radius=0.25)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "words"),
+    [
+        (rldp.Nominal(), "the estimated distribution only"),
+        (rldp.PowerDivergence(1, radius=0), "the estimated distribution only"),
+        (rldp.ChiSquare(), "every distribution that a χ² test at level 0.05 does not reject"),
+        (rldp.CressieRead(0.01), "every distribution that a Cressie-Read test at level 0.01 does not reject"),
+        (rldp.GTest(1e-5), "every distribution that a G-test at level 1e-05 does not reject"),
+        (
+            rldp.PowerDivergence(0.5),
+            "every distribution that a power-divergence test of order 0.5 at level 0.05 does not reject",
+        ),
+        (
+            rldp.PowerDivergence(0, radius=0.25),
+            "every distribution within radius 0.25 of the estimate, as a G-test measures it",
+        ),
+    ],
+    ids=repr,
+)
+def test_a_set_says_which_distributions_it_stands_for(uncertainty, words):
+    assert uncertainty.scope == words
+
+
+class Ball(type(rldp.Nominal()).__mro__[1]):
+    """A set of somebody else's."""
+
+    scope = "a ball"
+
+    @property
+    def order(self):
+        return 1.0
+
+    def size(self, n, cells):
+        return np.full(np.shape(n), 0.1)
+
+
+class Wider(rldp.PowerDivergence):
+    """Pearson's set, twice as large as it says."""
+
+    def size(self, n, cells):
+        return 2 * super().size(n, cells)
+
+
+@pytest.mark.parametrize("name", ["privacy", "utility"])
+@pytest.mark.parametrize("odd", [Ball(), Wider(1.0)], ids=["of another class", "a subclass"])
+def test_a_set_that_engine_file_and_judge_do_not_know_is_refused(name, odd):
+    message = (
+        rf"^{name} must be one of rldp's own sets, which are a closed family, got a {type(odd).__name__}$"
+    )
+    with pytest.raises(rldp.InvalidArgumentType, match=message):
+        rldp.design(rldp.Sample([[8, 3], [2, 9]]), 1.0, **{name: odd})
+    known = rldp.design(rldp.Sample([[8, 3], [2, 9]]), 1.0).protocol.guarantee
+    with pytest.raises(rldp.InvalidArgumentType, match=message):
+        dataclasses.replace(known, **{name: odd})

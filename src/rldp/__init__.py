@@ -7,11 +7,18 @@
 (0, 1, 2)
 """
 
+from rldp import _start
+
+_start.leave_when_interrupted()
+
 from rldp._version import __version__ as __version__
+from rldp.auditor.confirmation import Confirmation, confirm, confirm_chain
 from rldp.auditor.new_data import Audit, Membership, audit
 from rldp.auditor.released_rows import ReleaseAudit, audit_release
+from rldp.beliefs import Posterior, posterior
 from rldp.certificate import Certificate
-from rldp.designer.api import Batch, Design, design, design_batch
+from rldp.designer.api import design, design_batch
+from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.engine import Progress
 from rldp.errors import (
     DataError,
@@ -19,6 +26,7 @@ from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
     MissingDependency,
+    PriceWarning,
     ProtocolFileError,
     RldpError,
     RldpWarning,
@@ -31,11 +39,15 @@ from rldp.protocol_file.json import load
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
 
+_start.allow_interruption()
+
 __all__ = [
     "Audit",
     "Batch",
+    "BatchStatus",
     "Certificate",
     "ChiSquare",
+    "Confirmation",
     "CressieRead",
     "DataError",
     "Design",
@@ -47,7 +59,9 @@ __all__ = [
     "Membership",
     "MissingDependency",
     "Nominal",
+    "Posterior",
     "PowerDivergence",
+    "PriceWarning",
     "Progress",
     "Protocol",
     "ProtocolFileError",
@@ -55,17 +69,21 @@ __all__ = [
     "RldpError",
     "RldpWarning",
     "Sample",
+    "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
     "Verdict",
     "WorstCase",
     "audit",
     "audit_release",
+    "confirm",
+    "confirm_chain",
     "design",
     "design_batch",
     "distortion",
     "leakage",
     "load",
+    "posterior",
     "verify",
     "worst_case",
     "worst_case_leakage",

@@ -42,6 +42,26 @@ def real_number(name: str, value: object) -> float:
     return number
 
 
+def whole_number(name: str, value: object, low: int, high: int) -> int:
+    """``value`` as an integer between ``low`` and ``high``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise InvalidArgumentType(f"{name} must be a whole number, got {shown(value)}")
+    number = int(value)
+    if not low <= number <= high:
+        limit = f"at least {low}" if number < low else f"at most {high}"
+        raise InvalidArgument(f"{name} must be {limit}, got {shown(number)}")
+    return number
+
+
+def seed_number(value: object) -> int:
+    """``value`` as the seed of a generator: an integer from 0 to 2^128 − 1."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InvalidArgumentType(f"seed must be an integer or None, got {shown(value)}")
+    if not 0 <= value < 2**128:
+        raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(value)}")
+    return int(value)
+
+
 def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:
     """``given`` as a new array of floats, if it is a rectangular array of numbers, ``needed`` in words."""
     try:
@@ -94,15 +114,25 @@ def labels(name: str, given: object, count: int | None = None) -> tuple[Label, .
 def label(name: str, item: object) -> Label:
     """``item`` as a plain Python string, integer, float or boolean."""
     plain = item.item() if isinstance(item, np.generic) else item
-    if not isinstance(plain, str | int | float | bool):
+    needed = needed_of_label(plain)
+    if not isinstance(plain, Label):
         raise InvalidArgumentType(
-            f"{name} must hold strings, numbers or booleans, got {shown(item)} of type {type(item).__name__}"
+            f"{name} must hold {needed}, got {shown(item)} of type {type(item).__name__}"
         )
-    if isinstance(plain, float) and not math.isfinite(plain):
-        raise InvalidArgument(f"{name} must hold finite labels, got {plain!r}")
-    if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
-        raise InvalidArgument(f"{name} must hold labels of valid Unicode, got {shown(plain)}")
+    if needed is not None:
+        raise InvalidArgument(f"{name} must hold {needed}, got {shown(plain)}")
     return plain
+
+
+def needed_of_label(plain: object) -> str | None:
+    """What labels must be and ``plain`` is not, in words; None for a label."""
+    if not isinstance(plain, Label):
+        return "strings, numbers or booleans"
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return "finite labels"
+    if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
+        return "labels of valid Unicode"
+    return None
 
 
 def shown(value: object, width: int = 80) -> str:
@@ -112,6 +142,17 @@ def shown(value: object, width: int = 80) -> str:
     except Exception:  # not ours: an integer too long to print, a broken __repr__
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def counted(name: str, items: Sequence[object]) -> str:
+    """How many labels there are, and the first of them: "2 secrets ('ill', 'well')"."""
+    some = ", ".join(shown(item, 24) for item in items[:3]) + (", …" if len(items) > 3 else "")
+    return f"{len(items)} {name}{'s' * (len(items) != 1)} ({some})"
+
+
+def printable(value: object) -> str:
+    """``value`` as text that does nothing to a terminal: what cannot be printed is spelled out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 
 def _first_repeated(items: Sequence[Label]) -> Label | None:

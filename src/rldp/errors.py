@@ -11,10 +11,17 @@
 
     RldpWarning (UserWarning)     base of every deliberate warning
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
+    ├── PriceWarning              a design is private, but windows may have cost much of its utility
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
-A message is one sentence that names the argument, what was needed and what came.
+A message is one sentence that names the argument, what was needed and what came. Where a library is missing,
+it is the pip line that installs it: :func:`needs`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 __all__ = [
     "DataError",
@@ -22,10 +29,12 @@ __all__ = [
     "InvalidArgument",
     "InvalidArgumentType",
     "MissingDependency",
+    "PriceWarning",
     "ProtocolFileError",
     "RldpError",
     "RldpWarning",
     "UnseenSecretWarning",
+    "needs",
 ]
 
 
@@ -53,12 +62,52 @@ class MissingDependency(RldpError, ImportError):
     """A library that this function needs is not installed."""
 
 
+@contextmanager
+def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator[None]:
+    """The block imports ``library``; if that is not installed, the error is the pip line that installs it.
+
+    Parameters
+    ----------
+    purpose : str
+        What cannot be done without it: the subject of the sentence.
+    library : str
+        Its name, as people know it.
+    install : str, optional
+        What to give to pip, such as "robust-ldp[paper]"; by default the library itself.
+
+    Raises
+    ------
+    MissingDependency
+        If the block raises ImportError.
+
+    Examples
+    --------
+    >>> with needs("drawing", "crayons", install="robust-ldp[plots]"):
+    ...     import crayons
+    Traceback (most recent call last):
+    rldp.errors.MissingDependency: drawing needs crayons; pip install 'robust-ldp[plots]' installs it
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        what = library if install is None else install
+        line = f"pip install '{what}'" if "[" in what else f"pip install {what}"
+        raise MissingDependency(f"{purpose} needs {library}; {line} installs it") from error
+    except ImportError as error:
+        reason = " ".join(str(error).split())
+        raise MissingDependency(f"{purpose} needs {library}, which cannot be imported: {reason}") from error
+
+
 class RldpWarning(UserWarning):
     """Base of every warning the library gives on purpose."""
 
 
 class GapWarning(RldpWarning):
     """A design is strictly private, but its proved gap is larger than the one asked for."""
+
+
+class PriceWarning(RldpWarning):
+    """A design is strictly private, but keeping windows may have cost much of its utility."""
 
 
 class UnseenSecretWarning(RldpWarning):

@@ -18,8 +18,11 @@ from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet, checked_set
 from rldp.theory import bounds
-from rldp.theory.model import DesignProblem, Floats, ordered_pairs
-from rldp.theory.support import NestedMean, minimising_eta, worst_members
+from rldp.theory.membership import pulled_inside
+from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.nested_mean import NestedMean
+from rldp.theory.pairs import ordered_pairs, per_secret
+from rldp.theory.support import minimising_eta, worst_members
 
 __all__ = [
     "WorstCase",
@@ -71,9 +74,8 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     -------
     array (K,)
     """
-    masses = distributions.sum(axis=2)
+    masses, conditionals = per_secret(distributions)
     present = masses > 0
-    conditionals = distributions / np.where(present, masses, 1)[:, :, None]
     outputs = np.einsum("ksu,ksuy->ksy", conditionals, matrices)
     highest = outputs.max(axis=1)  # an absent secret gives zeros, which no maximum notices
     lowest = np.where(present[:, :, None], outputs, np.inf).min(axis=1)
@@ -83,7 +85,7 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     return np.asarray(np.log(ratios.max(axis=1)))
 
 
-def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion = "squared") -> float:
+def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion | None = None) -> float:
     """The paper's D*: the expected distortion E d(U, Y) under a known distribution.
 
     See ``docs/theory.md``, 'Model'.
@@ -92,9 +94,12 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     ----------
     protocol : Protocol
     distribution : array_like (|S|, |U|)
-    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
+        By default the one that the protocol was designed for; "squared" where that is not known.
     """
     p = _checked_distribution(protocol, distribution)
+    if distortion is None:
+        distortion = "squared" if protocol.guarantee is None else protocol.guarantee.distortion
     d = distortion_matrix(distortion, protocol.values, protocol.outputs)
     return float(distortions(protocol.matrix[None], p[None], d)[0])
 
@@ -185,6 +190,10 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     upper = _proved_ratio(problem, protocol, ratio)
     joint = _joint(problem, pairs[t], members[y, t])
     lower = leakage(protocol, joint)
+    if problem.privacy.enlarged:  # the larger set proves the upper bound; its member need not be one of ours
+        radius = float(uncertainty.size(sample.n, joint.size))
+        joint = pulled_inside(uncertainty.order, radius, sample.distribution, joint)
+        lower = _rounded_down(leakage(protocol, joint))
     return WorstCase(
         lower=lower,
         upper=max(lower, math.log(upper) * (1 + 1e-15) + 1e-15),
@@ -202,8 +211,7 @@ def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats
 
 def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
     value = leakage(protocol, sample.distribution)
-    masses = sample.distribution.sum(axis=1)
-    conditionals = sample.distribution / np.where(masses > 0, masses, 1)[:, None]
+    masses, conditionals = per_secret(sample.distribution)
     outputs = np.einsum("su,suy->sy", conditionals, protocol.matrix)
     seen = np.flatnonzero(masses > 0)
     high, low = outputs[seen].argmax(axis=0), outputs[seen].argmin(axis=0)
@@ -212,12 +220,17 @@ def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
     y = int(ratio.argmax())
     slack = 1e-14 * max(1.0, value) if math.isfinite(value) else 0.0
     return WorstCase(
-        lower=max(0.0, value - slack),
+        lower=_rounded_down(value),
         upper=value + slack,
         output=protocol.outputs[y],
         secrets=(protocol.secrets[seen[high[y]]], protocol.secrets[seen[low[y]]]),
         distribution=sample.distribution,
     )
+
+
+def _rounded_down(value: float) -> float:
+    """A leakage less what rounding may have added to it."""
+    return max(0.0, value - 1e-14 * max(1.0, value)) if math.isfinite(value) else value
 
 
 def _worst_ratios(
@@ -235,7 +248,7 @@ def _worst_ratios(
         Members of the projected sets that attain the ratios.
     """
     q = np.moveaxis(protocol.matrix, 2, 0)[:, pairs]  # (Y, T, 2, U)
-    mean = _pair_mean(problem, pairs)
+    mean = _pair_mean(problem)
     members = np.broadcast_to(
         np.where(mean.masses[..., None] > 0, mean.conditionals, 1 / q.shape[-1]), q.shape
     )
@@ -252,13 +265,10 @@ def _worst_ratios(
     return ratio, members
 
 
-def _pair_mean(problem: DesignProblem, pairs: NDArray[np.int64]) -> NestedMean:
-    assert problem.privacy is not None
-    order, budget = problem.privacy
-    estimate = problem.estimate[0]
-    masses = estimate.sum(axis=1)
-    conditionals = estimate / np.where(masses > 0, masses, 1)[:, None]
-    return NestedMean(order, masses[pairs], conditionals[pairs], np.full(len(pairs), budget[0]))
+def _pair_mean(problem: DesignProblem) -> NestedMean:
+    """The set of the one problem, as two groups for each pair: (T, 2, U)."""
+    mean = bounds.privacy_mean(problem)
+    return NestedMean(mean.order, mean.masses[0, 0], mean.conditionals[0, 0], mean.budget[0, 0])
 
 
 def _ratio(q: Floats, members: Floats) -> Floats:
@@ -274,7 +284,7 @@ def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> 
     """
     worst = float(max(ratio.max(), 1.0))
     pairs = ordered_pairs(len(protocol.secrets))
-    mean = _pair_mean(problem, pairs)
+    mean = _pair_mean(problem)
     q = np.moveaxis(protocol.matrix, 2, 0)[:, pairs]
     used = q.max(axis=(1, 2, 3)) > 0
     lowest = protocol.matrix.min(axis=(0, 1))[used]
@@ -306,13 +316,13 @@ def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> 
 def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> Floats:
     """A joint distribution in the set whose two conditionals are ``members`` (2, U)."""
     assert problem.privacy is not None
-    order, budget = problem.privacy
+    order, budget = problem.privacy.order, problem.privacy.budget
     estimate = problem.estimate[0]
     joint = estimate.copy()
     for secret, member in zip(pair, members, strict=True):
         mass = estimate[secret].sum()
         if mass == 0:  # any trace of it shows the conditional, and a trace costs next to nothing
-            joint[secret] = 1e-12 * min(1.0, float(budget[0])) * member
+            joint[secret] = 1e-12 * min(1.0, float(budget.min())) * member
             continue
         known = estimate[secret] > 0
         ratio = estimate[secret][known] / mass / member[known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, labels, number_array
+from rldp import _html
+from rldp._checks import Label, counted, labels, number_array, shown
 from rldp.certificate import Certificate
-from rldp.errors import InvalidArgument
+from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
-from rldp.sets import UncertaintySet
+from rldp.sets import UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.sampling import Sampler
 
-__all__ = ["Guarantee", "Protocol"]
+__all__ = ["Guarantee", "Protocol", "require_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,31 @@ class Guarantee:
     objective: float
     lower_bound: float
     certificate: Certificate
+
+    def __post_init__(self) -> None:
+        checked_set("privacy", self.privacy)
+        checked_set("utility", self.utility)
+
+    def __repr__(self) -> str:
+        most = f"expected distortion at most {self.objective!r} for {self.utility.scope}"
+        return f"<Guarantee: {self.promise}; {most}>"
+
+    @property
+    def promise(self) -> str:
+        """ε, and the distributions without which it says nothing: what the file claims, in words."""
+        if math.isinf(self.epsilon):
+            return "nothing claimed (ε = ∞)"
+        return f"ε = {self.epsilon!r} for {self.privacy.scope}{self._except_for()}"
+
+    def _except_for(self) -> str:
+        """The estimate says nothing about a secret that it does not show."""
+        counts = self.sample.counts
+        if self.privacy.size(self.sample.n, counts.size) > 0 or counts.any(axis=1).all():
+            return ""
+        unseen = (
+            shown(secret) for secret, row in zip(self.sample.secrets, counts, strict=True) if not row.any()
+        )
+        return f", and not for secrets that the sample never shows ({', '.join(unseen)})"
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -94,6 +121,36 @@ class Protocol:
         ):
             object.__setattr__(self, name, labels(name, given, table.shape[axis]))
         object.__setattr__(self, "guarantee", guarantee)
+
+    def __repr__(self) -> str:
+        size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
+        return f"<Protocol: {size} → {counted('output', self.outputs)}; {self._claim()}>"
+
+    def _claim(self) -> str:
+        return "nothing is claimed of it" if self.guarantee is None else f"claims {self.guarantee.promise}"
+
+    def _repr_html_(self) -> str:
+        """A heat map for each secret, for notebooks."""
+        most = _html.MOST_COLUMNS
+        secrets, values, outputs = self.secrets[: _html.MOST_TABLES], self.values[:most], self.outputs[:most]
+        rows = self.matrix[:, :most, :most].tolist()
+        grids = [
+            _html.grid(
+                f"P(y | {_html.short(secret)}, u)",
+                "u \\ y",
+                outputs,
+                values,
+                [[_html.probability(p) for p in row] for row in rows[s]],
+                [[_html.shade(p) for p in row] for row in rows[s]],
+            )
+            for s, secret in enumerate(secrets)
+        ]
+        cut = _html.shown_of(
+            ("secrets", len(secrets), len(self.secrets)),
+            ("values", len(values), len(self.values)),
+            ("outputs", len(outputs), len(self.outputs)),
+        )
+        return f"<div>{_html.paragraph(f'Protocol: {self._claim()}.')}{''.join(grids)}{cut}</div>"
 
     @property
     def numerators(self) -> NDArray[np.int64]:
@@ -155,6 +212,27 @@ class Protocol:
         from rldp.protocol_file.json import save
 
         save(self, path)
+
+
+def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") -> None:
+    """Refuse what is no protocol or no sample, or a sample of other secrets or values."""
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"{name} must be an rldp.Sample, got {type(sample).__name__}")
+    for which, wanted, given in (
+        ("secrets", protocol.secrets, sample.secrets),
+        ("values", protocol.values, sample.values),
+    ):
+        if wanted != given:
+            i = next((i for i, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), None)
+            found = (
+                f"{len(given)} instead of {len(wanted)}" if i is None else f"{given[i]!r} for {wanted[i]!r}"
+            )
+            raise InvalidArgument(
+                f"{name} must have the protocol's {which}, got {found}; "
+                f"give Sample.from_data {which}=protocol.{which}"
+            )
 
 
 def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, count_array, labels
+from rldp import _html
+from rldp._checks import Label, count_array, counted, labels
 
 __all__ = ["Sample"]
 
@@ -79,14 +80,18 @@ class Sample:
         secret, value : str
             Names of the two columns.
         secrets, values : sequence, optional
-            The alphabets, in the order wanted; by default what the data shows, sorted. A label
-            that is given but not in the data gets count 0; one in the data but not given is an
-            error.
+            The alphabets, in the order wanted; by default what the data shows, sorted: at most
+            1000 labels. A label that is given but not in the data gets count 0; one in the data but
+            not given is an error. Equal numbers are the same label, whatever their type, and a
+            number is not its text; but an entry of a CSV file, which has no type, is read as the
+            type of the labels that are given. Where none are, the column has the type that fits all
+            of it.
 
         Raises
         ------
         DataError
-            If the file or a column is missing or empty, or holds nulls or unknown labels.
+            If the file or a column is missing or empty, or holds nulls or unknown labels, with the
+            first such row (counted from 1) and how many there are.
         """
         from rldp.data.frames import pair_counts
 
@@ -108,6 +113,18 @@ class Sample:
     def distribution(self) -> NDArray[np.float64]:
         """P̂, the empirical distribution: (|S|, |U|)."""
         return self.counts / self.n
+
+    def __repr__(self) -> str:
+        size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
+        return f"<Sample of {self.n} draws: {size}>"
+
+    def _repr_html_(self) -> str:
+        """The counts as a table, for notebooks."""
+        secrets, values = self.secrets[: _html.MOST_COLUMNS], self.values[: _html.MOST_COLUMNS]
+        cells = [[str(count) for count in row[: len(values)]] for row in self.counts[: len(secrets)].tolist()]
+        cut = ("secrets", len(secrets), len(self.secrets)), ("values", len(values), len(self.values))
+        table = _html.grid(f"Sample of {self.n} draws", "", values, secrets, cells)
+        return f"<div>{table}{_html.shown_of(*cut)}</div>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sample):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,18 +30,31 @@ if TYPE_CHECKING:
     from rldp.sample import Sample
 
 _LARGEST_ORDER = 100.0
+_SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
+_ESTIMATE = "the estimated distribution only"
+_TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
 
-__all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet"]
+__all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet", "checked_set"]
 
 
-@dataclass(frozen=True)
-class UncertaintySet(ABC):
-    """A recipe that turns a sample into a set of distributions around its estimate."""
+class _Set(ABC):
+    """What the sets have in common; see :data:`UncertaintySet` for the sets there are."""
 
     @property
     @abstractmethod
     def order(self) -> float:
         """The λ of the power divergence."""
+
+    @property
+    @abstractmethod
+    def scope(self) -> str:
+        """Which distributions the set stands for, in words that follow 'for'.
+
+        Examples
+        --------
+        >>> ChiSquare().scope
+        'every distribution that a χ² test at level 0.05 does not reject'
+        """
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
@@ -79,7 +92,7 @@ class UncertaintySet(ABC):
 
 
 @dataclass(frozen=True)
-class Nominal(UncertaintySet):
+class Nominal(_Set):
     """The estimate alone: no robustness.
 
     Examples
@@ -93,13 +106,18 @@ class Nominal(UncertaintySet):
         """Of no consequence: a set of radius 0 is the same for every λ."""
         return 1.0
 
+    @property
+    def scope(self) -> str:
+        """The estimate alone."""
+        return _ESTIMATE
+
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """Zero, for every sample."""
         return np.zeros(np.shape(n))
 
 
 @dataclass(frozen=True, eq=False)
-class PowerDivergence(UncertaintySet):
+class PowerDivergence(_Set):
     """Confidence set of the power-divergence test of order ``lambda_`` at level 1 − ``alpha``.
 
     Parameters
@@ -107,7 +125,8 @@ class PowerDivergence(UncertaintySet):
     lambda_ : float
         Order λ ≥ 0: 1 is Pearson's χ², 2/3 Cressie and Read's choice, 0 the G-test.
     alpha : float
-        Significance level in (0, 1): asymptotically the truth is outside with probability α.
+        Significance level, at least 1e-300 and below 1: asymptotically the truth is outside with this
+        probability.
     radius : float, optional
         Radius to use instead of the one that follows from ``alpha``.
 
@@ -136,6 +155,8 @@ class PowerDivergence(UncertaintySet):
         alpha = finite_number("alpha", self.alpha)
         if not 0 < alpha < 1:
             raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+        if alpha < _SMALLEST_ALPHA:
+            raise InvalidArgument(f"alpha must be at least {_SMALLEST_ALPHA:g}, got {alpha!r}")
         object.__setattr__(self, "alpha", alpha)
         if self.radius is not None:
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
@@ -151,10 +172,26 @@ class PowerDivergence(UncertaintySet):
     def _key(self) -> tuple[float, float | None, float | None]:
         return self.lambda_, (None if self.radius is not None else self.alpha), self.radius
 
+    def __repr__(self) -> str:
+        size = f"alpha={self.alpha!r}" if self.radius is None else f"radius={self.radius!r}"
+        return f"PowerDivergence(lambda_={self.lambda_!r}, {size})"
+
     @property
     def order(self) -> float:
         """The λ of the power divergence."""
         return self.lambda_
+
+    @property
+    def scope(self) -> str:
+        """What the test does not reject, or what lies within the radius."""
+        if self.radius == 0:
+            return _ESTIMATE
+        test = _TESTS.get(self.lambda_, f"power-divergence test of order {self.lambda_!r}")
+        if self.radius is not None:
+            return (
+                f"every distribution within radius {self.radius!r} of the estimate, as a {test} measures it"
+            )
+        return f"every distribution that a {test} at level {self.alpha!r} does not reject"
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """B (λ > 0) or r (λ = 0) of the set."""
@@ -173,12 +210,18 @@ class ChiSquare(PowerDivergence):
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(1.0, alpha)
 
+    def __repr__(self) -> str:
+        return f"ChiSquare(alpha={self.alpha!r})"
+
 
 class CressieRead(PowerDivergence):
     """The set of Cressie and Read's statistic, λ = 2/3: coverage closest to nominal at small n."""
 
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(2 / 3, alpha)
+
+    def __repr__(self) -> str:
+        return f"CressieRead(alpha={self.alpha!r})"
 
 
 class GTest(PowerDivergence):
@@ -187,11 +230,28 @@ class GTest(PowerDivergence):
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(0.0, alpha)
 
+    def __repr__(self) -> str:
+        return f"GTest(alpha={self.alpha!r})"
+
+
+UncertaintySet: TypeAlias = Nominal | PowerDivergence
+"""A recipe that turns a sample into a set of distributions around its estimate.
+
+The family is closed: engine, file and judge each know these sets by name, so a set of another class, a
+subclass too, is refused instead of being taken for one of them.
+"""
+
+_KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest)
+
 
 def checked_set(name: str, value: object) -> UncertaintySet:
-    """``value`` if it is a set of distributions; otherwise an error that names ``name``."""
-    if not isinstance(value, UncertaintySet):
+    """``value`` if it is one of the sets there are; otherwise an error that names ``name``."""
+    if type(value) in _KINDS:
+        return cast(UncertaintySet, value)
+    if isinstance(value, _Set):
         raise InvalidArgumentType(
-            f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
+            f"{name} must be one of rldp's own sets, which are a closed family, got a {type(value).__name__}"
         )
-    return value
+    raise InvalidArgumentType(
+        f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
+    )

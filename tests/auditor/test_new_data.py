@@ -9,6 +9,8 @@ from scipy.stats import chi2_contingency
 import rldp
 from rldp.auditor.new_data import homogeneity
 
+pytestmark = pytest.mark.numerical
+
 COUNTS = np.array([[520, 310, 170], [140, 380, 480]])
 SETS = [rldp.ChiSquare(), rldp.CressieRead(), rldp.GTest(), rldp.PowerDivergence(2.0, radius=0.02)]
 each_set = pytest.mark.parametrize("uncertainty", SETS, ids=["χ²", "Cressie-Read", "G", "λ = 2"])
@@ -142,7 +144,7 @@ def test_a_promise_for_the_estimate_alone_is_left_by_every_other_sample():
 
 def test_the_level_decides_what_is_chance():
     protocol, new = designed(), rldp.Sample(draws(30, 0))
-    found = rldp.audit(protocol, new, level=0.999)
+    found = rldp.audit(protocol, new, alpha=0.999)
     assert found.p_value < 0.999
     assert found.drifted
     assert not rldp.audit(protocol, new).drifted
@@ -259,7 +261,7 @@ def test_a_sample_with_other_labels_is_refused(sample, message):
 def test_other_mistakes_are_told_in_one_sentence():
     with pytest.raises(rldp.InvalidArgumentType, match=r"protocol must be an rldp\.Protocol, got str"):
         rldp.audit("protocol.json", rldp.Sample(COUNTS))
-    with pytest.raises(rldp.InvalidArgument, match=r"level must lie strictly between 0 and 1, got 0\.0"):
-        rldp.audit(designed(), rldp.Sample(COUNTS), level=0)
+    with pytest.raises(rldp.InvalidArgument, match=r"alpha must lie strictly between 0 and 1, got 0\.0"):
+        rldp.audit(designed(), rldp.Sample(COUNTS), alpha=0)
     with pytest.raises(rldp.InvalidArgument, match="distortion must be 'squared'"):
         rldp.audit(designed(), rldp.Sample(COUNTS), distortion="cubed")

@@ -12,6 +12,8 @@ from instances import PROBLEMS, Answer, Instance
 from judged import judged, made_private, proved_bound, proves_private
 from problems import UNSEEN_SECRET
 
+pytestmark = pytest.mark.numerical
+
 SAMPLES = {
     "1000 draws": np.array([[300, 100, 50], [50, 250, 250]]),
     "90 draws, a zero": np.array([[30, 0, 5], [5, 25, 25]]),

@@ -50,6 +50,8 @@ def test_an_audit_is_reported(command):
     assert "P(u | s): the secrets that output" in out
     assert "• No drift" in out
     assert "• Privacy: ε* is " in out
+    promised = "Promised: ε = 0.5 for every distribution that a χ² test at level 0.05 does not reject."
+    assert f"• {promised}" in out
     sample = rldp.Sample.from_data("same.csv", secret="diagnosis", value="age")
     found = rldp.audit(rldp.load("protocol.json"), sample)
     for number in (found.epsilon, found.leakage, found.objective, found.distortion, found.privacy.divergence):
@@ -82,10 +84,10 @@ def test_a_broken_promise_fails_a_strict_audit(command, monkeypatch):
 
 
 def test_the_level_is_an_option(command):
-    assert command(*audit("same.csv", "--strict", "--level", "0.9999999"))[0] == 1
-    assert command(*audit("same.csv", "--level", "1"))[::2] == (
+    assert command(*audit("same.csv", "--strict", "--alpha", "0.9999999"))[0] == 1
+    assert command(*audit("same.csv", "--alpha", "1"))[::2] == (
         1,
-        "rldp: level must lie strictly between 0 and 1, got 1.0\n",
+        "rldp: alpha must lie strictly between 0 and 1, got 1.0\n",
     )
 
 
@@ -102,6 +104,8 @@ def test_machines_get_json(command):
     assert document["worst"]["distribution"] == found.worst.distribution.tolist()
     assert document["sample"]["secrets"] == list(SECRETS)
     assert document["sentences"] == list(found.sentences)
+    assert document["promise"] == rldp.load("protocol.json").guarantee.promise
+    assert document["alpha"] == 0.01
 
 
 def test_infinity_is_a_word_in_json_and_a_sign_in_tables(command, tmp_path):
@@ -126,12 +130,18 @@ def test_a_protocol_without_a_guarantee_is_audited_in_part(command):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("diagnosis,age\nill,0\nsick,1\n", "secrets must list every label of column 'diagnosis', but 'sick'"),
+        (
+            "diagnosis,age\nill,0\nsick,1\n",
+            "column 'diagnosis' of new.csv must hold known labels ('ill', 'well'), but row 2 has 'sick'; 1",
+        ),
         (
             "diagnosis,age\nill,0\nwell,7\nill,7\n",
-            "values must list every label of column 'age', but 7 is not",
+            "column 'age' of new.csv must hold known labels (0, 1, 2), but row 2 has '7'; 2 of 3 rows",
         ),
-        ("diagnosis,age\nill,0\nwell,\n", "column 'age' of new.csv must hold no nulls, got 1 row of 2"),
+        (
+            "diagnosis,age\nill,0\nwell,\n",
+            "column 'age' of new.csv must hold no nulls, but row 2 has no value",
+        ),
         ("diagnosis,size\nill,0\n", "new.csv has no column 'age'; it has 'diagnosis', 'size'"),
         ("diagnosis,age\n", "new.csv must hold at least one row, got none"),
     ],
@@ -142,6 +152,22 @@ def test_data_that_do_not_fit_are_one_line(command, tmp_path, text, message):
     assert (code, out) == (1, "")
     assert err.startswith(f"rldp: {message}")
     assert err.count("\n") == 1
+
+
+def test_new_data_that_look_like_numbers_are_audited_as_the_text_they_were_designed_as(command, tmp_path):
+    """Designed on 1, 2 and x; today's people are all 1 or 2. What can be released can be audited."""
+    (tmp_path / "design.csv").write_text(
+        "diagnosis,age\n" + "ill,1\nwell,2\nill,x\nwell,1\nill,2\nwell,x\n" * 9
+    )
+    (tmp_path / "today.csv").write_text("diagnosis,age\n" + "ill,1\nwell,2\nwell,1\n" * 9)
+    columns = ["--secret", "diagnosis", "--value", "age"]
+    options = ["--epsilon", "0.5", "--distortion", "hamming", "-o", "text.json"]
+    assert command("design", "design.csv", *columns, *options)[0] == 0
+    assert rldp.load("text.json").values == ("1", "2", "x")
+    assert command("release", "text.json", "today.csv", *columns, "-o", "out.csv")[::2] == (0, "")
+    code, out, err = command(*audit("today.csv", protocol="text.json"))
+    assert (code, err) == (0, "")
+    assert "New data: 27 rows" in out
 
 
 def test_a_missing_protocol_is_one_line(command):
@@ -195,6 +221,8 @@ def test_a_seed_used_again_is_reported(command, released):
     assert "every 1000 rows" in out
     document = json.loads(command(*audit_release("--json"))[1])
     assert (document["repeats"], document["ok"], document["values_known"]) == (1000, None, False)
+    assert document["alpha"] == 0.01
+    assert "confidence" not in document
 
 
 def test_columns_that_are_not_there_are_one_line(command, released):

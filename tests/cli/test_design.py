@@ -64,12 +64,11 @@ def test_the_version_is_that_of_the_package(rldp_command):
 # Success
 
 
-def test_a_large_table_is_pointed_to_the_cheaper_constraint(rldp_command, monkeypatch):
+def test_a_large_table_is_told_to_take_a_while(rldp_command, monkeypatch):
     monkeypatch.setattr(cli.design, "_LARGE", 1)
     code, _, err = rldp_command(*DESIGN)
     assert code == 0
-    assert one_line(err) == "a table of (2, 2) cells takes a while; --decoupled takes a fraction of it"
-    assert rldp_command(*DESIGN, "--decoupled")[::2] == (0, "")
+    assert one_line(err) == "2 secrets × 2 values may take minutes; a larger --gap, such as 1e-3, takes less"
 
 
 def test_the_data_are_not_written_over(rldp_command, tmp_path):
@@ -173,7 +172,8 @@ def test_a_warning_is_one_line(rldp_command, tmp_path):
         ({"data": "empty.csv"}, "empty.csv must hold a table, got an empty file"),
         (
             {"data": "nulls.csv"},
-            "column 'age' of nulls.csv must hold no nulls, got 1 row of 2 without a value",
+            "column 'age' of nulls.csv must hold no nulls, but row 2 has no value; "
+            "1 of 2 rows cannot be counted",
         ),
         ({"data": "bad\nname.csv"}, "bad name.csv must hold a table, got an empty file"),
         ({"secret": "gender"}, "data.csv has no column 'gender'; it has 'sex', 'age', 'town'"),
@@ -287,6 +287,9 @@ def test_the_demonstration_shows_the_four_problems_and_the_next_step(rldp_comman
     assert all(f"│ {problem}" in out for problem in ("NUNP", "RUNP", "NURP", "RURP"))
     assert "300 rows" in out
     assert "The RURP protocol:" in out
+    words = " ".join(out.split())
+    assert "RU and NU say whether the promised distortion holds for every distribution of the set or" in words
+    assert "letter pair" not in words
     assert "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json\n" in out
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
@@ -338,3 +341,16 @@ def test_a_terminal_without_greek_letters_gets_question_marks(tmp_path):
     done = process(*changed(**paths), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"? = 0.5" in done.stdout
+
+
+def test_a_protocol_that_is_no_better_than_a_constant_is_told(rldp_command):
+    code, out, err = rldp_command(*changed(epsilon="0.001"))
+    assert code == 0
+    assert one_line(err).startswith("warning: this protocol is hardly better than an output that ignores")
+    assert "found by" in out
+
+
+def test_a_useful_protocol_brings_no_warning(rldp_command):
+    code, out, err = rldp_command(*changed(epsilon="3"), "--privacy", "nominal", "--utility", "nominal")
+    assert (code, err) == (0, "")
+    assert "gap closed" in out

@@ -1,13 +1,14 @@
 """``rldp release``: whole files, row by row, in constant memory, all or nothing."""
 
 import gzip
+import hashlib
 import os
 import pty
 import signal
 import subprocess
 import sys
 import time
-import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,6 @@ from scipy.stats import chi2
 
 import rldp
 from commands import run_command
-from rldp import cli
 from rldp.data import readers
 from rldp.releaser.files import release_file
 
@@ -73,37 +73,148 @@ def proved(folder):
     return protocol
 
 
-def run_plainly(monkeypatch, capsys):
-    options = ["--secret", "sex", "--value", "age", "-o", "out.csv"]
-    monkeypatch.setattr(sys, "argv", ["rldp", "release", "protocol.json", "data.csv", *options])
-    with warnings.catch_warnings(), pytest.raises(SystemExit) as stopped:
-        cli.main()
-    printed = capsys.readouterr()
-    return stopped.value.code or 0, printed.out, printed.err
+@pytest.fixture
+def plainly(monkeypatch, capsys, folder):
+    """Run ``rldp release`` without --unproved: (exit code, output, errors)."""
+
+    def run(*options):
+        arguments = ["protocol.json", "data.csv", "--secret", "sex", "--value", "age", "-o", "out.csv"]
+        return run_command(monkeypatch, capsys, "release", *arguments, *options)
+
+    return run
 
 
-def test_a_protocol_is_verified_and_its_level_is_said(proved, folder, monkeypatch, capsys):
-    done = run_plainly(monkeypatch, capsys)
-    assert done == (0, "3 rows released (ε = 0.5), written to out.csv\n", "")
+SCOPE = "for every distribution that a χ² test at level 0.05 does not reject"
 
 
-def test_a_protocol_that_claims_nothing_is_released_from_with_a_warning(folder, monkeypatch, capsys):
-    code, output, errors = run_plainly(monkeypatch, capsys)
-    assert (code, output) == (0, "3 rows released (nothing proved), written to out.csv\n")
-    message = "warning: protocol.json claims nothing about privacy, so nothing is proved of this release"
-    assert errors == f"rldp: {message}\n"
+def identity(protocol):
+    """What publishes everything as it is, with the claims of another protocol."""
+    labels = protocol.secrets, protocol.values, protocol.outputs
+    return rldp.Protocol(np.broadcast_to(np.eye(3), (2, 3, 3)), *labels, guarantee=protocol.guarantee)
 
 
-def test_a_protocol_whose_table_was_changed_is_not_released_from(proved, folder, monkeypatch, capsys):
-    identity = np.broadcast_to(np.eye(3), (2, 3, 3))
-    labels = proved.secrets, proved.values, proved.outputs
-    rldp.Protocol(identity, *labels, guarantee=proved.guarantee).save("protocol.json")
-    code, _, errors = run_plainly(monkeypatch, capsys)
+def claiming(epsilon):
+    """A protocol of 'f', 'm' and 10, 20, 30 that proves just this ε."""
+    sample = rldp.Sample([[30, 10, 5], [5, 25, 25]], ["f", "m"], [10, 20, 30])
+    return rldp.design(sample, epsilon).protocol
+
+
+def test_a_protocol_is_verified_and_its_level_is_said_with_its_scope(proved, plainly):
+    assert plainly() == (0, f"3 rows released (ε = 0.5 {SCOPE}), written to out.csv\n", "")
+
+
+def test_a_protocol_that_claims_nothing_is_not_released_from(plainly, folder):
+    refused(
+        plainly(),
+        "protocol.json must prove a privacy level, but the file claims nothing: it holds a table without a "
+        "guarantee; --unproved releases all the same",
+        folder,
+    )
+    assert plainly("--unproved") == (0, "3 rows released (nothing proved), written to out.csv\n", "")
+
+
+def test_a_protocol_that_claims_no_finite_level_is_not_released_from(plainly, folder):
+    claiming(np.inf).save("protocol.json")
+    refused(
+        plainly(),
+        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved releases all the "
+        "same",
+        folder,
+    )
+    assert plainly("--unproved")[:2] == (
+        0,
+        "3 rows released (nothing claimed (ε = ∞)), written to out.csv\n",
+    )
+
+
+def test_a_protocol_whose_table_was_changed_is_not_released_from(proved, plainly, folder):
+    identity(proved).save("protocol.json")
+    code, _, errors = plainly()
     assert code == 1
     assert errors.startswith(
         "rldp: protocol.json must prove what it claims, but privacy is not proved for output "
     )
     assert not (folder / "out.csv").exists()
+    assert plainly("--unproved")[:2] == (0, "3 rows released (nothing proved), written to out.csv\n")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "options", "limit"),
+    [
+        (0.5, ["--epsilon-at-most", "0.4999999999999999"], "0.4999999999999999"),
+        (0.5, ["--epsilon-at-most", "0"], "0.0"),
+        (10.000000000000002, [], "10.0"),
+        (1e9, [], "10.0"),
+        (1e9, ["--epsilon-at-most", "1e8"], "100000000.0"),
+    ],
+)
+def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, options, limit):
+    claiming(epsilon).save("protocol.json")
+    refused(
+        plainly(*options),
+        f"protocol.json must prove a privacy level of at most {limit}, but it proves ε = {epsilon!r} "
+        f"{SCOPE}; --epsilon-at-most says what is expected",
+        folder,
+    )
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "options"),
+    [(0.5, ["0.5"]), (10.0, []), (1e9, ["1e9"]), (1e9, ["inf"]), (0.0, ["0"])],
+)
+def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
+    claiming(epsilon).save("protocol.json")
+    done = plainly(*(["--epsilon-at-most", *options] if options else []))
+    assert done == (0, f"3 rows released (ε = {epsilon!r} {SCOPE}), written to out.csv\n", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--epsilon-at-most", "1", "--unproved"],
+            "--epsilon-at-most and --unproved must not be given together: what is unproved has no ε",
+        ),
+        (["--epsilon-at-most", "nan"], "--epsilon-at-most must be a number, got NaN"),
+        (["--epsilon-at-most", "-1"], "--epsilon-at-most must be at least 0, got -1.0"),
+        (["--expect-sha256", "abc"], "--expect-sha256 must be 64 hexadecimal digits, got 'abc'"),
+        (["--expect-sha256", "g" * 64], f"--expect-sha256 must be 64 hexadecimal digits, got '{'g' * 64}'"),
+    ],
+)
+def test_expectations_that_make_no_sense_are_refused(proved, plainly, folder, options, message):
+    refused(plainly(*options), message, folder)
+
+
+def test_the_file_that_is_expected_and_no_other_is_released_from(proved, plainly, folder):
+    digest = hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest()
+    for given in (digest, digest.upper()):
+        assert plainly("--expect-sha256", given)[0] == 0
+    (folder / "out.csv").unlink()
+    claiming(0.4).save("protocol.json")
+    other = hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest()
+    message = f"protocol.json must be the file with SHA-256 {digest}, but it has {other}"
+    refused(plainly("--expect-sha256", digest), message, folder)
+    refused(plainly("--expect-sha256", digest, "--unproved"), message, folder)
+
+
+def test_what_is_verified_is_what_is_released_from(proved, plainly, folder, monkeypatch):
+    """A file that is swapped, or a pipe that shows the judge another protocol than the release."""
+    contents = iter([identity(proved).to_json().encode(), proved.to_json().encode()])
+    monkeypatch.setattr(Path, "read_bytes", lambda _: next(contents))
+    code, _, errors = plainly()
+    assert code == 1
+    assert errors.startswith("rldp: protocol.json must prove what it claims, but privacy is not proved for ")
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_protocol_can_come_through_a_pipe(proved, folder):
+    command = [sys.executable, "-m", "rldp", "release", "/dev/stdin", "data.csv"]
+    options = ["--secret", "sex", "--value", "age", "-o", "out.csv"]
+    done = subprocess.run(
+        [*command, *options], input=proved.to_json().encode(), capture_output=True, cwd=folder, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (folder / "out.csv").exists()
 
 
 # What is written
@@ -302,7 +413,9 @@ def test_an_entry_is_read_as_the_type_of_the_labels(folder, labels, text, code):
 )
 def test_an_entry_that_stands_for_no_label_is_refused(folder, labels, text):
     (folder / "data.csv").write_text(f"s,u\nx,{text}\n", encoding="utf-8")
-    with pytest.raises(rldp.DataError, match=r"^column 'u' of data.csv must hold labels .* but row 1 has '"):
+    with pytest.raises(
+        rldp.DataError, match=r"^column 'u' of data.csv must hold known labels .* but row 1 has '"
+    ):
         release_file(swap(["x"], labels), "data.csv", "out.csv", secret="s", value="u")
 
 
@@ -334,7 +447,8 @@ def test_parts_of_a_file_may_look_different(folder, monkeypatch):
 
 def test_labels_that_a_csv_file_cannot_tell_apart_are_refused(folder):
     with pytest.raises(
-        rldp.DataError, match=r"^values of the protocol must be labels that differ in a CSV file,"
+        rldp.DataError,
+        match=r"^column 'age' of data.csv must have labels that differ in a CSV file, got 1 and '1'$",
     ):
         release_file(swap(values=(1, "1")), "data.csv", "out.csv", secret="sex", value="age")
     with pytest.raises(rldp.DataError, match=r"^outputs of .* differ in a CSV file, got 1 and '1'$"):
@@ -427,7 +541,7 @@ def test_outputs_of_several_types_do_not_fit_in_parquet(command, folder):
 # What cannot be released
 
 
-UNKNOWN = "of data.csv must hold labels of the protocol"
+UNKNOWN = "of data.csv must hold known labels"
 
 
 @pytest.mark.parametrize(
@@ -466,16 +580,15 @@ def test_rows_are_counted_through_all_parts(folder, monkeypatch):
     ("column", "message"),
     [
         (pa.array([10, None, 11]), "must hold no nulls, but row 2 has no value; 2 of 3"),
-        (pa.array([10, 11, None]), "must hold labels of the protocol (10, 20, 30), but row 2 has 11; 2 of 3"),
+        (pa.array([10, 11, None]), "must hold known labels (10, 20, 30), but row 2 has 11; 2 of 3"),
         (pa.array([10.0, float("nan"), 20]), "must hold no nulls, but row 2 has no value; 1 of 3"),
         (
             pa.array(["10", "20", "30"]),
-            "must hold labels of the protocol (10, 20, 30), but row 1 has '10'; 3 of 3",
+            "must hold known labels (10, 20, 30), but row 1 has '10'; 3 of 3",
         ),
         (
             pa.array([0, 1, 2], pa.date32()),
-            "must hold strings, numbers or booleans, "
-            "but row 1 has datetime.date(1970, 1, 1) of type date; 3 of 3",
+            "must hold strings, numbers or booleans, but row 1 has an entry of type date; 3 of 3",
         ),
     ],
     ids=["null", "unknown", "NaN", "text", "dates"],
@@ -700,16 +813,6 @@ def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
     assert b"rows" in shown
 
 
-def test_a_run_that_is_asked_to_stop_leaves_nothing(tmp_path):
-    write_rows(tmp_path / "rows.csv", 3_000_000)
-    process = subprocess.Popen(arguments(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not list(tmp_path.glob(".out.csv.*")):
-        time.sleep(0.01)
-    process.terminate()
-    assert process.wait(60) == 128 + signal.SIGTERM
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["protocol.json", "rows.csv"]
-
-
 def half_way(process, folder, whole):
     """Wait until half of what a whole run wrote has been written; the name of the unfinished file."""
     while process.poll() is None:
@@ -746,6 +849,8 @@ def test_a_run_that_stops_half_way_leaves_nothing_that_looks_finished(tmp_path, 
     assert {path.name for path in tmp_path.iterdir()} == left
     if older:
         assert (tmp_path / "out.csv").read_text() == older
+    assert subprocess.run(command, capture_output=True, timeout=120).returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"protocol.json", "rows.csv", "out.csv"}
 
 
 # Five million rows

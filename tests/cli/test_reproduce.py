@@ -69,7 +69,21 @@ def test_a_comparison_that_cannot_be_made_is_one_sentence(command, monkeypatch):
     )
     code, out, _ = command("scatter-small", *SMALL)
     assert code == 0
-    assert "The comparison with CVXPY and Clarabel is left out: cvxpy not installed." in " ".join(out.split())
+    assert (
+        "The comparison with CVXPY and Clarabel is left out: cvxpy not installed; "
+        "pip install 'robust-ldp[paper]' installs both."
+    ) in " ".join(out.split())
+
+
+@pytest.mark.parametrize("library", ["joblib", "matplotlib"])
+def test_without_its_libraries_it_says_how_to_install_them(command, monkeypatch, tmp_path, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    before = set(tmp_path.iterdir())
+    code, out, err = command("scatter-small", *SMALL)
+    assert (code, out) == (1, "")
+    sentence = f"reproducing the paper needs {library}; pip install 'robust-ldp[paper]' installs it"
+    assert one_line(err) == sentence
+    assert set(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,11 @@ import pytest
 
 import rldp
 from rldp.theory.bounds import privacy_excess
-from rldp.theory.model import DesignProblem, ordered_pairs
+from rldp.theory.model import DesignProblem
+from rldp.theory.pairs import ordered_pairs
 from strategies import jeffreys, jeffreys_counts, sets_of
+
+pytestmark = pytest.mark.numerical
 
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 SIZES = (15, 75, 750, 15_000, 10**6)
@@ -36,7 +39,8 @@ def assert_sound(batch, counts, epsilon, problem, order, gap=1e-6):
 
 def assert_private_over_set(matrices, counts, epsilon, order):
     """The closed form, minimised afresh, is at most 0 for every output and pair."""
-    from rldp.theory.support import NestedMean, minimising_eta
+    from rldp.theory.nested_mean import NestedMean
+    from rldp.theory.support import minimising_eta
 
     problem = DesignProblem.of(
         counts,
@@ -51,7 +55,7 @@ def assert_private_over_set(matrices, counts, epsilon, order):
     masses = problem.estimate.sum(axis=2)
     conditionals = problem.estimate / np.where(masses > 0, masses, 1)[..., None]
     mean = NestedMean(
-        order, masses[:, None, pairs], conditionals[:, None, pairs], problem.privacy[1][:, None, None]
+        order, masses[:, None, pairs], conditionals[:, None, pairs], problem.privacy.budget[:, None]
     )
     x = np.moveaxis(matrices, 3, 1)[:, :, pairs] * np.array([1, -math.exp(epsilon)])[:, None]
     used = x.max(axis=(2, 3, 4)) > 0

@@ -1,16 +1,19 @@
 """The engine in the arrays of another library: the same protocols, certified as always."""
 
 import sys
-from importlib.util import find_spec
+from dataclasses import replace
 
 import array_api_strict
 import numpy as np
 import pytest
 
 import rldp
-from rldp.designer import routes as pipeline
+from rldp.designer import batches
 from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
+from rldp.designer.engine.settings import SETTINGS
 from strategies import jeffreys_counts
+
+pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
 
 COUNTS = jeffreys_counts(np.random.default_rng(4), 5, (3, 4), 300)
 SETS = {"chi2": rldp.ChiSquare(), "g": rldp.GTest(), "nominal": rldp.Nominal()}
@@ -28,19 +31,19 @@ class Strict(Device):
 def strict_device(monkeypatch):
     """Every name of a device means the strict library, which holds only a few problems at once."""
     monkeypatch.setattr(sys.modules["rldp.designer.api"], "device_named", lambda name: Strict("strict"))
-    monkeypatch.setattr(pipeline, "_DEVICE_BYTES", 100_000)
+    monkeypatch.setattr(batches, "SETTINGS", replace(SETTINGS, device_bytes=100_000))
 
 
 @pytest.mark.parametrize("privacy", SETS.values(), ids=SETS)
 @pytest.mark.parametrize("utility", [rldp.CressieRead(), rldp.Nominal()], ids=["robust", "nominal"])
-@pytest.mark.parametrize("decoupled", [False, True], ids=["pairs", "windows"])
-def test_another_library_gives_the_same_protocols(privacy, utility, decoupled, strict_device):
-    options = {"privacy": privacy, "utility": utility, "decoupled": decoupled}
+@pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
+def test_another_library_gives_the_same_protocols(privacy, utility, windows, strict_device):
+    options = {"privacy": privacy, "utility": utility, "windows": windows}
     wanted = rldp.design_batch(COUNTS, 0.7, **options)
     found = rldp.design_batch(COUNTS, 0.7, **options, device="strict")
     np.testing.assert_allclose(found.objective, wanted.objective, atol=2e-6)
     assert (found.lower_bound <= wanted.objective).all()
-    if not decoupled:  # the lower bound of windows rests on multipliers that are not unique
+    if not windows:  # the lower bound of windows rests on multipliers that are not unique
         np.testing.assert_allclose(found.lower_bound, wanted.lower_bound, atol=2e-6)
     for matrix, counts in zip(found.matrices, COUNTS, strict=True):
         leak = rldp.worst_case_leakage(rldp.Protocol(matrix), rldp.Sample(counts), privacy)[1]
@@ -59,12 +62,3 @@ def test_devices_have_names():
     message = r"^device must be a name such as 'cuda' or 'cupy', got 3$"
     with pytest.raises(rldp.InvalidArgumentType, match=message):
         rldp.design_batch(COUNTS, 0.7, device=3)
-
-
-@pytest.mark.parametrize(("device", "library"), [("cuda", "torch"), ("cupy", "cupy")])
-def test_a_device_needs_its_library(device, library):
-    if find_spec(library) is not None:
-        pytest.skip(f"{library} is installed")
-    message = f"^this device needs {library}, which is not installed$"
-    with pytest.raises(rldp.MissingDependency, match=message):
-        rldp.design_batch(COUNTS, 0.7, device=device)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import rldp
 from strategies import EPSILONS, ORDERS, samples, sets_of
 
+pytestmark = pytest.mark.numerical
+
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 
 

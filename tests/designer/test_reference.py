@@ -14,6 +14,8 @@ from oracles import (
 from problems import DISTORTIONS, KNOWN_PROBLEMS, KNOWN_PROBLEMS_WITHOUT_INTERIOR, UNSEEN_SECRET
 from reference import PROBLEMS, reference_design
 
+pytestmark = pytest.mark.numerical
+
 # Clarabel stops at 1e-8 in its own measures of the gap and of feasibility. On these problems its
 # objective was never off by more than 3e-6 (a relative 4e-5 where the objective is 0.006), while our
 # own proved gap is 1e-6.

@@ -19,6 +19,7 @@ G = "guarantee"
 QUICK, ALL = 300, 1000
 
 pytestmark = [
+    pytest.mark.numerical,
     pytest.mark.filterwarnings("ignore::rldp.errors.GapWarning"),
     pytest.mark.filterwarnings("ignore::rldp.errors.UnseenSecretWarning"),
 ]

@@ -14,6 +14,8 @@ from rldp.paper.figures import over_alpha
 from rldp.paper.plan import EXPERIMENTS, MULTIPLES, PRIVACY_LEVELS, tasks
 from rldp.paper.results import Results, outliers, read, summary
 
+pytestmark = pytest.mark.numerical
+
 SMALL = Settings(instances=4, secrets=2, values=3, seed=7)
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 

@@ -103,7 +103,8 @@ def test_a_part_that_was_cut_off_is_computed_again(tmp_path, expected, done):
     done.clear()
     part = tmp_path / "out" / "parts" / "vs-n-03-000000.csv"
     part.write_bytes(part.read_bytes()[:-40])
-    (tmp_path / "out" / "parts" / ".vs-n-03-000000.csv.x1y2").write_text("rest of a run that was killed")
+    killed = part.with_name(f".{part.name}.0123456789abcdef.unfinished")
+    killed.write_text("rest of a run that was killed")
     reproduce(FIGURES, tmp_path / "out", settings=SMALL)
     assert done == [part.name]
     assert bytes_of(tmp_path / "out") == expected

@@ -4,7 +4,6 @@ import errno
 import json
 import math
 import os
-import tempfile
 
 import numpy as np
 import pytest
@@ -254,6 +253,9 @@ WRONG = {
     "guarantee.utility.alpha must be a number between 0 and 1, got 0": lambda d: d[G]["utility"].update(
         alpha=0
     ),
+    "guarantee.utility.alpha must be at least 1e-300, got 1e-301": lambda d: d[G]["utility"].update(
+        alpha=1e-301
+    ),
     "guarantee.utility.'alpha' is not a key of this format": lambda d: d[G]["utility"].update(radius=1),
     "guarantee.utility must be an object, got 'nominal'": lambda d: d[G].update(utility="nominal"),
     "guarantee.distortion[0] must be a list of 3, got [1]": lambda d: d[G].update(
@@ -363,7 +365,7 @@ def test_a_folder_can_be_closed_to_us(tmp_path, protocol, monkeypatch):
     def denied(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(tempfile, "mkstemp", denied)
+    monkeypatch.setattr(os, "open", denied)
     unwritable(protocol, tmp_path / "protocol.json", "Permission denied")
     assert list(tmp_path.iterdir()) == []
 

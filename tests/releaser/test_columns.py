@@ -288,9 +288,7 @@ def test_unequal_labels_are_not(labels, entry):
     for values in ([entry], (entry,), np.array([entry]), pd.Series([entry], dtype=object)):
         if isinstance(values, np.ndarray) and values.tolist() != [entry]:
             continue  # NumPy itself changed the entry
-        with pytest.raises(
-            rldp.DataError, match=r"^values must hold labels of the protocol .*but row 1 has "
-        ):
+        with pytest.raises(rldp.DataError, match=r"^values must hold known labels .*but row 1 has "):
             protocol.release(["s"], values)
 
 
@@ -304,7 +302,7 @@ def refused(message, secrets, values, error=rldp.DataError, protocol=None):
     assert str(caught.value) == message
 
 
-UNKNOWN = "must hold labels of the protocol"
+UNKNOWN = "must hold known labels"
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array])
@@ -423,20 +421,21 @@ def test_columns_of_nothing():
 
 
 @pytest.mark.parametrize(
-    ("entry", "found"),
+    "entry",
     [
-        (datetime.date(2024, 1, 31), "datetime.date(2024, 1, 31) of type date"),
-        (decimal.Decimal(10), "Decimal('10') of type Decimal"),
-        (fractions.Fraction(10), "Fraction(10, 1) of type Fraction"),
-        (10 + 0j, "(10+0j) of type complex"),
-        (b"f", "b'f' of type bytes"),
-        ([10], "[10] of type list"),
-        ({"a": 10}, "{'a': 10} of type dict"),
-        (object, "<class 'object'> of type type"),
+        datetime.date(2024, 1, 31),
+        decimal.Decimal(10),
+        fractions.Fraction(10),
+        10 + 0j,
+        b"f",
+        [10],
+        {"a": 10},
+        object,
     ],
     ids=lambda x: type(x).__name__,
 )
-def test_entries_of_other_types(entry, found):
+def test_entries_of_other_types(entry):
+    found = f"an entry of type {type(entry).__name__}"
     message = f"must hold strings, numbers or booleans, but row 2 has {found}; 1 of 3 rows cannot be released"
     array = np.empty(3, dtype=object)
     array[:] = 10, entry, 20
@@ -476,8 +475,8 @@ def test_entries_of_other_types(entry, found):
 def test_columns_of_other_types(values):
     with pytest.raises(
         rldp.DataError,
-        match=r"^values must hold (strings, numbers or booleans|labels of the protocol \(10, 20, 30\)), "
-        r"but row 1 has .*; 2 of 2 rows cannot be released$",
+        match=r"^values must hold strings, numbers or booleans, "
+        r"but row 1 has an entry of type \w+; 2 of 2 rows cannot be released$",
     ):
         swap().release(["f"] * 2, values)
 

@@ -10,18 +10,11 @@ import pytest
 import rldp
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Witness
+from strategies import a_problem
 
-HAMMING = 1.0 - np.eye(2)
+pytestmark = pytest.mark.numerical
 
-
-def a_problem(counts, epsilon, privacy=None, utility=None):
-    return DesignProblem.of(
-        np.array([counts]),
-        np.array([epsilon]),
-        HAMMING,
-        privacy or rldp.ChiSquare(),
-        utility or rldp.ChiSquare(),
-    )
+COUNTS = np.array([[[9, 3], [2, 8]]])
 
 
 def two_sided(ratio):
@@ -44,7 +37,7 @@ def test_excess_tells_a_ratio_just_above_from_one_just_below(privacy, epsilon):
 
 
 def test_eta_below_the_largest_entry_is_raised_not_believed():
-    problem = a_problem([[9, 3], [2, 8]], 0.5)
+    problem = a_problem(counts=COUNTS, distortion="hamming")
     matrix = np.array([[[[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]]]])
     nonsense = np.full((1, 2, 2, 2), -1e6)
     excess, eta = bounds.privacy_excess(problem, matrix, nonsense)
@@ -55,11 +48,11 @@ def test_eta_below_the_largest_entry_is_raised_not_believed():
 
 def test_a_lower_bound_holds_for_any_multipliers_and_members():
     rng = np.random.default_rng(0)
-    problem = a_problem([[9, 3], [2, 8]], 0.5)
+    problem = a_problem(counts=COUNTS, distortion="hamming")
     best = rldp.design(rldp.Sample(problem.counts[0]), 0.5, distortion="hamming").objective
     mean = bounds.utility_mean(problem)
     for _ in range(50):
-        members = np.broadcast_to(bounds.estimated_members(problem, 2), (1, 2, 2, 2, 2))
+        members = np.broadcast_to(bounds.estimated_members(problem), (1, 2, 2, 2, 2))
         drawn = rng.dirichlet(np.ones(4), size=(1, 1))
         witness = Witness(
             z=rng.exponential(0.3, size=(1, 2, 2)),
@@ -70,9 +63,9 @@ def test_a_lower_bound_holds_for_any_multipliers_and_members():
 
 
 def test_the_objective_is_attained_up_to_rounding_by_the_worst_distribution():
-    problem = a_problem([[9, 3], [2, 8]], 0.5)
+    problem = a_problem(counts=COUNTS, distortion="hamming")
     matrix = np.array([[[[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]]]])
-    v = (matrix * HAMMING).sum(axis=3)
+    v = (matrix * problem.distortion).sum(axis=3)
     upper = bounds.objective(problem, matrix)[0][0]
     attained = (bounds.worst_distribution(problem, v) * v).sum()
     assert attained <= upper <= attained + 1e-8

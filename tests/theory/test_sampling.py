@@ -1,8 +1,5 @@
 """Sampling is exact: of all random integers, exactly as many give an output as its numerator says."""
 
-import os
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import rldp
-from rldp.theory.sampling import Sampler, randomness
+from rldp.theory.sampling import Sampler
+
+pytestmark = pytest.mark.numerical
 
 
 @st.composite
@@ -124,10 +123,10 @@ def test_blocks_follow_each_other():
     """The same words, whether drawn in one go or in pieces of any size, and each row its own word."""
     sampler = Sampler(np.full((3, 64), 2**46))
     rows = np.random.default_rng(0).integers(0, 3, 100_000)
-    words = randomness(9)(100_000)
+    words = np.random.PCG64(9).random_raw(100_000)
     expected = sampler.outputs(rows, (words >> np.uint64(12)).view(np.int64))
-    assert np.array_equal(sampler.draw(rows, randomness(9)), expected)
-    source = randomness(9)
+    assert np.array_equal(sampler.draw(rows, np.random.PCG64(9).random_raw), expected)
+    source = np.random.PCG64(9).random_raw
     pieces = [sampler.draw(part, source) for part in np.split(rows, [1, 77, 40_000])]
     assert np.array_equal(np.concatenate(pieces), expected)
 
@@ -197,88 +196,3 @@ def test_the_statistic_sees_a_fiftieth_of_one_row_moved():
     wrong[row, largest] -= moved
     wrong[row, (largest + 1) % 16] += moved
     assert chi_square_level(wrong, rows, drawn) < 1e-6
-
-
-# Where randomness comes from
-
-
-def test_a_seed_is_reproducible_and_its_absence_is_not():
-    assert np.array_equal(randomness(3)(1000), randomness(3)(1000))
-    assert not np.array_equal(randomness(3)(1000), randomness(4)(1000))
-    assert not np.array_equal(randomness(None)(1000), randomness(None)(1000))
-
-
-def test_without_a_seed_every_bit_is_the_operating_systems(monkeypatch):
-    asked = []
-
-    def urandom(count):
-        asked.append(count)
-        return bytes(range(8)) * (count // 8)
-
-    monkeypatch.setattr(os, "urandom", urandom)
-    words = randomness(None)(3)
-    assert asked == [24]
-    assert words.tobytes() == bytes(range(8)) * 3
-
-
-def test_global_random_state_is_neither_used_nor_moved():
-    protocol = random_protocol()
-    columns = [0] * 1000, [1] * 1000
-    np.random.seed(0)
-    before = np.random.get_state()[1].copy()
-    first = protocol.release(*columns)
-    assert np.array_equal(np.random.get_state()[1], before)
-    np.random.seed(0)
-    assert protocol.release(*columns) != first
-
-
-@pytest.mark.parametrize("seed", [0, 2**128 - 1, np.int64(5), np.uint8(5)])
-def test_seeds(seed):
-    assert len(randomness(seed)(2)) == 2
-
-
-@pytest.mark.parametrize(
-    ("seed", "error", "message"),
-    [
-        (True, rldp.InvalidArgumentType, "seed must be an integer or None, got True"),
-        (1.0, rldp.InvalidArgumentType, "seed must be an integer or None, got 1.0"),
-        ("1", rldp.InvalidArgumentType, "seed must be an integer or None, got '1'"),
-        ([1], rldp.InvalidArgumentType, r"seed must be an integer or None, got \[1\]"),
-        (-1, rldp.InvalidArgument, r"seed must lie between 0 and 2\^128 - 1, got -1"),
-        (2**128, rldp.InvalidArgument, r"seed must lie between 0 and 2\^128 - 1, got 3402.*"),
-    ],
-)
-def test_what_is_no_seed(seed, error, message):
-    with pytest.raises(error, match=f"^{message}$"):
-        random_protocol().release([0], [0], seed=seed)
-
-
-def test_threads_share_a_protocol():
-    protocol = random_protocol()
-    columns = np.zeros(200_000, dtype=int), np.zeros(200_000, dtype=int)
-    found = {}
-    threads = [
-        threading.Thread(target=lambda i=i: found.update({i: protocol.release(*columns, seed=i)}))
-        for i in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for i in range(4):
-        assert np.array_equal(found[i], protocol.release(*columns, seed=i))
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_draws_for_itself():
-    protocol = random_protocol()
-    columns = [0] * 1000, [1] * 1000
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writer, bytes(protocol.release(*columns)))
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert list(os.read(reader, 1000)) != protocol.release(*columns)
-    os.close(reader)
-    os.close(writer)

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from oracles import JointSet, divergence, exact_mean, largest_difference_by_cones, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, wilson_upper
 from rldp.sets import PowerDivergence
-from rldp.theory.support import NestedMean, minimising_eta
+from rldp.theory.nested_mean import NestedMean
+from rldp.theory.support import minimising_eta
+
+pytestmark = pytest.mark.numerical
 
 MANY = settings(max_examples=60)
 

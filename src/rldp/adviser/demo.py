@@ -13,7 +13,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.api import Design, design
+from rldp.designer.api import design
+from rldp.designer.designs import Design
 from rldp.measures import distortion, worst_case_leakage
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Nominal, UncertaintySet
@@ -37,7 +38,8 @@ class Row:
     ----------
     design : Design
     worst_leakage : (float, float)
-        Bounds on the largest ε* over the 95 % set.
+        Bounds on the largest ε* over the set: every distribution that a χ² test at level 0.05 does not
+        reject.
     nominal_distortion : float
         Expected distortion under the estimate.
     """
@@ -66,7 +68,7 @@ def adult(n: int | None = None) -> Sample:
 
 
 def compare(sample: Sample, epsilon: float) -> list[Row]:
-    """Design all four problems on ``sample`` and judge each over the 95 % set."""
+    """Design all four problems on ``sample`` and judge each over the χ² set at level 0.05."""
     rows = []
     for utility, privacy in PROBLEMS.values():
         designed = design(sample, epsilon, privacy=privacy, utility=utility)

@@ -15,9 +15,9 @@ from scipy.special import chdtrc
 from rldp import measures
 from rldp._checks import finite_number
 from rldp.distortions import Distortion
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument
 from rldp.measures import WorstCase
-from rldp.protocol import Guarantee, Protocol
+from rldp.protocol import Guarantee, Protocol, require_labels
 from rldp.sample import Sample
 from rldp.sets import UncertaintySet
 
@@ -66,8 +66,10 @@ class Audit:
         Whether the new distribution lies in the set of either promise.
     p_value : float or None
         Probability that two samples of these sizes from one distribution differ as much.
-    level : float
+    alpha : float
         Below this ``p_value`` the difference is not put down to chance.
+    promise : str or None
+        The promised ε with the distributions it holds for, in words.
     design : Sample or None
         The sample the protocol was designed on.
     worst : WorstCase or None
@@ -82,7 +84,8 @@ class Audit:
     privacy: Membership | None
     utility: Membership | None
     p_value: float | None
-    level: float
+    alpha: float
+    promise: str | None
     design: Sample | None
     worst: WorstCase | None
 
@@ -110,7 +113,7 @@ class Audit:
         """Whether the new data lie outside a set and chance does not explain it."""
         if self.privacy is None or self.utility is None or self.p_value is None:
             return None
-        return not (self.privacy.inside and self.utility.inside) and self.p_value < self.level
+        return not (self.privacy.inside and self.utility.inside) and self.p_value < self.alpha
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -130,7 +133,7 @@ class Audit:
         outside = [name for name, inside in names if not inside]
         if not outside:
             yield f"No drift: the new data lie in the sets the protocol was designed for ({chance})."
-            if self.p_value < self.level:
+            if self.p_value < self.alpha:
                 yield "They differ from the data of the design, but the promises cover that."
             return
         where = "set" if len(outside) == 1 else "sets"
@@ -141,6 +144,8 @@ class Audit:
             yield f"No drift is shown: {place}, but chance explains it ({chance}); more rows would tell."
 
     def _about_promises(self) -> Iterator[str]:
+        if self.promise is not None:
+            yield f"Promised: {self.promise}."
         if self.sound is False:
             yield "The protocol breaks its own promise: ε* exceeds ε within the set it was designed for."
         if self.private is not None:
@@ -160,7 +165,7 @@ class Audit:
 
 
 def audit(
-    protocol: Protocol, sample: Sample, *, distortion: Distortion | None = None, level: float = 0.01
+    protocol: Protocol, sample: Sample, *, distortion: Distortion | None = None, alpha: float = 0.01
 ) -> Audit:
     r"""Audit a protocol on new data.
 
@@ -180,7 +185,7 @@ def audit(
         ``Sample.from_data(…, secrets=protocol.secrets, values=protocol.values)``.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
         By default that of the guarantee. With another one D* is compared with nothing.
-    level : float
+    alpha : float
         Between 0 and 1: how improbable a difference must be to be called drift.
 
     Returns
@@ -196,10 +201,10 @@ def audit(
     >>> audit(protocol, Sample([[100, 0, 900], [900, 0, 100]])).drifted
     True
     """
-    _require_labels(protocol, sample)
-    threshold = finite_number("level", level)
+    require_labels(protocol, sample)
+    threshold = finite_number("alpha", alpha)
     if not 0 < threshold < 1:
-        raise InvalidArgument(f"level must lie strictly between 0 and 1, got {threshold!r}")
+        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {threshold!r}")
     promise = protocol.guarantee
     measure = distortion if distortion is not None or promise is None else promise.distortion
     observed = sample.distribution
@@ -212,30 +217,11 @@ def audit(
         privacy=None if promise is None else _membership(promise, promise.privacy, sample),
         utility=None if promise is None else _membership(promise, promise.utility, sample),
         p_value=None if promise is None else homogeneity(promise.sample.counts, sample.counts),
-        level=threshold,
+        alpha=threshold,
+        promise=None if promise is None else promise.promise,
         design=None if promise is None else promise.sample,
         worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
     )
-
-
-def _require_labels(protocol: Protocol, sample: Sample) -> None:
-    if not isinstance(protocol, Protocol):
-        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    if not isinstance(sample, Sample):
-        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    for name, wanted, given in (
-        ("secrets", protocol.secrets, sample.secrets),
-        ("values", protocol.values, sample.values),
-    ):
-        if wanted != given:
-            i = next((i for i, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), None)
-            found = (
-                f"{len(given)} instead of {len(wanted)}" if i is None else f"{given[i]!r} for {wanted[i]!r}"
-            )
-            raise InvalidArgument(
-                f"sample must have the protocol's {name}, got {found}; "
-                f"give Sample.from_data {name}=protocol.{name}"
-            )
 
 
 def _membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from rldp._checks import Label, finite_number, labels, real_number
-from rldp.auditor.repetition import MOST_ROWS, find_repetition
-from rldp.data.codes import Coded, coded, tallied
+from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
+from rldp.data.columns import encode, kind_of
+from rldp.data.labels import Alphabet, count_pairs, faults
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
@@ -32,8 +33,8 @@ class ReleaseAudit:
     ----------
     epsilon : float
         Lower confidence bound on the ε of whatever made the rows; 0 where they show nothing.
-    confidence : float
-        With at least this probability the bound is no larger than the true ε.
+    alpha : float
+        With at most this probability the bound is larger than the true ε.
     output : label or None
         The output that shows it; None where ``epsilon`` is 0.
     secrets : (label, label) or None
@@ -55,7 +56,7 @@ class ReleaseAudit:
     """
 
     epsilon: float
-    confidence: float
+    alpha: float
     output: Label | None
     secrets: tuple[Label, Label] | None
     frequencies: tuple[float, float] | None
@@ -78,13 +79,13 @@ class ReleaseAudit:
         return (*self._about_epsilon(), *self._about_repetition())
 
     def _about_epsilon(self) -> Iterator[str]:
-        sure = f"with confidence {self.confidence:g}"
         if self.secrets is None or self.frequencies is None:
-            yield f"The {self.rows} rows show no leakage: any ε from 0 on explains them {sure}."
+            yield f"The {self.rows} rows show no leakage: any ε from 0 on explains them."
         else:
             yield (
-                f"The ε of this release is at least {self.epsilon:.4f} {sure}: output {self.output!r} "
-                f"came in {self.frequencies[0]:.2%} of the rows with secret {self.secrets[0]!r} and in "
+                f"The ε of this release is at least {self.epsilon:.4f} (wrong with probability "
+                f"{self.alpha:g} at most): output {self.output!r} came in {self.frequencies[0]:.2%} of the "
+                f"rows with secret {self.secrets[0]!r} and in "
                 f"{self.frequencies[1]:.2%} of those with {self.secrets[1]!r}."
             )
         if self.claim is not None:
@@ -122,17 +123,17 @@ def audit_release(
     *,
     values: Any = None,
     epsilon: float | None = None,
-    confidence: float = 0.99,
+    alpha: float = 0.01,
     outputs: Iterable[Label] | None = None,
 ) -> ReleaseAudit:
     r"""Check released rows against a claimed ε, knowing nothing of the protocol that made them.
 
     With Clopper and Pearson's bounds :math:`\underline p,\overline p` on every P(y|s), each missed with
-    probability at most (1 − confidence) / (2|S||Y|), so that all hold together,
+    probability at most α / (2|S||Y|), so that all hold together,
 
     .. math:: \max_{y,s_1,s_2} \log\big(\underline p(y|s_1) / \overline p(y|s_2)\big)
 
-    (or 0) exceeds the true ε with probability at most 1 − confidence. Beside it, every lag is tested for
+    (or 0) exceeds the true ε with probability at most α. Beside it, every lag is tested for
     rows that depend on the rows so far away: the mark of a seed used twice.
 
     Assumed: given the secrets, rows are drawn independently, each with the conditional distribution of
@@ -148,8 +149,8 @@ def audit_release(
         told from randomness that repeats.
     epsilon : float, optional
         The privacy level that is claimed.
-    confidence : float
-        Between 0 and 1.
+    alpha : float
+        Between 0 and 1: the bound may be wrong with this probability.
     outputs : sequence of labels, optional
         All that could be released; by default those that were. Give it where many outputs are rare:
         the bound holds for an alphabet that was fixed before the rows were drawn.
@@ -165,31 +166,31 @@ def audit_release(
     True
     """
     claim = _claimed(epsilon)
-    level = finite_number("confidence", confidence)
-    if not 0 < level < 1:
-        raise InvalidArgument(f"confidence must lie strictly between 0 and 1, got {level!r}")
-    s = coded("secrets", secrets)
-    y = coded("released", released, None if outputs is None else labels("outputs", outputs))
-    u = None if values is None else coded("values", values)
-    for name, column in (("released", y), ("values", u)):
-        if column is not None and len(column.codes) != len(s.codes):
-            raise DataError(
-                f"{name} must have as many rows as secrets, {len(s.codes)}, got {len(column.codes)}"
-            )
-    bound, found = _lower_bound(_counts(s, y), 1 - level)
-    cells = s.codes if u is None else s.codes * len(u.labels) + u.codes
-    repetition = find_repetition(y.codes, cells, cells_are_complete=u is not None)
+    miss = finite_number("alpha", alpha)
+    if not 0 < miss < 1:
+        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {miss!r}")
+    _require_rows(secrets=secrets, released=released, **({} if values is None else {"values": values}))
+    s = encode("secrets", secrets)
+    y = encode("released", released, None if outputs is None else Alphabet(labels("outputs", outputs)))
+    u = None if values is None else encode("values", values)
+    faults(s, y, *(() if u is None else (u,))).refuse()
+    bound, found = _lower_bound(count_pairs(s, y), miss)
+    cells = s.codes.astype(np.int64)
+    if u is not None:
+        cells = cells * len(u.labels) + u.codes
+    drawn = y.codes.astype(np.int64)
+    repetition = find_repetition(drawn, cells, cells_are_complete=u is not None)
     return ReleaseAudit(
         epsilon=bound,
-        confidence=level,
+        alpha=miss,
         output=None if found is None else y.labels[found.output],
         secrets=None if found is None else (s.labels[found.high], s.labels[found.low]),
         frequencies=None if found is None else found.frequencies,
-        rows=len(s.codes),
+        rows=len(s),
         repeats=repetition.lag if repetition.score > repetition.limit else None,
         repeat_score=repetition.score,
         repeat_limit=repetition.limit,
-        varies=_vary(cells, y.codes),
+        varies=_vary(cells, drawn),
         values_known=u is not None,
         claim=claim,
     )
@@ -212,9 +213,16 @@ def _claimed(epsilon: float | None) -> float | None:
     return claim
 
 
-def _counts(s: Coded, y: Coded) -> NDArray[np.int64]:
-    shape = len(s.labels), len(y.labels)
-    return np.bincount(s.codes * shape[1] + y.codes, minlength=math.prod(shape)).reshape(shape)
+def _require_rows(**columns: Any) -> None:
+    """Refuse columns without rows, and columns of different lengths."""
+    for name, column in columns.items():
+        kind_of(name, column)
+    rows = len(columns["secrets"])
+    if rows == 0:
+        raise DataError("secrets must hold at least one row, got none")
+    for name, column in columns.items():
+        if len(column) != rows:
+            raise DataError(f"{name} must have as many rows as secrets, {rows}, got {len(column)}")
 
 
 def _lower_bound(counts: NDArray[np.int64], miss: float) -> tuple[float, _Triple | None]:

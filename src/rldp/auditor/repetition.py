@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from rldp.data.codes import tallied
-
-__all__ = ["FALSE_ALARM", "MOST_ROWS", "Repetition", "find_repetition"]
+__all__ = ["FALSE_ALARM", "MOST_ROWS", "Repetition", "find_repetition", "tallied"]
 
 FALSE_ALARM = 1e-6  # asked of the test, over all lags together
 MOST_ROWS = 2**24  # what is read of a longer release
+_DENSE = 2**22  # keys below this are counted without sorting
 _MULTIPLES = 64  # of a lag, that are looked at together
 _TESTS_PER_LAG = 4  # two scores, each with one lag alone and with its multiples
 
@@ -78,6 +77,22 @@ def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -
             if score[lag] > found.score:
                 found = Repetition(lag, float(score[lag]), limit)
     return found
+
+
+def tallied(keys: Codes) -> tuple[Codes, Codes, Codes]:
+    """The distinct keys (0 or more), the place of each row's key among them, and how often each occurs.
+
+    Examples
+    --------
+    >>> tallied(np.array([7, 3, 7]))
+    (array([3, 7]), array([1, 0, 1]), array([1, 2]))
+    """
+    if int(keys.max()) >= _DENSE:
+        found, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return found, places.astype(np.int64), counts.astype(np.int64)
+    counts = np.bincount(keys)
+    found = np.flatnonzero(counts)
+    return found, (np.cumsum(counts > 0) - 1)[keys], counts[found]
 
 
 def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:

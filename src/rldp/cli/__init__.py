@@ -1,6 +1,10 @@
 """The command ``rldp``, one module a command; they appear in its help in this order."""
 
-from rldp.cli import design, verify, release, audit, reproduce, demo  # isort: skip
+from rldp._start import leave_when_interrupted
+
+leave_when_interrupted()
+
+from rldp.cli import design, verify, release, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
-__all__ = ["app", "audit", "demo", "design", "main", "release", "reproduce", "verify"]
+__all__ = ["app", "audit", "confirm", "demo", "design", "main", "release", "reproduce", "verify"]

@@ -1,30 +1,36 @@
 """The command: arguments → one library call → exit code. The application and what its commands share.
 
-Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 130 interrupted.
+Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 3 a claim that is not confirmed,
+130 interrupted, 128 + n stopped by signal n.
 """
 
 from __future__ import annotations
 
+import errno
 import io
+import json
 import os
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TextIO
 
 import typer
 
 import rldp
+from rldp._checks import printable
+from rldp._start import allow_interruption
 from rldp.errors import InvalidArgument, RldpError, RldpWarning
 
-__all__ = ["SETS", "SET_HELP", "SetName", "app", "main", "progress", "require_writable", "say"]
+__all__ = ["SETS", "SET_HELP", "SetName", "app", "main", "progress", "require_writable", "say", "show_json"]
 
 _INTERRUPTED = 130
+_OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 app = typer.Typer(
     name="rldp",
@@ -91,30 +97,79 @@ def progress(title: str) -> Iterator[Callable[[rldp.Progress], None]]:
 
 
 def main() -> None:
-    """Run the command; a library error becomes one line and exit code 1."""
+    """Run the command; what ends it early becomes one line and an exit code."""
     warnings.showwarning = _one_line_warning
     warnings.simplefilter("always", RldpWarning)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows ? in its place
             stream.reconfigure(errors="replace")
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _stop)
+    _tidy_up_when_asked_to_stop()
+    allow_interruption()
+    code = _outcome()
+    sys.exit(code or _delivered())
+
+
+def _outcome() -> int:
+    """The exit code of the command."""
     try:
         app()
     except RldpError as error:
         say(str(error))
-        sys.exit(1)
+        return 1
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             say("interrupted")
-        raise
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         say("interrupted")
-        sys.exit(_INTERRUPTED)
+        return _INTERRUPTED
+    except OSError as error:
+        _say_refused(error)
+        return 1
+    return 0
+
+
+def _delivered() -> int:
+    """0 if everything printed has gone out; else 1 and a line about it, unless the reader left."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        _say_refused(error)
+        return 1
+    return 0
+
+
+def _say_refused(error: OSError) -> None:
+    """What the system refused. The library has sentences for files; what has no name is the output."""
+    if error.filename is not None or error.errno not in _OF_AN_OUTPUT:
+        say(f"the system refused something: {error}")
+        return
+    _discard(sys.stdout)
+    if error.errno != errno.EPIPE:
+        say(f"standard output must be writable, but it is not: {error.strerror}")
+
+
+def _discard(stream: TextIO) -> None:
+    """Send what a stream could not write nowhere, so that Python does not try again when it ends."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _tidy_up_when_asked_to_stop() -> None:
+    """What is half-written goes away; who started us with hang-ups ignored wants us to go on."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, _stop)
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
+        signal.signal(hang_up, _stop)
 
 
 def _stop(number: int, _: object) -> None:
-    """Leave in good order when asked to: what is half-written goes away."""
+    signal.signal(number, signal.SIG_IGN)  # asked twice, we still tidy up
     sys.exit(128 + number)
 
 
@@ -122,6 +177,17 @@ def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(f"warning: {message}")
 
 
+def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:
+    """JSON on standard output; what cannot be printed is escaped, as JSON allows."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
 def say(message: str) -> None:
     """One line on standard error."""
-    print("rldp:", " ".join(message.split()), file=sys.stderr)
+    if sys.stderr is None:
+        return
+    try:
+        print("rldp:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
+    except OSError:  # nobody can be told
+        _discard(sys.stderr)

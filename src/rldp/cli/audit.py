@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import app, progress, say
+from rldp.cli.app import app, progress, say, show_json
 from rldp.cli.design import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
@@ -28,7 +27,7 @@ def audit(
     distortion: Annotated[
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +40,7 @@ def audit(
     )
     with progress("Auditing"):
         found = rldp.audit(
-            loaded, sample, distortion=None if distortion is None else distortion.value, level=level
+            loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha
         )
     facts = {
         "private": found.private,
@@ -67,7 +66,9 @@ def audit_release(
     released: Annotated[str, typer.Option(help="Column that was released.")],
     value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy level that is claimed.")] = None,
-    confidence: Annotated[float, typer.Option(help="Confidence of the lower bound.")] = 0.99,
+    alpha: Annotated[
+        float, typer.Option(help="The lower bound is wrong with at most this probability.")
+    ] = 0.01,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +80,7 @@ def audit_release(
     secrets, outputs, *values = columns(data, names)
     with progress("Auditing"):
         found = rldp.audit_release(
-            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, confidence=confidence
+            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, alpha=alpha
         )
     _show(found, {"ok": found.ok}, as_json, terminal.release_report)
     if strict and (found.ok is False or found.repeats is not None):
@@ -93,8 +94,7 @@ def _show(found: Any, facts: dict[str, bool | None], as_json: bool, report: Any)
     if not as_json:
         terminal.console().print(report(found))
         return
-    document = {**facts, **_plain(found), "sentences": list(found.sentences)}
-    typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    show_json({**facts, **_plain(found), "sentences": list(found.sentences)})
 
 
 def _plain(thing: Any) -> Any:

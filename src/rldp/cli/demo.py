@@ -31,9 +31,10 @@ def demo(
         found = compare(sample, epsilon)
     screen.print(terminal.comparison(found, epsilon))
     screen.print(
-        "\nThe first letter pair says whether utility (N/R: for the estimate / for the whole set), the "
-        "second whether privacy is robust.\nThe set holds every distribution that the sample does not "
-        "rule out at level 95 %. ✗: some of them break the promised ε.\n"
+        "\nIn a problem's name R is robust and N is nominal: RU and NU say whether the promised distortion "
+        "holds for every distribution of the set or for the estimate only, RP and NP say the same of ε.\n"
+        "The set: every distribution that a χ² test at level 0.05 does not reject on this sample.\n"
+        "✓: ε holds for all of them. ✗: under some of them more leaks.\n"
     )
     screen.print("The RURP protocol:\n")
     screen.print(terminal.heat_map(found[-1].design.protocol))

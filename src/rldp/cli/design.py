@@ -11,7 +11,8 @@ import typer
 import rldp
 from rldp.cli.app import SET_HELP, SETS, SetName, app, progress, require_writable, say
 
-_LARGE = 50_000  # probabilities, from which a design takes minutes
+_LARGE = 50_000  # probabilities, from which a design may take minutes
+_NO_BETTER = 0.99  # of the distortion of an output that ignores the data
 
 
 class DistortionName(StrEnum):
@@ -38,9 +39,12 @@ def design(
         DistortionName, typer.Option(help="How far an output is from the value.")
     ] = DistortionName.squared,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
-    decoupled: Annotated[
+    windows: Annotated[
         bool,
-        typer.Option("--decoupled", help="Keep privacy by a stronger, cheaper constraint: large tables."),
+        typer.Option(
+            "--windows",
+            help="Keep privacy by a stronger, quicker constraint; it can cost much utility.",
+        ),
     ] = False,
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
@@ -50,8 +54,9 @@ def design(
     require_writable(output)
     require_other_file(output, data, "the data")
     sample = rldp.Sample.from_data(data, secret=secret, value=value)
-    if sample.counts.size * len(sample.values) > _LARGE and not decoupled and privacy is not SetName.nominal:
-        say(f"a table of {sample.counts.shape} cells takes a while; --decoupled takes a fraction of it")
+    if sample.counts.size * len(sample.values) > _LARGE:
+        secrets, values = sample.counts.shape
+        say(f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, takes less")
     with progress("Designing") as callback:
         designed = rldp.design(
             sample,
@@ -60,10 +65,14 @@ def design(
             utility=SETS[utility](alpha),
             distortion=distortion.value,
             gap=gap,
-            decoupled=decoupled,
+            windows=windows,
             callback=callback,
         )
+    if designed.objective >= _NO_BETTER * designed.constant_objective > 0:
+        say(
+            "warning: this protocol is hardly better than an output that ignores the data; "
+            "a larger --epsilon, more data, or fewer values may help"
+        )
     designed.protocol.save(output)
-    screen = terminal.console()
-    screen.print(terminal.summary(designed))
-    screen.print(f"written to {output}", soft_wrap=True, markup=False, emoji=False)
+    terminal.console().print(terminal.summary(designed))
+    terminal.say(f"written to {output}")

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-import rldp
-from rldp.cli.app import app, progress, require_writable, say
-from rldp.errors import ProtocolFileError
+from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted
+from rldp.cli.app import app, require_writable, say
 
 
 @app.command()
@@ -37,6 +36,20 @@ def release(
             "--unproved", help="Release even if the file does not prove what it claims, or claims nothing."
         ),
     ] = False,
+    epsilon_at_most: Annotated[
+        float | None,
+        typer.Option(
+            help="Refuse a protocol whose proved ε is larger.",
+            metavar="E",
+            show_default=f"{LARGEST_EPSILON:g}",
+        ),
+    ] = None,
+    expect_sha256: Annotated[
+        str | None,
+        typer.Option(
+            "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
@@ -44,24 +57,17 @@ def release(
 ) -> None:
     """Release a column of a file: draw an output for every row, in constant memory.
 
-    The protocol is verified first. Its ε covers the released column alone, not what --keep copies beside it.
+    The protocol is verified first, and refused unless it proves a finite ε of at most 10 (or what
+    --epsilon-at-most says). Its ε covers the released column alone, not what --keep copies beside it.
     """
     from rldp.data.atomic import require_other_file
     from rldp.releaser.files import release_file
     from rldp.reporter import terminal
 
+    conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
-    loaded = rldp.load(protocol)
-    with progress("Verifying"):
-        verdict = rldp.verify(protocol)
-    if loaded.guarantee is None and not unproved:
-        say(f"warning: {protocol} claims nothing about privacy, so nothing is proved of this release")
-    elif not verdict.ok and not unproved:
-        raise ProtocolFileError(
-            f"{protocol} must prove what it claims, but {verdict.reasons[0]}; "
-            "--unproved releases all the same"
-        )
+    loaded, verdict = admitted(protocol, conditions)
     if seed is not None:
         say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
     with terminal.bar("Releasing") as advance:
@@ -77,7 +83,5 @@ def release(
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
-    screen = terminal.console()
-    level = "nothing proved" if verdict.epsilon is None else f"ε = {verdict.epsilon:g}"
-    counted = f"{rows} row{'s' * (rows != 1)} released ({level})"
-    screen.print(f"{counted}, written to {output}", soft_wrap=True, markup=False, emoji=False)
+    counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
+    terminal.say(f"{counted}, written to {output}")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rldp.cli.app import SETS, SetName, app
+from rldp.errors import needs
 
 
 class RobustSetName(StrEnum):
@@ -50,7 +51,8 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
 ) -> None:
     """Make the paper's figures again, with their data and a verdict on every claim."""
-    import joblib
+    with needs("reproducing the paper", "joblib", install="robust-ldp[paper]"):
+        import joblib
 
     from rldp.paper import Settings
     from rldp.paper import reproduce as reproduce_figures
@@ -73,8 +75,6 @@ def reproduce(
             jobs=joblib.cpu_count() if jobs is None else jobs,
             advance=advance,
         )
-    screen = terminal.console()
-    screen.print(terminal.verdicts(report.claims))
-    for note in report.notes:
-        screen.print(note, markup=False, emoji=False)
-    screen.print(f"written to {report.folder}", soft_wrap=True, markup=False, emoji=False)
+    terminal.console().print(terminal.verdicts(report.claims))
+    for note in (*report.notes, f"written to {report.folder}"):
+        terminal.say(note)

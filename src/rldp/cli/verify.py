@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import rldp
-from rldp.cli.app import app, say
+from rldp.cli.app import app, say, show_json
 
 
 @app.command()
@@ -24,14 +23,17 @@ def verify(
     Exit code 0 means that every claim is proved; 1 that at least one is not.
     """
     verdict = rldp.verify(protocol)
-    typer.echo(_as_json(verdict) if as_json else str(verdict))
+    if as_json:
+        show_json(_fields(verdict), indent=2)
+    else:
+        typer.echo(str(verdict))
     if not verdict.ok:
         say(f"{protocol} is refused: {verdict.reasons[0]}")
         raise typer.Exit(1)
 
 
-def _as_json(verdict: rldp.Verdict) -> str:
+def _fields(verdict: rldp.Verdict) -> dict[str, Any]:
     fields = asdict(verdict)
     if verdict.epsilon == math.inf:
         fields["epsilon"] = "infinity"  # as in the file: JSON has no such number
-    return json.dumps(fields, ensure_ascii=False, allow_nan=False, indent=2)
+    return fields

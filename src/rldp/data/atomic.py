@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -12,11 +11,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rldp._checks import shown
+from rldp.data.scratch import clear_abandoned, growing
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpError
 
 __all__ = ["checked_path", "replacing", "require_other_file", "whole"]
-
-_UNFINISHED = ".unfinished"
 
 
 @contextmanager
@@ -26,7 +24,11 @@ def replacing(
     """A new binary file that takes the place of ``path`` when the block ends well.
 
     Until then it is a hidden file beside it whose name says that it is unfinished, and ``path`` is what
-    it was. Any exception, an interruption too, takes the hidden file away; a killed process leaves it.
+    it was. Any exception, an interruption too, takes the hidden file away; what a killed process left is
+    taken away by the next one that writes ``path``.
+
+    A new file has the permissions that the umask leaves; one that takes the place of another has that
+    one's, and its owner and group where they can be kept.
 
     Parameters
     ----------
@@ -53,18 +55,30 @@ def whole(target: Path, *, scratch_folder: Path | None = None) -> Iterator[Binar
 
     The file grows in ``scratch_folder``, on the same disk; by default beside the target.
     """
-    handle, scratch = tempfile.mkstemp(
-        dir=scratch_folder or target.parent, prefix=f".{target.name[:40]}.", suffix=_UNFINISHED
-    )
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(scratch, 0o644)
+    folder = scratch_folder or target.parent
+    clear_abandoned(folder, target.name)
+    with growing(folder, target.name, private=target.exists()) as (file, scratch):
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        if target.exists():
+            _take_permissions(scratch, target.stat())
         os.replace(scratch, target)
-    finally:
-        Path(scratch).unlink(missing_ok=True)
+
+
+def _take_permissions(scratch: Path, replaced: os.stat_result) -> None:
+    """Those of the file that is replaced; a group that cannot be kept would be another one's gain."""
+    mode = stat.S_IMODE(replaced.st_mode) & 0o777
+    if hasattr(os, "chown"):
+        try:
+            os.chown(scratch, replaced.st_uid, replaced.st_gid)
+        except OSError:
+            try:
+                os.chown(scratch, -1, replaced.st_gid)
+            except OSError:
+                mode &= ~0o070
+    os.chmod(scratch, mode)
 
 
 def checked_path(path: str | PathLike[str], name: str = "path") -> Path:

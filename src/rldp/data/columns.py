@@ -1,107 +1,139 @@
-"""Columns of every kind → codes, and codes → a column of the same kind.
+"""Columns of every kind → codes: lists, NumPy arrays, pandas, Polars, Arrow.
 
-Lists and NumPy arrays need nothing but NumPy; a data-frame library is imported where its own column comes.
+A column is taken apart into pieces of a few forms; a piece knows its distinct entries, and its codes in an
+alphabet. Lists and NumPy arrays need nothing but NumPy; a data-frame library is imported where its own
+column comes.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label
-from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
+from rldp.data.labels import Alphabet, Codes, Encoded
+from rldp.data.pieces import Array, ArrowText, NoLabels, Objects, Piece, Places, numbered, places_of, taken
+from rldp.errors import InvalidArgument, InvalidArgumentType
 
-__all__ = ["Encoded", "arrow_labels", "decode", "encode", "encode_arrow", "kind_of", "through"]
+__all__ = ["encode", "encode_texts", "is_column", "kind_of"]
 
 _BLOCK = 2**16
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """A column as codes, −1 where an entry is no label, and a way to see an entry."""
-
-    codes: Codes
-    entry: Callable[[int], object]
-
-    def __len__(self) -> int:
-        return len(self.codes)
+_LIBRARIES = (("pandas", ("Series",)), ("polars", ("Series",)), ("pyarrow", ("Array", "ChunkedArray")))
 
 
 def kind_of(name: str, column: object) -> str:
     """Which kind of column it is, or an error that lists the kinds there are."""
+    kind = _kind(column)
+    if kind is None:
+        raise InvalidArgumentType(
+            f"{name} must be a list, a NumPy array, a pandas or Polars series or an Arrow array, "
+            f"got {type(column).__name__}"
+        )
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise InvalidArgument(f"{name} must have one axis, got shape {column.shape}")
+    return kind
+
+
+def is_column(column: object) -> bool:
+    """Whether it is a column of one of the kinds there are."""
+    return _kind(column) is not None
+
+
+def _kind(column: object) -> str | None:
     if isinstance(column, list | tuple):
-        return type(column).__name__ if type(column) in (list, tuple) else "list"
+        return "tuple" if type(column) is tuple else "list"
     if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise InvalidArgument(f"{name} must have one axis, got shape {column.shape}")
         return "numpy"
-    for library, classes in (
-        ("pandas", ("Series",)),
-        ("polars", ("Series",)),
-        ("pyarrow", ("Array", "ChunkedArray")),
-    ):
+    for library, classes in _LIBRARIES:
         module = sys.modules.get(library)
         if module is not None and isinstance(column, tuple(getattr(module, c) for c in classes)):
             return library
-    raise InvalidArgumentType(
-        f"{name} must be a list, a NumPy array, a pandas or Polars series or an Arrow array, "
-        f"got {type(column).__name__}"
-    )
+    return None
 
 
-def encode(name: str, column: Any, alphabet: Alphabet) -> Encoded:
-    """The codes of a column of any kind."""
-    return _ENCODERS[kind_of(name, column)](column, alphabet)
+def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
+    """The codes of a column of any kind.
+
+    Parameters
+    ----------
+    name : str
+        What messages call the column.
+    column : list, tuple, NumPy array, pandas or Polars series, Arrow array
+    alphabet : Alphabet, optional
+        By default the labels that the column holds, sorted.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If it is no column.
+    DataError
+        If the labels are to be found and there are too many.
+
+    Examples
+    --------
+    >>> found = encode("released", ["b", "a", None])
+    >>> found.codes, found.alphabet.labels
+    (array([ 1,  0, -1], dtype=int32), ('a', 'b'))
+    """
+    kind = kind_of(name, column)
+    pieces, entry = _PIECES[kind](column), _ENTRY[kind]
+    if alphabet is None:
+        found = [piece.with_labels() for piece in pieces]
+        alphabet = Alphabet.found(name, chain.from_iterable(labels for labels, _ in found))
+        pieces = [piece for _, piece in found]
+    codes = _joined([piece.codes(alphabet) for piece in pieces])
+    return Encoded(name, codes, alphabet, lambda row: entry(column, row))
 
 
-def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
-    """The labels that ``codes`` stand for, as a column of the kind of ``like``."""
-    return _DECODERS[kind_of("values", like)](like, codes, outputs)
+def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
+    """The codes of entries of a CSV file, Arrow strings that are read as the type of the labels."""
+    pieces = [numbered(chunk) for chunk in _chunks(column)]
+    codes = [taken(alphabet.of_texts(piece.entries), piece.places) for piece in pieces]
+    return Encoded(name, _joined(codes), alphabet, lambda row: column[row].as_py())
 
 
-# Columns → codes
+def _joined(parts: list[Codes]) -> Codes:
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=np.int32), *parts])
 
 
-def _encode_objects(items: Sequence[object], alphabet: Alphabet) -> Encoded:
-    return Encoded(alphabet.of_objects(items), items.__getitem__)
+# Columns → pieces
 
 
-def _encode_numpy(array: NDArray[Any], alphabet: Alphabet) -> Encoded:
-    kind = array.dtype.kind
-    if kind in "biuU" or array.dtype in (np.float16, np.float32, np.float64):
-        codes = alphabet.of_array(np.asarray(array))
-    elif kind in "OT":
-        codes = np.empty(len(array), dtype=np.int32)
+def _of_objects(items: Sequence[object]) -> Iterator[Piece]:
+    yield Objects(items)
+
+
+def _of_numpy(array: NDArray[Any]) -> Iterator[Piece]:
+    missing = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    if array.dtype.kind in "biuU" or array.dtype in (np.float16, np.float32, np.float64):
+        yield Array(np.asarray(array), missing)
+    elif array.dtype.kind in "OT":
+        if missing is not None:
+            array = np.array(array, dtype=object)
+            array[missing] = None
         for start in range(0, len(array), _BLOCK):
-            items = np.asarray(array[start : start + _BLOCK]).tolist()
-            codes[start : start + _BLOCK] = alphabet.of_objects(items)
+            yield Objects(array[start : start + _BLOCK].tolist())
     else:
-        codes = _nothing(len(array))
-    if isinstance(array, np.ma.MaskedArray):
-        codes[np.ma.getmaskarray(array)] = NOT_A_LABEL
-    return Encoded(codes, lambda row: None if array[row] is np.ma.masked else array[row])
+        yield NoLabels(len(array))
 
 
-def _encode_pandas(series: Any, alphabet: Alphabet) -> Encoded:
+def _of_pandas(series: Any) -> Iterator[Piece]:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
-        codes = _encode_numpy(series.to_numpy(), alphabet).codes
+        yield from _of_numpy(series.to_numpy())
     elif hasattr(dtype, "categories"):
-        codes = _through(series.cat.codes.to_numpy(), alphabet.of_objects(list(dtype.categories)))
+        yield Places(series.cat.codes.to_numpy(), list(dtype.categories))
     elif hasattr(series.array, "__arrow_array__") and (arrow := _arrow()) is not None:
-        codes = encode_arrow(arrow.array(series.array), alphabet).codes
+        yield from _of_arrow(arrow.array(series.array))
     else:
-        codes = alphabet.of_objects(series.tolist())
-    return Encoded(codes, lambda row: series.iloc[row])
+        yield Objects(series.tolist())
 
 
-def _encode_polars(series: Any, alphabet: Alphabet) -> Encoded:
+def _of_polars(series: Any) -> Iterator[Piece]:
     arrow = _arrow()
     if arrow is not None and not series.dtype.is_object():
         try:
@@ -109,64 +141,39 @@ def _encode_polars(series: Any, alphabet: Alphabet) -> Encoded:
         except arrow.ArrowException:  # a type that Arrow lacks, such as integers of 128 bits
             pass
         else:
-            return Encoded(encode_arrow(column, alphabet).codes, series.__getitem__)
-    return _encode_objects(series.to_list(), alphabet)
+            yield from _of_arrow(column)
+            return
+    yield Objects(series.to_list())
 
 
-def encode_arrow(column: Any, alphabet: Alphabet) -> Encoded:
-    """The codes of an Arrow array, in chunks or not."""
-    chunks = getattr(column, "chunks", [column])
-    parts = [_chunk_codes(chunk, alphabet) for chunk in chunks]
-    codes = parts[0] if len(parts) == 1 else np.concatenate([_nothing(0), *parts])
-    return Encoded(codes, lambda row: column[row].as_py())
+def _of_arrow(column: Any) -> Iterator[Piece]:
+    yield from map(_of_chunk, _chunks(column))
 
 
-def _chunk_codes(chunk: Any, alphabet: Alphabet) -> Codes:
+def _chunks(column: Any) -> list[Any]:
+    chunks: list[Any] = getattr(column, "chunks", [column])
+    return chunks
+
+
+def _of_chunk(chunk: Any) -> Piece:
+    import pyarrow.compute
     import pyarrow.types as kinds
 
-    kind = chunk.type
-    if kinds.is_dictionary(kind):
-        return through(chunk.indices, _chunk_codes(chunk.dictionary, alphabet))
-    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
-        return _string_codes(chunk, alphabet)
-    if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind):
-        if not chunk.null_count:
-            return alphabet.of_array(chunk.to_numpy(zero_copy_only=False))
-        missing = chunk.is_null().to_numpy(zero_copy_only=False)
-        filled = chunk.fill_null(False if kinds.is_boolean(kind) else 0)
-        codes = alphabet.of_array(filled.to_numpy(zero_copy_only=False))
-        codes[missing] = NOT_A_LABEL
-        return codes
-    return _nothing(len(chunk))
-
-
-def _string_codes(chunk: Any, alphabet: Alphabet) -> Codes:
-    import pyarrow
-    import pyarrow.compute
-
-    if pyarrow.types.is_string_view(chunk.type):
-        chunk = chunk.cast(pyarrow.large_string())
-    strings = [label for label in alphabet.labels if isinstance(label, str)]
-    known = pyarrow.array(strings, chunk.type)
-    places = pyarrow.compute.index_in(chunk, value_set=known)
-    return through(places, alphabet.of_objects(strings))
-
-
-def through(places: Any, table: Codes) -> Codes:
-    """``table`` at Arrow indices; where there is none, there is no label."""
-    if places.null_count:
-        places = places.cast("int64").fill_null(NOT_A_LABEL)
-    return _through(places.to_numpy(), table)
-
-
-def _through(places: NDArray[Any], table: Codes) -> Codes:
-    """``table`` at ``places``; at −1 there is no label."""
-    codes: Codes = np.append(table, np.int32(NOT_A_LABEL))[places]
-    return codes
-
-
-def _nothing(count: int) -> Codes:
-    return np.full(count, NOT_A_LABEL, dtype=np.int32)
+    if kinds.is_run_end_encoded(chunk.type):
+        chunk = pyarrow.compute.run_end_decode(chunk)
+    encoded = kinds.is_dictionary(chunk.type)
+    kind = chunk.type.value_type if encoded else chunk.type
+    text = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
+    if not (text or kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
+        return NoLabels(len(chunk))
+    if encoded:
+        return Places(places_of(chunk.indices), chunk.dictionary.to_pylist())
+    if text:
+        return ArrowText(chunk.cast(pyarrow.large_string()) if kinds.is_string_view(kind) else chunk)
+    if not chunk.null_count:
+        return Array(chunk.to_numpy(zero_copy_only=False))
+    filled = chunk.fill_null(False if kinds.is_boolean(kind) else 0)
+    return Array(filled.to_numpy(zero_copy_only=False), chunk.is_null().to_numpy(zero_copy_only=False))
 
 
 def _arrow() -> Any:
@@ -177,87 +184,20 @@ def _arrow() -> Any:
     return pyarrow
 
 
-_ENCODERS: dict[str, Callable[[Any, Alphabet], Encoded]] = {
-    "list": _encode_objects,
-    "tuple": _encode_objects,
-    "numpy": _encode_numpy,
-    "pandas": _encode_pandas,
-    "polars": _encode_polars,
-    "pyarrow": encode_arrow,
+_PIECES: dict[str, Callable[[Any], Iterable[Piece]]] = {
+    "list": _of_objects,
+    "tuple": _of_objects,
+    "numpy": _of_numpy,
+    "pandas": _of_pandas,
+    "polars": _of_polars,
+    "pyarrow": _of_arrow,
 }
 
-
-# Codes → columns
-
-
-def _label_array(outputs: Sequence[Label]) -> NDArray[Any]:
-    """The labels in the type they share: integers, floats, booleans, text; else objects."""
-    kinds = {type(label) for label in outputs}
-    array: NDArray[Any] = np.empty(len(outputs), dtype=object)
-    array[:] = outputs
-    if kinds <= {int, float} and all(-(2**63) <= label < 2**63 for label in array):
-        return array.astype(np.int64 if kinds == {int} else np.float64)
-    if kinds == {bool}:
-        return array.astype(np.bool_)
-    return array
-
-
-def _decode_list(like: Any, codes: Codes, outputs: Sequence[Label]) -> list[Label]:
-    table: NDArray[Any] = np.empty(len(outputs), dtype=object)
-    table[:] = outputs
-    listed: list[Label] = table[codes].tolist()
-    return listed
-
-
-def _decode_tuple(like: Any, codes: Codes, outputs: Sequence[Label]) -> tuple[Label, ...]:
-    return tuple(_decode_list(like, codes, outputs))
-
-
-def _decode_numpy(like: Any, codes: Codes, outputs: Sequence[Label]) -> NDArray[Any]:
-    table = _label_array(outputs)
-    if all(isinstance(label, str) for label in outputs):
-        table = table.astype(np.str_)
-    return table[codes]
-
-
-def _decode_pandas(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
-    import pandas
-
-    labels = pandas.Series(_label_array(outputs)).infer_objects()
-    return pandas.Series(labels.array.take(codes), index=like.index, name=like.name)
-
-
-def _decode_polars(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
-    import polars
-
-    return polars.Series(like.name, arrow_labels(outputs)).gather(codes)
-
-
-def _decode_arrow(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
-    import pyarrow
-
-    column = arrow_labels(outputs).take(pyarrow.array(codes))
-    return pyarrow.chunked_array([column]) if isinstance(like, pyarrow.ChunkedArray) else column
-
-
-def arrow_labels(outputs: Sequence[Label]) -> Any:
-    """The labels as an Arrow array, which holds one type only."""
-    import pyarrow
-
-    array = _label_array(outputs)
-    if array.dtype == object and not all(isinstance(label, str) for label in outputs):
-        raise DataError(
-            "outputs of the protocol must be of one type, and integers of 64 bits, to stand in an Arrow, "
-            "Parquet or Polars column"
-        )
-    return pyarrow.array(array)
-
-
-_DECODERS: dict[str, Callable[[Any, Codes, Sequence[Label]], Any]] = {
-    "list": _decode_list,
-    "tuple": _decode_tuple,
-    "numpy": _decode_numpy,
-    "pandas": _decode_pandas,
-    "polars": _decode_polars,
-    "pyarrow": _decode_arrow,
+_ENTRY: dict[str, Callable[[Any, int], object]] = {
+    "list": lambda items, row: items[row],
+    "tuple": lambda items, row: items[row],
+    "numpy": lambda array, row: None if array[row] is np.ma.masked else array[row],
+    "pandas": lambda series, row: series.iloc[row],
+    "polars": lambda series, row: series[row],
+    "pyarrow": lambda column, row: column[row].as_py(),
 }

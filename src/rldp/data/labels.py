@@ -1,33 +1,45 @@
-"""Entries of a column → codes: where each stands in an alphabet. NumPy only.
+"""Labels become integers here: entries → codes, and one sentence for what is no label. NumPy only.
 
-Two labels are the same where Python calls them equal, as in :meth:`rldp.Sample.from_data`: 1 is 1.0, and
-neither is "1". What is no label of the alphabet has the code −1.
+The code of an entry is its place in an :class:`Alphabet`, which is given, or found in the entries and sorted.
+Two labels are the same where Python calls them equal: 1 is 1.0, and neither is "1". Only an entry of a CSV
+file, which has no type, is read as what the labels are (:meth:`Alphabet.of_texts`). What is no label of the
+alphabet has the code −1, and :func:`faults` says why.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, repeat
-from typing import Any, TypeAlias
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label
+from rldp._checks import Label, needed_of_label, shown
+from rldp.data.lookup import NOT_A_LABEL, Codes, Finder, among_neighbours, among_numbers, among_texts
 from rldp.errors import DataError
 
-__all__ = ["NOT_A_LABEL", "Alphabet", "Codes", "is_label"]
+__all__ = [
+    "MOST_LABELS",
+    "NOT_A_LABEL",
+    "Alphabet",
+    "Codes",
+    "Encoded",
+    "Faults",
+    "count_pairs",
+    "faults",
+    "is_label",
+]
 
-Codes: TypeAlias = NDArray[np.int32]
-
-NOT_A_LABEL = -1
+MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may be more
 _BLOCK = 2**15
 _LARGEST_TABLE = 2**16
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
+_NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
 
 _WHOLE = re.compile(r"[ \t]*(?:-?[0-9]{1,100}|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
 _NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
@@ -38,26 +50,54 @@ _TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1"), True) | dict.fromkeys(
 
 def is_label(kind: type) -> bool:
     """Whether entries of this type can be labels."""
-    return issubclass(kind, _LABEL_KINDS) and not issubclass(kind, np.timedelta64)
+    return issubclass(kind, _LABEL_KINDS) and not issubclass(kind, _NO_LABEL_KINDS)
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Alphabet:
-    """The labels of one axis of a protocol, in order.
+    """The labels that a column may hold, in order.
 
     Examples
     --------
     >>> alphabet = Alphabet([10, 2.5, "a"])
     >>> alphabet.of_objects(["a", 10.0, None, "10"])
     array([ 2,  0, -1, -1], dtype=int32)
+    >>> alphabet.of_texts(["a", "10.0", "ten"])
+    array([ 2,  0, -1], dtype=int32)
     """
 
     labels: tuple[Label, ...]
     index: dict[Label, int]
 
-    def __init__(self, labels: Sequence[Label]) -> None:
+    def __init__(self, labels: Iterable[Label]) -> None:
         object.__setattr__(self, "labels", tuple(labels))
-        object.__setattr__(self, "index", {label: code for code, label in enumerate(labels)})
+        object.__setattr__(self, "index", {label: code for code, label in enumerate(self.labels)})
+
+    @classmethod
+    def found(cls, name: str, entries: Iterable[object]) -> Alphabet:
+        """The labels among ``entries``, each once: numbers in order, then text in order.
+
+        Of labels that are equal, such as 1 and 1.0, the first is taken. ``name`` is what a message
+        calls the entries.
+
+        Raises
+        ------
+        DataError
+            If there are more than :data:`MOST_LABELS`.
+
+        Examples
+        --------
+        >>> Alphabet.found("values", ["b", 10, None, 9.5, "b", "a"]).labels
+        (9.5, 10, 'a', 'b')
+        """
+        plain = (entry.item() if isinstance(entry, np.generic) else entry for entry in entries)
+        labels: dict[Any, None] = dict.fromkeys(item for item in plain if needed_of_label(item) is None)
+        if len(labels) > MOST_LABELS:
+            raise DataError(
+                f"{name} must have at most {MOST_LABELS} distinct labels, got {len(labels)}; "
+                "group or round them first"
+            )
+        return cls(sorted(labels, key=lambda label: (isinstance(label, str), label)))
 
     @cached_property
     def _kinds(self) -> set[type]:
@@ -82,30 +122,41 @@ class Alphabet:
 
     def of_array(self, entries: NDArray[Any]) -> Codes:
         """Codes of an array of booleans, integers, floats of at most 64 bits, or fixed-width text."""
-        find = self._finder(entries.dtype)
+        find = self.finder(entries.dtype)
         codes = np.empty(len(entries), dtype=np.int32)
         for start in range(0, len(entries), _BLOCK):
             codes[start : start + _BLOCK] = find(entries[start : start + _BLOCK])
         return codes
 
-    def of_text(self, text: str) -> int:
-        """The code of an entry of a CSV file, read as the type of the labels.
+    def finder(self, dtype: np.dtype[Any]) -> Finder:
+        """What :meth:`of_array` does with one block of entries of a type."""
+        if dtype.kind == "U":
+            texts = {label: code for label, code in self.index.items() if isinstance(label, str)}
+            return among_texts(texts, dtype.newbyteorder("="))
+        numbers = {label: code for label, code in self.index.items() if not isinstance(label, str)}
+        if dtype.kind == "f":
+            return among_numbers({x: c for x, c in numbers.items() if _is_float(x)}, np.dtype(np.float64))
+        wide = np.dtype(np.int64 if dtype.kind == "i" else np.uint64)
+        limits = np.iinfo(wide)
+        whole = {int(x): c for x, c in numbers.items() if x == int(x) and limits.min <= x <= limits.max}
+        if whole and max(whole) - min(whole) < _LARGEST_TABLE:
+            return among_neighbours(whole)
+        return among_numbers(whole, wide)
 
-        The text itself if it is a label; else, where some labels are numbers, the number that it
-        stands for; else, where some are booleans, the boolean.
+    def of_texts(self, texts: Sequence[str | None]) -> Codes:
+        """Codes of entries of a CSV file, each read as the type of the labels.
+
+        It is the text itself if that is a label; else, where some labels are numbers, the number that it
+        stands for; else, where some are booleans, the boolean. What the rest of the column looks like
+        does not matter.
         """
+        return np.fromiter(map(self._of_text, texts), dtype=np.int32, count=len(texts))
+
+    def _of_text(self, text: str | None) -> int:
+        if text is None:
+            return NOT_A_LABEL
         code = self.index.get(text)
         return self._of_reading(text) if code is None else code
-
-    def require_readable(self, name: str) -> None:
-        """Refuse an alphabet in which a text stands for two labels."""
-        for label in self.labels:
-            other = self._of_reading(label) if isinstance(label, str) else NOT_A_LABEL
-            if other != NOT_A_LABEL:
-                raise DataError(
-                    f"{name} of the protocol must be labels that differ in a CSV file, "
-                    f"got {self.labels[other]!r} and {label!r}"
-                )
 
     def _of_reading(self, text: str) -> int:
         """The code of the number or boolean that ``text`` stands for."""
@@ -121,19 +172,15 @@ class Alphabet:
             code = self.index.get(_TRUTHS[text])
         return NOT_A_LABEL if code is None else code
 
-    def _finder(self, dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
-        if dtype.kind == "U":
-            texts = {label: code for label, code in self.index.items() if isinstance(label, str)}
-            return _among_texts(texts, dtype.newbyteorder("="))
-        numbers = {label: code for label, code in self.index.items() if not isinstance(label, str)}
-        if dtype.kind == "f":
-            return _among_sorted({x: c for x, c in numbers.items() if _is_float(x)}, np.dtype(np.float64))
-        wide = np.dtype(np.int64 if dtype.kind == "i" else np.uint64)
-        limits = np.iinfo(wide)
-        whole = {int(x): c for x, c in numbers.items() if x == int(x) and limits.min <= x <= limits.max}
-        if whole and max(whole) - min(whole) < _LARGEST_TABLE:
-            return _among_neighbours(whole)
-        return _among_sorted(whole, wide)
+    def require_readable(self, name: str) -> None:
+        """Refuse an alphabet in which a text stands for two labels; ``name``: the column of a CSV file."""
+        for label in self.labels:
+            other = self._of_reading(label) if isinstance(label, str) else NOT_A_LABEL
+            if other != NOT_A_LABEL:
+                raise DataError(
+                    f"{name} must have labels that differ in a CSV file, "
+                    f"got {self.labels[other]!r} and {label!r}"
+                )
 
 
 def _integers(items: Sequence[Any]) -> NDArray[np.int64] | None:
@@ -152,57 +199,111 @@ def _is_float(number: float) -> bool:
         return False
 
 
-def _among_neighbours(codes: dict[int, int]) -> Callable[[NDArray[Any]], Codes]:
-    """By a table from the smallest integer to the largest."""
-    lowest, size = min(codes), max(codes) - min(codes) + 1
-    table = np.full(size + 1, NOT_A_LABEL, dtype=np.int32)
-    for number, code in codes.items():
-        table[number - lowest] = code
-    shift = np.uint64(lowest % 2**64)
-
-    def find(block: NDArray[Any]) -> Codes:
-        place = block.astype(np.uint64)  # modulo 2^64: what is too small becomes too large
-        place -= shift
-        np.minimum(place, np.uint64(size), out=place)
-        return table[place.view(np.int64)]
-
-    return find
+# Columns as codes
 
 
-def _among_sorted(codes: dict[Any, int], dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
-    """By bisection."""
-    if not codes:
-        return lambda block: np.full(len(block), NOT_A_LABEL, dtype=np.int32)
-    known = np.array(sorted(codes), dtype=dtype)
-    table = np.array([codes[number] for number in sorted(codes)], dtype=np.int32)
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A column as codes, −1 where an entry is no label of the alphabet.
 
-    def find(block: NDArray[Any]) -> Codes:
-        wide = block.astype(dtype)
-        place = np.minimum(np.searchsorted(known, wide), len(known) - 1)
-        return np.where(known[place] == wide, table[place], np.int32(NOT_A_LABEL))
+    Attributes
+    ----------
+    name : str
+        What messages call the column.
+    codes : int32 array (n,)
+    alphabet : Alphabet
+    entry : callable
+        Row, from 0 → the entry that stands there.
+    """
 
-    return find
+    name: str
+    codes: Codes
+    alphabet: Alphabet
+    entry: Callable[[int], object]
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Those of the alphabet."""
+        return self.alphabet.labels
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
 
-def _among_texts(codes: dict[str, int], dtype: np.dtype[Any]) -> Callable[[NDArray[Any]], Codes]:
-    """By a sum over the letters that differs from label to label; equal sums are compared in full."""
-    width = dtype.itemsize // 4
-    fitting = [label for label in codes if len(label) <= width and not label.endswith("\0")]
-    if not fitting:
-        return lambda block: np.full(len(block), NOT_A_LABEL, dtype=np.int32)
-    known = np.array(fitting, dtype=dtype)
-    table = np.array([codes[label] for label in fitting], dtype=np.int32)
+def count_pairs(first: Encoded, second: Encoded) -> NDArray[np.int64]:
+    """How often each label of one column stands beside each of the other, where all entries are labels."""
+    shape = len(first.labels), len(second.labels)
+    pairs = first.codes.astype(np.int64) * shape[1] + second.codes
+    return np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def sums(block: NDArray[Any], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        letters = np.ascontiguousarray(block, dtype=dtype).view(np.uint32).reshape(len(block), width)
-        return letters @ factors
 
-    draws = (np.random.PCG64(i).random_raw(width) for i in count())
-    factors = next(f for f in draws if len(np.unique(sums(known, f))) == len(known))
-    place_of = _among_sorted({int(x): i for i, x in enumerate(sums(known, factors))}, np.dtype(np.uint64))
+# What is no label
 
-    def find(block: NDArray[Any]) -> Codes:
-        place = place_of(sums(block, factors))
-        return np.where(known[place] == block, table[place], np.int32(NOT_A_LABEL))
 
-    return find
+@dataclass(frozen=True)
+class Faults:
+    """Rows of a table that cannot be used.
+
+    Attributes
+    ----------
+    rows : int
+        How many were looked at.
+    at_fault : int
+        How many of them have an entry that is no label.
+    first : str or None
+        What is wrong with the first of these.
+    """
+
+    rows: int = 0
+    at_fault: int = 0
+    first: str | None = None
+
+    def and_in(self, *columns: Encoded) -> Faults:
+        """These, and those of the rows that follow."""
+        found = _at_fault(columns)
+        first = _first(columns, self.rows) if found and self.first is None else self.first
+        return Faults(self.rows + len(columns[0]), self.at_fault + found, first)
+
+    def refuse(self, purpose: str = "counted") -> None:
+        """Raise the one sentence about them, if there are any; ``purpose``: what rows cannot be then."""
+        if self.first is not None:
+            raise DataError(f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}")
+
+
+def faults(*columns: Encoded) -> Faults:
+    """The rows in which an entry of the columns, all of one length, is no label."""
+    return Faults().and_in(*columns)
+
+
+def _at_fault(columns: Sequence[Encoded]) -> int:
+    if not len(columns[0]) or all(column.codes.min() >= 0 for column in columns):
+        return 0
+    return int(np.count_nonzero(np.logical_or.reduce([column.codes < 0 for column in columns])))
+
+
+def _first(columns: Sequence[Encoded], before: int) -> str:
+    """About the first row at fault; ``before``: how many rows came earlier."""
+    firsts = [int(np.argmax(column.codes < 0)) for column in columns]
+    row, which = min((row, i) for i, row in enumerate(firsts) if columns[i].codes[row] < 0)
+    column = columns[which]
+    return _reason(column.name, column.entry(row), column.alphabet, before + row + 1)
+
+
+def _reason(name: str, entry: object, alphabet: Alphabet, row: int) -> str:
+    if _is_missing(entry):
+        return f"{name} must hold no nulls, but row {row} has no value"
+    plain = entry.item() if isinstance(entry, np.generic) and is_label(type(entry)) else entry
+    needed = needed_of_label(plain)
+    if not is_label(type(plain)):
+        return f"{name} must hold {needed}, but row {row} has an entry of type {type(plain).__name__}"
+    if needed is not None:
+        return f"{name} must hold {needed}, but row {row} has {shown(plain)}"
+    some = ", ".join(shown(label, 24) for label in alphabet.labels[:3])
+    more = ", …" if len(alphabet.labels) > 3 else ""
+    return f"{name} must hold known labels ({some}{more}), but row {row} has {shown(plain)}"
+
+
+def _is_missing(entry: object) -> bool:
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(entry, float | np.floating) and bool(np.isnan(entry))

@@ -1,28 +1,183 @@
-"""CSV and Parquet files → parts of bounded size: codes of the two columns, and the columns to keep.
+"""CSV and Parquet files → columns as codes: whole, or part by part beside the columns to keep.
 
-An entry of a CSV file has no type. It is read as the type of the protocol's labels, never as what the rest
-of the column looks like, so that a file of any size is read alike from its first row to its last.
+An entry of a CSV file has no type. Where the labels are known, it is read as what they are, never as what the
+rest of the column looks like: every file is then read alike, by whoever reads it, from its first row to its
+last. Where they are not, the column has the narrowest type that fits all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from rldp._checks import shown
+from rldp.data.columns import encode, encode_texts
+from rldp.data.labels import Alphabet, Encoded
+from rldp.data.quotes import Watched
+from rldp.errors import DataError, needs
 
-from rldp.data.columns import Encoded, encode_arrow, through
-from rldp.data.frames import NULLS, is_parquet, reading, require_columns, table_file
-from rldp.data.labels import Alphabet
-from rldp.errors import DataError
+__all__ = [
+    "NULLS",
+    "Columns",
+    "Part",
+    "Parts",
+    "column_name",
+    "is_parquet",
+    "read_encoded",
+    "read_parts",
+    "read_table",
+    "require_columns",
+]
 
-__all__ = ["Columns", "Part", "Parts", "read_parts"]
-
+NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 _BYTES = 2**20  # of a CSV file, in one part
 _ROWS = 2**16  # of a Parquet file
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".lz4": "lz4", ".zst": "zstd"}
+
+
+# What a file is
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the name is that of a Parquet file; all others are CSV."""
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def column_name(column: str, source: str | Path) -> str:
+    """What messages call a column of a file or data frame."""
+    return f"column {column!r} of {source}"
+
+
+def require_columns(present: Sequence[str], wanted: Sequence[str], source: str | Path) -> None:
+    """Refuse a table in which a column that is wanted is missing or there twice."""
+    for column in wanted:
+        if column not in present:
+            names = ", ".join(map(repr, present[:30])) + (", …" if len(present) > 30 else "")
+            raise DataError(f"{source} has no column {column!r}; it has {names or 'no columns'}")
+        if present.count(column) > 1:
+            raise DataError(f"{source} must have one column {column!r}, got several")
+
+
+def _table_file(path: Path) -> int:
+    """The size in bytes of a file that may hold a table, or one sentence about why it cannot."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        raise DataError(f"data must be a file that exists, got {shown(str(path))}") from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = "the folder" if stat.S_ISDIR(status.st_mode) else "the device or pipe"
+        raise DataError(f"data must be a CSV or Parquet file, got {kind} {str(path)!r}")
+    if status.st_size == 0:
+        raise DataError(f"{path} must hold a table, got an empty file")
+    return status.st_size
+
+
+_WITH_A_ROW = re.compile(r"(Expected \d+ columns, got \d+).*", re.DOTALL)  # nobody's row belongs in a message
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """The block reads ``path`` with pyarrow; what goes wrong becomes one sentence."""
+    with needs("reading files", "pyarrow"):
+        import pyarrow
+        import pyarrow.csv
+        import pyarrow.parquet
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} must be UTF-8 text, got other bytes in the header") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        said = _WITH_A_ROW.sub(r"\1", str(error)).split("\n")[0]
+        reason = "".join(c if c.isprintable() else "?" for c in said)
+        raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
+
+
+# Whole files
+
+
+def read_encoded(path: Path, columns: Mapping[str, Alphabet | None]) -> list[Encoded]:
+    """Columns of a file as codes, each in the alphabet given for it, or in the one that is found."""
+    table = read_table(path, list(columns), known=[c for c, a in columns.items() if a is not None])
+    encoded = []
+    for column, alphabet in columns.items():
+        name = column_name(column, path)
+        if alphabet is None or is_parquet(path):
+            encoded.append(encode(name, table[column], alphabet))
+        else:
+            alphabet.require_readable(name)
+            encoded.append(encode_texts(name, table[column], alphabet))
+    return encoded
+
+
+def read_table(path: Path, columns: Sequence[str], known: Sequence[str] = ()) -> Any:
+    """Columns of a file as an Arrow table.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+        Which to read.
+    known : sequence of str
+        Those of them whose labels are known: in a CSV file they are left as text.
+    """
+    _table_file(path)
+    with _reading(path):
+        import pyarrow.parquet
+
+        if not is_parquet(path):
+            return _read_csv(path, columns, known)
+        require_columns(pyarrow.parquet.read_schema(path).names, columns, path)
+        return pyarrow.parquet.read_table(path, columns=list(columns), read_dictionary=list(columns))
+
+
+def _read_csv(path: Path, columns: Sequence[str], known: Sequence[str]) -> Any:
+    import pyarrow.csv
+
+    require_columns(_open_csv(path)[0].schema.names, columns, path)
+    types = dict.fromkeys(known, pyarrow.string())
+    table = _whole_csv(path, columns, types)
+    found = {column: table.schema.field(column).type for column in columns}
+    for column, kind in found.items():
+        if pyarrow.types.is_binary(kind):
+            raise DataError(f"{column_name(column, path)} must be UTF-8 text, got other bytes")
+    dates = {column: pyarrow.string() for column, kind in found.items() if pyarrow.types.is_temporal(kind)}
+    if dates:  # a label is the text that stands there
+        table = _whole_csv(path, columns, types | dates)
+    return table
+
+
+def _whole_csv(path: Path, columns: Sequence[str], types: dict[str, Any]) -> Any:
+    import pyarrow.csv
+
+    file = _Followed(path)
+    with file.parsed(path):
+        return pyarrow.csv.read_csv(file, **_csv_options(list(columns), types))
+
+
+def _csv_options(
+    columns: list[str] | None, types: dict[str, Any] | None, nulls: list[str] = NULLS
+) -> dict[str, Any]:
+    """How every CSV file is read: an entry in quotes is never null, and may hold line breaks."""
+    import pyarrow.csv
+
+    return {
+        "parse_options": pyarrow.csv.ParseOptions(newlines_in_values=True),
+        "convert_options": pyarrow.csv.ConvertOptions(
+            include_columns=columns,
+            column_types=types,
+            null_values=nulls,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    }
+
+
+# Part by part
 
 
 @dataclass(frozen=True)
@@ -61,94 +216,90 @@ class Parts:
 
 def read_parts(path: Path, columns: Columns, secrets: Alphabet, values: Alphabet, *, text: bool) -> Parts:
     """Open a file; columns kept from a CSV file are Arrow strings if ``text``, else bytes as they stand."""
-    size = table_file(path)
-    with reading(path):
+    size = _table_file(path)
+    pair = {columns.secret: secrets, columns.value: values}
+    with _reading(path):
         if is_parquet(path):
-            return _parquet_parts(path, columns, secrets, values)
-        secrets.require_readable("secrets")
-        values.require_readable("values")
-        return _csv_parts(path, size, columns, (secrets, values), text)
+            return _parquet_parts(path, columns, pair)
+        return _csv_parts(path, size, columns, pair, text)
 
 
-def _parquet_parts(path: Path, columns: Columns, secrets: Alphabet, values: Alphabet) -> Parts:
+def _parquet_parts(path: Path, columns: Columns, pair: dict[str, Alphabet]) -> Parts:
     import pyarrow.parquet
 
     file = pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
     schema = file.schema_arrow
-    require_columns(schema.names, columns.names, str(path))
+    require_columns(schema.names, columns.names, path)
     total = max(1, file.metadata.num_rows)
 
     def parts() -> Iterator[Part]:
         rows = 0
-        with reading(path):
+        with _reading(path):
             for batch in file.iter_batches(_ROWS, columns=columns.names):
                 rows += batch.num_rows
-                yield Part(
-                    encode_arrow(batch.column(columns.secret), secrets),
-                    encode_arrow(batch.column(columns.value), values),
-                    [batch.column(name) for name in columns.keep],
-                    rows / total,
-                )
+                secrets, values = (encode(column_name(c, path), batch.column(c), a) for c, a in pair.items())
+                yield Part(secrets, values, [batch.column(name) for name in columns.keep], rows / total)
 
     return Parts([schema.field(name).remove_metadata() for name in columns.keep], parts())
 
 
-def _csv_parts(
-    path: Path, size: int, columns: Columns, alphabets: tuple[Alphabet, Alphabet], text: bool
-) -> Parts:
+def _csv_parts(path: Path, size: int, columns: Columns, pair: dict[str, Alphabet], text: bool) -> Parts:
     import pyarrow
 
-    require_columns(_open_csv(path)[0].schema.names, columns.names, str(path))
-    label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    pair, position = _open_csv(path, dict.fromkeys((columns.secret, columns.value), label), nulls=NULLS)
+    before = _identity(path)
+    require_columns(_open_csv(path)[0].schema.names, columns.names, path)
+    for column, alphabet in pair.items():
+        alphabet.require_readable(column_name(column, path))
+    labels, file = _open_csv(path, dict.fromkeys(pair, pyarrow.string()))
     kind = pyarrow.string() if text else pyarrow.binary()
     kept = iter(_open_csv(path, dict.fromkeys(columns.keep, kind), nulls=[""])[0]) if columns.keep else None
 
     def parts() -> Iterator[Part]:
-        with reading(path):
-            for batch in pair:
+        with _reading(path), file.parsed(path):
+            for batch in labels:
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
                     raise DataError(f"{path} must not change while it is read, but it did")
-                yield Part(
-                    _encode_texts(batch.column(columns.secret), alphabets[0]),
-                    _encode_texts(batch.column(columns.value), alphabets[1]),
-                    [beside.column(name) for name in columns.keep],
-                    min(1.0, position() / size),
+                secrets, values = (
+                    encode_texts(column_name(c, path), batch.column(c), a) for c, a in pair.items()
                 )
+                cells = [beside.column(name) for name in columns.keep]
+                yield Part(secrets, values, cells, min(1.0, file.position() / size))
+            if _identity(path) != before:  # another file, perhaps with the rows of other people
+                raise DataError(f"{path} must not change while it is read, but it did")
 
     return Parts([pyarrow.field(name, kind) for name in columns.keep], parts())
 
 
 def _open_csv(
-    path: Path, types: dict[str, Any] | None = None, *, nulls: list[str] | None = None
-) -> tuple[Any, Callable[[], int]]:
-    """A stream of the columns in ``types`` (all if None), and how many bytes of the file it has read.
-
-    An entry in quotes is never null.
-    """
+    path: Path, types: dict[str, Any] | None = None, nulls: list[str] = NULLS
+) -> tuple[Any, _Followed]:
+    """A stream of the columns in ``types`` (all if None), and the file that it reads."""
     import pyarrow.csv
 
-    raw = pyarrow.OSFile(str(path))
-    codec = _CODECS.get(path.suffix.lower())
-    options = pyarrow.csv.ConvertOptions(
-        include_columns=None if types is None else list(types),
-        column_types=types,
-        null_values=nulls,
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    stream = pyarrow.csv.open_csv(
-        raw if codec is None else pyarrow.CompressedInputStream(raw, codec),
-        read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-        convert_options=options,
-    )
-    return stream, raw.tell
+    file = _Followed(path)
+    with file.parsed(path):
+        stream = pyarrow.csv.open_csv(
+            file,
+            read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
+            **_csv_options(None if types is None else list(types), types, nulls),
+        )
+    return stream, file
 
 
-def _encode_texts(column: Any, alphabet: Alphabet) -> Encoded:
-    """The codes of texts that are read as labels; each distinct text is read once."""
-    texts = column.dictionary.to_pylist()
-    table = np.fromiter(map(alphabet.of_text, texts), dtype=np.int32, count=len(texts))
-    return Encoded(through(column.indices, table), lambda row: column[row].as_py())
+class _Followed(Watched):
+    """A CSV file, compressed or not."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow
+
+        raw = pyarrow.OSFile(str(path))
+        codec = _CODECS.get(path.suffix.lower())
+        super().__init__(raw if codec is None else pyarrow.CompressedInputStream(raw, codec))
+        self.position: Callable[[], int] = raw.tell
+        """How many bytes of the file have been read, as they are on the disk."""
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from rldp._checks import Label
-from rldp.data.columns import arrow_labels
-from rldp.data.frames import NULLS, is_parquet
+from rldp.data.decoding import arrow_labels
 from rldp.data.labels import Codes
+from rldp.data.readers import NULLS, is_parquet
 from rldp.errors import DataError
 
 __all__ = ["Writer", "writer_for"]

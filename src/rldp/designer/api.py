@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
 from rldp.certificate import Certificate
+from rldp.designer.batches import solve_batch
+from rldp.designer.certify import Solved
+from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
-from rldp.designer.routes import Solved, solve_batch
 from rldp.distortions import Distortion, distortion_matrix
-from rldp.errors import GapWarning, InvalidArgument, InvalidArgumentType, UnseenSecretWarning
+from rldp.errors import (
+    GapWarning,
+    InvalidArgument,
+    InvalidArgumentType,
+    PriceWarning,
+    UnseenSecretWarning,
+)
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, UncertaintySet, checked_set
@@ -25,46 +33,7 @@ from rldp.theory.model import DesignProblem, Floats
 __all__ = ["Batch", "Design", "design", "design_batch"]
 
 _CHI_SQUARE = ChiSquare()
-
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """A designed protocol and what is proved of it.
-
-    Attributes
-    ----------
-    problem : str
-        "NUNP", "NURP", "RUNP" or "RURP": (non)robust utility, (non)robust privacy.
-    protocol : Protocol
-    objective : float
-        Largest expected distortion of that very protocol over the utility set, rounded up.
-    lower_bound : float
-        No private protocol has a smaller objective; rounded down.
-    certificate : Certificate
-        The numbers that prove all three.
-    """
-
-    problem: str
-    protocol: Protocol
-    objective: float
-    lower_bound: float
-    certificate: Certificate
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Designed protocols for many samples of one shape.
-
-    Attributes
-    ----------
-    matrices : array (K, |S|, |U|, |Y|)
-    objective, lower_bound : array (K,)
-        As in :class:`Design`.
-    """
-
-    matrices: Floats
-    objective: Floats
-    lower_bound: Floats
+_COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
 
 
 def design(
@@ -76,7 +45,7 @@ def design(
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
-    decoupled: bool = False,
+    windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
 ) -> Design:
     r"""Design the private protocol with the smallest distortion.
@@ -104,11 +73,11 @@ def design(
         The alphabet of Y; by default that of U.
     gap : float
         Asked for: objective − lower_bound ≤ gap·max(1, objective).
-    decoupled : bool
-        Keep privacy by a stronger constraint, under which alphabets of thousands of cells can be
-        designed for: one window for the probability of an output, whatever the secret. Private all
-        the same, at some cost of distortion; ``lower_bound`` still holds for every private protocol and
-        bounds that cost, ``gap`` only asks for the best protocol of this kind.
+    windows : bool
+        Keep privacy by a stronger constraint: one window for the probability of an output, whatever the
+        secret. Alphabets of thousands of cells can then be designed for. Private all the same, at a cost
+        of distortion that can be large; ``gap`` asks for the best protocol of this kind only, while
+        ``lower_bound`` still holds for every private protocol, so the two show what it may have cost.
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
         large batch.
@@ -122,6 +91,8 @@ def design(
     GapWarning
         If the problem is too ill-conditioned for the asked gap; the protocol is private all the
         same, and its bounds are true.
+    PriceWarning
+        If ``windows`` may have cost more than all that privacy needs.
     UnseenSecretWarning
         If a nominal privacy constraint has to leave out a secret without data.
 
@@ -135,6 +106,7 @@ def design(
     >>> designed.objective - designed.lower_bound <= 1e-6
     True
     """
+    started = time.perf_counter()
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     names = sample.values if outputs is None else labels("outputs", outputs)
@@ -142,11 +114,13 @@ def design(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
-    problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
-    solved = solve_batch(problem, _checked_gap(gap), callback)
-    _warn_gap(problem, solved, gap)
-    return _as_design(solved, sample, names, problem, privacy, utility)
+    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback)
+    _warn_open(problem, solved, gap, windows)
+    status = Status(
+        str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
+    )
+    return _as_design(solved, sample, names, problem, privacy, utility, status)
 
 
 def design_batch(
@@ -158,7 +132,7 @@ def design_batch(
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
-    decoupled: bool = False,
+    windows: bool = False,
     device: str | None = None,
     callback: Callable[[Progress], None] | None = None,
 ) -> Batch:
@@ -172,7 +146,7 @@ def design_batch(
     counts : array_like of int, shape (K, |S|, |U|)
     epsilon : float, or array_like (K,)
         One level for all samples, or one for each.
-    privacy, utility, distortion, outputs, gap, decoupled, callback
+    privacy, utility, distortion, outputs, gap, windows, callback
         As in :func:`design`; values are labelled 0, 1, 2, …
     device : str, optional
         Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
@@ -190,6 +164,7 @@ def design_batch(
     >>> batch.matrices.shape, batch.objective.shape
     ((2, 2, 2, 2), (2,))
     """
+    started = time.perf_counter()
     home = device_of(counts)
     array = count_array("counts", in_memory(counts) if home != CPU else counts, ndim=3)
     values = tuple(range(array.shape[2]))
@@ -198,14 +173,16 @@ def design_batch(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
-    problem = replace(problem, decoupled=bool(decoupled))
     _warn_unseen(problem)
-    solved = solve_batch(
-        problem, _checked_gap(gap), callback, home if device is None else device_named(device)
-    )
-    _warn_gap(problem, solved, gap)
+    place = home if device is None else device_named(device)
+    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback, device=place)
+    _warn_open(problem, solved, gap, windows)
     found = (solved.matrix, solved.objective, solved.lower_bound)
-    return Batch(*(found if home == CPU else map(home.array, found)))
+    status = BatchStatus(
+        solved.route.astype(str), solved.steps, solved.reason.astype(str), time.perf_counter() - started
+    )
+    matrices, objective, lower_bound = found if home == CPU else map(home.array, found)
+    return Batch(matrices, objective, lower_bound, status)
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
@@ -244,17 +221,25 @@ def _warn_unseen(problem: DesignProblem) -> None:
         )
 
 
-def _warn_gap(problem: DesignProblem, solved: Solved, gap: float) -> None:
-    """Unless the gap is to protocols that robust windows forbid; nominal ones are privacy itself."""
-    if problem.decoupled and problem.privacy is not None:
-        return
-    reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
-    missed = ~(reached <= gap)
-    if missed.any():
+def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool) -> None:
+    """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
+    missed, by_windows = ~solved.closes(gap), windows and problem.privacy is not None
+    costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
+    if missed.any() and not by_windows:
+        reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
         warnings.warn(
             f"{missed.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
             f"of {np.nanmax(reached):.2g} instead of {gap:.2g}",
             GapWarning,
+            stacklevel=3,
+        )
+    if costly.any() and by_windows:
+        worst = int(np.argmax(np.where(costly, solved.objective - solved.lower_bound, -np.inf)))
+        warnings.warn(
+            f"windows may be costly in {costly.sum()} of {len(missed)} designs: the distortion promised is "
+            f"{solved.objective[worst]:.4g}, and privacy alone is known to need only "
+            f"{solved.lower_bound[worst]:.4g}; without windows the design takes longer and is never worse",
+            PriceWarning,
             stacklevel=3,
         )
 
@@ -266,6 +251,7 @@ def _as_design(
     problem: DesignProblem,
     privacy: UncertaintySet,
     utility: UncertaintySet,
+    status: Status,
 ) -> Design:
     weighs_members = solved.z[0].any() and not (
         solved.constant[0] or problem.privacy is None or _are_estimates(problem, solved)
@@ -275,7 +261,7 @@ def _as_design(
         eta_utility=None if problem.utility is None else float(solved.eta_utility[0, 0]),
         multipliers=None if solved.constant[0] else solved.z[0],
         members=solved.members[0] if weighs_members else None,
-        distribution=None if problem.utility is None or problem.enlarged_utility else solved.distribution[0],
+        distribution=None if problem.utility is None or problem.utility.enlarged else solved.distribution[0],
     )
     objective, lower_bound = float(solved.objective[0]), float(solved.lower_bound[0])
     guarantee = Guarantee(
@@ -290,10 +276,9 @@ def _as_design(
     )
     protocol = Protocol(solved.matrix[0], sample.secrets, sample.values, outputs, guarantee=guarantee)
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
-    return Design(kind, protocol, objective, lower_bound, certificate)
+    return Design(kind, protocol, objective, lower_bound, certificate, status)
 
 
 def _are_estimates(problem: DesignProblem, solved: Solved) -> bool:
-    if not (problem.enlarged_privacy or problem.decoupled):
-        return False
-    return np.array_equal(solved.members, estimated_members(problem, solved.members.shape[1]))
+    """Whether the members are the estimated conditionals, which a file need not hold."""
+    return np.array_equal(solved.members, estimated_members(problem))

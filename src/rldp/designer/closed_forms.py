@@ -5,14 +5,51 @@ See ``docs/theory.md``, 'Special cases'.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import replace
 
+import numpy as np
+
+from rldp.designer.certify import Solved, certified
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.routes import Route
+from rldp.theory import bounds
 from rldp.theory.bounds import objective, worst_distribution
-from rldp.theory.dyadic import DENOMINATOR
+from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem, Floats, Witness
 
-__all__ = ["best_constant", "best_single_output", "nearly_unconstrained", "unconstrained_witness"]
+__all__ = [
+    "best_constant",
+    "best_single_output",
+    "nearly_unconstrained",
+    "solve_constant",
+    "solve_single_output",
+    "solve_unconstrained",
+    "unconstrained_witness",
+]
+
+
+def solve_single_output(problem: DesignProblem) -> Solved:
+    """Always the same output: private at every ε and for every distribution."""
+    return _private_for_all(problem, best_single_output(problem), Route.SINGLE_OUTPUT)
+
+
+def solve_unconstrained(problem: DesignProblem) -> Solved:
+    """The best output for each value, with a trace of all others: private for every distribution."""
+    return _private_for_all(problem, nearly_unconstrained(problem), Route.UNCONSTRAINED)
+
+
+def solve_constant(problem: DesignProblem, gap: float) -> Solved:
+    """ε = 0 over a set: only protocols that ignore secret and value are private."""
+    matrix, distribution = best_constant(problem, gap)
+    solved = _private_for_all(problem, on_grid(matrix), Route.CONSTANT)
+    bound = np.minimum(bounds.constant_lower_bound(problem, distribution), solved.objective)
+    constant = np.ones(len(matrix), dtype=bool)
+    return replace(solved, lower_bound=bound, distribution=distribution, constant=constant)
+
+
+def _private_for_all(problem: DesignProblem, matrix: Floats, route: Route) -> Solved:
+    eta = bounds.trivial_eta(problem, matrix)
+    return certified(problem, matrix, eta, unconstrained_witness(problem), route)
 
 
 def nearly_unconstrained(problem: DesignProblem) -> Floats:
@@ -77,33 +114,51 @@ def best_constant(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
 
 
 def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
-    from scipy.optimize import linprog
-
+    """The game of one problem, in units in which a linear program loses no digits."""
+    problem, gap = _in_its_unit(problem, gap)
     _, secrets, values = problem.counts.shape
-    outputs = problem.distortion.shape[1]
-    cuts: list[NDArray[np.float64]] = [problem.estimate.sum(axis=1) @ problem.distortion]
-    members = [problem.estimate]
-    mixture = np.full(outputs, 1 / outputs)
-    for _ in range(500):
-        # Minimise t over the mixture q and t subject to cut·q ≤ t.
-        program = linprog(
-            np.append(np.zeros(outputs), 1.0),
-            A_ub=np.hstack([np.concatenate(cuts), -np.ones((len(cuts), 1))]),
-            b_ub=np.zeros(len(cuts)),
-            A_eq=np.append(np.ones(outputs), 0.0)[None],
-            b_eq=[1.0],
-            bounds=[(0, 1)] * outputs + [(None, None)],
-        )
-        mixture = np.clip(program.x[:outputs], 0, None)
-        mixture /= mixture.sum()
-        matrix = np.broadcast_to(mixture, (1, secrets, values, outputs)).copy()
-        member = worst_distribution(problem, (matrix * problem.distortion).sum(axis=3))
-        weights = -program.ineqlin.marginals
-        proof = np.tensordot(weights / weights.sum(), np.stack(members), axes=1)
+    members, proof = [problem.estimate], problem.estimate
+    matrix = best_single_output(problem)
+    for _ in range(SETTINGS.game_rounds):
+        found = _best_mixture(np.concatenate([m.sum(axis=1) @ problem.distortion for m in members]))
+        if found is None:
+            break
+        mixture, weights = found
+        matrix = np.broadcast_to(mixture, (1, secrets, values, len(mixture))).copy()
+        proof = np.tensordot(weights, np.stack(members), axes=1)
         reached = objective(problem, matrix)[0][0]
         proved = np.einsum("ksu,uy->ky", proof, problem.distortion).min()
         if reached - proved <= 0.5 * gap * max(1.0, reached):
             break
-        members.append(member)
-        cuts.append(member.sum(axis=1) @ problem.distortion)
+        members.append(worst_distribution(problem, (matrix * problem.distortion).sum(axis=3)))
     return matrix, proof
+
+
+def _in_its_unit(problem: DesignProblem, gap: float) -> tuple[DesignProblem, float]:
+    """The problem with its largest distortion for a unit, and the gap that means the same there."""
+    unit = problem.scale or 1.0
+    return replace(problem, distortion=problem.distortion / unit), gap * max(1.0, 1 / unit)
+
+
+def _best_mixture(cuts: Floats) -> tuple[Floats, Floats] | None:
+    """The mixture q of outputs with the smallest max of ``cuts``·q, and the weights that prove it.
+
+    None where the linear program fails.
+    """
+    from scipy.optimize import linprog
+
+    rounds, outputs = cuts.shape
+    program = linprog(
+        np.append(np.zeros(outputs), 1.0),  # t, subject to cuts·q ≤ t
+        A_ub=np.hstack([cuts, -np.ones((rounds, 1))]),
+        b_ub=np.zeros(rounds),
+        A_eq=np.append(np.ones(outputs), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, 1)] * outputs + [(None, None)],
+    )
+    if program.x is None:
+        return None
+    mixture, weights = np.clip(program.x[:outputs], 0, None), np.clip(-program.ineqlin.marginals, 0, None)
+    if not (mixture.sum() > 0 and weights.sum() > 0):
+        return None
+    return mixture / mixture.sum(), weights / weights.sum()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import shown
-from rldp.errors import InvalidArgument, InvalidArgumentType, MissingDependency
+from rldp.errors import InvalidArgument, InvalidArgumentType, needs
 from rldp.theory.namespace import Array
 
 __all__ = ["CPU", "Device", "device_named", "device_of", "in_memory"]
@@ -42,7 +42,7 @@ class Device:
         if self.library != "torch":
             yield
             return
-        torch = _imported("torch")
+        torch = import_module("torch")
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
@@ -67,9 +67,11 @@ def device_named(name: str | None) -> Device:
     if not isinstance(name, str):
         raise InvalidArgumentType(f"device must be a name such as 'cuda' or 'cupy', got {shown(name)}")
     if name == "cupy":
-        _imported("cupy")
+        with needs("device='cupy'", "CuPy", install="robust-ldp[cupy]"):
+            import_module("cupy")
         return Device("cupy")
-    torch = _imported("torch")
+    with needs(f"device={name!r}", "PyTorch", install="robust-ldp[cuda]"):
+        torch = import_module("torch")
     place = "cpu" if name == "torch" else name
     try:
         torch.zeros(1, device=place)
@@ -91,10 +93,3 @@ def in_memory(x: Array) -> NDArray[Any]:
     if array_api_compat.is_torch_array(x):
         return np.asarray(x.detach().cpu())
     return np.asarray(x.get()) if array_api_compat.is_cupy_array(x) else np.asarray(x)
-
-
-def _imported(library: str) -> Any:
-    try:
-        return import_module(library)
-    except ImportError as error:
-        raise MissingDependency(f"this device needs {library}, which is not installed") from error

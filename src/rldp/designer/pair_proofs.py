@@ -1,4 +1,4 @@
-r"""From windows back to pairs: what a solution of the decoupled problem proves about the real one.
+r"""From windows back to pairs: what a solution that keeps windows proves about the real problem.
 
 Windows are a stronger constraint than privacy, so a protocol that keeps them is private; its proof is made
 anew, pair by pair. A lower bound on all private protocols needs multipliers and members of pairs: the
@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rldp.designer.engine.algebra.cores import on_every_core
+from rldp.designer.engine.cores import on_every_core
+from rldp.designer.engine.settings import SETTINGS
 from rldp.theory import bounds
-from rldp.theory.model import DesignProblem, Floats, Witness, ordered_pairs
+from rldp.theory.model import DesignProblem, Floats, Witness
+from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import minimising_eta
 
 __all__ = ["estimate_witness", "pair_eta", "pair_witness"]
-
-_PART_BYTES = 2**20  # of pairs handled together: they fit a cache, and the slowest holds up few others
-_SHIPMENTS = 30
 
 
 def pair_eta(problem: DesignProblem, matrix: Floats) -> Floats:
@@ -47,7 +46,7 @@ def pair_witness(problem: DesignProblem, rows: Witness) -> Witness:
 
 def estimate_witness(problem: DesignProblem, rows: Witness) -> Witness:
     """The same from windows under the estimate, whose members are the estimated conditionals."""
-    members = bounds.estimated_members(problem, rows.z.shape[1])
+    members = bounds.estimated_members(problem)
     return Witness(_pair_weights(rows.z), members, rows.distribution)
 
 
@@ -64,7 +63,7 @@ def _shipped(supply: Floats, demand: Floats) -> Floats:
     Alternately scaling rows and columns; the last scaling never exceeds either margin.
     """
     plan = supply[..., :, None] * demand[..., None, :] * (1 - np.eye(supply.shape[-1]))
-    for _ in range(_SHIPMENTS):
+    for _ in range(SETTINGS.shipments):
         plan = plan * _ratio(supply, plan.sum(axis=-1))[..., :, None]
         plan = plan * _ratio(demand, plan.sum(axis=-2))[..., None, :]
     return np.asarray(plan * np.minimum(_ratio(supply, plan.sum(axis=-1)), 1)[..., :, None])
@@ -77,5 +76,5 @@ def _ratio(wanted: Floats, found: Floats) -> Floats:
 def _parts(pairs: Floats) -> list[slice]:
     """Runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
     outputs = pairs.shape[1]
-    count = max(1, _PART_BYTES * outputs // max(pairs.nbytes, 1))
+    count = max(1, SETTINGS.proof_bytes * outputs // max(pairs.nbytes, 1))
     return [slice(i, i + count) for i in range(0, outputs, count)]

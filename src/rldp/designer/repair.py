@@ -9,19 +9,15 @@ proof is checked on the result, and the trace is enlarged where the check fails.
 
 from __future__ import annotations
 
-from math import gcd
-
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.bounds import privacy_excess
-from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.dyadic import on_grid
 from rldp.theory.model import DesignProblem, Floats
 
-__all__ = ["equalised", "repaired"]
-
-_NUMBERS = 2**22  # in one array of the search for targets
-_FOLDING_BUDGET = 2e-8  # share of the objective that folding may cost
+__all__ = ["repaired"]
 
 
 def repaired(
@@ -50,7 +46,7 @@ def repaired(
     e = np.exp(problem.epsilon)
     interior = (e - 1)[:, None] * uniform  # how far inside the uniform protocol is, per output
     share = np.zeros(len(matrix))
-    for _ in range(12):
+    for _ in range(SETTINGS.repairs):
         rounded = on_grid(_mixed(matrix, uniform[:, None, None, :], share))
         excess, proof = privacy_excess(problem, rounded, _mixed_eta(eta, uniform, e, share))
         unused = ~used[:, :, None] & np.ones(excess.shape, dtype=bool)
@@ -59,7 +55,7 @@ def repaired(
         proved = worst < 0
         if proved.all():
             break
-        more = np.maximum(np.maximum(4 * share, 4 * worst), 1e-15)
+        more = share + np.maximum(2 * worst, SETTINGS.least_trace)
         share = np.where(proved, share, np.minimum(more, 1.0))
     return rounded, proof, proved
 
@@ -87,10 +83,10 @@ def _folded(
     """
     k, outputs = len(matrix), matrix.shape[3]
     largest = matrix.max(axis=(1, 2))
-    kept = largest >= np.minimum(1e-3, 0.5 * largest.max(axis=1, keepdims=True))
+    kept = largest >= np.minimum(SETTINGS.rare, 0.5 * largest.max(axis=1, keepdims=True))
     increase = problem.distortion[:, None, :] - problem.distortion[:, :, None]  # (U, y, y')
     peak = matrix.max(axis=1)  # (K, U, y)
-    some = max(1, _NUMBERS // (k * peak.shape[1] * outputs))
+    some = max(1, SETTINGS.target_numbers // (k * peak.shape[1] * outputs))
     cost = np.concatenate(
         [
             np.max(peak[:, :, y : y + some, None] * increase[:, y : y + some], axis=1)
@@ -104,7 +100,7 @@ def _folded(
     order = np.argsort(price, axis=1)
     spent = np.cumsum(np.take_along_axis(price, order, axis=1), axis=1)
     affordable = np.zeros((k, outputs), dtype=bool)
-    np.put_along_axis(affordable, order, spent <= _FOLDING_BUDGET * reached[:, None], axis=1)
+    np.put_along_axis(affordable, order, spent <= SETTINGS.folding_budget * reached[:, None], axis=1)
     target = np.where(affordable, target, np.arange(outputs))
     merge = np.eye(outputs)[target]  # (K, y, y')
     matrix = np.einsum("ksuy,kyz->ksuz", matrix, merge)
@@ -112,54 +108,3 @@ def _folded(
     if eta is not None:
         eta = np.einsum("kytb,kyz->kztb", eta, merge)
     return matrix, eta, ~affordable
-
-
-def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
-    r"""A protocol near ``matrix`` whose outputs have exactly the same distribution for every secret.
-
-    With integers K over the denominator, secret s gives output y with probability
-    :math:`\sum_u N_{su} K_{suy} / (N_s D)`. Put :math:`K_{suy} = M_y + X_{suy}`: the probabilities
-    are all :math:`M_y/D` iff :math:`\sum_u N_{su} X_{suy} = 0`, and rows sum iff
-    :math:`\sum_y X_{suy} = 0`. Choosing X freely away from one value and one output, as multiples
-    that divide out, determines the rest in integers.
-
-    Parameters
-    ----------
-    counts : int array (|S|, |U|)
-    matrix : array (|S|, |U|, |Y|)
-        With conditionals that are nearly equal.
-
-    Returns
-    -------
-    array (|S|, |U|, |Y|) on the grid, or None if the counts are too large for the grid.
-    """
-    seen = counts.sum(axis=1) > 0
-    conditionals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    common = np.einsum("su,suy->sy", conditionals, matrix)[seen].mean(axis=0)
-    target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
-    for power in range(-13, 0):
-        share = 10.0**power
-        pulled = np.where(seen[:, None, None], (1 - share) * matrix + share * target, matrix)
-        result = on_grid(pulled[None])[0]
-        for s in np.flatnonzero(seen):
-            result[s] = _balanced(counts[s], result[s], target)
-        if (result >= 0).all():
-            return np.asarray(result)
-    return None
-
-
-def _balanced(counts: NDArray[np.int64], rows: Floats, target: Floats) -> Floats:
-    """Rows (U, Y) of one secret, moved by less than a few grains' multiples to meet ``target``."""
-    n = [int(count) for count in counts]
-    u0, y0 = int(np.argmax(counts)), int(np.argmax(target))
-    units = [[int(x) for x in row] for row in np.rint((rows - target) * DENOMINATOR)]
-    for u, row in enumerate(units):
-        if n[u] == 0 or u == u0:
-            continue
-        grain = n[u0] // gcd(n[u], n[u0])
-        row[:] = [grain * round(x / grain) for x in row]
-        row[y0] -= sum(row)
-    others = [u for u in range(len(n)) if n[u] and u != u0]
-    units[u0] = [-sum(n[u] * units[u][y] for u in others) // n[u0] for y in range(len(target))]
-    result = target + np.array(units, dtype=np.float64) / DENOMINATOR
-    return np.where(counts[:, None] > 0, result, rows)

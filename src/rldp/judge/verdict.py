@@ -8,10 +8,13 @@ from os import PathLike
 from typing import Protocol as Interface
 
 from rldp._checks import shown
-from rldp.errors import InvalidArgument, MissingDependency, ProtocolFileError
+from rldp.errors import InvalidArgument, ProtocolFileError, needs
+from rldp.judge.words import distortion_words
 from rldp.protocol_file.format import Claim, Document, SetClaim, content_of, parsed
 
-__all__ = ["Verdict", "verify"]
+__all__ = ["Verdict", "judged", "verify"]
+
+_NO_LEVEL = "nothing claimed (ε = ∞)"
 
 
 class _HasJson(Interface):
@@ -34,6 +37,10 @@ class Verdict:
         A sentence for each claim that is proved.
     assumptions : tuple of str
         What the proof rests on and no file can show.
+    scope : str, or None
+        The distributions that ``epsilon`` holds for, in words; None where nothing is claimed.
+    distortion : str, or None
+        Which distortion the file is about, in words.
     """
 
     ok: bool
@@ -43,6 +50,15 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    scope: str | None = None
+    distortion: str | None = None
+
+    @property
+    def promise(self) -> str:
+        """What is proved about privacy: ε, and the distributions without which it says nothing."""
+        if self.epsilon is None:
+            return "nothing proved"
+        return _NO_LEVEL if math.isinf(self.epsilon) else f"ε = {self.epsilon!r} for {self.scope}"
 
     def __str__(self) -> str:
         parts = [("Refused" if not self.ok else "Proved", self.reasons)]
@@ -85,15 +101,17 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
     (True, 1.0)
     """
     try:
-        import flint
-    except ImportError as error:
-        raise MissingDependency("verifying needs python-flint, which is not installed") from error
-    from rldp.judge.regions import precision
-
-    try:
-        document = _document(protocol)
+        return judged(_document(protocol))
     except _Unreadable as error:
         return Verdict(False, reasons=(str(error),))
+
+
+def judged(document: Document) -> Verdict:
+    """As :func:`verify`, of a file that was read already."""
+    with needs("verifying", "python-flint"):
+        import flint
+    from rldp.judge.regions import precision
+
     claim = document.guarantee
     if claim is None:
         return Verdict(False, reasons=("the file claims nothing: it holds a table without a guarantee",))
@@ -129,7 +147,7 @@ def _judged(document: Document, claim: Claim) -> Verdict:
     proved = {
         _rows_sentence(): whole,
         _privacy_sentence(document, claim): whole and privacy is None,
-        _objective_sentence(claim): whole and objective is None,
+        _objective_sentence(document, claim): whole and objective is None,
         _lower_bound_sentence(claim): lower_bound is None,
     }
     return Verdict(
@@ -140,6 +158,8 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         reasons=tuple(failures),
         proved=tuple(sentence for sentence, holds in proved.items() if holds),
         assumptions=_assumptions(claim),
+        scope=_scope(claim.privacy) + _except_for(document, claim),
+        distortion=distortion_words(document, claim),
     )
 
 
@@ -150,41 +170,55 @@ def _rows_sentence() -> str:
 def _privacy_sentence(document: Document, claim: Claim) -> str:
     if math.isinf(claim.epsilon):
         return "Nothing is claimed about privacy (ε = ∞)."
-    unseen = [
-        shown(secret)
-        for secret, row in zip(document.secrets, claim.counts, strict=True)
-        if (claim.privacy.order is None or claim.privacy.radius == 0) and not any(row)
-    ]
-    except_for = f", except for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
     return (
-        f"P(Y=y | S=s1) ≤ e^{claim.epsilon!r} · P(Y=y | S=s2) for all outputs y and secrets s1, s2"
-        f"{except_for}, {_scope(claim.privacy, claim)}."
+        f"P(Y=y | S=s1) ≤ e^{claim.epsilon!r} · P(Y=y | S=s2) for all outputs y and secrets s1, s2, "
+        f"{_for_all(claim.privacy, claim)}{_except_for(document, claim)}."
     )
 
 
-def _objective_sentence(claim: Claim) -> str:
-    return f"The expected distortion is at most {claim.objective!r}, {_scope(claim.utility, claim)}."
+def _except_for(document: Document, claim: Claim) -> str:
+    """The estimate says nothing about a secret that it does not show."""
+    if not _is_estimate(claim.privacy):
+        return ""
+    unseen = [
+        shown(secret) for secret, row in zip(document.secrets, claim.counts, strict=True) if not any(row)
+    ]
+    return f", and not for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
+
+
+def _objective_sentence(document: Document, claim: Claim) -> str:
+    return (
+        f"The expected distortion is at most {claim.objective!r}, {_for_all(claim.utility, claim)}, "
+        f"where distortion is {distortion_words(document, claim)}."
+    )
 
 
 def _lower_bound_sentence(claim: Claim) -> str:
     return (
         f"No protocol with these outputs that is private in this sense has a largest expected distortion "
-        f"below {claim.lower_bound!r}, {_scope(claim.utility, claim)}."
+        f"below {claim.lower_bound!r}, {_for_all(claim.utility, claim)}."
     )
 
 
-def _scope(region: SetClaim, claim: Claim) -> str:
-    if region.order is None or region.radius == 0:
-        return "under the distribution that the sample shows"
-    cells = len(claim.counts) * len(claim.counts[0])
-    named = {1.0: "Pearson's χ² test", 2 / 3: "the Cressie-Read test", 0.0: "the G-test"}
-    test = named.get(region.order, f"the power-divergence test of order {region.order!r}")
+def _is_estimate(region: SetClaim) -> bool:
+    return region.order is None or region.radius == 0
+
+
+def _scope(region: SetClaim) -> str:
+    """The distributions of a set, in words."""
+    if _is_estimate(region):
+        return "the estimated distribution only"
+    named = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
+    test = named.get(region.order or 0.0, f"power-divergence test of order {region.order!r}")
     if region.radius is not None:
-        return f"for every distribution within radius {region.radius!r} of the sample, as {test} measures it"
-    return (
-        f"for every distribution that {test} at level α = {region.alpha!r} does not reject on the sample of "
-        f"{claim.n} rows and {cells} cells"
-    )
+        return f"every distribution within radius {region.radius!r} of the estimate, as a {test} measures it"
+    return f"every distribution that a {test} at level {region.alpha!r} does not reject"
+
+
+def _for_all(region: SetClaim, claim: Claim) -> str:
+    """The same, with the sample that the set is built on."""
+    cells = len(claim.counts) * len(claim.counts[0])
+    return f"for {_scope(region)} (sample of {claim.n} rows, {cells} cells)"
 
 
 def _assumptions(claim: Claim) -> tuple[str, ...]:
@@ -193,7 +227,7 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
         "who are to be protected."
     ]
     for what, region in (("privacy", claim.privacy), ("utility", claim.utility)):
-        if region.order is None or region.radius == 0:
+        if _is_estimate(region):
             given.append(f"For {what}, that distribution is exactly the one the sample shows.")
         elif region.radius is not None:
             given.append(f"For {what}, that distribution lies within the radius that the designer chose.")

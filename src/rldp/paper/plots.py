@@ -9,13 +9,17 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import matplotlib
-import matplotlib.style
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
+
+from rldp.errors import needs
+
+with needs("drawing figures", "matplotlib", install="robust-ldp[plots]"):
+    import matplotlib
+    import matplotlib.style
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
 
 __all__ = ["Band", "Drawing", "Panel", "bands", "files", "scatter"]
 

@@ -14,7 +14,7 @@ robust privacy (support function of the projected set; vectors w1, w2 and a scal
 The concave terms are written so that a conic solver takes them as they are: √c Σ P̂ √x is a sum of
 geometric means √(c x), and c^{2/3} ℓ^{2/3} = c^{1/3} (√c ℓ)^{2/3} a weighted one.
 
-The only module that imports CVXPY, which is not among the ordinary dependencies.
+The only module that imports CVXPY, which comes with the extra ``paper``.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ import math
 from itertools import permutations
 from typing import Any, NamedTuple
 
-import cvxpy as cp
 import numpy as np
-from cvxpy.error import SolverError
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
+from rldp.errors import needs
 from rldp.paper.settings import PROBLEMS
 from rldp.theory.model import Floats
+
+with needs("the reference solver", "CVXPY", install="robust-ldp[paper]"):
+    import cvxpy as cp
+    from cvxpy.error import SolverError
 
 __all__ = ["PROBLEMS", "ReferenceDesign", "SolverError", "reference_design"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from rldp._checks import shown
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument, InvalidArgumentType, needs
 from rldp.paper.claims import Checked, Evidence, as_csv, as_markdown, check_claims, evidence
 from rldp.paper.data_files import DATA_FILES
 from rldp.paper.figures import FIGURES
@@ -78,9 +79,12 @@ def reproduce(
     ------
     InvalidArgument
         If an argument cannot be used; nothing is written then.
+    MissingDependency
+        If joblib or matplotlib is not installed; nothing is written then.
     """
     names = _checked_figures(figures)
     _check_jobs(jobs)
+    _require_libraries()
     store = Store.open(out, settings)
     experiments, notes = _experiments(names, settings)
     plan = {name: list(tasks(EXPERIMENTS[name], settings)) for name in experiments}
@@ -119,6 +123,13 @@ def _check_jobs(jobs: int | None) -> None:
         raise InvalidArgument(f"jobs must be at least 1, got {jobs}")
 
 
+def _require_libraries() -> None:
+    """Refuse before the work what would only fail after it."""
+    for library in ("joblib", "matplotlib"):
+        with needs("reproducing the paper", library, install="robust-ldp[paper]"):
+            importlib.import_module(library)
+
+
 def _experiments(names: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:
     """The experiments behind the figures, each once, and a note if some are left out."""
     own = [FIGURES[name].experiment for name in names]
@@ -136,7 +147,9 @@ def _no_reference(settings: Settings) -> str:
     if settings.cells > _LARGEST_REFERENCE:
         return f"it takes too long for more than {_LARGEST_REFERENCE} cells"
     missing = [name for name in ("cvxpy", "clarabel") if importlib.util.find_spec(name) is None]
-    return f"{' and '.join(missing)} not installed" if missing else ""
+    if missing:
+        return f"{' and '.join(missing)} not installed; pip install 'robust-ldp[paper]' installs both"
+    return ""
 
 
 def _save_pictures(names: Sequence[str], found: Evidence, store: Store) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import numbers
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import scipy
 
-from rldp._checks import finite_number, shown
+from rldp._checks import finite_number, whole_number
 from rldp._version import __version__
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet
 from rldp.theory.model import Floats
 
@@ -54,10 +53,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.instances is not None:
-            object.__setattr__(self, "instances", _whole("instances", self.instances, 1, _MOST))
-        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, 2**63 - 1))
-        object.__setattr__(self, "secrets", _whole("secrets", self.secrets, 2, _MOST))
-        object.__setattr__(self, "values", _whole("values", self.values, 2, _MOST))
+            object.__setattr__(self, "instances", whole_number("instances", self.instances, 1, _MOST))
+        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, 2**63 - 1))
+        object.__setattr__(self, "secrets", whole_number("secrets", self.secrets, 2, _MOST))
+        object.__setattr__(self, "values", whole_number("values", self.values, 2, _MOST))
         epsilon = finite_number("epsilon", self.epsilon)
         if not 0 < epsilon <= _LARGEST_EPSILON:
             raise InvalidArgument(
@@ -93,14 +92,3 @@ class Settings:
         """The settings that :meth:`manifest` wrote down."""
         known = json.loads(text)
         return cls(**{name: known[name] for name in cls.__dataclass_fields__})
-
-
-def _whole(name: str, value: object, low: int, high: int) -> int:
-    """``value`` as an integer between ``low`` and ``high``."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InvalidArgumentType(f"{name} must be a whole number, got {shown(value)}")
-    number = int(value)
-    if not low <= number <= high:
-        limit = f"at least {low}" if number < low else f"at most {high}"
-        raise InvalidArgument(f"{name} must be {limit}, got {shown(number)}")
-    return number

@@ -52,8 +52,6 @@ class Store:
                     f"out must be a new or empty folder, or one that this command made, got {store.name}"
                 )
             store._parts.mkdir(exist_ok=True)
-            for scratch in store._parts.glob(".*"):
-                scratch.unlink()  # of a run that was killed while it wrote
         if not made.exists():
             store.save(MANIFEST, (json.dumps(settings.manifest(), indent=2) + "\n").encode())
         return store

@@ -9,8 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import cast
 
-import joblib
-
 from rldp.paper.plan import Task
 from rldp.paper.settings import Settings
 from rldp.paper.store import Store
@@ -52,6 +50,8 @@ def sweep(tasks: Sequence[Task], store: Store, jobs: int | None, advance: Advanc
 
 def _results(tasks: Sequence[Task], settings: Settings, jobs: int | None) -> Generator[Result, None, None]:
     """Results as they come in, where the backend can do that; otherwise a few at a time."""
+    import joblib
+
     calls = [joblib.delayed(_numbered)(index, task, settings) for index, task in enumerate(tasks)]
     try:
         parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")

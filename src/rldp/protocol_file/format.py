@@ -25,6 +25,7 @@ __all__ = [
     "Document",
     "Proof",
     "SetClaim",
+    "Table",
     "content_of",
     "parsed",
     "text_of",
@@ -34,6 +35,7 @@ FORMAT, VERSION = "rldp-protocol", 1
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_ORDER = 100.0
+_SMALLEST_LEVEL = 1e-300
 
 Table = list[list[float]]
 T = TypeVar("T")
@@ -268,6 +270,8 @@ def _level(item: Any) -> float:
     level = _number(item)
     if not 0 < level < 1:
         raise _Wrong("a number between 0 and 1")
+    if level < _SMALLEST_LEVEL:
+        raise _Wrong(f"at least {_SMALLEST_LEVEL:g}")
     return level
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -26,7 +28,40 @@ from rldp.protocol_file.format import (
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet
 
-__all__ = ["load", "save", "to_json"]
+__all__ = ["ProtocolFile", "load", "read", "save", "to_json"]
+
+
+@dataclass(frozen=True)
+class ProtocolFile:
+    """A protocol file that was read once: what is checked of it and what is used of it are the same bytes.
+
+    Attributes
+    ----------
+    path : str
+        Where it was read; the file may be another one by now.
+    sha256 : str
+        Of its bytes, in hexadecimal digits.
+    document : Document
+        What the judge judges.
+    protocol : Protocol
+        What is released from, made from the document and nothing else.
+    """
+
+    path: str
+    sha256: str
+    document: Document
+    protocol: Protocol
+
+
+def read(path: str | PathLike[str]) -> ProtocolFile:
+    """Read a protocol file, once; raises as :func:`load` does."""
+    content = content_of(path)
+    try:
+        document = parsed(content)
+        protocol = _protocol(document)
+    except ProtocolFileError as error:
+        raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
+    return ProtocolFile(str(path), hashlib.sha256(content).hexdigest(), document, protocol)
 
 
 def to_json(protocol: Protocol) -> str:
@@ -54,11 +89,7 @@ def load(path: str | PathLike[str]) -> Protocol:
     ProtocolFileError
         If the file is missing, is not a protocol, or has a version this library does not know.
     """
-    content = content_of(path)
-    try:
-        return _protocol(parsed(content))
-    except ProtocolFileError as error:
-        raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
+    return read(path).protocol
 
 
 def _document(protocol: Protocol) -> Document:

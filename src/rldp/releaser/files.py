@@ -11,14 +11,12 @@ import numpy as np
 
 from rldp._checks import shown
 from rldp.data.atomic import checked_path, replacing, require_other_file
-from rldp.data.frames import is_parquet
-from rldp.data.labels import Alphabet
-from rldp.data.readers import Columns, read_parts
+from rldp.data.labels import Alphabet, Faults
+from rldp.data.readers import Columns, is_parquet, read_parts
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
-from rldp.releaser.columns import Offence, first_offence, offending_rows
-from rldp.theory.sampling import randomness
+from rldp.releaser.randomness import randomness
 
 __all__ = ["Step", "release_file"]
 
@@ -87,28 +85,18 @@ def release_file(
     words = randomness(seed)
     alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
     parts = read_parts(source, columns, *alphabets, text=is_parquet(target))
-    names = tuple(f"column {column!r} of {source}" for column in (secret, value))
-    rows = offending = 0
-    first: Offence | None = None
+    found = Faults()
     with replacing(target, name="output") as file:
         with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
             for part in parts:
-                found = offending_rows(part.secrets, part.values)
-                if found and first is None:
-                    first = first_offence(
-                        (names[0], part.secrets, alphabets[0]),
-                        (names[1], part.values, alphabets[1]),
-                        before=rows,
-                    )
-                if first is None:
+                found = found.and_in(part.secrets, part.values)
+                if not found.at_fault:
                     pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
                     writer.write(part.kept, protocol.sampler.draw(pairs, words))
-                rows, offending = rows + len(part.values), offending + found
                 if callback is not None:
-                    callback(Step(rows, part.share))
-        if first is not None:
-            raise first.error(offending, rows)
-    return rows
+                    callback(Step(found.rows, part.share))
+        found.refuse("released")
+    return found.rows
 
 
 def _checked_names(secret: str, value: str, keep: Sequence[str]) -> Sequence[str]:

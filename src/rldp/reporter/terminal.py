@@ -12,12 +12,13 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from rldp._checks import printable
 from rldp.adviser.demo import Row
+from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
-from rldp.designer.api import Design
+from rldp.designer.designs import Design, Status
 from rldp.protocol import Protocol
-from rldp.sets import PowerDivergence, UncertaintySet
 
 if TYPE_CHECKING:
     from rldp.paper import Checked
@@ -26,9 +27,11 @@ __all__ = [
     "audit_report",
     "bar",
     "comparison",
+    "confirmation_report",
     "console",
     "heat_map",
     "release_report",
+    "say",
     "summary",
     "verdicts",
 ]
@@ -41,12 +44,14 @@ def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
     parts: list[RenderableType] = []
     values, outputs = protocol.values[:widest], protocol.outputs[:widest]
     for secret, table in zip(protocol.secrets, protocol.matrix, strict=True):
-        grid = Table(title=Text(f"P(y | {secret}, u)"), box=None, padding=(0, 0), title_justify="left")
+        grid = Table(
+            title=Text(f"P(y | {printable(secret)}, u)"), box=None, padding=(0, 0), title_justify="left"
+        )
         grid.add_column("u \\ y ", justify="right", style="dim")
         for output in outputs:
-            grid.add_column(Text(f"{str(output)[:6]:>3}"), justify="right")
+            grid.add_column(Text(f"{printable(output)[:6]:>3}"), justify="right")
         for value, row in zip(values, table, strict=False):
-            grid.add_row(Text(f"{value} "), *(_cell(p) for p in row[: len(outputs)]))
+            grid.add_row(Text(f"{printable(value)} "), *(_cell(p) for p in row[: len(outputs)]))
         parts += [grid, Text()]
     cut = len(protocol.values) > widest or len(protocol.outputs) > widest
     note = f" (first {widest} values and outputs shown)" if cut else ""
@@ -69,7 +74,7 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     for heading in ("problem", "privacy holds for"):
         table.add_column(heading)
     for heading in (
-        "worst ε in the 95 % set",
+        "worst ε in the set",
         "distortion of the estimate",
         "distortion promised",
         "no private protocol beats",
@@ -100,12 +105,12 @@ def summary(designed: Design) -> Table:
     lines = {
         "problem": designed.problem,
         "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
-        "privacy": "nothing is claimed (ε = ∞)"
-        if math.isinf(guarantee.epsilon)
-        else f"ε = {guarantee.epsilon:g} for {_scope(guarantee.privacy)}",
-        "distortion": f"at most {designed.objective:.6g} for {_scope(guarantee.utility)}",
+        "privacy": guarantee.promise,
+        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
+        "a constant": f"an output that ignores the data has {designed.constant_objective:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",
+        "found by": _way(designed.status),
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
@@ -113,16 +118,10 @@ def summary(designed: Design) -> Table:
     return table
 
 
-def _scope(uncertainty: UncertaintySet) -> str:
-    """The set in words."""
-    if not isinstance(uncertainty, PowerDivergence):
-        return "the estimated distribution"
-    test = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}.get(
-        uncertainty.lambda_, f"power-divergence test of order {uncertainty.lambda_:g}"
-    )
-    if uncertainty.radius is not None:
-        return f"every distribution within radius {uncertainty.radius:g} of the {test}"
-    return f"every distribution that a {test} at level {uncertainty.alpha:g} does not reject"
+def _way(status: Status) -> str:
+    """How a protocol was found, in words."""
+    steps = f", {status.steps} step{'s' * (status.steps != 1)}" if status.steps else ""
+    return f"{status.route}{steps}, {status.seconds:.2g} s; {status.reason}"
 
 
 def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
@@ -160,7 +159,7 @@ def _distributions(found: Audit, widest: int) -> Table:
     """P(u | s) of the two secrets that the worst distribution tells apart."""
     assert found.worst is not None
     assert found.design is not None
-    titles = f"P(u | s): the secrets that output {found.worst.output} tells apart best"
+    titles = f"P(u | s): the secrets that output {printable(found.worst.output)} tells apart best"
     table = Table(title=Text(titles), title_justify="left")
     for heading in ("s", "u"):
         table.add_column(heading)
@@ -171,7 +170,7 @@ def _distributions(found: Audit, widest: int) -> Table:
         s = found.design.secrets.index(secret)
         for u, value in enumerate(found.design.values[:widest]):
             shares = (_number(p[s, u] / p[s].sum()) if p[s].sum() > 0 else "–" for p in sources)
-            table.add_row(Text(str(secret)), Text(str(value)), *shares)
+            table.add_row(Text(printable(secret)), Text(printable(value)), *shares)
     if len(found.design.values) > widest:
         table.caption = f"first {widest} values shown"
     return table
@@ -207,9 +206,27 @@ def release_report(found: ReleaseAudit) -> RenderableType:
     claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
     lines = {
         "rows": f"{found.rows}",
-        "ε at least": f"{found.epsilon:.5g} with confidence {found.confidence:g}{claimed}",
+        "ε at least": f"{found.epsilon:.5g}{claimed}, wrong with probability {found.alpha:g} at most",
         "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
         "verdict": _VERDICTS[found.ok],
+    }
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in lines.items():
+        table.add_row(Text(name, style="bold"), text)
+    return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+_COLOURS = {None: "default", True: "green", False: "red"}
+
+
+def confirmation_report(found: Confirmation) -> RenderableType:
+    """What fresh data confirm of a protocol, one line each."""
+    lines: dict[str, str | Text] = {
+        "fresh rows": f"{found.sample.n}",
+        "ε to confirm": _number(found.claim),
+        "ε* of these rows": _number(found.leakage),
+        "ε* at most": Text(rounded_up(found.epsilon), style=_COLOURS[found.confirmed]),
+        "may be wrong": f"with probability {found.alpha:g}",
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
@@ -256,6 +273,11 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
             progress.update(task, total=total, completed=done, note=note)
 
         yield advance
+
+
+def say(text: str) -> None:
+    """A line on standard output, however long."""
+    console().print(printable(text), soft_wrap=True, markup=False, emoji=False)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -11,8 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from rldp.theory.model import DesignProblem, Floats, Witness, ordered_pairs
-from rldp.theory.support import NestedMean, minimising_eta, worst_members
+from rldp.theory.model import DesignProblem, Floats, Witness
+from rldp.theory.nested_mean import NestedMean
+from rldp.theory.pairs import ordered_pairs, per_pair
+from rldp.theory.support import minimising_eta, worst_members
 
 __all__ = [
     "constant_lower_bound",
@@ -38,11 +40,8 @@ def _safe_e(problem: DesignProblem) -> Floats:
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
     """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
-    pairs = ordered_pairs(problem.counts.shape[1])
-    totals = problem.counts.sum(axis=2, keepdims=True)
-    conditionals = problem.counts / np.maximum(totals, 1)
-    masses = problem.estimate.sum(axis=2)
-    return masses[:, None, pairs], conditionals[:, None, pairs]
+    totals, conditionals = per_pair(problem.counts[:, None])
+    return totals / problem.counts.sum(axis=(1, 2))[:, None, None, None], conditionals
 
 
 def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
@@ -56,9 +55,9 @@ def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
 def privacy_mean(problem: DesignProblem) -> NestedMean:
     """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
     assert problem.privacy is not None
-    order, budget = problem.privacy
     masses, conditionals = _pair_data(problem)
-    return NestedMean(order, masses, conditionals, budget[:, None, None])
+    ball = problem.privacy
+    return NestedMean(ball.order, masses, conditionals, ball.budget[:, None])
 
 
 def _enlarged(mean: NestedMean) -> NestedMean:
@@ -66,11 +65,11 @@ def _enlarged(mean: NestedMean) -> NestedMean:
     return replace(mean, budget=mean.budget * (1 + _RADIUS_ERROR))
 
 
-def estimated_members(problem: DesignProblem, outputs: int) -> Floats:
-    """The estimated conditionals, members of every set, as (K, outputs, T, 2, U); uniform if unseen."""
+def estimated_members(problem: DesignProblem) -> Floats:
+    """The estimated conditionals, members of every set, as (K, Y, T, 2, U); uniform if unseen."""
     masses, conditionals = _pair_data(problem)
     members = np.where(masses[..., None] > 0, conditionals, 1 / conditionals.shape[-1])
-    return np.repeat(members, outputs, axis=1)
+    return np.repeat(members, problem.distortion.shape[1], axis=1)
 
 
 def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
@@ -121,14 +120,14 @@ def privacy_excess(
 def utility_mean(problem: DesignProblem) -> NestedMean:
     """The utility set as one group that holds every cell."""
     assert problem.utility is not None
-    order, budget = problem.utility
+    ball = problem.utility
     cells = problem.estimate.reshape(len(problem.counts), 1, -1)
-    return NestedMean(order, np.ones(cells.shape[:2]), cells, budget)
+    return NestedMean(ball.order, np.ones(cells.shape[:2]), cells, ball.budget[:, 0])
 
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
     """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
-    if problem.utility is None or problem.enlarged_utility:
+    if problem.utility is None or problem.utility.enlarged:
         return problem.estimate
     flat = v.reshape(len(v), 1, -1)
     return np.asarray(worst_members(utility_mean(problem), flat)).reshape(v.shape)

@@ -1,31 +1,59 @@
-"""Everything a solver needs to know about a batch of design problems, and nothing about how."""
+"""The optimisation problem on arrays: what is to be solved, and nothing about how.
+
+See ``docs/theory.md``, 'Model'.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.sets import UncertaintySet
-from rldp.theory.support import Array
+from rldp.sets import Nominal, UncertaintySet
+from rldp.theory.namespace import Array
 
-__all__ = ["DesignProblem", "Floats", "Witness", "ordered_pairs"]
+__all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
 
 Floats = NDArray[np.float64]
 
 _SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
 
 
-@lru_cache(maxsize=64)
-def ordered_pairs(secrets: int) -> NDArray[np.int64]:
-    """All (s1, s2) with s1 ≠ s2 as an array (T, 2): s1 = 0 first, s2 counting up cyclically."""
-    first = np.repeat(np.arange(secrets), secrets - 1)
-    second = (first + 1 + np.tile(np.arange(secrets - 1), secrets)) % secrets
-    pairs = np.stack([first, second], axis=1)
-    pairs.flags.writeable = False
-    return pairs
+@dataclass(frozen=True)
+class Ball:
+    """The sets of K problems, as orders and budgets of :class:`rldp.theory.nested_mean.NestedMean`.
+
+    Attributes
+    ----------
+    order : float
+        λ of the power divergence.
+    budget : array (K, 1), or (K, T) with one for each pair of secrets
+    enlarged : bool
+        Whether a set was too small for floats and a larger one stands for it. What holds on the larger
+        set holds; lower bounds must then rest on the estimate, which is in every set.
+    """
+
+    order: float
+    budget: Floats
+    enlarged: bool = False
+
+    @classmethod
+    def of(cls, uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> Ball | None:
+        """The sets around samples ``counts`` (K, |S|, |U|); None where they are the estimates alone."""
+        if isinstance(uncertainty, Nominal):
+            return None
+        radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
+        if not radius.any():
+            return None
+        order = uncertainty.lambda_
+        budget = radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order))
+        enlarged = bool((budget < _SMALLEST_BUDGET).any())
+        return cls(order, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
+
+    def subset(self, index: NDArray[np.int64]) -> Ball:
+        """The sets numbered ``index``."""
+        return replace(self, budget=self.budget[index])
 
 
 @dataclass(frozen=True)
@@ -42,23 +70,15 @@ class DesignProblem:
     counts : int array (K, |S|, |U|)
     epsilon : array (K,), non-negative, may be infinite
     distortion : array (|U|, |Y|), non-negative
-    privacy, utility : (λ, budget (K,)) or None
-        The sets, as orders and budgets of :class:`rldp.theory.support.NestedMean`; None is the estimate.
-    enlarged_privacy, enlarged_utility : bool
-        Whether a set was too small for floats and a larger one stands for it. What holds on the
-        larger set holds; lower bounds must then rest on the estimate, which is in every set.
-    decoupled : bool
-        Whether privacy is to be kept by windows, a stronger constraint that is cheaper to handle.
+    privacy, utility : Ball or None
+        The sets; None is the estimate alone.
     """
 
     counts: NDArray[np.int64]
     epsilon: Floats
     distortion: Floats
-    privacy: tuple[float, Floats] | None
-    utility: tuple[float, Floats] | None
-    enlarged_privacy: bool = False
-    enlarged_utility: bool = False
-    decoupled: bool = False
+    privacy: Ball | None
+    utility: Ball | None
 
     @classmethod
     def of(
@@ -69,15 +89,19 @@ class DesignProblem:
         privacy: UncertaintySet,
         utility: UncertaintySet,
     ) -> DesignProblem:
-        (privacy_set, more_privacy), (utility_set, more_utility) = (
-            _budget(part, counts) for part in (privacy, utility)
-        )
-        return cls(counts, epsilon, distortion, privacy_set, utility_set, more_privacy, more_utility)
+        """The problems for samples ``counts`` and their sets."""
+        return cls(counts, epsilon, distortion, Ball.of(privacy, counts), Ball.of(utility, counts))
 
     @property
     def estimate(self) -> Floats:
         """P̂: (K, |S|, |U|)."""
         return np.asarray(self.counts / self.counts.sum(axis=(1, 2), keepdims=True))
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of secrets, values and outputs."""
+        _, secrets, values = self.counts.shape
+        return secrets, values, self.distortion.shape[1]
 
     @property
     def scale(self) -> float:
@@ -91,7 +115,7 @@ class DesignProblem:
     def subset(self, index: NDArray[np.int64]) -> DesignProblem:
         """The problems numbered ``index``."""
         privacy, utility = (
-            None if part is None else (part[0], part[1][index]) for part in (self.privacy, self.utility)
+            None if ball is None else ball.subset(index) for ball in (self.privacy, self.utility)
         )
         return replace(
             self,
@@ -110,7 +134,8 @@ class Witness:
     ----------
     z : array (K, Y, T), non-negative
     members : array (K, Y, T, 2, U)
-        In the projected privacy set of each pair, in the order of :func:`ordered_pairs`.
+        In the projected privacy set of each pair, in the order of
+        :func:`rldp.theory.pairs.ordered_pairs`.
     distribution : array (K, |S|, |U|)
         In the utility set.
     """
@@ -118,15 +143,3 @@ class Witness:
     z: Array
     members: Array
     distribution: Array
-
-
-def _budget(
-    uncertainty: UncertaintySet, counts: NDArray[np.int64]
-) -> tuple[tuple[float, Floats] | None, bool]:
-    """Order and budgets of a set, and whether it had to be enlarged."""
-    radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
-    if not radius.any():
-        return None, False
-    order = uncertainty.order
-    budget = radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order))
-    return (order, np.maximum(budget, _SMALLEST_BUDGET)), bool((budget < _SMALLEST_BUDGET).any())

@@ -7,7 +7,6 @@ into interval y. Nothing is rounded: of the :math:`2^b` integers exactly :math:`
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -15,11 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import shown
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument
 from rldp.theory.dyadic import BITS
 
-__all__ = ["Randomness", "Sampler", "randomness"]
+__all__ = ["Randomness", "Sampler"]
 
 Randomness: TypeAlias = Callable[[int], NDArray[np.uint64]]
 """How many → as many independent, uniform words of 64 bits."""
@@ -83,26 +81,3 @@ class Sampler:
             integers = (source(len(block)) >> np.uint64(_WORD - self.bits)).view(np.int64)
             drawn[start : start + _BLOCK] = self.outputs(block, integers)
         return drawn
-
-
-def randomness(seed: int | None) -> Randomness:
-    """The operating system's secure randomness, or with a seed a reproducible stream for tests.
-
-    The secure source has no state in this process, so threads and forked processes can share it.
-
-    Raises
-    ------
-    InvalidArgument, InvalidArgumentType
-        If the seed is not an integer from 0 to 2^128 − 1.
-    """
-    if seed is None:
-        return _system
-    if isinstance(seed, bool | np.bool_) or not isinstance(seed, int | np.integer):
-        raise InvalidArgumentType(f"seed must be an integer or None, got {shown(seed)}")
-    if not 0 <= seed < 2**128:
-        raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(seed)}")
-    return np.random.PCG64(int(seed)).random_raw
-
-
-def _system(count: int) -> NDArray[np.uint64]:
-    return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)

@@ -14,11 +14,11 @@ from copy import copy
 from typing import TypeAlias
 
 from rldp.designer.engine.algebra.arrays import Layout, flat, put_problems, reshape, take_problems
+from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.interface import PrivacyCurvature
 from rldp.designer.engine.terms.utility import UtilityCurvature
-from rldp.theory.support import Array, namespace
+from rldp.theory.namespace import Array, namespace
 
-_REFINEMENTS = 20
 Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
 
 
@@ -98,7 +98,7 @@ class NewtonSystem:
         xp = namespace(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
-        for _ in range(_REFINEMENTS):
+        for _ in range(SETTINGS.refinements):
             image = self.apply(direction) if image is None else image
             for old, old_image, norm in history:
                 factor = (xp.vecdot(image, old_image) / norm)[:, None]

@@ -14,26 +14,17 @@ from typing import Any
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import along, choose, flat, map_arrays, reshape, take_problems
-from rldp.designer.engine.algebra.cores import one_blas_thread
 from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.step import Centre, Iterate, advance
 from rldp.designer.engine.terms.interface import PrivacyTerm
 from rldp.designer.engine.terms.pairs import NominalPrivacy, RobustPrivacy
 from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, UtilityTerm
 from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
 from rldp.theory.model import DesignProblem, Witness
-from rldp.theory.support import Array, namespace
+from rldp.theory.namespace import Array, namespace
 
 __all__ = ["Progress", "Solution", "solve"]
-
-_LIMIT = 200  # iterations
-_NEARLY = 3  # times the gap asked for: where the multipliers promise more, it is not worth proving
-_EASE = 1e4  # over e^2ε: up to this ratio of multiplier to slack elimination was never seen to fail
-_MISSING = 30  # what an error in Σ Q = 1 may cost when it is made good; as much per e^ε − 1 for privacy
-_LAG, _CAREFUL_LAG = 0.02, 0.2  # μ stays above this share of the gap, per slack
-_FIRST = 0.8  # how far a step is taken to have gone before the first
-_LOST = 100  # times the best gap: farther than this, a path will hardly come back
-_PATIENCE = 8  # iterations without a step worth the name, or without a better gap, times six
 
 
 @dataclass(frozen=True)
@@ -69,8 +60,10 @@ class Solution:
     objective, bound : array (K,)
         In the units of the scaled distortion; not yet rounded to the safe side.
     witness : Witness
-        Proves the bound, in the same units; of windows, not of pairs, for a decoupled problem.
-    iterations : array (K,)
+        Proves the bound, in the same units; of windows where the path kept windows.
+    steps : array (K,)
+    closed : bool array (K,)
+        Whether the gap was closed; if not, the path stopped getting anywhere.
     """
 
     q: Array
@@ -79,7 +72,8 @@ class Solution:
     objective: Array
     bound: Array
     witness: Witness
-    iterations: Array
+    steps: Array
+    closed: Array
 
 
 @dataclass(frozen=True)
@@ -94,8 +88,9 @@ def solve(
     problem: DesignProblem,
     *,
     gap: float,
-    xp: Any = np,
+    windows: bool = False,
     careful: bool = False,
+    xp: Any = np,
     callback: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """Solve a batch until every gap is at most gap·max(1, objective) or no longer shrinks.
@@ -105,38 +100,43 @@ def solve(
     problem : DesignProblem
         With ε > 0 finite and at least two secrets and two outputs.
     gap : float
-    xp : array namespace
-        The array library to compute with; the result is in its arrays.
+    windows : bool
+        Keep privacy by windows instead of pairs.
     careful : bool
         Keep closer to the central path: more steps as a rule, fewer where the usual way fails.
+    xp : array namespace
+        The array library to compute with; the result is in its arrays.
     """
-    with one_blas_thread(), np.errstate(all="ignore"):  # a step that leaves the floats is not taken
-        return _solve(problem, gap, xp, _CAREFUL_LAG if careful else _LAG, callback)
+    with np.errstate(all="ignore"):  # a step that leaves the floats is not taken
+        lag = SETTINGS.careful_lag if careful else SETTINGS.lag
+        return _solve(problem, gap, windows, lag, xp, callback)
 
 
 def _solve(
     problem: DesignProblem,
     gap: float,
-    xp: Any,
+    windows: bool,
     lag: float,
+    xp: Any,
     callback: Callable[[Progress], None] | None,
 ) -> Solution:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
-    iterate = _start(problem, distortion, xp)
+    iterate = _start(problem, windows, distortion, xp)
     total = iterate.q.shape[0]
-    where, price = xp.arange(total), _MISSING * (1 + 1 / xp.expm1(xp.asarray(problem.epsilon)))
+    where = xp.arange(total)
     record: Any = None  # a Solution, once there is one
     patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
     finished: list[tuple[Array, Solution]] = []
-    for iteration in range(_LIMIT + 1):
+    for iteration in range(SETTINGS.most_steps + 1):
         gap_now = known = _promised(iterate, distortion)
-        due = (known <= _NEARLY * gap) | (patience.strikes >= _PATIENCE)
+        due = (known <= SETTINGS.worth_proving * gap) | (patience.strikes >= SETTINGS.patience)
         done = None
-        if iteration == _LIMIT or bool(xp.any(due)):
-            record, gap_now = _recorded(iterate, distortion, record, iteration, price)
+        if iteration == SETTINGS.most_steps or bool(xp.any(due)):
+            record, gap_now = _recorded(iterate, distortion, record, iteration)
             known = record.objective - record.bound
-            done = known <= _allowed(record.objective, gap, problem.scale)
-            done = done | (patience.strikes >= _PATIENCE) | (iteration == _LIMIT)
+            closed = known <= _allowed(record.objective, gap, problem.scale)
+            record = replace(record, closed=closed)
+            done = closed | (patience.strikes >= SETTINGS.patience) | (iteration == SETTINGS.most_steps)
         patience = _judged(patience, known)
         if callback is not None:
             left = where.shape[0] if done is None else int(xp.sum(~done))
@@ -146,11 +146,11 @@ def _solve(
             break
         if done is not None and bool(xp.any(done)):
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
-            kept = (iterate, record, patience, where, price, gap_now)
-            iterate, record, patience, where, price, gap_now = take_problems(kept, xp.nonzero(~done)[0])
+            kept = (iterate, record, patience, where, gap_now)
+            iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
         moved, length = advance(iterate, distortion, gap_now, lag)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
-        stuck = xp.astype(~(length >= 1e-6), length.dtype)
+        stuck = xp.astype(~sound, length.dtype)
         patience = replace(patience, strikes=patience.strikes + stuck)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
@@ -174,15 +174,15 @@ def _worst(gap: Array, iterate: Iterate, scale: float) -> float:
 def _allowed(objective: Array, gap: float, scale: float) -> Array:
     """The gap at which to stop: gap·max(1, objective), and tighter where the objective is small.
 
-    An objective far below 1 should be right to a few digits too; but no tighter than gap/50, for it
-    may be 0.
+    An objective far below 1 should be right to a few digits too; but it may be 0, so there is a limit.
     """
     xp = namespace(objective)
     asked = gap * xp.clip(objective, min=1 / scale)
-    return xp.minimum(asked, xp.clip(30 * gap * objective, min=0.02 * gap / scale))
+    own = SETTINGS.small_objective * gap * objective
+    return xp.minimum(asked, xp.clip(own, min=SETTINGS.least_allowed * gap / scale))
 
 
-def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
+def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) -> Iterate:
     """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
     estimate = xp.asarray(problem.estimate)
     k, secrets, values = estimate.shape
@@ -195,64 +195,57 @@ def _start(problem: DesignProblem, distortion: Array, xp: Any) -> Iterate:
     utility: UtilityTerm
     if problem.privacy is None:
         nominal = (estimate, e, q, mu)
-        privacy = (
-            NominalWindows.start(*nominal) if problem.decoupled else NominalPrivacy.start(pairs, *nominal)
-        )
+        privacy = NominalWindows.start(*nominal) if windows else NominalPrivacy.start(pairs, *nominal)
     else:
-        order, budget = problem.privacy
-        robust = (estimate, e, order, xp.asarray(budget), q, mu)
-        privacy = RobustWindows.start(*robust) if problem.decoupled else RobustPrivacy.start(pairs, *robust)
+        ball = problem.privacy
+        robust = (estimate, e, ball.order, xp.asarray(ball.budget), q, mu)
+        privacy = RobustWindows.start(*robust) if windows else RobustPrivacy.start(pairs, *robust)
     v = flat(xp.sum(distortion * q, axis=1))
     if problem.utility is None:
         utility = NominalUtility.start(estimate, v)
     else:
-        order, budget = problem.utility
-        utility = RobustUtility.start(estimate, order, xp.asarray(budget), v, mu)
+        ball = problem.utility
+        utility = RobustUtility.start(estimate, ball.order, xp.asarray(ball.budget[:, 0]), v, mu)
     pi, _ = utility.residual(utility.multipliers)
     cost = distortion * reshape(pi, (k, 1, secrets, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]
     least = xp.min(cost, axis=1, keepdims=True)
-    margin = along(0.3 * mu * outputs, q)
+    margin = along(mu * outputs, q)
     centre = Centre.of(q, privacy, utility)
     multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
-    rough, reached = xp.zeros((k,), dtype=xp.bool), xp.full((k,), _FIRST, dtype=estimate.dtype)
-    nu = flat(least - margin)
-    return Iterate.of(q, multipliers, nu, privacy, utility, centre, _EASE / e**2, rough, reached)
+    rough = xp.zeros((k,), dtype=xp.bool)
+    ease = SETTINGS.ease / e**2
+    nu, reached = flat(least - margin), xp.ones((k,), dtype=estimate.dtype)
+    return Iterate.of(q, multipliers, nu, privacy, utility, centre, ease, rough, reached)
 
 
 def _recorded(
-    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int, price: Array
+    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int
 ) -> tuple[Solution, Array]:
-    """The record with this iterate's objective and bound where they are better; and its own gap.
-
-    ``price`` (K,) is what an error in Σ Q = 1 costs, where the constraints have no room for it.
-    """
+    """The record with this iterate's objective and bound where they are better; and its own gap."""
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
     witness = Witness(iterate.privacy.weights(), members, distribution)
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
-    missing = xp.max(flat(xp.abs(1 - xp.sum(iterate.q, axis=1))), axis=1)
-    spare = xp.min(flat(iterate.privacy.sigma), axis=1) / 10
-    objective = iterate.utility.objective + price * xp.clip(missing - spare, min=0.0)
-    count = xp.full(bound.shape, float(iteration))
-    new = Solution(iterate.q, iterate.privacy.eta, iterate.utility.eta, objective, bound, witness, count)
+    objective = iterate.utility.objective
+    count, none = xp.full(bound.shape, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
+    eta, eta_utility = iterate.privacy.eta, iterate.utility.eta
+    new = Solution(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
     if record is None:
         return new, objective - bound
     old = (record.q, record.eta, record.eta_utility, record.objective)
     primal = choose(objective < record.objective, (new.q, new.eta, new.eta_utility, objective), old)
     proof = choose(bound > record.bound, (bound, witness), (record.bound, record.witness))
-    return Solution(*primal, *proof, count), objective - bound
+    return Solution(*primal, *proof, count, none), objective - bound
 
 
 def _judged(patience: _Patience, gap: Array) -> _Patience:
-    """A sixth of a strike for each iteration that does not better the gap, half for one that lost it."""
-    xp, better = namespace(gap), gap < 0.95 * patience.gap
-    if bool(xp.all(better)):
-        return _Patience(patience.strikes, gap)
-    idle, lost = (xp.astype(x, gap.dtype) for x in (~better, ~(gap < _LOST * patience.gap)))
-    return _Patience(patience.strikes + idle / 6 + lost / 3, xp.minimum(gap, patience.gap))
+    """A part of a strike for every iteration that does not better the gap."""
+    xp = namespace(gap)
+    idle = xp.astype(~(gap < patience.gap), gap.dtype)
+    return _Patience(patience.strikes + SETTINGS.idle_strike * idle, xp.minimum(gap, patience.gap))
 
 
 def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:

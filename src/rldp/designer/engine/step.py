@@ -1,9 +1,9 @@
-r"""One iteration: a direction, its corrections, a step.
+r"""One iteration: a direction, its correction, a step.
 
-Newton's system at an iterate is factorised once and solved a few times: for the direction to a smaller
-μ, and again with the second-order terms along that direction, those of the products of slacks and
-multipliers and those of the constraints themselves. A step that their curvature cuts short is corrected
-once more, by the second-order terms along itself. See ``docs/theory.md``, 'Direction and corrections'.
+Newton's system at an iterate is factorised once and solved twice: for the direction to a smaller μ, and
+again with the second-order terms along that direction, those of the products of slacks and multipliers
+and those of the constraints themselves. A correction that gets nowhere is taken in shares. See
+``docs/theory.md``, 'Direction and corrections'.
 """
 
 from __future__ import annotations
@@ -12,23 +12,13 @@ from dataclasses import dataclass, replace
 
 from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose, flat, reshape
 from rldp.designer.engine.newton import NewtonSystem
-from rldp.designer.engine.terms.interface import PrivacyTerm
-from rldp.designer.engine.terms.robust import Bend
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.interface import Bend, PrivacyTerm
 from rldp.designer.engine.terms.utility import UtilityTerm
-from rldp.theory.support import Array, Variation, namespace
+from rldp.theory.namespace import Array, namespace
+from rldp.theory.nested_mean import Variation
 
 __all__ = ["Iterate", "advance"]
-
-_BOUNDARY = 0.99  # share of the way to the boundary that a step may go
-_SIGMA_KEPT = 1e-3  # share of σ that a step must leave; σ is curved, so this is checked
-_SHORTER = 0.97  # of the length that a σ seen to fall short leads to expect
-_LEAST_CENTRING, _MOST_CENTRING = 0.02, 0.2  # the next μ, as a share of this one
-_SPREAD = 0.02  # μ stays above this share of the largest product
-_CORRECTIONS = 1  # how often a step that falls short is corrected by its own second-order terms
-_FAR = 0.8  # a step that goes this far needs no further correction
-_NEAR = 0.3  # a correction that goes no farther than this is tried in smaller shares
-_SHARES = (0.5, 0.25, 0.1, 0.0)
-_LARGE = 40  # cells from which a factorisation costs more than several corrections: twice as many
 
 
 @dataclass(frozen=True)
@@ -144,8 +134,7 @@ class Local:
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
         rhs = (rq, -geta, -geta_utility, flat(1 - xp.sum(it.q, axis=1)))
-        accuracy = 1000.0 if guide is None else 10.0  # in units of μ; without a guide it only is one
-        x, rough = self.system.solve(rhs, accuracy * it.mu, rough)
+        x, rough = self.system.solve(rhs, SETTINGS.accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
         utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
@@ -170,7 +159,7 @@ class Local:
         it, xp = self.iterate, namespace(step.slacks)
         slack, multiplier = step.slacks / it.slacks, step.multipliers / it.multipliers
         fall = xp.min(xp.minimum(slack, multiplier), axis=1)
-        length = 1 / xp.clip(-fall / _BOUNDARY, min=1.0)
+        length = 1 / xp.clip(-fall / SETTINGS.boundary, min=1.0)
         if step.variation is None:
             return length
         slope = self.layout.part(step.slacks, 1)
@@ -179,15 +168,15 @@ class Local:
     def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
         """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
         xp = namespace(slope)
-        keep = (1 - 2 * _SIGMA_KEPT) * self.iterate.privacy.sigma
+        keep = (1 - 2 * SETTINGS.sigma_kept) * self.iterate.privacy.sigma
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
     def tempered(self, plain: Direction, corrected: Direction) -> tuple[Direction, Array]:
         """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
         xp, step, length = namespace(plain.slacks), corrected, self.reach(corrected)
-        for share in _SHARES:
-            lost = ~(length >= _NEAR)
+        for share in SETTINGS.shares:
+            lost = ~(length >= SETTINGS.near)
             if not bool(xp.any(lost)):
                 break
             step, length = self.farther(step, length, self._between(plain, corrected, share), lost)
@@ -222,42 +211,30 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
 
     μ stays above the share ``lag`` of the gap, per slack: the more, the more careful.
     """
-    xp = namespace(iterate.q)
-    local = Local.at(iterate, distortion)
-    mu, total = iterate.mu, iterate.centre.total
-    centring = xp.clip((1 - iterate.reached) / 3, min=_LEAST_CENTRING, max=_MOST_CENTRING)
-    widest = xp.max(iterate.slacks * iterate.multipliers / iterate.centre.shares, axis=1)
-    target = xp.maximum(centring * mu, xp.maximum(_SPREAD * widest, lag * gap_now / total))
-    target = xp.minimum(target, mu)
+    xp, local = namespace(iterate.q), Local.at(iterate, distortion)
+    centring = xp.clip(0.5 * (1 - iterate.reached), min=SETTINGS.centring)
+    target = xp.maximum(centring * iterate.mu, lag * gap_now / iterate.centre.total)
+    target = xp.minimum(target, iterate.mu)
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
-    step, length = local.tempered(plain, step)
-    for _ in range(_CORRECTIONS if iterate.nu.shape[1] < _LARGE else 2 * _CORRECTIONS):
-        short = ~(length >= _FAR)
-        if not bool(xp.any(short)):
-            break
-        corrected, length = local.farther(step, length, local.direction(target, step, step.rough), short)
-        if corrected is step:
-            break
-        step = corrected
-    return _moved(local, step, length)
+    return _moved(local, *local.tempered(plain, step))
 
 
 def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array]:
     """The iterate after the step, shortened until the curved slacks stay positive."""
     xp = namespace(length)
     iterate, sigma = local.iterate, local.iterate.privacy.sigma
-    for _ in range(60):
+    for _ in range(SETTINGS.most_shortenings):
         ways = zip(iterate.unknowns, step.unknowns, strict=True)
         q, eta, eta_utility, nu = (x + along(length, x) * dx for x, dx in ways)
         privacy = iterate.privacy.at(q, eta)
-        short = ~xp.all(flat(privacy.sigma > _SIGMA_KEPT * sigma), axis=1)
+        short = ~xp.all(flat(privacy.sigma > SETTINGS.sigma_kept * sigma), axis=1)
         if not bool(xp.any(short)):
             break
         slope = local.layout.part(step.slacks, 1)
         curve = ((privacy.sigma - sigma) / along(length, sigma) - slope) / along(length, sigma)
-        fitting = _SHORTER * local.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
+        fitting = SETTINGS.shorter * local.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
         length = xp.where(short, fitting, length)
     else:
         length = xp.where(short, 0.0, length)

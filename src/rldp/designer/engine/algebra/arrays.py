@@ -12,13 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from rldp.designer.engine.algebra.cores import invert_positive
-from rldp.theory.support import Array, namespace
+from rldp.theory.namespace import Array, namespace
 
 Tree = TypeVar("Tree")
 Value = TypeVar("Value")
-
-_LARGE = 40  # rows from which one call per matrix costs less than it saves
 
 
 class Constant:
@@ -28,6 +25,11 @@ class Constant:
 def along(batch: Array, like: Array) -> Array:
     """``batch`` (K,) shaped so that it multiplies ``like`` (K, ...)."""
     return batch[(...,) + (None,) * (like.ndim - 1)]
+
+
+def on_path(mu: Array, slack: Array) -> Array:
+    """Multipliers of ``slack`` (K, ...) on the central path: their products with it are ``mu`` (K,)."""
+    return along(mu, slack) / slack
 
 
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
@@ -93,32 +95,6 @@ def add_to_diagonal(matrix: Array, x: Array) -> Array:
     entries = reshape(matrix, (k, outputs, n * n))
     entries[:, :, :: n + 1] += reshape(x, (k, outputs, n))
     return reshape(entries, matrix.shape)
-
-
-def scaled_inverse(matrix: Array, jitter: float) -> Array:
-    """Inverse of symmetric positive definite matrices, which may be overwritten.
-
-    Their diagonals are scaled to one first, and ``jitter`` is added to them. Large NumPy matrices
-    go through Cholesky's factor, at a third of the work.
-    """
-    xp, n = namespace(matrix), matrix.shape[-1]
-    scale = xp.clip(xp.linalg.diagonal(matrix), min=1e-300) ** -0.5
-    if type(matrix) is np.ndarray and n >= _LARGE:
-        for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
-            _invert_in_place(block, s, jitter)
-        return matrix
-    scale = scale[..., :, None] * scale[..., None, :]
-    return xp.linalg.inv(matrix * scale + jitter * xp.eye(n, dtype=matrix.dtype)) * scale
-
-
-def _invert_in_place(matrix: Array, scale: Array, jitter: float) -> None:
-    diagonal = np.einsum("ii->i", matrix)
-    matrix *= scale[:, None]
-    matrix *= scale
-    diagonal += jitter
-    invert_positive(matrix)
-    matrix *= scale[:, None]
-    matrix *= scale
 
 
 def updated(value: Value, **changes: Any) -> Value:

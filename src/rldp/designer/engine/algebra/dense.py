@@ -12,15 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import apply, flat, reshape, scaled_inverse
-from rldp.designer.engine.algebra.cores import on_every_core
+from rldp.designer.engine.algebra.arrays import apply, flat, reshape
+from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
+from rldp.designer.engine.cores import on_every_core
+from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
-from rldp.theory.support import Array, namespace
-
-_JITTER = 1e-11  # relative ridge on the scaled blocks, so that rounding cannot make them singular
-_SCHUR_JITTER = 1e-15
-_PART_BYTES = 2**22  # of the blocks that are assembled and inverted together
-_LARGE_PART_BYTES = 2**31  # the same where there are no caches to fit but launches to save
+from rldp.theory.namespace import Array, namespace
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,11 @@ class DenseBlocks:
         n = secrets * values
         parts = _parts(like, 8 * k * n * n)
         if len(parts) == 1:
-            return cls(scaled_inverse(matrix(parts[0]), _JITTER))
+            return cls(scaled_inverse(matrix(parts[0]), SETTINGS.jitter))
         inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
 
         def invert(part: slice) -> None:
-            inverse[:, part, ...] = scaled_inverse(matrix(part), _JITTER)
+            inverse[:, part, ...] = scaled_inverse(matrix(part), SETTINGS.jitter)
 
         if type(like) is np.ndarray:
             on_every_core(invert, parts)
@@ -52,7 +49,7 @@ class DenseBlocks:
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> DenseBorder | CoupledBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
         if utility is None:
-            return DenseBorder(self, scaled_inverse(self._total(), _SCHUR_JITTER))
+            return DenseBorder(self, scaled_inverse(self._total(), SETTINGS.schur_jitter))
         return CoupledBorder.of(self, distortion, utility)
 
     def solve(self, r: Array) -> Array:
@@ -112,12 +109,12 @@ class CoupledBorder:
         centre = xp.sum(freedom * distortion, axis=1) / xp.sum(freedom, axis=1)
         centred = reshape(distortion - centre[:, None, ...], (k, outputs, n))
         movable, joint, compliance = blocks.totals(centred)
-        schur = scaled_inverse(movable, _SCHUR_JITTER)
+        schur = scaled_inverse(movable, SETTINGS.schur_jitter)
         compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
         stiffness = utility.matrix()
         system = xp.eye(n, dtype=stiffness.dtype) + xp.matmul(compliance, stiffness)
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
-        softened = xp.linalg.inv(system * row_scale[..., None]) * row_scale[:, None, :]
+        softened = inverse(system * row_scale[..., None]) * row_scale[:, None, :]
         return cls(blocks, schur, flat(centre), centred, joint, xp.matmul(stiffness, softened))
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
@@ -135,5 +132,6 @@ class CoupledBorder:
 def _parts(like: Array, size: int) -> list[slice]:
     """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache, or an accelerator, together."""
     outputs = like.shape[1]
-    count = max(1, (_PART_BYTES if type(like) is np.ndarray else _LARGE_PART_BYTES) // size)
+    most = SETTINGS.part_bytes if type(like) is np.ndarray else SETTINGS.device_part_bytes
+    count = max(1, most // size)
     return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]

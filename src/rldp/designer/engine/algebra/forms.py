@@ -12,9 +12,8 @@ from typing import TypeAlias
 
 from rldp.designer.engine.algebra.arrays import Constant, apply, reshape
 from rldp.designer.engine.algebra.pair_moves import Pairs
-from rldp.theory.support import Array, namespace
-
-_FEW = 4  # secrets up to which rows are spread
+from rldp.designer.engine.settings import SETTINGS
+from rldp.theory.namespace import Array, namespace
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ Forms: TypeAlias = SpreadForms | PairForms
 
 def forms_of(pairs: Pairs, sign: Array, values: int) -> Forms:
     """The kind of forms that suits the number of secrets; ``sign`` (K, 1, 1, 2, 1) is 1 and −E."""
-    return (SpreadForms if pairs.secrets <= _FEW else PairForms).of(pairs, sign, values)
+    return (SpreadForms if pairs.secrets <= SETTINGS.few_secrets else PairForms).of(pairs, sign, values)
 
 
 def _placed(place: Array, values: int) -> tuple[Array, Cells]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape, scaled_inverse
+from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
+from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
+from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
-from rldp.theory.support import Array, namespace
-
-_LEAST = 1e-12  # share of a direction's energy that rounding must leave
-_JITTER = 1e-15
+from rldp.theory.namespace import Array, namespace
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,11 @@ class SeparateBlocks:
         gram = xp.matmul(xp.matrix_transpose(vectors), outer)
         system = xp.eye(kernel.shape[-1], dtype=d.dtype) + xp.matmul(gram, kernel)
         scale = 1 / xp.max(xp.abs(system), axis=-1)
-        core = xp.matmul(kernel, xp.linalg.inv(system * scale[..., None]) * scale[..., None, :])
+        core = xp.matmul(kernel, inverse(system * scale[..., None]) * scale[..., None, :])
         core = (core + xp.matrix_transpose(core)) / 2
         shell = cls(1 / d, outer, core, free, energy)
         reply = shell.per_secret(image)
-        left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), _LEAST * energy)
+        left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), SETTINGS.least_energy * energy)
         return replace(shell, free=free - reply, energy=left)
 
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> SeparateBorder:
@@ -65,7 +64,9 @@ class SeparateBlocks:
         rows = _outputs_inside(left[..., None] * self.outer)
         columns = _outputs_inside(right[..., None] * xp.matmul(self.outer, self.kernel))
         diagonal = xp.sum(left * self.inverse * right, axis=1)
-        return (1 + _JITTER) * diagonal_matrix(diagonal) - xp.matmul(rows, xp.matrix_transpose(columns))
+        return (1 + SETTINGS.schur_jitter) * diagonal_matrix(diagonal) - xp.matmul(
+            rows, xp.matrix_transpose(columns)
+        )
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,13 @@ class SeparateBorder:
             numbers = [xp.concat([none, x], axis=2) for x in (pull, none + 1)]
             across = xp.concat([across, xp.stack(numbers, axis=-1)], axis=-1)
             energy = xp.concat([energy, left[:, None], 0 * left[:, None]], axis=1)
-        schur = scaled_inverse(_symmetric(totals), _JITTER)
+        schur = scaled_inverse(_symmetric(totals), SETTINGS.schur_jitter)
         reply = xp.matmul(schur, across)
         rows, columns = (reshape(x, (k, -1, energy.shape[1])) for x in (across, reply))
         inner = xp.matmul(xp.matrix_transpose(rows), columns) + diagonal_matrix(energy)
-        return cls(blocks, weights, centre, schur, across, reply, scaled_inverse(inner, _JITTER))
+        return cls(
+            blocks, weights, centre, schur, across, reply, scaled_inverse(inner, SETTINGS.schur_jitter)
+        )
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
         """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n).

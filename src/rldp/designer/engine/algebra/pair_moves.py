@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import Constant, reshape
-from rldp.theory.model import ordered_pairs
-from rldp.theory.support import Array, namespace
+from rldp.theory.namespace import Array, namespace
+from rldp.theory.pairs import ordered_pairs
 
 
 @dataclass(frozen=True)

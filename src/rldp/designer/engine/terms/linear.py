@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from rldp.designer.engine.algebra.arrays import along, updated
-from rldp.theory.support import Array, Variation
+from rldp.designer.engine.algebra.arrays import updated
+from rldp.theory.namespace import Array
+from rldp.theory.nested_mean import Variation
 
 Term = TypeVar("Term", bound="LinearTerm")
 
@@ -28,10 +29,6 @@ class LinearTerm:
     @property
     def multipliers(self) -> tuple[Array, ...]:
         return (self.z,)
-
-    def centred(self: Term, mu: Array) -> Term:
-        """With multipliers on the central path."""
-        return updated(self, z=along(mu, self.sigma) / self.sigma)
 
     def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
         return updated(self, z=multipliers[0])

@@ -14,13 +14,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape, updated
+from rldp.designer.engine.algebra.arrays import (
+    add_to_diagonal,
+    apply,
+    diagonal_matrix,
+    on_path,
+    reshape,
+    updated,
+)
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.forms import Forms, forms_of
 from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
-from rldp.designer.engine.terms.robust import Bend, RobustTerm
-from rldp.theory.support import Array, MeanPoint, NestedMean, namespace, row_sum
+from rldp.designer.engine.terms.robust import RobustTerm
+from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.theory.nested_mean import MeanPoint, NestedMean
+from rldp.theory.pairs import per_secret
 
 
 @dataclass(frozen=True)
@@ -44,11 +55,11 @@ class NominalPrivacy(LinearTerm):
         conditionals = xp.where(active[..., None, None], conditionals, 0.0)
         forms = forms_of(pairs, sign, q.shape[3])
         rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
-        return cls(forms, conditionals, rows, active, q[:, :0, 0, 0], q, q).at(q).centred(mu)
+        sigma = _sigma(forms, rows, active, q)
+        return cls(forms, conditionals, rows, active, q[:, :0, 0, 0], sigma, on_path(mu, sigma))
 
     def at(self, q: Array, eta: Array = None) -> NominalPrivacy:
-        xp = namespace(q)
-        return updated(self, sigma=xp.where(self.active, self.slope(q), 1.0))
+        return updated(self, sigma=_sigma(self.forms, self.rows, self.active, q))
 
     def slope(self, dq: Array) -> Array:
         """Change of σ along a step."""
@@ -139,30 +150,29 @@ class RobustPrivacy(RobustTerm):
         """
         xp = namespace(q)
         masses, conditionals, sign = _per_pair(pairs, estimate, e)
-        mean = NestedMean(order, masses, conditionals, budget[:, None, None])
+        mean = NestedMean(order, masses, conditionals, budget[:, None, :])
         total = row_sum(masses)
         share = masses / xp.where(total > 0, total, 1.0)[..., None]
         slack = ((e - 1) / q.shape[1])[:, None, None]
-        excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)[..., None] * share
-        excess = xp.where(masses > 0, excess, 0.2 * slack[..., None])
+        excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)
+        excess = xp.where(masses > 0, excess[..., None] * share, SETTINGS.start_unseen * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
         forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign)
-        shell = cls(pairs, forms, to_ends, mean, eta, None, None, None, None)  # type: ignore[arg-type]
-        shell = shell.at(q, eta)
-        return shell.centred(mu)
+        point = mean.at(eta[..., None] - _seen(to_ends, q))
+        sigma = point.value - row_sum(eta)
+        z, w = on_path(mu, sigma), on_path(_share(pairs) * mu, point.p)
+        return cls(pairs, forms, to_ends, mean, eta, point, sigma, z, w)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Of μ for each kind of slack: all p that see a cell of Q together as much as the cell."""
-        return 1.0, 1 / (2 * (self.pairs.secrets - 1))
+        return 1.0, _share(self.pairs)
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
         point = self.mean.at(eta[..., None] - self._x(q))
         return updated(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
     def _x(self, q: Array) -> Array:
-        x = namespace(q).matmul(self.to_ends, q)
-        return reshape(x, (*q.shape[:2], self.pairs.count, 2, q.shape[3]))
+        return _seen(self.to_ends, q)
 
     def to_q(self, rho: Array) -> Array:
         """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
@@ -287,11 +297,26 @@ class RobustCurvature:
 def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Array]:
     """Masses (K, 1, T, 2), conditionals (K, 1, T, 2, U) and signs of the pairs."""
     xp = namespace(estimate)
-    masses = row_sum(estimate)
-    conditionals = estimate / xp.where(masses > 0, masses, 1.0)[..., None]
+    masses, conditionals = per_secret(estimate)
     sign = xp.stack([xp.ones_like(e), -e], axis=-1)[:, None, None, :, None]
     ends = pairs.ends_of(xp.concat([masses[..., None], conditionals], axis=-1))[:, None, ...]
     return ends[..., 0], ends[..., 1:], sign
+
+
+def _seen(to_ends: Array, q: Array) -> Array:
+    """x (K, Y, T, 2, U): what the ends of the pairs see of ``q``, with their signs."""
+    k, outputs, _, values = q.shape
+    return reshape(namespace(q).matmul(to_ends, q), (k, outputs, to_ends.shape[2] // 2, 2, values))
+
+
+def _sigma(forms: Forms, rows: Array, active: Array, q: Array) -> Array:
+    """Slacks of linear constraints; 1 where a pair holds by definition."""
+    return namespace(q).where(active, forms.values(rows, q)[..., 0], 1.0)
+
+
+def _share(pairs: Pairs) -> float:
+    """Of μ for each p: all that see a cell of Q together as much as the cell."""
+    return 1 / (2 * (pairs.secrets - 1))
 
 
 def _inverse(variance: Array, a: Array, square: Array) -> Array:

@@ -6,19 +6,14 @@ Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from rldp.designer.engine.algebra.arrays import along, updated
-from rldp.theory.support import Array, MeanPoint, NestedMean, Variation, row_sum
+from rldp.designer.engine.algebra.arrays import updated
+from rldp.designer.engine.terms.interface import Bend
+from rldp.theory.namespace import Array, row_sum
+from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 Term = TypeVar("Term", bound="RobustTerm")
-
-
-class Bend(NamedTuple):
-    """A step, as the second derivatives of a term see it."""
-
-    variation: Variation
-    dz: Array
 
 
 class RobustTerm:
@@ -42,11 +37,6 @@ class RobustTerm:
     def shares(self) -> tuple[float, ...]:
         """Of μ for each kind of slack."""
         return 1.0, 1.0
-
-    def centred(self: Term, mu: Array) -> Term:
-        """With multipliers on the central path."""
-        pairs = zip(self.shares, self.slacks, strict=True)
-        return self.with_multipliers(tuple(along(share * mu, slack) / slack for share, slack in pairs))
 
     def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
         return updated(self, z=multipliers[0], w=multipliers[1])

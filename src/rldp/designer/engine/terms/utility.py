@@ -12,8 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rldp.designer.engine.algebra.arrays import along, diagonal_matrix, flat, updated
-from rldp.theory.support import Array, MeanPoint, NestedMean, Variation, namespace, row_sum
+from rldp.designer.engine.algebra.arrays import diagonal_matrix, flat, on_path, updated
+from rldp.designer.engine.settings import SETTINGS
+from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class RobustUtility:
         cells = flat(estimate)[:, None, :]
         mean = NestedMean(order, xp.ones_like(cells[..., 0]), cells, budget)
         spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
-        eta = (xp.max(v, axis=-1) + (spread + 0.1) * mean.deficit**-0.5)[:, None]
-        shell = cls(mean, eta, None, None, None).at(v, eta)  # type: ignore[arg-type]
-        return updated(shell, w=along(mu, shell.point.p) / shell.point.p)
+        eta = (xp.max(v, axis=-1) + (spread + SETTINGS.start_spread) * mean.deficit**-0.5)[:, None]
+        point = mean.at(eta[..., None] - v[:, None, :])
+        return cls(mean, eta, point, eta[:, 0] - point.value, on_path(mu, point.p))
 
     @property
     def slacks(self) -> tuple[Array, ...]:

@@ -17,11 +17,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rldp.designer.engine.algebra.arrays import updated
+from rldp.designer.engine.algebra.arrays import on_path, reshape, updated
 from rldp.designer.engine.algebra.low_rank import SeparateBlocks
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
-from rldp.designer.engine.terms.robust import Bend, RobustTerm
-from rldp.theory.support import Array, MeanPoint, NestedMean, namespace, row_sum
+from rldp.designer.engine.terms.robust import RobustTerm
+from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.theory.nested_mean import MeanPoint, NestedMean
+from rldp.theory.pairs import per_secret
 
 
 class Windows:
@@ -33,7 +37,7 @@ class Windows:
 
     def x_of(self, q: Array) -> Array:
         """What the rows see of Q: (K, Y, 2S, 1, U)."""
-        return self.sign * _both_sides(q, axis=2)[..., None, :]
+        return _seen(self.sign, q)
 
     def to_q(self, rho: Array) -> Array:
         """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
@@ -80,8 +84,9 @@ class NominalWindows(Windows, LinearTerm):
         seen, _, conditionals = _per_secret(estimate)
         sign, offset, level = _middle(e, seen, q)
         conditionals = _both_sides(conditionals)[:, None, :, None, :]
-        shell = cls(sign, offset * _both_sides(seen)[:, None, :], conditionals, q, level, None, None)
-        return shell.at(q, level).centred(mu)
+        offset = offset * _both_sides(seen)[:, None, :]
+        sigma = offset * level - _means(conditionals, sign, q) + (1 - offset**2)
+        return cls(sign, offset, conditionals, q, level, sigma, on_path(mu, sigma))
 
     def at(self, q: Array, eta: Array) -> NominalWindows:
         sigma = self.moves(q, eta)[0] + (1 - self.offset**2)
@@ -93,7 +98,7 @@ class NominalWindows(Windows, LinearTerm):
 
     def seen_by_rows(self, q: Array) -> Array:
         """The mean of x under the estimate: (K, Y, 2S)."""
-        return namespace(q).vecdot(self.conditionals, self.x_of(q))[..., 0]
+        return _means(self.conditionals, self.sign, q)
 
     def charged(self, z: Array) -> Array:
         """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
@@ -174,16 +179,18 @@ class RobustWindows(Windows, RobustTerm):
             order,
             _both_sides(seen)[:, None, :, None],
             _both_sides(conditionals)[:, None, :, None, :],
-            _both_sides(budget[:, None] / known)[:, None, :],
+            _both_sides(_per_secret_budget(budget, known))[:, None, :],
         )
         sign, offset, level = _middle(e, seen, q)
-        shell = cls(sign, offset, mean, q, None, None, None, None, None)  # type: ignore[arg-type]
-        top = xp.max(shell.x_of(q), axis=(-2, -1))
+        x = _seen(sign, q)
+        top = xp.max(x, axis=(-2, -1))
         room = offset * level - top
         excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
-        excess = xp.where(mean.masses[..., 0] > 0, excess, 0.2 * room)
-        shell = shell.at(q, _join(top + excess, level))
-        return shell.centred(mu)
+        excess = xp.where(mean.masses[..., 0] > 0, excess, SETTINGS.start_unseen * room)
+        point = mean.at((top + excess)[..., None, None] - x)
+        sigma = offset * level - (top + excess) + point.value
+        eta, z, w = _join(top + excess, level), on_path(mu, sigma), on_path(mu, point.p)
+        return cls(sign, offset, mean, q, eta, point, sigma, z, w)
 
     def at(self, q: Array, eta: Array) -> RobustWindows:
         rows, level = eta[..., :-1], eta[..., -1:]
@@ -335,10 +342,29 @@ def _scaling(
 
 def _per_secret(estimate: Array) -> tuple[Array, Array, Array]:
     """Whether secrets were seen, as 0 or 1, their masses, or 1 if unseen, and conditionals: (K, S[, U])."""
-    masses = row_sum(estimate)
+    masses, conditionals = per_secret(estimate)
     seen = namespace(estimate).astype(masses > 0, masses.dtype)
-    known = masses + (1 - seen)
-    return seen, known, estimate / known[..., None]
+    return seen, masses + (1 - seen), conditionals
+
+
+def _per_secret_budget(budget: Array, known: Array) -> Array:
+    """Budgets (K, |S|) of the secrets' balls, from those of the pairs: (K, 1) or (K, T).
+
+    Either end of a pair has all of its budget, which is the same for (s1, s2) and (s2, s1).
+    """
+    if budget.shape[1] > 1:
+        budget = namespace(budget).max(reshape(budget, (*known.shape, -1)), axis=2)
+    return budget / known
+
+
+def _seen(sign: Array, q: Array) -> Array:
+    """x (K, Y, 2S, 1, U): what the rows see of ``q``, with their signs."""
+    return sign * _both_sides(q, axis=2)[..., None, :]
+
+
+def _means(conditionals: Array, sign: Array, q: Array) -> Array:
+    """The mean of x under the estimate: (K, Y, 2S)."""
+    return namespace(q).vecdot(conditionals, _seen(sign, q))[..., 0]
 
 
 def _middle(e: Array, seen: Array, q: Array) -> tuple[Array, Array, Array]:

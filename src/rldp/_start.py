@@ -1,0 +1,51 @@
+"""Ctrl-C while the command is still being imported: one line, as later on.
+
+Nothing has been done by then that would have to be undone. In every other program that imports the library,
+Ctrl-C is what it always is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+from pathlib import Path
+
+__all__ = ["allow_interruption", "leave_when_interrupted"]
+
+_NAMES = ("rldp", "rldp.exe", "rldp-script.py")
+
+
+def leave_when_interrupted() -> None:
+    """From now on Ctrl-C ends the process at once, if it is the command ``rldp``."""
+    is_ours = _is_command() and threading.current_thread() is threading.main_thread()
+    if is_ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def allow_interruption() -> None:
+    """From now on Ctrl-C is an exception again, so that what was begun can be tidied up."""
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave(*_: object) -> None:
+    os.write(2, b"rldp: interrupted\n")
+    os._exit(130)
+
+
+def _is_command() -> bool:
+    """Whether the process was started as ``rldp`` or as ``python -m rldp``."""
+    given = iter(sys.orig_argv[1:])
+    for argument in given:
+        if not argument.startswith("-"):
+            return Path(argument).name in _NAMES
+        if re.fullmatch("-[A-Za-z]*m", argument):
+            return next(given, None) == "rldp"
+        if argument == "-c":
+            return False
+        if argument in ("-W", "-X"):
+            next(given, None)
+    return False

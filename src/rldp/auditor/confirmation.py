@@ -1,0 +1,360 @@
+r"""A protocol confirmed on fresh data: an upper bound on ε* that holds for every distribution and every n.
+
+See ``docs/theory.md``, 'Confirmation'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp import measures
+from rldp._checks import Label, finite_number, real_number, shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.protocol import Protocol, require_labels
+from rldp.sample import Sample
+from rldp.theory.betting import block_shares, split
+from rldp.theory.confidence import leakage_bound
+from rldp.theory.model import Floats
+
+__all__ = ["Confirmation", "confirm", "confirm_chain", "rounded_up"]
+
+_FIRST_ROWS = 0.125  # of the fresh rows teach the bets where nothing else does; 0.08 and 0.2 do no better
+_UNSEEN = 0.5  # rows that the bets pretend to know, spread over all values
+
+
+@dataclass(frozen=True, eq=False)
+class Confirmation:
+    """What fresh data confirm of a protocol.
+
+    Attributes
+    ----------
+    epsilon : float
+        ε* is at most this. Whatever the distribution and the number of rows, a bound found in this way is
+        too small with probability ``alpha`` at most. ∞ where neither the rows nor the table bound ε*.
+    alpha : float
+    claim : float or None
+        The ε that was to be confirmed: the protocol's own, if no other was named.
+    leakage : float
+        ε* under the distribution of the fresh rows themselves: an estimate, not a bound.
+    output : label or None
+        The output that decides the bound; None where no output raises it.
+    secrets : (label, label) or None
+        The secrets that this output tells apart.
+    unseen : tuple of labels
+        Secrets without a fresh row.
+    used_before : bool
+        Whether the fresh sample equals the one that the protocol was designed on, or the planned one. Then
+        it is not fresh, and confirms nothing.
+    protocol : Protocol
+    sample : Sample
+        The fresh data.
+    """
+
+    epsilon: float
+    alpha: float
+    claim: float | None
+    leakage: float
+    output: Label | None
+    secrets: tuple[Label, Label] | None
+    unseen: tuple[Label, ...]
+    used_before: bool
+    protocol: Protocol = field(repr=False)
+    sample: Sample = field(repr=False)
+
+    def holds(self, epsilon: float) -> bool:
+        """Whether the protocol is confirmed to be ε-private. May be asked for as many ε as wanted."""
+        return self.epsilon <= _checked_epsilon(epsilon)
+
+    @property
+    def confirmed(self) -> bool | None:
+        """Whether the claim is confirmed; None where there is none."""
+        return None if self.claim is None else self.holds(self.claim)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The findings in words."""
+        if self.used_before:
+            return (
+                "Not confirmed: the fresh sample equals the one that the protocol was designed on or planned "
+                "with; such rows confirm nothing.",
+            )
+        return (*self._about_claim(), *self._about_bound(), *self._about_unseen())
+
+    def _about_claim(self) -> Iterator[str]:
+        if self.claim is None:
+            yield "The protocol carries no guarantee and no ε was named, so there is no claim to confirm."
+        elif math.isinf(self.claim):
+            yield "Nothing is claimed (ε = ∞), so there is nothing to confirm."
+        elif self.confirmed:
+            yield f"Confirmed: the protocol is {self.claim:g}-private for the people the rows come from."
+        elif self.leakage > self.claim:
+            yield (
+                f"Not confirmed: in the fresh rows themselves ε* is {self.leakage:.4g}, "
+                f"which is more than {self.claim:g}."
+            )
+        else:
+            yield (
+                f"Not confirmed: in the fresh rows themselves ε* is {self.leakage:.4g}, but they do not show "
+                f"that it is at most {self.claim:g} for the people they come from. More rows may."
+            )
+
+    def _about_bound(self) -> Iterator[str]:
+        if math.isinf(self.epsilon):
+            yield "The fresh rows give no upper bound on ε*."
+        else:
+            yield (
+                f"ε* is at most {rounded_up(self.epsilon)}. A bound found in this way is too small with "
+                f"probability {self.alpha:g} at most, for every distribution and every number of rows."
+            )
+        if self.output is not None and self.secrets is not None:
+            one, other = self.secrets
+            yield f"Output {self.output!r} decides the bound: it tells secret {one!r} from {other!r}."
+
+    def _about_unseen(self) -> Iterator[str]:
+        if not self.unseen:
+            return
+        which = ", ".join(repr(secret) for secret in self.unseen)
+        if math.isinf(self.epsilon):
+            yield f"No fresh row has secret {which}, so as far as they can tell ε* is unbounded."
+        else:
+            yield f"No fresh row has secret {which}: what is said of it follows from the table alone."
+
+
+def rounded_up(number: float) -> str:
+    """Five digits, no smaller than the number.
+
+    >>> rounded_up(0.4321001)
+    '0.43211'
+    """
+    if number == 0 or math.isinf(number):
+        return "0" if number == 0 else "∞"
+    places = 4 - math.floor(math.log10(number))
+    return f"{math.ceil(number * 10.0**places) / 10.0**places:.5g}"
+
+
+def confirm(
+    protocol: Protocol,
+    sample: Sample,
+    *,
+    alpha: float = 0.05,
+    planned: Sample | None = None,
+    epsilon: float | None = None,
+    seed: int = 0,
+) -> Confirmation:
+    r"""Confirm on fresh data that a protocol is private, or bound how private it is.
+
+    The ``epsilon`` of the result is an upper confidence bound on ε* under the distribution P of the rows:
+
+    .. math:: \Pr\big(\varepsilon^*(P) > \texttt{epsilon}\big) \le \alpha\quad\text{for every } P, n.
+
+    It is the largest of upper bounds, each of the same level, on ln P(y|s₁)/P(y|s₂) for all outputs and pairs
+    of secrets. If it is too small, the bound of the worst pair is; so the number of pairs costs nothing. Each
+    bound is no less than any ε that a betting test of level α does not reject.
+
+    Assumed: the rows are independent draws from one distribution (it is enough that the values of rows with
+    the same secret are), and none of them had a part in making the protocol or ``planned``. See
+    ``docs/theory.md``, 'Confirmation'.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Any protocol, designed here or not, that was fixed before the fresh rows were seen.
+    sample : Sample
+        Fresh data with the protocol's labels:
+        ``Sample.from_data(…, secrets=protocol.secrets, values=protocol.values)``.
+    alpha : float
+        Between 0 and 1: how often such a bound may be too small.
+    planned : Sample, optional
+        What was known before, to place the bets; by default the sample of the guarantee. The bound is valid
+        whatever it is, and narrower where it is like the fresh data. Where there is none, an eighth of
+        the fresh rows serves instead and is not bet on.
+    epsilon : float, optional
+        The ε to be confirmed; by default that of the guarantee. Some bets are aimed at it.
+    seed : int
+        A sample has counts and no order, and the bets need an order; so one is drawn at random. For
+        independent rows it is as good as the order in which they were collected. Choose the seed before you
+        see the rows, or leave it.
+
+    Returns
+    -------
+    Confirmation
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If alpha is not between 0 and 1, epsilon is negative, or a sample has other labels than the protocol.
+
+    Examples
+    --------
+    >>> from rldp import Sample, design
+    >>> protocol = design(Sample([[52, 31, 17], [14, 38, 48]]), 0.5).protocol
+    >>> confirmation = confirm(protocol, Sample([[490, 330, 180], [150, 370, 480]]))
+    >>> confirmation.holds(0.5), confirmation.holds(0.1)
+    (True, False)
+    """
+    level = _checked_alpha(alpha)
+    claim = _claim(protocol, sample, epsilon)
+    used = _used_before(protocol, sample, planned)
+    blocks, known = _game(protocol, sample, planned, seed)
+    bound, triple = leakage_bound(
+        protocol.matrix, blocks, known, level, claim=math.inf if claim is None else claim
+    )
+    if used:
+        bound, triple = math.inf, None
+    return _result(protocol, sample, level, claim, bound, triple, used)
+
+
+def confirm_chain(
+    protocols: Sequence[Protocol],
+    sample: Sample,
+    *,
+    alpha: float = 0.05,
+    planned: Sample | None = None,
+    epsilon: float | None = None,
+    seed: int = 0,
+) -> Confirmation | None:
+    r"""The boldest protocol of a chain that fresh data confirm.
+
+    The chain is fixed before the fresh rows are seen, from the most careful protocol to the boldest. They are
+    tested in this order, each at its own ε, up to the first that is not confirmed. That the last one
+    confirmed is not ε-private has probability ``alpha`` at most, as if it alone had been tested: such an
+    error needs a confirmation of the first protocol in the chain that is not private, and which one that is
+    does not depend on the rows. See ``docs/theory.md``, 'Confirmation'.
+
+    Parameters
+    ----------
+    protocols : sequence of Protocol
+    sample : Sample
+        Fresh data with the labels of all protocols.
+    alpha, planned, seed
+        As for :func:`confirm`.
+    epsilon : float, optional
+        The ε that each is to be confirmed at; by default that of its guarantee.
+
+    Returns
+    -------
+    Confirmation or None
+        Of the boldest protocol confirmed; None if not even the first one is. Its ``epsilon`` is the ε that
+        was tested: which protocol is chosen depends on the rows, so nothing smaller is confirmed.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        As :func:`confirm`; also if there is no protocol, or one without an ε.
+
+    Examples
+    --------
+    >>> from rldp import ChiSquare, Sample, design
+    >>> sample = Sample([[52, 31, 17], [14, 38, 48]])
+    >>> chain = [design(sample, 0.5, privacy=ChiSquare(alpha)).protocol for alpha in (0.01, 0.5, 0.999)]
+    >>> boldest = confirm_chain(chain, Sample([[49, 33, 18], [15, 37, 48]]))
+    >>> chain.index(boldest.protocol), boldest.epsilon
+    (1, 0.5)
+    """
+    level = _checked_alpha(alpha)
+    chain = _checked_chain(protocols)
+    claims = [_claim(protocol, sample, epsilon) for protocol in chain]
+    best = None
+    for place, (protocol, claim) in enumerate(zip(chain, claims, strict=True), start=1):
+        if claim is None:
+            raise InvalidArgument(
+                f"epsilon must be given, as protocol {place} of the chain carries no guarantee"
+            )
+        if _used_before(protocol, sample, planned):
+            break
+        blocks, known = _game(protocol, sample, planned, seed)
+        bound, _ = leakage_bound(protocol.matrix, blocks, known, level, claim=claim, floor=claim)
+        if bound > claim:
+            break
+        best = _result(protocol, sample, level, claim, claim, None, False)
+    return best
+
+
+def _checked_alpha(alpha: float) -> float:
+    level = finite_number("alpha", alpha)
+    if not 0 < level < 1:
+        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {level!r}")
+    return level
+
+
+def _checked_epsilon(epsilon: float) -> float:
+    level = real_number("epsilon", epsilon)
+    if level < 0:
+        raise InvalidArgument(f"epsilon must be at least 0, got {level!r}")
+    return level
+
+
+def _checked_chain(protocols: Sequence[Protocol]) -> list[Protocol]:
+    if isinstance(protocols, str) or not isinstance(protocols, Sequence):
+        raise InvalidArgumentType(f"protocols must be a list of rldp.Protocol, got {shown(protocols)}")
+    if not protocols:
+        raise InvalidArgument("protocols must hold at least one rldp.Protocol, got none")
+    return list(protocols)
+
+
+def _claim(protocol: Protocol, sample: Sample, epsilon: float | None) -> float | None:
+    """The ε to be confirmed, once protocol and sample are known to fit."""
+    require_labels(protocol, sample)
+    if epsilon is not None:
+        return _checked_epsilon(epsilon)
+    return None if protocol.guarantee is None else protocol.guarantee.epsilon
+
+
+def _used_before(protocol: Protocol, sample: Sample, planned: Sample | None) -> bool:
+    designed_on = None if protocol.guarantee is None else protocol.guarantee.sample
+    return sample in (designed_on, planned)
+
+
+def _game(
+    protocol: Protocol, sample: Sample, planned: Sample | None, seed: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """Fresh rows in blocks (|S|, B, |U|), and what is known of them beforehand (|S|, |U|)."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InvalidArgumentType(f"seed must be a non-negative integer, got {shown(seed)}")
+    if planned is not None:
+        require_labels(protocol, planned, name="planned")
+    elif protocol.guarantee is not None:
+        planned = protocol.guarantee.sample
+    rng = np.random.default_rng(seed)
+    if planned is None:
+        rest = _FIRST_ROWS + (1 - _FIRST_ROWS) * block_shares()
+        blocks = split(sample.counts, np.concatenate([[_FIRST_ROWS], rest]), rng)
+        before, blocks = blocks[:, 0], blocks[:, 1:]
+    else:
+        before, blocks = planned.counts, split(sample.counts, block_shares(), rng)
+    fresh, earlier = (counts.sum(axis=1, keepdims=True) for counts in (sample.counts, before))
+    weight = np.minimum(1.0, fresh / np.maximum(earlier, 1))  # so that fresh rows can overrule it
+    return blocks, before * weight + _UNSEEN / before.shape[1]
+
+
+def _result(
+    protocol: Protocol,
+    sample: Sample,
+    alpha: float,
+    claim: float | None,
+    epsilon: float,
+    triple: tuple[int, int, int] | None,
+    used_before: bool,
+) -> Confirmation:
+    output, secrets = None, None
+    if triple is not None:
+        y, first, second = triple
+        output, secrets = protocol.outputs[y], (protocol.secrets[first], protocol.secrets[second])
+    empty = np.flatnonzero(sample.counts.sum(axis=1) == 0)
+    return Confirmation(
+        epsilon=epsilon,
+        alpha=alpha,
+        claim=claim,
+        leakage=measures.leakage(protocol, sample.distribution),
+        output=output,
+        secrets=secrets,
+        unseen=tuple(protocol.secrets[i] for i in empty),
+        used_before=used_before,
+        protocol=protocol,
+        sample=sample,
+    )

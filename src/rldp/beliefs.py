@@ -1,0 +1,231 @@
+r"""What to believe of a protocol, given a sample and a prior: the posterior law of ε* and D*.
+
+See ``docs/theory.md``, 'Credible privacy'.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import finite_number, real_number, seed_number, whole_number
+from rldp.distortions import Distortion, distortion_matrix
+from rldp.errors import InvalidArgument
+from rldp.protocol import Protocol, require_labels
+from rldp.sample import Sample
+from rldp.theory.binomial import lower_probability, upper_probability
+from rldp.theory.dirichlet import conditional_blocks, mass_blocks
+from rldp.theory.posterior import (
+    always_infinite,
+    distortions,
+    largest_ratios,
+    leakages,
+    log_ratio_rounding,
+)
+
+__all__ = ["Posterior", "posterior"]
+
+_ERROR = 1e-6  # of a bound
+_MOST_DRAWS = 10**8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior:
+    """Draws of ε* and D* from their posterior law.
+
+    Attributes
+    ----------
+    leakage : array (draws,)
+        ε* under each draw; ∞ where one secret cannot give what another can, or only with a
+        probability too small for floats.
+    distortion : array (draws,)
+        D* under each draw.
+    prior : float
+    seed : int
+        With it, :func:`rldp.posterior` makes the same draws again.
+    """
+
+    leakage: NDArray[np.float64]
+    distortion: NDArray[np.float64]
+    prior: float
+    seed: int
+    _values: int
+    _largest_ratio: float
+    _always_infinite: bool
+
+    @property
+    def draws(self) -> int:
+        """How many there are."""
+        return len(self.leakage)
+
+    def risk(self, epsilon: float) -> tuple[float, float]:
+        """Bounds on Pr(ε* > epsilon | sample), the posterior probability of not being private.
+
+        Each bound is wrong with probability 1e-6 at most, over the draws, for an ``epsilon`` that was
+        not chosen by looking at them. See ``docs/theory.md``, 'Monte Carlo'.
+
+        Parameters
+        ----------
+        epsilon : float
+            Non-negative; may be infinite.
+
+        Returns
+        -------
+        lower, upper : float
+        """
+        level = _level(epsilon)
+        if self._private_anyway(level):
+            return 0.0, 0.0
+        rounding = log_ratio_rounding(self._values, level)
+        above = (self.leakage > level + rounding) & (np.isfinite(self.leakage) | self._always_infinite)
+        certain = int(above.sum())  # without draws that are infinite for want of digits
+        possible = int((self.leakage >= level - rounding).sum())
+        return (
+            float(lower_probability(certain, self.draws, _ERROR)),
+            float(upper_probability(possible, self.draws, _ERROR)),
+        )
+
+    def epsilon(self, alpha: float = 0.05) -> float:
+        """A level that ε* stays below with posterior probability 1 − alpha, rounded up.
+
+        The smallest ε whose :meth:`risk` is at most ``alpha`` for certain; like the risk, wrong with
+        probability 1e-6 at most. Infinite where there are too few draws to tell.
+
+        Parameters
+        ----------
+        alpha : float
+            Strictly between 0 and 1.
+        """
+        share = finite_number("alpha", alpha)
+        if not 0 < share < 1:
+            raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {share!r}")
+        low, high = -1, self.draws  # at most so many draws may exceed the level: bisection
+        while low + 1 < high:
+            middle = (low + high) // 2
+            fits = float(upper_probability(middle, self.draws, _ERROR)) <= share
+            low, high = (middle, high) if fits else (low, middle)
+        found = float(np.sort(self.leakage)[::-1][low]) if low >= 0 else np.inf
+        return min(self._limit, found + 2 * log_ratio_rounding(self._values, found))
+
+    @property
+    def _limit(self) -> float:
+        """What ε* exceeds under no distribution at all, rounded up."""
+        limit = float(np.log(self._largest_ratio))
+        return limit + log_ratio_rounding(self._values, limit) if limit > 0 else 0.0
+
+    def _private_anyway(self, epsilon: float) -> bool:
+        e = np.exp(min(epsilon, 700.0)) * (1 - 2.0**-50)
+        return bool(epsilon == np.inf or self._largest_ratio <= max(1.0, e))
+
+    def __repr__(self) -> str:
+        return (
+            f"Posterior({self.draws} draws, prior {self.prior:g}: ε* {_summary(self.leakage)}; "
+            f"D* {_summary(self.distortion)})"
+        )
+
+
+def posterior(
+    protocol: Protocol,
+    sample: Sample,
+    *,
+    prior: float = 0.5,
+    draws: int = 20_000,
+    seed: int | None = None,
+    distortion: Distortion | None = None,
+) -> Posterior:
+    r"""The posterior law of ε* and D* of any protocol, by Monte Carlo.
+
+    The prior is P ~ Dirichlet(prior, …, prior) on the cells (s, u); the sample makes it
+    Dirichlet(counts + prior). Every draw of P has an ε* and a D*. What follows from the law of ε* is a
+    statement about the sample at hand and the prior, not about repeated samples; see
+    ``docs/theory.md``, 'Credible privacy', for when it is also one about repeated samples.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Designed here or made by hand.
+    sample : Sample
+        With the protocol's secrets and values.
+    prior : float
+        Positive. One half is Jeffreys' prior; the larger, the more it believes in equal probabilities.
+    draws : int
+    seed : int, optional
+        The same seed gives the same draws. By default, one from the operating system.
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
+        By default that of the guarantee; without one, "squared" where all values and outputs are
+        numbers, and "hamming" otherwise.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If the sample has other labels than the protocol, the prior is not positive and finite, or draws
+        is no whole number from 1 to 10^8.
+
+    Examples
+    --------
+    >>> flip = Protocol([[[0.6, 0.4], [0.4, 0.6]], [[0.6, 0.4], [0.4, 0.6]]])
+    >>> found = posterior(flip, Sample([[30, 10], [15, 45]]), seed=1)
+    >>> found.leakage.shape
+    (20000,)
+    >>> lower, upper = found.risk(0.3)
+    >>> 0 < lower < upper < 0.01
+    True
+    """
+    require_labels(protocol, sample)
+    a = finite_number("prior", prior)
+    if a <= 0:
+        raise InvalidArgument(f"prior must be greater than 0, got {a!r}")
+    size = whole_number("draws", draws, 1, _MOST_DRAWS)
+    key = secrets.randbits(128) if seed is None else seed_number(seed)
+    d = distortion_matrix(_measure(protocol, distortion), protocol.values, protocol.outputs)
+    leakage, cost = np.empty(size), np.empty(size)
+    start = 0
+    for conditionals, masses in zip(
+        conditional_blocks(sample.counts, prior=a, draws=size, seed=key),
+        mass_blocks(sample.counts, prior=a, draws=size, seed=key),
+        strict=True,
+    ):
+        block = slice(start, start + masses.shape[-1])
+        leakage[block] = leakages(protocol.matrix, conditionals)
+        cost[block] = distortions(protocol.matrix, d, conditionals, masses)
+        start = block.stop
+    leakage.setflags(write=False)
+    cost.setflags(write=False)
+    return Posterior(
+        leakage,
+        cost,
+        a,
+        key,
+        _values=len(protocol.values),
+        _largest_ratio=float(largest_ratios(protocol.matrix).max()),
+        _always_infinite=always_infinite(protocol.matrix),
+    )
+
+
+def _measure(protocol: Protocol, given: Distortion | None) -> Distortion:
+    if given is not None:
+        return given
+    if protocol.guarantee is not None:
+        return protocol.guarantee.distortion
+    named = any(isinstance(label, str) for label in (*protocol.values, *protocol.outputs))
+    return "hamming" if named else "squared"
+
+
+def _level(epsilon: float) -> float:
+    level = real_number("epsilon", epsilon)
+    if level < 0:
+        raise InvalidArgument(f"epsilon must be at least 0, got {level:g}")
+    return level
+
+
+def _summary(values: NDArray[np.float64]) -> str:
+    """Median and 95 % point: order statistics, since there may be infinite values."""
+    middle, high = np.quantile(values, [0.5, 0.95], method="inverted_cdf")
+    return f"median {middle:.4g}, 95 % at most {high:.4g}"

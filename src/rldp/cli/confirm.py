@@ -1,0 +1,71 @@
+"""``rldp confirm``."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import rldp
+from rldp.cli.app import app, progress
+from rldp.errors import InvalidArgument
+
+_NOT_CONFIRMED = 3
+
+
+@app.command()
+def confirm(
+    protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
+    fresh: Annotated[Path, typer.Argument(help="CSV or Parquet file with rows that no design has seen.")],
+    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
+    value: Annotated[str, typer.Option(help="Column to publish.")],
+    alpha: Annotated[float, typer.Option(help="How often such a confirmation may be wrong.")] = 0.05,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Confirm on fresh data that a protocol is private, for every distribution and number of rows.
+
+    Exit code 0 means that the protocol's ε is confirmed; 3 that it is not, which does not show it wrong.
+    """
+    from rldp.reporter import terminal
+
+    loaded = rldp.load(protocol)
+    if loaded.guarantee is None and epsilon is None:
+        raise InvalidArgument(
+            f"--epsilon must be given, as {protocol} claims no ε; inf asks for a bound alone"
+        )
+    sample = rldp.Sample.from_data(
+        fresh, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
+    )
+    with progress("Confirming"):
+        found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon)
+    if as_json:
+        typer.echo(_as_json(found))
+    else:
+        terminal.console().print(terminal.confirmation_report(found))
+    if not found.confirmed:
+        raise typer.Exit(_NOT_CONFIRMED)
+
+
+def _as_json(found: rldp.Confirmation) -> str:
+    """One line; ∞ becomes the string "inf"."""
+    document = {
+        "confirmed": found.confirmed,
+        "claim": found.claim,
+        "epsilon": found.epsilon,
+        "alpha": found.alpha,
+        "leakage": found.leakage,
+        "output": found.output,
+        "secrets": found.secrets,
+        "unseen": found.unseen,
+        "used_before": found.used_before,
+        "rows": found.sample.n,
+        "sentences": found.sentences,
+    }
+    plain = {key: "inf" if item == math.inf else item for key, item in document.items()}
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,93 @@
+"""Unfinished files: locked while they grow, cleared away when the process that wrote them is gone."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # where files cannot be locked, nothing is cleared away
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["clear_abandoned", "growing"]
+
+_UNFINISHED = ".unfinished"
+_LONGEST = 40  # characters of a target's name in that of its scratch file
+
+
+@contextmanager
+def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryIO, Path]]:
+    """A new hidden file in ``folder`` for a target called ``name``, and its path.
+
+    It is locked until the block ends, and then taken away if it is still there. Its permissions are
+    those of a new file under the umask; if ``private``, its owner alone may read and write it.
+    """
+    handle, path = _created(folder, name, 0o600 if private else 0o666)
+    lock = os.dup(handle) if fcntl else None  # the lock outlasts the file object, until the block ends
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file, path
+    finally:
+        path.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def clear_abandoned(folder: Path, name: str) -> None:
+    """Take away the scratch files for ``name`` that no process is writing any more.
+
+    A process that is killed cannot take its file away, but its lock goes with it. What is locked stays,
+    as does whatever is no regular file of ours with just the name that we give.
+    """
+    if fcntl is None:
+        return
+    ours = re.compile(rf"\.{re.escape(name[:_LONGEST])}\.[0-9a-f]{{16}}{re.escape(_UNFINISHED)}")
+    with suppress(OSError):  # a folder that may be written but not listed
+        for found in folder.iterdir():
+            if ours.fullmatch(found.name):
+                with suppress(OSError):  # locked, gone by now, or not ours
+                    _remove_unlocked(found)
+
+
+def _created(folder: Path, name: str, mode: int) -> tuple[int, Path]:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = folder / f".{name[:_LONGEST]}.{secrets.token_hex(8)}{_UNFINISHED}"
+        try:
+            handle = os.open(path, flags, mode)
+        except FileExistsError:
+            continue
+        if _claimed(handle):
+            return handle, path
+        os.close(handle)
+
+
+def _claimed(handle: int) -> bool:
+    """Lock a file that was just made; False if someone cleared it away before the lock was there."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, where nothing is cleared away either
+        return True
+    return os.fstat(handle).st_nlink > 0
+
+
+def _remove_unlocked(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        status = os.fstat(handle)
+        if stat.S_ISREG(status.st_mode) and os.path.samestat(status, os.lstat(path)):
+            path.unlink()
+    finally:
+        os.close(handle)

@@ -1,0 +1,142 @@
+"""Each problem of a batch by its own route, in chunks, on every core or on an accelerator."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.designer.certify import Solved, joined
+from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
+from rldp.designer.devices import CPU, Device, in_memory
+from rldp.designer.engine import Progress, Solution, solve
+from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
+from rldp.designer.engine.cores import one_blas_thread
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.interior import finished, solve_chunk
+from rldp.designer.near_zero import solve_near_zero
+from rldp.designer.routes import Route, block_bytes, routes
+from rldp.theory.model import DesignProblem
+
+__all__ = ["solve_batch"]
+
+Callback = Callable[[Progress], None] | None
+
+_SMALLEST_SCALE = 1e-250  # distortions below are as good as none
+
+
+def solve_batch(
+    problem: DesignProblem,
+    gap: float,
+    *,
+    windows: bool = False,
+    callback: Callback = None,
+    device: Device = CPU,
+) -> Solved:
+    """Solve each problem by its route, the engine's arrays on ``device``.
+
+    Distortions that are all below one are first measured in a smaller unit, a power of two so that
+    nothing is rounded: a gap means the same whatever unit a user's values come in.
+    """
+    unit = _unit(problem.scale)
+    scaled = replace(problem, distortion=problem.distortion / unit)
+    taken = routes(scaled, gap, windows=windows)
+    parts = [(np.flatnonzero(taken == route), route) for route in Route if (taken == route).any()]
+    inside = partial(solve_batch, gap=gap, windows=windows)
+    with one_blas_thread():
+        found = [_solve(scaled.subset(i), route, gap, inside, callback, device) for i, route in parts]
+    solved = joined(found).subset(np.argsort(np.concatenate([index for index, _ in parts])))
+    solved = solved.explained(gap)
+    in_unit = ("objective", "lower_bound", "eta_utility", "z")
+    return replace(solved, **{name: unit * getattr(solved, name) for name in in_unit})
+
+
+def _unit(scale: float) -> float:
+    return 2.0 ** math.floor(math.log2(scale)) if _SMALLEST_SCALE < scale < 1 else 1.0
+
+
+def _solve(
+    problem: DesignProblem,
+    route: Route,
+    gap: float,
+    inside: Callable[[DesignProblem], Solved],
+    callback: Callback,
+    device: Device,
+) -> Solved:
+    """All problems by one route; ``inside`` solves problems of a larger ε."""
+    match route:
+        case Route.SINGLE_OUTPUT:
+            return solve_single_output(problem)
+        case Route.UNCONSTRAINED:
+            return solve_unconstrained(problem)
+        case Route.CONSTANT:
+            return solve_constant(problem, gap)
+        case Route.NEAR_ZERO:
+            return solve_near_zero(problem, gap, inside)
+    if device.is_cpu:
+        return _on_every_core(problem, route, gap, callback)
+    return _on_device(problem, route, gap, callback, device)
+
+
+def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: Callback) -> Solved:
+    """In chunks that fit the cache, one thread each."""
+    k = len(problem.counts)
+    chunk = max(1, min(SETTINGS.chunk_problems, SETTINGS.chunk_bytes // block_bytes(problem)))
+    cores = os.cpu_count() or 1
+    count = 1 if k <= chunk else cores * -(-k // (chunk * cores))  # as many for each core
+    parts = _split(problem, min(count, k))
+    if len(parts) == 1:
+        return solve_chunk(problem, route, gap, callback)
+    solved: list[Solved] = []
+    with ThreadPoolExecutor(min(len(parts), cores)) as pool:
+        for part in pool.map(lambda part: solve_chunk(part, route, gap), parts):
+            solved.append(part)
+            if callback is not None:
+                callback(_chunks_done(solved, k))
+    return joined(solved)
+
+
+def _split(problem: DesignProblem, count: int) -> list[DesignProblem]:
+    return [problem.subset(index) for index in np.array_split(np.arange(len(problem.counts)), count)]
+
+
+def _chunks_done(solved: list[Solved], problems: int) -> Progress:
+    gaps = [(s.objective - s.lower_bound) / np.maximum(1, s.objective) for s in solved]
+    done = sum(len(gap) for gap in gaps)
+    return Progress(len(solved), done, problems, float(max(gap.max() for gap in gaps)))
+
+
+def _on_device(
+    problem: DesignProblem, route: Route, gap: float, callback: Callback, device: Device
+) -> Solved:
+    """The same engine on an accelerator, as many problems at once as it holds; certified as always."""
+    secrets, values, outputs = problem.shape
+    of_blocks = SETTINGS.device_blocks * secrets * values
+    of_pairs = SETTINGS.device_pairs * (secrets - 1)
+    numbers = outputs * secrets * values * (of_blocks + of_pairs)
+    chunk = max(1, SETTINGS.device_bytes // (8 * numbers))
+    parts = _split(problem, -(-len(problem.counts) // chunk))
+    run = partial(solve, gap=gap, windows=route is Route.WINDOWS, callback=callback)
+    with device.working():
+        solutions = [run(part, xp=device.xp) for part in parts]
+    work = [
+        (part.subset(index), take_problems(solution, index))
+        for part, solution in zip(parts, (map_arrays(in_memory, s) for s in solutions), strict=True)
+        for index in _indices(len(part.counts))
+    ]
+
+    def finish(item: tuple[DesignProblem, Solution]) -> Solved:
+        return finished(*item, route, gap)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return joined(list(pool.map(finish, work)))
+
+
+def _indices(count: int) -> list[NDArray[np.int64]]:
+    return np.array_split(np.arange(count), -(-count // SETTINGS.chunk_problems))

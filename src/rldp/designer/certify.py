@@ -1,0 +1,126 @@
+"""Protocols with their proofs: what is certified of a batch, and the better of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.designer.routes import Route
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem, Floats, Witness
+
+__all__ = ["CLOSED", "Solved", "better", "certified", "joined"]
+
+CLOSED = "gap closed"
+_STOPPED = "no further progress"
+_OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route", "steps", "reason")
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A batch of designed protocols with their proofs; every field has the problems first.
+
+    Attributes
+    ----------
+    matrix : array (K, |S|, |U|, |Y|)
+        On the grid, rows summing to exactly one, strictly private.
+    objective, lower_bound : array (K,)
+        Rounded to the safe side.
+    eta (K, Y, T, 2), eta_utility (K, 0 or 1), z (K, Y, T), members (K, Y, T, 2, U),
+    distribution (K, |S|, |U|) : array
+        The proofs; see :class:`rldp.certificate.Certificate`.
+    constant : bool array (K,)
+        Whether the lower bound rests on ε = 0 instead of z and members.
+    route, reason : object array (K,)
+        How the protocol was found, and why nothing better was looked for.
+    steps : int array (K,)
+        Of the engine.
+    """
+
+    matrix: Floats
+    objective: Floats
+    lower_bound: Floats
+    eta: Floats
+    eta_utility: Floats
+    z: Floats
+    members: Floats
+    distribution: Floats
+    constant: NDArray[np.bool_]
+    route: NDArray[np.object_]
+    steps: NDArray[np.int64]
+    reason: NDArray[np.object_]
+
+    def closes(self, gap: float) -> NDArray[np.bool_]:
+        """Which problems are solved to ``gap``."""
+        return np.asarray(self.objective - self.lower_bound <= gap * np.maximum(1, self.objective))
+
+    def subset(self, index: NDArray[np.int64]) -> Solved:
+        """The problems numbered ``index``."""
+        return Solved(*(getattr(self, f.name)[index] for f in fields(Solved)))
+
+    def replaced(self, index: NDArray[np.int64], others: Solved) -> Solved:
+        """With ``others`` for the problems numbered ``index``."""
+        order = np.arange(len(self.matrix))
+        order[index] = len(order) + np.arange(len(index))
+        return joined([self, others]).subset(order)
+
+    def explained(self, gap: float) -> Solved:
+        """With the reason that people are told: a closed gap needs no other."""
+        reason = self.reason.copy()
+        reason[self.closes(gap)] = CLOSED
+        return replace(self, reason=reason)
+
+
+def certified(
+    problem: DesignProblem,
+    matrix: Floats,
+    eta: Floats,
+    witness: Witness,
+    route: Route,
+    *,
+    eta_utility: Floats | None = None,
+    steps: NDArray[np.int64] | None = None,
+    reason: NDArray[np.object_] | None = None,
+) -> Solved:
+    """Protocols that η proves private, with their objectives and the bounds that ``witness`` proves.
+
+    ``eta_utility`` (K, 1) may hold scalars that are known to be near the best.
+    """
+    k = len(matrix)
+    objective, eta_utility = bounds.objective(problem, matrix, eta_utility)
+    return Solved(
+        matrix=matrix,
+        objective=objective,
+        lower_bound=np.minimum(np.maximum(bounds.lower_bound(problem, witness), 0), objective),
+        eta=eta,
+        eta_utility=eta_utility,
+        z=witness.z,
+        members=witness.members,
+        distribution=witness.distribution,
+        constant=np.zeros(k, dtype=bool),
+        route=np.full(k, route, dtype=object),
+        steps=np.zeros(k, dtype=np.int64) if steps is None else steps,
+        reason=np.full(k, _STOPPED, dtype=object) if reason is None else reason,
+    )
+
+
+def joined(parts: Sequence[Solved]) -> Solved:
+    """Several batches as one."""
+    if len(parts) == 1:
+        return parts[0]
+    return Solved(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Solved)))
+
+
+def better(one: Solved, other: Solved) -> Solved:
+    """Per problem the protocol with the smaller objective, and the larger lower bound."""
+    smaller = one.objective <= other.objective
+    larger = one.lower_bound >= other.lower_bound
+    chosen = {}
+    for field in fields(Solved):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        mask = smaller if field.name in _OF_THE_PROTOCOL else larger
+        chosen[field.name] = np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+    return Solved(**chosen)

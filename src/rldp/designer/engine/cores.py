@@ -1,0 +1,40 @@
+"""Large blocks on every core: one Python thread for each, and BLAS kept to one thread per call.
+
+BLAS would share out the columns of one matrix at a time, and its threads wait for each other by
+spinning; where other work keeps a core busy, that costs many times what it saves. Whole matrices
+share out without waiting.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any, TypeVar
+
+__all__ = ["on_every_core", "one_blas_thread"]
+
+Item = TypeVar("Item")
+
+
+def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
+    """Call ``work`` on every item, a thread for each core."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for _ in pool.map(work, items):
+            pass
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Keep every BLAS that is loaded to one thread per call, in this thread and those it starts."""
+    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    """The libraries that NumPy and SciPy have loaded; looking for them takes as long as a small design."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,141 @@
+"""Every number that steers a design, in one place, with what it does and where it comes from.
+
+*Derived* numbers follow from double precision or from the mathematics. *Measured* ones were chosen by
+``benchmarks/stress.py``, which counts the designs that miss their gap over 24 000 random problems, or by
+``benchmarks/run.py`` and ``benchmarks/large.py``, which time designs; ``benchmarks/settings.py`` changes one
+number at a time and reports what that does. None of them can loosen privacy: every protocol is checked
+after the fact by code that knows none of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SETTINGS", "Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What steers routes, engine, repair and batches."""
+
+    # Routes
+
+    negligible: float = 0.1
+    """Share of the gap that may be given away where that spares the engine. Measured: stress."""
+    smallest_epsilon: float = 1e-6
+    """Below this ε the interior is too thin for floats: slacks of ε relative to 1 must keep 10 digits."""
+    windows_cells: int = 100
+    """Cells from which windows are quicker than pairs under the estimate. Measured: run."""
+    windows_gap: float = 1e-5
+    """The smallest gap that windows reach under the estimate, for a linear utility. Measured: stress."""
+    windows_robust_gap: float = 1e-4
+    """The same for a robust utility. Measured: stress."""
+    slow_bytes: int = 2**27
+    """Bytes of Newton blocks from which pairs take so long that windows go first. Measured: large."""
+    most_bytes: int = 2**31
+    """Bytes of Newton blocks from which pairs are not tried again. Measured: large."""
+
+    # Gaps
+
+    small_objective: float = 30.0
+    """An objective far below 1 is solved to this many gaps of its own size, so that it has digits."""
+    least_allowed: float = 0.02
+    """But to no less than this share of the gap: the objective may be 0."""
+    rough_gap: float = 0.01
+    """Gap of the problem under the estimate that only gives multipliers for a weak bound of windows."""
+    most_members: int = 4_000_000
+    """Numbers in a proof of the lower bound; a longer one would not fit a file that people send around."""
+
+    # The path
+
+    most_steps: int = 200
+    """Where the engine gives up. Measured: no problem of the stress set that is solved takes 100."""
+    start_unseen: float = 0.2
+    """The same for secrets that were never seen."""
+    start_spread: float = 0.1
+    """Added to the spread of v, so that η starts above it where all v are equal."""
+    worth_proving: float = 3.0
+    """Times the gap: where the multipliers promise more, a bound is not worth proving. Measured: run."""
+    lag: float = 0.02
+    """μ stays above this share of the gap, per slack. Measured: stress."""
+    careful_lag: float = 0.5
+    """The same in a second try, closer to the central path. Measured: stress."""
+    patience: float = 8.0
+    """Strikes until a problem is given up. Measured: stress."""
+    idle_strike: float = 1 / 6
+    """Strikes for an iteration that does not better the gap."""
+
+    # One step
+
+    boundary: float = 0.99
+    """Share of the way to the boundary that a step may go. Measured: stress."""
+    sigma_kept: float = 1e-3
+    """Share of σ that a step must leave; σ is curved, so this is checked."""
+    shorter: float = 0.97
+    """Of the length that a σ seen to fall short leads to expect."""
+    most_shortenings: int = 60
+    """How often a step is shortened before it is not taken at all."""
+    centring: float = 0.02
+    """The next μ as a share of this one, or half of what the last step was short of 1. Measured: run."""
+    near: float = 0.3
+    """A correction that goes no farther than this is tried in smaller shares. Measured: large."""
+    shares: tuple[float, ...] = (0.5, 0.25, 0.1, 0.0)
+    """Those shares."""
+    accuracy: float = 10.0
+    """Accuracy of a direction, in units of μ. Measured: stress."""
+
+    # Linear algebra
+
+    ease: float = 1e4
+    """Over e^2ε: up to this ratio of multiplier to slack elimination counts as accurate. Measured: run."""
+    refinements: int = 20
+    """Most steps of refinement (GCR)."""
+    jitter: float = 1e-11
+    """Relative ridge on blocks scaled to diagonal one, so that rounding cannot make them singular."""
+    schur_jitter: float = 1e-15
+    """The same for Schur complements and low-rank blocks, which lose fewer digits."""
+    least_energy: float = 1e-12
+    """Share of a direction's energy that elimination must leave, whatever rounding says."""
+    few_secrets: int = 4
+    """Secrets up to which rows of forms are spread over all cells. Measured: run."""
+    cholesky_rows: int = 40
+    """Rows from which one call of Cholesky per matrix costs less than it saves. Measured: run."""
+    part_bytes: int = 2**22
+    """Bytes of blocks assembled and inverted together: they fit a cache."""
+    device_part_bytes: int = 2**31
+    """The same on an accelerator: there are no caches to fit, but launches to save."""
+
+    # Repair and proofs
+
+    folding_budget: float = 2e-8
+    """Share of the objective that folding rare outputs into used ones may cost."""
+    rare: float = 1e-3
+    """An output whose largest probability is smaller may be folded; but never one of the larger half."""
+    repairs: int = 12
+    """How often the trace of uniform output is enlarged before privacy counts as not proved."""
+    least_trace: float = 1e-15
+    """The first trace: a few grains of the grid."""
+    target_numbers: int = 2**22
+    """Numbers in one array of the search for outputs to fold into."""
+    shipments: int = 30
+    """Rounds of scaling that turn weights of windows into weights of pairs."""
+    proof_bytes: int = 2**20
+    """Bytes of pairs whose proofs are made together: they fit a cache."""
+    game_rounds: int = 500
+    """Most cutting planes of the game that finds the best constant output."""
+
+    # Batches
+
+    chunk_bytes: int = 2**21
+    """Bytes of Newton blocks of problems that are solved together: they fit a cache. Measured: run."""
+    chunk_problems: int = 256
+    """Most problems that are solved together."""
+    device_bytes: int = 2**35
+    """Bytes of arrays on an accelerator."""
+    device_blocks: int = 4
+    """Arrays of the size of the Newton blocks that are held there at once. Counted."""
+    device_pairs: int = 120
+    """Arrays of the size of one end of all pairs that are held there at once. Counted."""
+
+
+SETTINGS = Settings()

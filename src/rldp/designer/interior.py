@@ -1,0 +1,122 @@
+"""From the engine's floats to certified protocols; where a gap stays open, something else is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.designer.certify import Solved, better, certified
+from rldp.designer.closed_forms import solve_single_output, solve_unconstrained
+from rldp.designer.engine import Progress, Solution, solve
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
+from rldp.designer.repair import repaired
+from rldp.designer.routes import Attempt, Route, when_open
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem, Floats, Witness
+from rldp.theory.pairs import ordered_pairs
+
+__all__ = ["finished", "solve_chunk"]
+
+
+def solve_chunk(
+    problem: DesignProblem, route: Route, gap: float, callback: Callable[[Progress], None] | None = None
+) -> Solved:
+    """Problems that fit the cache together, by one of the engine's routes."""
+    solution = solve(problem, gap=gap, windows=route is Route.WINDOWS, callback=callback)
+    return finished(problem, solution, route, gap)
+
+
+def finished(problem: DesignProblem, solution: Solution, route: Route, gap: float) -> Solved:
+    """Certified, and replaced where something else is better."""
+    solved = _certified(problem, solution, route, gap)
+    missed = np.flatnonzero(~solved.closes(gap))
+    if len(missed) == 0:
+        return solved
+    hard = problem.subset(missed)
+    tries = [_tried(hard, attempt, gap) for attempt in when_open(problem, route)]
+    return solved.replaced(missed, reduce(better, tries, solved.subset(missed)))
+
+
+def _tried(problem: DesignProblem, attempt: Attempt, gap: float) -> Solved:
+    if attempt.route is Route.SINGLE_OUTPUT:
+        return solve_single_output(problem)
+    if attempt.route is Route.UNCONSTRAINED:
+        return solve_unconstrained(problem)
+    windows = attempt.route is Route.WINDOWS
+    solution = solve(problem, gap=gap, windows=windows, careful=attempt.careful)
+    return _certified(problem, solution, attempt.route, gap)
+
+
+def _certified(problem: DesignProblem, solution: Solution, route: Route, gap: float) -> Solved:
+    """Repaired and proved; the objective is infinite where no proof was found."""
+    matrix = np.moveaxis(solution.q, 1, 3)
+    eta = None if problem.privacy is None else solution.eta
+    if route is Route.WINDOWS and eta is not None:
+        eta = pair_eta(problem, matrix)
+    matrix, eta, proved = repaired(problem, matrix, eta, solution.objective * problem.scale)
+    solved = certified(
+        problem,
+        matrix,
+        bounds.trivial_eta(problem, matrix) if eta is None else eta,
+        _witness(problem, solution, route, gap),
+        route,
+        eta_utility=None if problem.utility is None else solution.eta_utility * problem.scale,
+        steps=solution.steps.astype(np.int64),
+        reason=_reasons(problem, solution, route),
+    )
+    return replace(solved, objective=np.where(proved, solved.objective, np.inf))
+
+
+def _reasons(problem: DesignProblem, solution: Solution, route: Route) -> NDArray[np.object_]:
+    """Why the engine stopped, for gaps that are open all the same."""
+    among_windows = route is Route.WINDOWS and problem.privacy is not None
+    closed = "gap closed among windows" if among_windows else "rounding"
+    stopped = np.where(solution.steps >= SETTINGS.most_steps, "step limit", "no further progress")
+    return np.where(solution.closed, closed, stopped).astype(object)
+
+
+def _witness(problem: DesignProblem, solution: Solution, route: Route, gap: float) -> Witness:
+    """What proves the lower bound, in the units of the problem."""
+    witness = replace(solution.witness, z=solution.witness.z * problem.scale)
+    if route is Route.WINDOWS:
+        witness = _pair_witness(problem, witness, gap)
+    if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
+        seen = problem.counts.sum(axis=2) > 0
+        constrained = seen[:, ordered_pairs(seen.shape[1])].all(axis=2)
+        witness = replace(witness, z=np.where(constrained[:, None], witness.z, 0.0))
+    elif problem.privacy.enlarged:
+        witness = replace(witness, members=bounds.estimated_members(problem))
+    if problem.utility is not None and problem.utility.enlarged:
+        witness = replace(witness, distribution=problem.estimate)
+    return witness
+
+
+def _pair_witness(problem: DesignProblem, rows: Witness, gap: float) -> Witness:
+    """Of pairs, from one of windows: that of the windows or that of the estimate, which proves more.
+
+    Where members are too many to hand on, that of the estimate.
+    """
+    if problem.privacy is None:
+        return estimate_witness(problem, rows)
+    nominal = solve(replace(problem, privacy=None), gap=max(gap, SETTINGS.rough_gap), windows=True)
+    near = replace(nominal.witness, z=nominal.witness.z * problem.scale)
+    near = estimate_witness(problem, near)
+    if near.members.size > SETTINGS.most_members:
+        return near
+    wide = pair_witness(problem, rows)
+    larger = bounds.lower_bound(problem, wide) > bounds.lower_bound(problem, near)
+    return _chosen(larger, wide, near)
+
+
+def _chosen(mask: NDArray[np.bool_], yes: Witness, no: Witness) -> Witness:
+    """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
+
+    def choose(a: Floats, b: Floats) -> Floats:
+        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+
+    return Witness(*(choose(getattr(yes, f.name), getattr(no, f.name)) for f in fields(Witness)))

@@ -1,0 +1,100 @@
+"""ε too small for floats: the problem beside it is solved, and its protocol made private exactly.
+
+See ``docs/theory.md``, 'Special cases'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.designer import closed_forms
+from rldp.designer.certify import Solved, better, certified
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.routes import Route
+from rldp.theory import bounds
+from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.model import DesignProblem, Floats, Witness
+
+__all__ = ["equalised", "solve_near_zero"]
+
+
+def solve_near_zero(
+    problem: DesignProblem, gap: float, solve_inside: Callable[[DesignProblem], Solved]
+) -> Solved:
+    """ε so small, or 0 under the estimate, that the interior is too thin for floats.
+
+    A slightly larger ε, solved by ``solve_inside``, allows more: it gives the lower bound, and a protocol
+    from which one that is private at every ε is made by exact arithmetic (nominal privacy). Otherwise a
+    constant protocol serves, which at such ε costs next to nothing.
+    """
+    relaxed = replace(problem, epsilon=np.full_like(problem.epsilon, SETTINGS.smallest_epsilon))
+    near = solve_inside(relaxed)
+    witness = Witness(near.z, near.members, near.distribution)
+
+    def judged(matrix: Floats) -> Solved:
+        eta = bounds.trivial_eta(problem, matrix)
+        reason = np.full(len(matrix), "ε is too small for floats", dtype=object)
+        return certified(problem, matrix, eta, witness, Route.NEAR_ZERO, steps=near.steps, reason=reason)
+
+    constant = on_grid(closed_forms.best_constant(problem, gap)[0])
+    if problem.privacy is not None:
+        return judged(constant)
+    exact = [equalised(counts, m) for counts, m in zip(problem.counts, near.matrix, strict=True)]
+    found = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
+    return better(judged(found), judged(constant))
+
+
+def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
+    r"""A protocol near ``matrix`` whose outputs have exactly the same distribution for every secret.
+
+    With integers K over the denominator, secret s gives output y with probability
+    :math:`\sum_u N_{su} K_{suy} / (N_s D)`. Put :math:`K_{suy} = M_y + X_{suy}`: the probabilities
+    are all :math:`M_y/D` iff :math:`\sum_u N_{su} X_{suy} = 0`, and rows sum iff
+    :math:`\sum_y X_{suy} = 0`. Choosing X freely away from one value and one output, as multiples
+    that divide out, determines the rest in integers.
+
+    Parameters
+    ----------
+    counts : int array (|S|, |U|)
+    matrix : array (|S|, |U|, |Y|)
+        With conditionals that are nearly equal.
+
+    Returns
+    -------
+    array (|S|, |U|, |Y|) on the grid, or None if the counts are too large for the grid.
+    """
+    seen = counts.sum(axis=1) > 0
+    conditionals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    common = np.einsum("su,suy->sy", conditionals, matrix)[seen].mean(axis=0)
+    target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
+    for power in range(-13, 0):
+        share = 10.0**power
+        pulled = np.where(seen[:, None, None], (1 - share) * matrix + share * target, matrix)
+        result = on_grid(pulled[None])[0]
+        for s in np.flatnonzero(seen):
+            result[s] = _balanced(counts[s], result[s], target)
+        if (result >= 0).all():
+            return np.asarray(result)
+    return None
+
+
+def _balanced(counts: NDArray[np.int64], rows: Floats, target: Floats) -> Floats:
+    """Rows (U, Y) of one secret, moved by less than a few grains' multiples to meet ``target``."""
+    n = [int(count) for count in counts]
+    u0, y0 = int(np.argmax(counts)), int(np.argmax(target))
+    units = [[int(x) for x in row] for row in np.rint((rows - target) * DENOMINATOR)]
+    for u, row in enumerate(units):
+        if n[u] == 0 or u == u0:
+            continue
+        grain = n[u0] // gcd(n[u], n[u0])
+        row[:] = [grain * round(x / grain) for x in row]
+        row[y0] -= sum(row)
+    others = [u for u in range(len(n)) if n[u] and u != u0]
+    units[u0] = [-sum(n[u] * units[u][y] for u in others) // n[u0] for y in range(len(target))]
+    result = target + np.array(units, dtype=np.float64) / DENOMINATOR
+    return np.where(counts[:, None] > 0, result, rows)

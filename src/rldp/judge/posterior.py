@@ -1,0 +1,258 @@
+r"""The posterior risk that is claimed of a protocol, tried with the judge's own draws.
+
+A claim is that an event (the protocol is not private, or it distorts more than was said) has posterior
+probability at most α, given the counts and the prior Dirichlet(a, …, a) on the cells. The judge draws
+distributions from the posterior and counts under how many the event happens, doubtful ones included. It
+confirms the claim if so few would be too improbable for every probability above α:
+
+.. math:: \Pr(\mathrm{Bin}(M, \alpha) \le f) \le \mathrm{error} ,
+
+evaluated in balls. It looks after 100 000 draws; if they do not settle it, after four times as many, and
+so on. The looks share the error. What has to be trusted is the generator: that its floats are draws from
+the posterior. See ``docs/theory.md``, 'Monte Carlo'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+__all__ = ["ERROR", "Trial", "binomial_tail", "looks", "privacy_trial", "utility_trial"]
+
+ERROR = 1e-9  # with at most this probability a claim is confirmed that is not true
+
+_UNIT = 2.0**-52
+_BITS = 128
+_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim
+_VANISHING = 2.0**-800  # below, products may have underflowed
+_SMALLEST_SHAPE = 1e-290  # so that quotients are finite
+
+_FIRST, _GROWTH = 100_000, 4
+_MOST_DRAWS = 10_000_000
+_MOST_NUMBERS = 10**9  # cells times draws, so that no file can hang
+_LEAST_DRAWS = 1_000
+_HITS_AT_FIRST = 60  # that α allows in the first look, when α is small
+_TOO_MANY = 4.0  # standard deviations above α: there is no point in going on
+_BLOCK_NUMBERS = 2**20
+_MOST_TERMS = 4_000
+
+Floats = NDArray[np.float64]
+Integers = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Draws from the posterior, and whether they confirm that an event has probability at most ``alpha``.
+
+    Attributes
+    ----------
+    draws : int
+        0 where the event happens under no distribution at all.
+    failures : int
+        Draws under which the event happens, or cannot be excluded.
+    alpha : float
+    confirmed : bool
+        Wrong with probability ``ERROR`` at most.
+    """
+
+    draws: int
+    failures: int
+    alpha: float
+    confirmed: bool
+
+    @property
+    def evidence(self) -> str:
+        """What the verdict rests on, in words."""
+        if self.draws == 0:
+            return "no distribution at all makes it fail"
+        share = f"{self.failures:_} of {self.draws:_} draws".replace("_", " ")
+        if self.confirmed:
+            return f"{share}; this check is wrong with probability below 1e-9"
+        return f"{share} fail, where fewer are needed to confirm it"
+
+
+def privacy_trial(
+    numerators: Sequence[Integers],
+    counts: Integers,
+    epsilon: float,
+    *,
+    alpha: float,
+    prior: float,
+    generator: np.random.Generator | None = None,
+) -> Trial:
+    r"""Try the claim that the posterior probability of not being ε-private is at most ``alpha``.
+
+    A draw fails unless :math:`\max_sP(y|s)\le e^\varepsilon\min_sP(y|s)` for every output y that is not
+    private under all distributions, with a margin: a computed P(y|s) is a quotient of sums of |U| terms that
+    are not negative, so it is off by a factor of at most :math:`1\pm(|U|+2)2^{-52}`.
+
+    Parameters
+    ----------
+    numerators : nested sequences of int [s][u][y]
+        Each cell's probabilities of the outputs, up to a common factor of at most :math:`2^{52}`.
+    counts : nested sequences of int [s][u]
+    epsilon : float
+    alpha, prior : float
+        Positive; α below 1.
+    generator : numpy.random.Generator, optional
+        By default a new one, seeded by the operating system.
+    """
+    table = np.array(numerators, dtype=np.float64)
+    doubtful = _doubtful(numerators, epsilon)
+    if not doubtful:
+        return Trial(0, 0, alpha, True)
+    columns = np.ascontiguousarray(np.moveaxis(table[:, :, doubtful], 2, 1))
+    with ctx.workprec(_BITS):
+        e = float(_weakest_factor(epsilon).lower()) * (1 - 4 * (table.shape[1] + 4) * _UNIT)
+
+    def failing(log_weights: Floats) -> int:
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        given_secret = columns @ weights / weights.sum(axis=1, keepdims=True)
+        high, low = given_secret.max(axis=0), given_secret.min(axis=0)
+        private = (high <= e * low) & (low >= _VANISHING)
+        return int((~private.all(axis=0)).sum())
+
+    return _trial(failing, counts, alpha, prior, generator)
+
+
+def utility_trial(
+    numerators: Sequence[Integers],
+    counts: Integers,
+    distortion: Sequence[Sequence[float]],
+    objective: float,
+    *,
+    alpha: float,
+    prior: float,
+    generator: np.random.Generator | None = None,
+) -> Trial:
+    """Try the claim that Σ P d Q exceeds ``objective`` with posterior probability at most ``alpha``.
+
+    Parameters as in :func:`privacy_trial`, with numerators over 2^52, and a ``distortion`` [u][y] that is
+    nowhere negative.
+    """
+    with ctx.workprec(_BITS):
+        costs = [
+            [_dot(row, distances) * _UNIT for row, distances in zip(rows, distortion, strict=True)]
+            for rows in numerators
+        ]
+        if all(cost <= objective for row in costs for cost in row):
+            return Trial(0, 0, alpha, True)
+    table = np.array([[float(cost) for cost in row] for row in costs])
+    most = objective * (1 - 4 * (table.size + 4) * _UNIT)  # two sums of so many terms, and their quotient
+
+    def failing(log_weights: Floats) -> int:
+        weights = np.exp(log_weights - log_weights.max(axis=(0, 1)))
+        spent = np.einsum("su,sum->m", table, weights)
+        return int((~(spent <= most * weights.sum(axis=(0, 1)))).sum())
+
+    return _trial(failing, counts, alpha, prior, generator)
+
+
+def _dot(row: Sequence[int], distances: Sequence[float]) -> arb:
+    return sum((arb(k) * arb(d) for k, d in zip(row, distances, strict=True)), arb(0))
+
+
+def _weakest_factor(epsilon: float) -> arb:
+    return arb(min(epsilon, _LARGEST_EXPONENT)).exp()
+
+
+def _doubtful(numerators: Sequence[Integers], epsilon: float) -> list[int]:
+    """Outputs y for which some P(y|s1) may exceed e^ε P(y|s2), s1 ≠ s2, under some distribution."""
+    if math.isinf(epsilon):
+        return []
+    columns = [list(zip(*rows, strict=True)) for rows in numerators]
+    with ctx.workprec(_BITS):
+        factor = _weakest_factor(epsilon)
+
+        def within(top: int, bottom: int) -> bool:
+            return top <= bottom or bool(arb(top) <= factor * bottom)
+
+        found = []
+        for y in range(len(numerators[0][0])):
+            high = [max(column[y]) for column in columns]
+            low = [min(column[y]) for column in columns]
+            first = high.index(max(high))
+            second = max(high[:first] + high[first + 1 :], default=0)
+            others = [second if s == first else high[first] for s in range(len(high))]
+            if not all(map(within, others, low)):
+                found.append(y)
+        return found
+
+
+# Draws
+
+
+def looks(alpha: float, cells: int) -> list[int]:
+    """After how many draws the judge looks: a rule that no draw has a say in."""
+    most = max(_LEAST_DRAWS, min(_MOST_DRAWS, _MOST_NUMBERS // cells))
+    found = [min(most, max(_FIRST, math.ceil(min(_HITS_AT_FIRST / alpha, _MOST_DRAWS))))]
+    while found[-1] * _GROWTH <= most:
+        found.append(found[-1] * _GROWTH)
+    return found
+
+
+def _trial(
+    failing: Callable[[Floats], int],
+    counts: Integers,
+    alpha: float,
+    prior: float,
+    generator: np.random.Generator | None,
+) -> Trial:
+    source = np.random.Generator(np.random.SFC64()) if generator is None else generator
+    shapes = np.maximum(np.array(counts, dtype=np.float64) + prior, _SMALLEST_SHAPE)
+    block = max(1, _BLOCK_NUMBERS // shapes.size)
+    planned = looks(alpha, shapes.size)
+    draws = failures = 0
+    for look in planned:
+        while draws < look:
+            size = min(block, look - draws)
+            failures += failing(_log_gammas(source, shapes, size))
+            draws += size
+        with ctx.workprec(_BITS):
+            if binomial_tail(draws, failures, alpha) <= arb(ERROR) / len(planned):
+                return Trial(draws, failures, alpha, True)
+        if failures >= alpha * draws + _TOO_MANY * math.sqrt(alpha * draws):
+            break
+    return Trial(draws, failures, alpha, False)
+
+
+def _log_gammas(source: np.random.Generator, shapes: Floats, size: int) -> Floats:
+    """Logarithms of independent gamma variables (|S|, |U|, size).
+
+    Gamma(c) is Gamma(c + 1) times the 1/c-th power of a uniform, for every c: in logarithms nothing
+    underflows, however small the shape. Normalised over any set of cells they make a Dirichlet vector.
+    """
+    shape = shapes[:, :, None]
+    wanted = (*shapes.shape, size)
+    return np.log(source.standard_gamma(shape + 1, wanted)) - source.standard_exponential(wanted) / shape
+
+
+def binomial_tail(draws: int, failures: int, alpha: float) -> arb:
+    r"""An upper bound on Pr(Bin(draws, α) ≤ failures), a ball; 1 where it is not small.
+
+    With :math:`t_j` the probability of j, the ratio :math:`t_{j-1}/t_j=j(1-\alpha)/((M-j+1)\alpha)` falls
+    with j. So what is left out below a term t with ratio r < 1 is at most :math:`t\,r/(1-r)`.
+    """
+    p = arb(alpha)
+    if not failures < p * draws:
+        return arb(1)
+    q = 1 - p
+    term = (
+        arb(draws + 1).lgamma()
+        - arb(failures + 1).lgamma()
+        - arb(draws - failures + 1).lgamma()
+        + failures * p.log()
+        + (draws - failures) * q.log()
+    ).exp()
+    total = term
+    for j in range(failures, max(0, failures - _MOST_TERMS), -1):
+        term = term * j * q / ((draws - j + 1) * p)
+        total += term
+    left = max(0, failures - _MOST_TERMS)
+    ratio = left * q / ((draws - left + 1) * p)
+    return total + term * ratio / (1 - ratio)

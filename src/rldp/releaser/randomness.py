@@ -1,0 +1,32 @@
+"""Where random words come from: the operating system, or a seed for tests."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import seed_number
+from rldp.theory.sampling import Randomness
+
+__all__ = ["randomness"]
+
+
+def randomness(seed: int | None) -> Randomness:
+    """The operating system's secure randomness, or with a seed a reproducible stream for tests.
+
+    The secure source has no state in this process, so threads and forked processes can share it.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If the seed is not an integer from 0 to 2^128 − 1.
+    """
+    if seed is None:
+        return _system
+    return np.random.PCG64(seed_number(seed)).random_raw
+
+
+def _system(count: int) -> NDArray[np.uint64]:
+    return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)

@@ -1,0 +1,127 @@
+r"""What the number of hits among independent trials says about the probability of a hit.
+
+The bounds of Clopper and Pearson: with f hits in M trials, the upper one is the largest p under which so
+few hits have a probability above ``error``. See ``docs/theory.md``, 'Monte Carlo'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincc, betainccinv, betaincinv
+
+__all__ = ["lower_probability", "quantile_bounds", "upper_probability"]
+
+Floats = NDArray[np.float64]
+
+_DISTRUST = 1e-6  # relative; far more than the tails of SciPy are wrong by, and nothing in the bounds
+_FIRST_STEP = 2.0**-50  # a share of the way that is left
+_MOST_STEPS = 50  # the last one goes half of the way
+
+
+def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:
+    r"""A bound that is below the probability of a hit with probability ``error`` at most, rounded up.
+
+    .. math:: \max\{p : \Pr(\mathrm{Bin}(M, p) \le f) > \mathrm{error}\}
+
+    Parameters
+    ----------
+    hits : array_like of int
+        f, from 0 to M.
+    trials : array_like of int
+        M, at least 1; independent, with the same probability of a hit.
+    error : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    array of the common shape
+
+    Examples
+    --------
+    >>> float(upper_probability(0, 100, 0.05).round(4))
+    0.0295
+    """
+    f, m = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))
+    misses = np.maximum(m - f, 1.0)  # where all trials hit, 1 is the answer, whatever is computed
+    return np.where(
+        f < m,
+        _stepped(
+            betainccinv(f + 1, misses, error), np.ones_like(f), lambda p: betaincc(f + 1, misses, p), error
+        ),
+        1.0,
+    )
+
+
+def lower_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:
+    r"""A bound that is above the probability of a hit with probability ``error`` at most, rounded down.
+
+    .. math:: \min\{p : \Pr(\mathrm{Bin}(M, p) \ge f) > \mathrm{error}\}
+
+    Parameters as in :func:`upper_probability`.
+    """
+    f, m = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))
+    some = np.maximum(f, 1.0)  # where no trial hits, 0 is the answer, whatever is computed
+    return np.where(
+        f > 0,
+        _stepped(
+            betaincinv(some, m - f + 1, error),
+            np.zeros_like(f),
+            lambda p: betainc(some, m - f + 1, p),
+            error,
+        ),
+        0.0,
+    )
+
+
+def _stepped(start: Floats, end: Floats, tail: Callable[[Floats], Floats], error: float) -> Floats:
+    """The first p on the way from ``start`` to ``end`` where the tail is small enough; else ``end``.
+
+    A root finder may stop on either side of its root. So its answer is moved, in steps that double,
+    to where the tail itself says that the bound holds.
+    """
+    p = start
+    share = _FIRST_STEP
+    for _ in range(_MOST_STEPS):
+        proved = tail(p) <= error * (1 - _DISTRUST)
+        if proved.all():
+            return p
+        p = np.where(proved, p, p + share * (end - p))
+        share *= 2
+    return np.where(tail(p) <= error * (1 - _DISTRUST), p, end)
+
+
+def quantile_bounds(values: ArrayLike, level: float, error: float) -> tuple[float, float]:
+    r"""Order statistics that enclose a quantile of the law that values were drawn from.
+
+    The quantile is :math:`q=\inf\{x:\Pr(X\le x)\ge\mathrm{level}\}`. As
+    :math:`\Pr(X<q)\le\mathrm{level}\le\Pr(X\le q)`, a binomial variable with probability ``level`` bounds
+    the number of values below q from above, and that of values up to q from below.
+
+    Parameters
+    ----------
+    values : array_like (M,)
+        Independent draws; infinity is allowed.
+    level : float
+        Between 0 and 1.
+    error : float
+        Each bound is on the wrong side of the quantile with at most this probability.
+
+    Returns
+    -------
+    lower, upper : float
+        −∞ or ∞ where there are too few values for a bound.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float))
+    m = len(ordered)
+    ranks = np.arange(1, m + 1)
+    too_low = betainc(ranks, m - ranks + 1.0, level)  # Pr(Bin(m, level) ≥ rank)
+    too_high = betaincc(ranks, m - ranks + 1.0, level)  # Pr(Bin(m, level) < rank)
+    above = np.flatnonzero(too_low <= error * (1 - _DISTRUST))
+    below = np.flatnonzero(too_high <= error * (1 - _DISTRUST))
+    return (
+        float(ordered[below[-1]]) if len(below) else -np.inf,
+        float(ordered[above[0]]) if len(above) else np.inf,
+    )

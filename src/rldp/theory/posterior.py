@@ -1,0 +1,235 @@
+r"""How a protocol fares under draws from the posterior: whether it is private, ε* and D*.
+
+The draws are those of :mod:`rldp.theory.dirichlet`, the last axis of every array. See ``docs/theory.md``,
+'Credible privacy'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from array_api_compat import device
+from numpy.typing import NDArray
+
+from rldp.theory.binomial import quantile_bounds
+from rldp.theory.dirichlet import conditional_blocks
+from rldp.theory.namespace import Array, namespace
+
+__all__ = [
+    "always_infinite",
+    "count_failures",
+    "distortion_bound",
+    "distortions",
+    "failures",
+    "largest_ratios",
+    "leakages",
+    "log_ratio_rounding",
+]
+
+Floats = NDArray[np.float64]
+
+_UNIT = 2.0**-52
+_LARGEST_EXPONENT = 700.0  # what is private with a smaller ε is private
+_VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
+
+_IN_CACHE = 2**16  # numbers: output probabilities that are looked at together, in NumPy
+_ON_DEVICE = 2**26  # and elsewhere
+
+
+# Privacy
+
+
+def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> NDArray[np.int64]:
+    r"""Under how many draws each protocol is not private, counted to the safe side.
+
+    A draw fails unless :math:`\max_sP(y|s)\le e^\varepsilon\min_sP(y|s)` for every y, with a margin that
+    exceeds all rounding. Outputs that are private under every distribution are not looked at.
+
+    Parameters
+    ----------
+    matrices : array (K, |S|, |U|, |Y|)
+        Protocols.
+    epsilon : float, or array (K,)
+        Non-negative; may be infinite.
+    conditionals : array (K, |S|, |U|, draws) or (|S|, |U|, draws), float64, of any library
+        The draws of each protocol, or draws that all protocols share.
+
+    Returns
+    -------
+    int array (K,)
+
+    Notes
+    -----
+    A computed P(y|s) is off by a factor of at most :math:`1\pm2|U|2^{-52}`: |U| roundings in the sum of a
+    draw's weights, with the division, and |U| in the sum of products, whose terms are not negative. With
+    those of :math:`e^\varepsilon` and of the comparison, what is private with
+    :math:`e^\varepsilon(1-(4|U|+8)2^{-52})` as computed is private. Underflow loses less than
+    :math:`|U|2^{-1020}`, nothing against probabilities of :math:`2^{-900}`; a draw with a smaller one fails.
+    """
+    levels = np.broadcast_to(np.asarray(epsilon, dtype=float), (len(matrices),))
+    shared = conditionals.ndim == 3
+    return np.array(
+        [
+            _failures(matrix, float(level), conditionals if shared else conditionals[k, ...])
+            for k, (matrix, level) in enumerate(zip(matrices, levels, strict=True))
+        ],
+        dtype=np.int64,
+    )
+
+
+def count_failures(
+    matrices: Floats,
+    epsilon: Floats | float,
+    counts: NDArray[np.int64],
+    *,
+    prior: float,
+    draws: int,
+    seed: int,
+    common: bool = False,
+) -> NDArray[np.int64]:
+    """:func:`failures` of K protocols, each with its own sample (K, |S|, |U|), in bounded memory.
+
+    Parameters
+    ----------
+    common : bool
+        Whether all use the same random numbers, so that equal samples get equal draws; otherwise their
+        draws are independent.
+    """
+    levels = np.broadcast_to(np.asarray(epsilon, dtype=float), (len(matrices),))
+    found = np.zeros(len(matrices), dtype=np.int64)
+    for k, (matrix, level, table) in enumerate(zip(matrices, levels, counts, strict=True)):
+        place = 0 if common else k
+        for block in conditional_blocks(table, prior=prior, draws=draws, seed=seed, stream=place):
+            found[k] += _failures(matrix, float(level), block)
+    return found
+
+
+def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
+    if epsilon == np.inf:
+        return 0
+    e = np.exp(min(epsilon, _LARGEST_EXPONENT))
+    tops, bottoms = _extremes(matrix)
+    harmless = ((tops <= bottoms) | (tops <= e * (1 - 4 * _UNIT) * bottoms)).all(axis=0)
+    if harmless.all():
+        return 0
+    least_e = float(e * (1 - _margin(matrix.shape[1])))
+    found = 0
+    for xp, high, low in _spans(matrix[:, :, ~harmless], conditionals):
+        private = (high <= least_e * low) & (low >= _VANISHING)  # what is no number is not private
+        found += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
+    return found
+
+
+def leakages(matrix: Floats, conditionals: Floats) -> Floats:
+    r"""ε* of a protocol under every draw, :math:`\max_{y,s_1\ne s_2}\log P(y|s_1)/P(y|s_2)`.
+
+    0/0 = 1 for outputs that no secret and value give; ∞ where one secret cannot give what another can, or
+    gives it with a probability too small for floats. At most what the protocol leaks under any
+    distribution, log of the largest ratio of two entries in a column.
+
+    Parameters
+    ----------
+    matrix : array (|S|, |U|, |Y|)
+    conditionals : array (|S|, |U|, draws)
+
+    Returns
+    -------
+    array (draws,), each within :func:`log_ratio_rounding` of ε* where it is finite
+    """
+    largest = largest_ratios(matrix)
+    telling = largest > 1
+    if not telling.any():
+        return np.zeros(conditionals.shape[-1])
+    found = []
+    for _, high, low in _spans(matrix[:, :, telling], conditionals):
+        lost = ~(low >= _VANISHING)
+        ratio = np.where(lost, np.inf, high / np.where(lost, 1.0, low))
+        found.append(np.minimum(ratio, largest[telling, None]).max(axis=0))
+    return np.asarray(np.log(np.concatenate(found)))
+
+
+def log_ratio_rounding(values: int, epsilon: float) -> float:
+    """How far an ε* near ``epsilon`` that :func:`leakages` computed may be from the true one."""
+    return _margin(values) + 4 * _UNIT * min(epsilon, _LARGEST_EXPONENT)
+
+
+def largest_ratios(matrix: Floats) -> Floats:
+    """The largest P(y|s1)/P(y|s2), s1 ≠ s2, over all distributions: (|Y|,), 1 where y is never given."""
+    tops, bottoms = _extremes(matrix)
+    ratios = np.where(tops > 0, np.inf, 1.0)
+    np.divide(tops, bottoms, out=ratios, where=bottoms > 0)
+    return np.asarray(np.maximum(ratios.max(axis=0), 1.0))
+
+
+def always_infinite(matrix: Floats) -> bool:
+    """Whether one secret can give an output, and another cannot with any value."""
+    given = matrix.max(axis=1) > 0
+    return bool((given.any(axis=0) & ~given.all(axis=0)).any())
+
+
+def _margin(values: int) -> float:
+    return (4 * values + 8) * _UNIT
+
+
+def _extremes(matrix: Floats) -> tuple[Floats, Floats]:
+    """For every secret and output: the largest entry of any other secret, and its own smallest one."""
+    own = matrix.max(axis=1)
+    secrets = np.arange(len(own))[:, None]
+    others = np.where(secrets == own.argmax(axis=0), 0.0, own).max(axis=0)  # all but the largest
+    tops = np.where(secrets == own.argmax(axis=0), others, own.max(axis=0))
+    return tops, matrix.min(axis=1)
+
+
+def _spans(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, Array, Array]]:
+    """Largest and smallest P(y|s) over the secrets under every draw, a piece of the draws at a time."""
+    xp = namespace(conditionals)
+    columns = np.ascontiguousarray(np.moveaxis(matrix, 2, 1))  # (S, Y, U)
+    if type(conditionals) is not np.ndarray:
+        columns = xp.asarray(columns, device=device(conditionals))
+    room = _IN_CACHE if type(conditionals) is np.ndarray else _ON_DEVICE
+    piece = max(64, room // (columns.shape[0] * columns.shape[1]))
+    draws = conditionals.shape[-1]
+    for start in range(0, draws, piece):
+        given_secret = columns @ conditionals[..., start : min(start + piece, draws)]
+        yield xp, xp.max(given_secret, axis=0), xp.min(given_secret, axis=0)
+
+
+# Utility
+
+
+def distortions(matrix: Floats, d: Floats, conditionals: Floats, masses: Floats) -> Floats:
+    r"""D* of a protocol under every draw, :math:`\sum_{suy}P_sP_{u|s}\,d(u,y)\,Q[s,u,y]`.
+
+    Parameters
+    ----------
+    matrix : array (|S|, |U|, |Y|)
+    d : array (|U|, |Y|)
+    conditionals : array (|S|, |U|, draws)
+    masses : array (|S|, draws)
+
+    Returns
+    -------
+    array (draws,), up to a relative error of (|S| + |U| + |Y| + 8) 2^-52
+    """
+    v = (matrix * d).sum(axis=2)
+    given_secret = (v[:, None] @ conditionals)[:, 0]
+    return np.asarray((masses * given_secret).sum(axis=0))
+
+
+def distortion_bound(values: Floats, shape: tuple[int, int, int], *, alpha: float, error: float) -> float:
+    """What D* exceeds with posterior probability ``alpha`` at most, rounded up; ∞ if there are too few draws.
+
+    Parameters
+    ----------
+    values : array (draws,)
+        As :func:`distortions` gives them.
+    shape : (|S|, |U|, |Y|)
+        Of the protocol.
+    alpha : float
+    error : float
+        Probability over the draws that the bound is too small.
+    """
+    _, upper = quantile_bounds(values, 1 - alpha, error)
+    return upper * (1 + (sum(shape) + 10) * _UNIT)

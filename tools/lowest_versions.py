@@ -1,0 +1,47 @@
+"""Print pip constraints that hold every package pyproject.toml names to the lowest version it allows.
+
+Usage: python tools/lowest_versions.py [EXTRA ...] > constraints.txt
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+FORM = re.compile(r"(?P<name>[\w.-]+)(\[(?P<extras>[\w,-]+)\]|>=(?P<lowest>\d[\w.]*))")
+
+
+def lowest_versions(project: dict[str, Any], extras: list[str]) -> dict[str, str]:
+    """Lowest version of each package that a project and some of its extras ask for.
+
+    Parameters
+    ----------
+    project : dict
+        The table ``project`` of a pyproject.toml.
+    extras : list of str
+    """
+    asked = [*project["dependencies"]]
+    for extra in extras:
+        asked += project["optional-dependencies"][extra]
+    versions: dict[str, str] = {}
+    for requirement in asked:
+        found = FORM.fullmatch(requirement)
+        if found is None:
+            raise SystemExit(f"pyproject.toml must ask for packages as 'name>=version', got {requirement!r}")
+        if found["name"] == project["name"]:
+            versions |= lowest_versions(project, found["extras"].split(","))
+        elif found["lowest"] is None:
+            raise SystemExit(f"pyproject.toml must say the lowest version, got {requirement!r}")
+        else:
+            versions[found["name"]] = found["lowest"]
+    return versions
+
+
+if __name__ == "__main__":
+    table = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    for name, version in lowest_versions(table, sys.argv[1:]).items():
+        print(f"{name}=={version}")

@@ -1,0 +1,58 @@
+"""Find the interpreters of every Python version that the classifiers of pyproject.toml name.
+
+They are looked for on the path and among those of pyenv.
+
+Usage: python tools/pythons.py           a line for each version: its number, its interpreter or '-', and
+                                         the virtual environment to test it in
+       python tools/pythons.py lowest    the interpreter of the lowest version that is at hand
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+CLASSIFIER = re.compile(r"Programming Language :: Python :: (\d+\.\d+)")
+
+
+def versions() -> list[str]:
+    """The versions that the project says it runs on, as it lists them."""
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    return [found[1] for text in project["classifiers"] if (found := CLASSIFIER.fullmatch(text))]
+
+
+def interpreter(version: str) -> str | None:
+    """A working interpreter of a version, or None."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    on_path = shutil.which(f"python{version}")
+    builds = [str(path) for path in sorted(root.glob(f"versions/{version}.*/bin/python"))]
+    for candidate in (sys.executable, *([on_path] if on_path else []), *reversed(builds)):
+        if _version_of(candidate) == version:
+            return candidate
+    return None
+
+
+def _version_of(candidate: str) -> str:
+    """The version an interpreter says it is; '' if it does not start, as shims of pyenv may not."""
+    code = "import sys; print(*sys.version_info[:2], sep='.')"
+    return subprocess.run([candidate, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def environment(version: str) -> str:
+    """The virtual environment for a version: the one this runs in, if it has that version."""
+    return Path(sys.prefix).name if version == _version_of(sys.executable) else f".venv-{version}"
+
+
+if __name__ == "__main__":
+    at_hand = {version: interpreter(version) for version in versions()}
+    if sys.argv[1:] == ["lowest"]:
+        print(next((path for path in at_hand.values() if path), sys.executable))
+    else:
+        for version, path in at_hand.items():
+            print(version, path or "-", environment(version))
