@@ -146,7 +146,8 @@ def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[fl
         return (moments + level) / t * (1 + 8 * (len(sizes) + 2) * _UNIT)
 
     found = minimize_scalar(lambda v: bound(1 / (1 + math.exp(-v))), bounds=(-16, 16), method="bounded")
-    return min((bound(t), t) for t in (1.0, 1 / (1 + math.exp(-float(found.x)))))
+    best, t = min((bound(t), t) for t in (1.0, 1 / (1 + math.exp(-float(found.x)))))
+    return best * (1 + 2.0**-30), t  # a hair more, so that the next t that is tried proves it too
 
 
 def log_moment_bound(n: int, cells: int, t: float) -> float:
