@@ -81,25 +81,26 @@ def test_the_sample_of_the_design_keeps_every_promise(uncertainty, privacy_only)
 def test_inside_the_sets_the_promises_hold(uncertainty):
     protocol = designed(privacy=uncertainty, utility=uncertainty)
     inside = 0
-    for seed in range(8):
+    for seed in range(4):
         found = rldp.audit(protocol, rldp.Sample(draws(20_000, seed)))
         if found.privacy.inside:
             inside += 1
             assert found.private
             assert found.useful
             assert not found.drifted
-    assert inside >= 4
+    assert inside >= 2
 
 
 def test_a_small_sample_outside_by_chance_is_no_drift():
+    """The level is 0.01: six alarms or more in twenty samples come with probability 3.3e-8."""
     protocol = designed()
     outside = drifted = 0
-    for seed in range(50):
+    for seed in range(20):
         found = rldp.audit(protocol, rldp.Sample(draws(30, seed)))
         outside += not found.privacy.inside
         drifted += found.drifted
-    assert outside >= 40
-    assert drifted <= 4  # the level is 0.01
+    assert outside >= 15
+    assert drifted <= 5
 
 
 @pytest.mark.parametrize("n", [60, 3000])

@@ -44,10 +44,13 @@ COMMANDS = {
     "version": ["--version"],
     "help": ["--help"],
 }
+QUICK = ("verify", "release", "help")  # every command is a process of its own
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS]
+)
 def test_a_full_standard_output_is_one_line(folder, name):
     with FULL.open("w") as full:
         process = started(folder, *COMMANDS[name], stdout=full)
@@ -110,7 +113,10 @@ def interrupted_while_importing(folder, module, *command):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("module", ["numpy", "scipy.special", "rldp.designer.api", "typer", "rldp.cli.audit"])
+LATER = ("scipy.special", "rldp.designer.api", "typer", "rldp.cli.audit")
+
+
+@pytest.mark.parametrize("module", ["numpy", *(pytest.param(m, marks=pytest.mark.slow) for m in LATER)])
 def test_an_interruption_while_the_command_is_imported_is_one_line(tmp_path, module):
     (tmp_path / "rldp").write_text(SCRIPT)
     done = 130, "", "rldp: interrupted\n"

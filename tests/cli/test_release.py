@@ -790,7 +790,7 @@ def arguments(folder, data="rows.csv", output="out.csv"):
 
 
 def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
-    write_rows(tmp_path / "rows.csv", 200_000)
+    write_rows(tmp_path / "rows.csv", 50_000)
     command = arguments(tmp_path)
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -15,7 +15,7 @@ from strategies import jeffreys_counts
 
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
 
-COUNTS = jeffreys_counts(np.random.default_rng(4), 5, (3, 4), 300)
+COUNTS = jeffreys_counts(np.random.default_rng(4), 3, (2, 3), 300)
 SETS = {"chi2": rldp.ChiSquare(), "g": rldp.GTest(), "nominal": rldp.Nominal()}
 
 
@@ -29,9 +29,9 @@ class Strict(Device):
 
 @pytest.fixture
 def strict_device(monkeypatch):
-    """Every name of a device means the strict library, which holds only a few problems at once."""
+    """Every name of a device means the strict library, which holds only two problems at once."""
     monkeypatch.setattr(sys.modules["rldp.designer.api"], "device_named", lambda name: Strict("strict"))
-    monkeypatch.setattr(batches, "SETTINGS", replace(SETTINGS, device_bytes=100_000))
+    monkeypatch.setattr(batches, "SETTINGS", replace(SETTINGS, device_bytes=45_000))
 
 
 @pytest.mark.parametrize("privacy", SETS.values(), ids=SETS)

@@ -78,7 +78,7 @@ def test_the_best_windows_are_those_of_the_definition(name, utility):
     assert found.objective == pytest.approx(wanted, abs=2e-5)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.1, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("privacy", SETS.values(), ids=SETS)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_protocol_that_keeps_windows_is_private_and_both_its_bounds_are_true(name, privacy, epsilon):

@@ -16,7 +16,7 @@ from claims import File
 from strategies import sets_of
 
 G = "guarantee"
-QUICK, ALL = 300, 1000
+QUICK, ALL = 120, 1000
 
 pytestmark = [
     pytest.mark.numerical,
