@@ -8,8 +8,13 @@ import pytest
 
 from rldp.theory.kl_laws import SPANS, Boxes, Grid, Law, divergence, log_weight, sure_rows
 
-mpmath.mp.dps = 50
 GRID = Grid(step=1 / 16, points=160, tilt=0.75, width=0.12, looseness=0.02, least=1e-5, cut=14.0)
+
+
+@pytest.fixture(autouse=True)
+def _in_many_digits():
+    with mpmath.workdps(50):
+        yield
 
 
 def precise_divergence(n, j, mean):

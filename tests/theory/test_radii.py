@@ -21,7 +21,11 @@ from rldp.theory.radii import (
     recursion_radius,
 )
 
-mpmath.mp.dps = 60
+
+@pytest.fixture(autouse=True)
+def _in_many_digits():
+    with mpmath.workdps(60):
+        yield
 
 
 def exact_moment(n, cells, t):
