@@ -1,8 +1,12 @@
 import os
+import signal
 
 # Two test processes share two cores: linear algebra on tiny matrices gains nothing from more threads.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# Where the tests run in the background, programs they start would never hear Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from hypothesis import settings  # noqa: E402
 
