@@ -176,7 +176,7 @@ def play(triples: Triples, epsilon: Floats, goal: float) -> Play:
     wealth = np.where(_without_extent(edges)[..., None], goal, np.zeros(ends.shape))
     bets = np.zeros((*ends.shape[:2], *parts.shape[1:]))
     for block in range(bets.shape[3]):
-        needed = goal - wealth.min(axis=-1)
+        needed = goal - _lesser(wealth)
         stakes = Outlook.of(scores, seen, n).stakes(ends, needed, left, parts[..., block])
         bets[..., block] = np.where(needed[..., None] > 0, np.clip(stakes, least, most), 0)
         wealth += _gain(scores, triples.rows[:, :, block], ends, bets[..., block])
@@ -235,33 +235,43 @@ def _gain(scores: Floats, rows: Floats, ends: Floats, bets: Floats) -> Floats:
     ends, bets : array (T, J, 2)
     """
     gain = np.zeros(ends.shape)
-    t, j = np.nonzero(bets.any(axis=-1))
+    t, j = np.nonzero((bets[..., 0] != 0) | (bets[..., 1] != 0))
     odds = _SIGNS[:, None, None] * (ends[t, j][:, None, :, None] - scores[t][:, :, None])
     logarithms = np.log1p(bets[t, j][..., None, None] * odds)
-    gain[t, j] = (logarithms @ rows[t][..., None])[..., 0].sum(axis=1)
+    both = (logarithms @ rows[t][..., None])[..., 0]
+    gain[t, j] = both[:, 0] + both[:, 1]
     return gain
 
 
 def _rounding(triples: Triples, scores: Floats, ends: Floats, bets: Floats) -> Floats:
     r"""A bound on the rounding error of ln W: (T, J, 1).
 
-    With :math:`u = 2^{-53}` and q for a score: the argument of a logarithm is off by at most
-    :math:`3.1u|\lambda|(c + q)`, and the logarithm is nowhere more than four times as steep as at 0, as no
-    factor is below 1/4. A logarithm that is good to eight units in the last place adds :math:`16u` times
-    itself, and the sum, in whatever order, :math:`(U + 2B + 5)u` times the sum of all magnitudes, where
-    :math:`|\ln(1 + x)| \le 1.85|x|`. Together less than :math:`(60 + 2U + 4B)u\sum|\lambda|(c + q)`; the code
-    has 2u for u.
+    With :math:`u = 2^{-53}` and q for a score, a row adds at most :math:`(60 + 2U + 4B)u\,m`, where
+    :math:`m = |\lambda|(c + q)`, or for the second secret :math:`1 + 2\lambda c + \ln(1 + \lambda q)` if that
+    is less; the code has 2u for u. For the argument x of a logarithm is off by at most
+    :math:`3.1u|\lambda|(c + q)`, which no factor :math:`1 + x \ge 1/4` makes more than
+    :math:`12.4u\,m` in the logarithm; a logarithm that is good to eight units in the last place adds
+    :math:`16u|\ln(1 + x)|`, and the sum, in whatever order, :math:`(U + 2B + 5)u` times the sum of all
+    magnitudes, where :math:`|\ln(1 + x)| \le 1.85m`.
     """
     blocks, values = triples.rows.shape[2:]
-    staked = (np.abs(bets) * triples.sizes[:, None]).sum(axis=-1)
-    exposed = (staked * (ends[..., 1:] + scores.max(axis=-1)[:, None])).sum(axis=-1, keepdims=True)
-    return np.asarray(_UNIT * (60 + 2 * values + 4 * blocks) * exposed)
+    c, q, sizes = ends[..., 1:], scores.max(axis=-1)[..., None], triples.sizes
+    first, second = np.abs(bets[:, :, 0]), bets[:, :, 1]
+    exposed = first * (c + q[:, :1])
+    exposed2 = np.minimum(second * (c + q[:, 1:]), 1 + 2 * second * c + np.log1p(second * q[:, 1:]))
+    total = exposed @ sizes[:, 0, :, None] + exposed2 @ sizes[:, 1, :, None]
+    return np.asarray(_UNIT * (60 + 2 * values + 4 * blocks) * total)
 
 
 def _least(wealth: Floats, edges: Floats, lowest: Floats) -> Floats:
     """The least ln W of all c from ``lowest`` on: (T,), from both ends of every cell (T, J, 2)."""
     idle = _without_extent(edges) | (edges[:, 1:] < lowest[:, None])
-    return np.asarray(np.where(idle, np.inf, wealth.min(axis=-1)).min(axis=-1))
+    return np.asarray(np.where(idle, np.inf, _lesser(wealth)).min(axis=-1))
+
+
+def _lesser(wealth: Floats) -> Floats:
+    """At that end of a cell where it is less; NumPy's own minimum over so short an axis is slow."""
+    return np.minimum(wealth[..., 0], wealth[..., 1])
 
 
 def _without_extent(edges: Floats) -> NDArray[np.bool_]:

@@ -38,42 +38,59 @@ class Outlook:
     ----------
     n : array (T, 2)
         How many rows of either secret there are in all.
-    variance : array (T, 2)
-        Of the two estimates of c: the means of q₁ and of e^ε q₂ over those rows.
+    scores : array (T, 2, U)
+        q₁ and e^ε q₂ of the values.
+    mean, variance : array (T, 2)
+        Of the score of a row.
     centre : array (T,)
-        Where c is expected if both have the same mean, as they have where it is hardest to tell.
+        Where c is expected if both scores have one mean: there a failure is hardest to rule out.
     """
 
     n: Floats
+    scores: Floats
+    mean: Floats
     variance: Floats
     centre: Floats
 
     @classmethod
     def of(cls, scores: Floats, weights: Floats, n: Floats) -> Outlook:
-        """From the scores q₁ and e^ε q₂ of the values, and the weights of the values so far: (T, 2, U)."""
+        """From weights (T, 2, U) that the values have so far."""
         mean, variance = moments(scores, weights)
-        variance = variance / n
-        other = variance[:, ::-1]
-        return cls(n, variance, (mean * other).sum(axis=-1) / variance.sum(axis=-1))
+        error = variance / n
+        centre = (mean * error[:, ::-1]).sum(axis=-1) / error.sum(axis=-1)
+        return cls(n, scores, mean, variance, centre)
+
+    def errors(self, c: Floats) -> Floats:
+        """Variances (T, J, 2) of the mean scores of all rows, if c (T, J) is the mean of either.
+
+        The law expected is mixed with its smallest or largest score until its mean is c. Where a mean is far
+        from c, as that of a rare output at a large ε, this differs much from the variance expected.
+        """
+        c, mean, variance = c[..., None], self.mean[:, None], self.variance[:, None]
+        end = np.where(c < mean, self.scores.min(axis=-1)[:, None], self.scores.max(axis=-1)[:, None])
+        gap = mean - end
+        kept = np.clip(np.divide(c - end, gap, out=np.ones_like(gap), where=gap != 0), 0, 1)
+        mixed = kept * variance + kept * (1 - kept) * gap**2
+        return np.asarray(np.maximum(mixed, _LEAST_VARIANCE) / self.n[:, None])
 
     def edges(self, lowest: Floats, highest: Floats) -> Floats:
         """Ends of cells that cover [lowest, highest] and widen away from the centre: (T, J + 1)."""
-        error = np.sqrt(self.variance.sum(axis=-1))
+        centre = np.clip(self.centre, lowest, highest)[:, None]
+        error = np.sqrt(self.errors(centre).sum(axis=-1))
+        lowest, highest = lowest[:, None], highest[:, None]
         widest = float(((highest - lowest) / error).max()) / _FIRST_CELL
         steps = 1 + max(0, math.ceil(math.log(max(widest, 1), _CELL_RATIO)))
         offsets = _FIRST_CELL * _CELL_RATIO ** np.arange(steps)
-        centre = np.clip(self.centre, lowest, highest)
-        inner = centre[:, None] + error[:, None] * np.concatenate([-offsets[::-1], offsets])
-        every = np.concatenate([lowest[:, None], inner, highest[:, None]], axis=1)
-        return np.asarray(np.clip(every, lowest[:, None], highest[:, None]))
+        inner = centre + error * np.concatenate([-offsets[::-1], offsets])
+        return np.asarray(np.clip(np.concatenate([lowest, inner, highest], axis=1), lowest, highest))
 
     def stakes(self, ends: Floats, needed: Floats, left: Floats, part: Floats) -> Floats:
         r"""λ₁ and λ₂ before any limits: (T, J, 2).
 
-        .. math:: \lambda_1 = (\theta + a/v_1)/n_1,\qquad \lambda_2 = (\theta - a/v_2)/n_2,
+        .. math:: \lambda_1 = \theta/n_1 + a/\sigma_1^2,\qquad \lambda_2 = \theta/n_2 - a/\sigma_2^2,
 
-        where v are the variances, θ is the :func:`boldness` over the standard error of what is left, and a
-        pulls c from the centre to the cell, if the centre is not in it.
+        where θ is the :func:`boldness` over the standard error of what is left, σ² is the variance expected,
+        and a pulls c from the centre to the cell, if the centre is not in it.
 
         Parameters
         ----------
@@ -84,13 +101,15 @@ class Outlook:
         left, part : array (T, 2)
             Shares of the rows of either secret that are left, and that the next block has.
         """
-        ahead = np.maximum((self.variance * left).sum(axis=-1), 1e-300)
-        share = np.clip((self.variance * part).sum(axis=-1) / ahead, 0, 1)
-        theta = boldness(np.maximum(needed, 1e-9), share[:, None]) / np.sqrt(ahead)[:, None]
-        centre = self.centre[:, None]
-        away = np.maximum(ends[..., 0] - centre, 0) - np.maximum(centre - ends[..., 1], 0)
+        centre = np.clip(self.centre, ends[:, 0, 0], ends[:, -1, 1])[:, None]
+        nearest = np.clip(centre, ends[..., 0], ends[..., 1])
+        v = self.errors(nearest)
+        ahead = np.maximum((v @ left[..., None])[..., 0], 1e-300)
+        share = np.clip((v @ part[..., None])[..., 0] / ahead, 0, 1)
+        theta = boldness(np.maximum(needed, 1e-9), share) / np.sqrt(ahead)
+        away = nearest - centre
         pull = _PULL * np.stack([away, -away], axis=-1) / self.variance[:, None]
-        return np.asarray((theta[..., None] + pull) / self.n[:, None])
+        return np.asarray(theta[..., None] / self.n[:, None] + pull)
 
 
 def boldness(needed: Floats, share: Floats) -> Floats:
