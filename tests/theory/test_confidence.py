@@ -10,7 +10,7 @@ from games import KINDS, drawn, laws
 from rldp.theory import confidence
 from rldp.theory.betting import LARGEST_EPSILON, Triples, block_shares, caps, log_wealth, play, split
 from rldp.theory.confidence import leakage_bound, upper_bounds
-from rldp.theory.model import ordered_pairs
+from rldp.theory.pairs import ordered_pairs
 
 ALPHA = 0.05
 GOAL = math.log(20)

@@ -18,7 +18,7 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.betting import block_shares, split
-from rldp.theory.confidence import leakage_bound
+from rldp.theory.confidence import leakage_bound, table_bound
 from rldp.theory.model import Floats
 
 __all__ = ["Confirmation", "confirm", "confirm_chain", "rounded_up"]
@@ -35,7 +35,8 @@ class Confirmation:
     ----------
     epsilon : float
         ε* is at most this. Whatever the distribution and the number of rows, a bound found in this way is
-        too small with probability ``alpha`` at most. ∞ where neither the rows nor the table bound ε*.
+        too small with probability ``alpha`` at most. ∞ where the rows do not bound ε*, as when a secret has
+        none and the table itself does not keep the claim.
     alpha : float
     claim : float or None
         The ε that was to be confirmed: the protocol's own, if no other was named.
@@ -120,7 +121,7 @@ class Confirmation:
             return
         which = ", ".join(repr(secret) for secret in self.unseen)
         if math.isinf(self.epsilon):
-            yield f"No fresh row has secret {which}, so as far as they can tell ε* is unbounded."
+            yield f"No fresh row has secret {which}. As far as the rows can tell, ε* is unbounded."
         else:
             yield f"No fresh row has secret {which}: what is said of it follows from the table alone."
 
@@ -199,13 +200,9 @@ def confirm(
     """
     level = _checked_alpha(alpha)
     claim = _claim(protocol, sample, epsilon)
-    used = _used_before(protocol, sample, planned)
     blocks, known = _game(protocol, sample, planned, seed)
-    bound, triple = leakage_bound(
-        protocol.matrix, blocks, known, level, claim=math.inf if claim is None else claim
-    )
-    if used:
-        bound, triple = math.inf, None
+    used = _used_before(protocol, sample, planned)
+    bound, triple = (math.inf, None) if used else _bound(protocol, blocks, known, level, claim)
     return _result(protocol, sample, level, claim, bound, triple, used)
 
 
@@ -259,16 +256,16 @@ def confirm_chain(
     level = _checked_alpha(alpha)
     chain = _checked_chain(protocols)
     claims = [_claim(protocol, sample, epsilon) for protocol in chain]
+    if None in claims:
+        place = 1 + claims.index(None)
+        raise InvalidArgument(f"epsilon must be given, as protocol {place} of the chain carries no guarantee")
     best = None
-    for place, (protocol, claim) in enumerate(zip(chain, claims, strict=True), start=1):
-        if claim is None:
-            raise InvalidArgument(
-                f"epsilon must be given, as protocol {place} of the chain carries no guarantee"
-            )
+    for protocol, claim in zip(chain, claims, strict=True):
+        assert claim is not None
+        blocks, known = _game(protocol, sample, planned, seed)
         if _used_before(protocol, sample, planned):
             break
-        blocks, known = _game(protocol, sample, planned, seed)
-        bound, _ = leakage_bound(protocol.matrix, blocks, known, level, claim=claim, floor=claim)
+        bound, _ = _bound(protocol, blocks, known, level, claim, floor=claim)
         if bound > claim:
             break
         best = _result(protocol, sample, level, claim, claim, None, False)
@@ -330,6 +327,33 @@ def _game(
     fresh, earlier = (counts.sum(axis=1, keepdims=True) for counts in (sample.counts, before))
     weight = np.minimum(1.0, fresh / np.maximum(earlier, 1))  # so that fresh rows can overrule it
     return blocks, before * weight + _UNSEEN / before.shape[1]
+
+
+def _bound(
+    protocol: Protocol,
+    blocks: NDArray[np.int64],
+    known: Floats,
+    alpha: float,
+    claim: float | None,
+    floor: float = 0.0,
+) -> tuple[float, tuple[int, int, int] | None]:
+    """Upper confidence bound on ε*, no less than ``floor``, and the triple (y, s1, s2) that decides.
+
+    The rows say nothing of a secret without any. What the table says of it counts where it keeps the claim,
+    or where other secrets leak as much; otherwise there is no bound.
+    """
+    wanted = math.inf if claim is None else claim
+    seen = blocks.sum(axis=(1, 2)) > 0
+    index = np.flatnonzero(seen)
+    bound, triple = leakage_bound(
+        protocol.matrix[seen], blocks[seen], known[seen], alpha, claim=wanted, floor=floor
+    )
+    if triple is not None:
+        triple = triple[0], int(index[triple[1]]), int(index[triple[2]])
+    table, leaks_most = table_bound(protocol.matrix, ~seen)
+    if table <= bound:
+        return bound, triple
+    return (table, leaks_most) if claim is not None and table <= claim else (math.inf, leaks_most)
 
 
 def _result(

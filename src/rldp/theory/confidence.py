@@ -20,7 +20,7 @@ from rldp.theory.model import Floats
 from rldp.theory.pairs import ordered_pairs
 from rldp.theory.stakes import moments
 
-__all__ = ["leakage_bound", "upper_bounds"]
+__all__ = ["leakage_bound", "table_bound", "upper_bounds"]
 
 _EXPECTED = 1.9  # so many standard errors above the estimate the bound lies, as a rule
 _FAR = 2.8 * 2.0 ** np.arange(1, 8)
@@ -74,6 +74,29 @@ def leakage_bound(
             decides, bound = some[found.argmax()], float(found.max())
         start += len(some)
     return bound, None if decides is None else (int(decides[0]), int(decides[1]), int(decides[2]))
+
+
+def table_bound(matrix: Floats, about: NDArray[np.bool_]) -> tuple[float, tuple[int, int, int] | None]:
+    """The largest ε* that the table allows any distribution for pairs of secrets with one of those ``about``.
+
+    Parameters
+    ----------
+    matrix : array (|S|, |U|, |Y|)
+    about : bool array (|S|,)
+
+    Returns
+    -------
+    epsilon : float
+    triple : (y, s1, s2), or None where the bound is 0
+    """
+    pairs = ordered_pairs(len(matrix))
+    pairs = pairs[about[pairs].any(axis=1)]
+    columns = np.moveaxis(matrix[pairs], 3, 0)
+    bounds = caps(columns.reshape(-1, *columns.shape[2:])).reshape(columns.shape[:2])
+    if not bounds.any():
+        return 0.0, None
+    y, pair = np.unravel_index(bounds.argmax(), bounds.shape)
+    return float(bounds[y, pair]), (int(y), int(pairs[pair, 0]), int(pairs[pair, 1]))
 
 
 def upper_bounds(triples: Triples, alpha: float, *, claim: float = math.inf, floor: float = 0.0) -> Floats:

@@ -241,7 +241,8 @@ def _recursion_radius(strata: tuple[Stratum, ...], alpha: float) -> float:
         _tried(strata, alpha, min(reach, radius), tilt, each, _WORK if each.step < 0.25 else _MOST_WORK)
         for each in _RESOLUTIONS
     )
-    return min(radius, next((found for found in fine if found < math.inf), math.inf))
+    radius = min(radius, next((found for found in fine if found < math.inf), math.inf))
+    return radius * (1 + 2.0**-10)  # a little more, so that a reader with another mesh proves it too
 
 
 def _tried(

@@ -64,14 +64,16 @@ class Outlook:
         """Variances (T, J, 2) of the mean scores of all rows, if c (T, J) is the mean of either.
 
         The law expected is mixed with its smallest or largest score until its mean is c. Where a mean is far
-        from c, as that of a rare output at a large ε, this differs much from the variance expected.
+        from c, as that of a rare output at a large ε, this differs much from the variance expected; but
+        where a row is expected to lose, it is no less.
         """
         c, mean, variance = c[..., None], self.mean[:, None], self.variance[:, None]
         end = np.where(c < mean, self.scores.min(axis=-1)[:, None], self.scores.max(axis=-1)[:, None])
         gap = mean - end
         kept = np.clip(np.divide(c - end, gap, out=np.ones_like(gap), where=gap != 0), 0, 1)
         mixed = kept * variance + kept * (1 - kept) * gap**2
-        return np.asarray(np.maximum(mixed, _LEAST_VARIANCE) / self.n[:, None])
+        losing = (c < mean) == np.array([True, False])
+        return np.asarray(np.maximum(mixed, np.where(losing, variance, _LEAST_VARIANCE)) / self.n[:, None])
 
     def edges(self, lowest: Floats, highest: Floats) -> Floats:
         """Ends of cells that cover [lowest, highest] and widen away from the centre: (T, J + 1)."""

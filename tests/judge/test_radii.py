@@ -1,0 +1,250 @@
+"""The judge proves radii that are valid, and no others."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
+from rldp.judge import radii, recursion
+from rldp.judge.radii import pair_radius_is_valid
+from rldp.judge.recursion import Mesh
+from rldp.theory.kl_laws import divergence
+from rldp.theory.kl_recursion import normal_survival
+from rldp.theory.radii import moment_radius, pair_radius, recursion_radius
+
+mpmath.mp.dps = 60
+
+
+# A1
+
+
+@pytest.mark.parametrize(
+    ("n1", "n2", "cells", "alpha"),
+    [
+        (25, 25, 5, 0.05 / 3),
+        (0, 3, 3, 0.2),
+        (1, 1, 2, 0.4),
+        (10**9, 40, 4, 1e-300),
+        (300, 10**6, 1000, 0.01),
+        (10**15, 2, 7, 0.9),
+    ],
+)
+def test_a_radius_of_moments_is_proved_and_one_a_little_smaller_is_not(n1, n2, cells, alpha):
+    radius = moment_radius((n1, n2), cells, alpha)
+    assert pair_radius_is_valid(radius, n1, n2, cells, alpha, "A1")
+    assert pair_radius_is_valid(2 * radius, n1, n2, cells, alpha, "A1")
+    assert not pair_radius_is_valid(radius * (1 - 1e-6), n1, n2, cells, alpha, "A1")
+    assert not pair_radius_is_valid(radius * 0.99, n1, n2, cells, alpha, "A1")
+
+
+@pytest.mark.parametrize("t", [0.01, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize(("n", "cells"), [(1, 2), (17, 3), (200, 50), (3000, 2), (10**6, 5)])
+def test_the_ball_of_a_moment_holds_it(n, cells, t):
+    total = term = mpmath.mpf(1)
+    for m in range(min(n, 20_000)):
+        term = term * (cells - 1 + m) * (n - m) * mpmath.mpf(t) / ((m + 1) * n)
+        total += term
+    with ctx.workprec(128):
+        ball = radii._log_moment(n, cells, arb(t))
+    assert mpmath.log(total) <= float(ball.upper()) * (1 + 1e-15) + 1e-300
+    assert float(ball.upper()) <= float(mpmath.log(total)) * (1 + 1e-12)
+
+
+def test_where_the_series_is_too_long_the_limit_of_many_rows_is_taken():
+    with ctx.workprec(128):
+        t = 1 - arb(2) ** -40
+        assert float(radii._log_moment(10**15, 3, t).upper()) == pytest.approx(80 * math.log(2), rel=1e-14)
+        assert radii._log_moment(10**15, 3, arb(1)) is None
+
+
+# A2
+
+
+@pytest.mark.parametrize(
+    ("n1", "n2", "cells", "alpha"),
+    [
+        (25, 25, 5, 0.05 / 3),
+        (0, 30, 3, 0.1),
+        (3, 4, 5, 0.05),
+        (90, 1, 2, 1e-3),
+        (150, 2000, 4, 0.01),
+        (10**7, 60, 3, 1e-6),
+    ],
+)
+def test_a_radius_of_the_recursion_is_proved_and_one_a_little_smaller_is_not(n1, n2, cells, alpha):
+    radius = pair_radius(n1, n2, cells, alpha)
+    assert radius.method == "A2"
+    assert pair_radius_is_valid(radius.value, n1, n2, cells, alpha, "A2")
+    assert pair_radius_is_valid(1.5 * radius.value, n1, n2, cells, alpha, "A2")
+    assert not pair_radius_is_valid(0.95 * radius.value, n1, n2, cells, alpha, "A2")
+    assert not pair_radius_is_valid(radius.value, n1, n2, cells, alpha, "A1")
+
+
+def test_the_order_of_the_secrets_does_not_matter():
+    radius = pair_radius(20, 70, 3, 0.02).value
+    assert pair_radius_is_valid(radius, 70, 20, 3, 0.02, "A2")
+
+
+def test_a_recursion_that_would_take_too_long_proves_nothing():
+    assert not pair_radius_is_valid(1e6, 10**6, 10**6, 1000, 0.01, "A2")
+    assert not pair_radius_is_valid(1e6, 10, 10, 5, 1e-200, "A2")
+    assert not pair_radius_is_valid(1e5, 10**6, 10**6, 200, 0.01, "A2")
+
+
+@pytest.mark.parametrize(("n", "cells"), [(1, 2), (20, 2), (130, 2), (9, 3), (25, 3), (7, 4)])
+@pytest.mark.parametrize(("steps", "tilt"), [((1 / 32, 0.05, 0.008), 0.75), ((1 / 2, 0.3, 0.05), 0.5)])
+def test_no_distribution_has_a_larger_tail(n, cells, steps, tilt):
+    counts = outcomes(n, cells)
+    for x, spare in [(x, 1e-6) for x in (0.3, 0.69, 1.0, 2.5, 4.01, 6.0, 8.7)] + [(6.0, 0.02)]:
+        mesh = Mesh(*steps, tilt, math.ceil(x / steps[0]), spare)
+        bound = recursion._tail_at(x, mesh, [recursion._range(n)], cells)
+        for p in distributions(cells, 40, seed=n):
+            exact = exact_tail(statistic(counts, p), probabilities(counts, p), np.array([x]))
+            assert exact[0] <= bound * (1 + 1e-9)
+
+
+def test_two_strata_are_bounded_together():
+    first, second = outcomes(6, 3), outcomes(3, 3)
+    for x in (1.0, 3.0, 5.5):
+        mesh = Mesh(1 / 16, 0.1, 0.016, 0.75, math.ceil(16 * x), 1e-6)
+        bound = recursion._tail_at(x, mesh, [(6, 6), (3, 3)], 3)
+        candidates = distributions(3, 12, seed=1)
+        for p in candidates:
+            for q in candidates[::3]:
+                values = np.add.outer(statistic(first, p), statistic(second, q)).ravel()
+                weights = np.outer(probabilities(first, p), probabilities(second, q)).ravel()
+                assert exact_tail(values, weights, np.array([x]))[0] <= bound * (1 + 1e-9)
+
+
+def test_every_size_is_in_its_range():
+    for n in [1, 100, 101, 2**20 - 1, 2**20, 2**53 - 1, *range(99, 3000, 11)]:
+        low, high = recursion._range(n)
+        assert low <= n <= high
+        assert n <= 100 or n >= 2**20 or high <= 1.2 * low
+
+
+MESHES = [Mesh(1 / 16, 0.1, 0.016, 0.75, 160, 1e-5), Mesh(1 / 2, 0.5, 0.2, 0.25, 40, 1e-5)]
+
+
+@pytest.mark.parametrize("mesh", MESHES)
+@pytest.mark.parametrize(
+    ("fewest", "most", "apart"), [(1, 40, True), (30, 500, False), (2**20, 2**53, False)]
+)
+def test_what_is_said_of_a_hit_holds_for_every_n_and_mean(mesh, fewest, most, apart):
+    """The smallest and largest c of a hit, its weight, its probability."""
+    rng = np.random.default_rng(3)
+    a, b, n1, n2 = recursion._ranges(mesh, fewest, most, apart)
+    first, last = recursion._windows(mesh, a, b)
+    for row in rng.choice(len(a), size=60):
+        part = slice(row, row + 1)
+        batch = recursion._batch(mesh, apart, a[part], b[part], n1[part], n2[part], first[part], last[part])
+        n = int(rng.choice([n1[row], n2[row], (n1[row] + n2[row]) // 2]))
+        share = float(rng.choice([0.0, 1.0, rng.uniform()]))
+        mean = min(max(a[row] ** (1 - share) * b[row] ** share, a[row]), b[row])
+        j = np.arange(first[row], min(last[row], n) + 1)
+        c = divergence(n, j, mean)[0]
+        hits = slice(0, len(j))
+        shift, length = batch.shift[0, hits], batch.length[0, hits]
+        assert (np.minimum(c, mesh.points * mesh.delta) >= shift * mesh.delta - 1e-12).all()
+        assert (
+            np.minimum(c, 3 * mesh.points * mesh.delta) <= (shift + length - 1) * mesh.delta + 1e-12
+        ).all()
+        probability = hit_probabilities(n, mean, j)
+        between = batch.weight[0, 0, hits] ** (1 - share) * batch.weight[0, 1, hits] ** share
+        assert (probability * np.exp(mesh.tilt * c) <= between * (1 + 1e-9)).all()
+        assert 1 - probability.sum() <= batch.beyond + 1e-12
+        for end, at in enumerate((a[row], b[row])):
+            there = hit_probabilities(n, at, j)
+            for i in (0, mesh.points // 3, mesh.points - 1):
+                alone = there[shift > i].sum() * math.exp(mesh.tilt * mesh.delta * (i + 1))
+                assert alone <= batch.alone[0, end, i] * (1 + 1e-9)
+
+
+def hit_probabilities(n, mean, j):
+    """Binomial probabilities, right to about 1e-12."""
+    i = np.arange(j[-1] + 1.0)
+    thinning = np.concatenate([[0.0], np.cumsum(np.log1p(-i[:-1] / n))])[j]
+    factorials = np.array([math.lgamma(each + 1) for each in j])
+    return np.exp(j * math.log(mean) - factorials + thinning + (n - j) * math.log1p(-mean / n))
+
+
+def test_the_normal_law_is_the_one_of_the_theory_page():
+    mesh = Mesh(1 / 16, 0.1, 0.016, 0.75, 160, 1e-5)
+    value = recursion._by_normal_law(mesh, np.ones(160), 3)  # for the tail e^{-κx}
+    for i in (0, 30, 100, 159):
+        y = np.arange(8 * (i + 1) + 1) / 128
+        step = 1 / np.sqrt(400 * 2 / 3) / (1 - np.sqrt(2 * y / 400) - 1 / 400)
+        law = [
+            min(1, 2 * math.exp(-v), math.erfc((math.sqrt(2 * v) - h) / math.sqrt(2)))
+            for v, h in zip(y, step, strict=True)
+        ]
+        law = np.minimum.accumulate(law)
+        exact = ((law[:-1] - law[1:]) * np.exp(0.75 * y[1:])).sum() + law[-1] * math.exp(0.75 * y[-1])
+        assert exact * (1 - 1e-12) <= value[i] <= exact * (1 + 1e-9)
+
+
+def test_the_normal_law_bounds_the_next_tail():
+    mesh = Mesh(1 / 16, 0.1, 0.016, 0.75, 160, 1e-5)
+    rng = np.random.default_rng(5)
+    ends = np.arange(160 * 8 + 1) / 128
+    survival = normal_survival(ends, 3)
+    for _ in range(20):
+        tail = np.exp(-0.3 * np.cumsum(rng.exponential(size=160) * (rng.uniform(size=160) < 0.15)))
+        bound = recursion._by_normal_law(mesh, tail * mesh.powers(), 3)
+        for i in range(0, 160, 9):
+            x = mesh.delta * (i + rng.choice([1e-9, 0.5, 1.0]))
+            y = x - ends[1:]
+            value = np.where(y <= 0, 1.0, tail[np.maximum(np.ceil(y / mesh.delta) - 1, 0).astype(int)])
+            exact = ((survival[:-1] - survival[1:]) * value).sum() + survival[-1]
+            assert exact * math.exp(mesh.tilt * x) <= bound[i] * (1 + 1e-12)
+
+
+def test_rows_that_are_left_fail_no_oftener_than_promised():
+    for n, cells, spare in ((40, 5, 1e-2), (300, 4, 1e-4)):
+        for left, rows in enumerate(recursion._fewest(n, cells, spare)[:-1], start=2):
+            tail = sum(
+                mpmath.binomial(n, j) * mpmath.mpf(left) ** j * mpmath.mpf(cells - left) ** (n - j)
+                for j in range(rows)
+            )
+            assert tail / mpmath.mpf(cells) ** n <= spare
+
+
+# Claims that prove themselves, or nothing
+
+
+def test_a_statistic_that_is_always_0_has_any_radius():
+    assert pair_radius_is_valid(0.0, 10, 20, 1, 0.05, "A2")
+    assert pair_radius_is_valid(1e-9, 0, 0, 5, 0.05, "A1")
+    assert not pair_radius_is_valid(0.0, 0, 0, 5, 0.05, "A1")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        (100.0, 10, 10, 3, 0.05, "A3"),
+        (math.nan, 10, 10, 3, 0.05, "A1"),
+        (math.inf, 10, 10, 3, 0.05, "A1"),
+        (-1.0, 10, 10, 3, 0.05, "A2"),
+        (0.0, 10, 10, 3, 0.05, "A2"),
+        (100.0, 10, 10, 3, 0.0, "A1"),
+        (100.0, 10, 10, 3, 1.0, "A1"),
+        (100.0, 10, 10, 0, 0.05, "A1"),
+        (100.0, 2**53, 10, 3, 0.05, "A1"),
+    ],
+)
+def test_nonsense_proves_nothing(claim):
+    assert not pair_radius_is_valid(*claim)
+
+
+@pytest.mark.slow
+def test_judge_and_designer_agree_on_many_pairs():
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        n1, n2 = (int(each) for each in 10 ** rng.uniform(0, 5, size=2))
+        cells, alpha = int(2 + 10 ** rng.uniform(-0.5, 1.0)), float(10 ** rng.uniform(-5, -0.5))
+        radius = pair_radius(n1, n2, cells, alpha)
+        assert pair_radius_is_valid(radius.value, n1, n2, cells, alpha, radius.method)
+        assert recursion_radius((n1, n2), cells, alpha) >= radius.value
