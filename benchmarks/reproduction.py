@@ -78,7 +78,7 @@ def _record(report: Report, sets: dict) -> dict:
 
 def _compared(folder: Path, order: float) -> dict[str, list[float]]:
     """Coverage and mean D* of RURP at some n, for the sets of one order."""
-    settings = Settings(order=order, instances=_TRUTHS)
+    settings = Settings(lambda_=order, instances=_TRUTHS)
     reproduce(["leakage-vs-n"], folder, settings=settings, jobs=2)
     robust = evidence(folder)["vs-n"].where(problem="RURP")
     assert (robust["leakage"] <= settings.epsilon).all()

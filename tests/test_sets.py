@@ -224,12 +224,11 @@ class Ball(type(rldp.Nominal()).__mro__[1]):
 
     scope = "a ball"
 
-    @property
-    def order(self):
-        return 1.0
-
     def size(self, n, cells):
         return np.full(np.shape(n), 0.1)
+
+    def divergence(self, estimate, distribution):
+        return 0.0
 
 
 class Wider(rldp.PowerDivergence):

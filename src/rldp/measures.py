@@ -192,7 +192,7 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     lower = leakage(protocol, joint)
     if problem.privacy.enlarged:  # the larger set proves the upper bound; its member need not be one of ours
         radius = float(uncertainty.size(sample.n, joint.size))
-        joint = pulled_inside(uncertainty.order, radius, sample.distribution, joint)
+        joint = pulled_inside(problem.privacy.lambda_, radius, sample.distribution, joint)
         lower = _rounded_down(leakage(protocol, joint))
     return WorstCase(
         lower=lower,
@@ -268,7 +268,7 @@ def _worst_ratios(
 def _pair_mean(problem: DesignProblem) -> NestedMean:
     """The set of the one problem, as two groups for each pair: (T, 2, U)."""
     mean = bounds.privacy_mean(problem)
-    return NestedMean(mean.order, mean.masses[0, 0], mean.conditionals[0, 0], mean.budget[0, 0])
+    return NestedMean(mean.lambda_, mean.masses[0, 0], mean.conditionals[0, 0], mean.budget[0, 0])
 
 
 def _ratio(q: Floats, members: Floats) -> Floats:
@@ -316,7 +316,7 @@ def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> 
 def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> Floats:
     """A joint distribution in the set whose two conditionals are ``members`` (2, U)."""
     assert problem.privacy is not None
-    order, budget = problem.privacy.order, problem.privacy.budget
+    lambda_, budget = problem.privacy.lambda_, problem.privacy.budget
     estimate = problem.estimate[0]
     joint = estimate.copy()
     for secret, member in zip(pair, members, strict=True):
@@ -326,6 +326,6 @@ def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> 
             continue
         known = estimate[secret] > 0
         ratio = estimate[secret][known] / mass / member[known]
-        spread = np.sum(estimate[secret][known] / mass * ratio**order)
-        joint[secret] = mass * spread ** (1 / (1 + order)) * member
+        spread = np.sum(estimate[secret][known] / mass * ratio**lambda_)
+        joint[secret] = mass * spread ** (1 / (1 + lambda_)) * member
     return np.asarray(joint / joint.sum())

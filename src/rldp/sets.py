@@ -29,7 +29,7 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 if TYPE_CHECKING:
     from rldp.sample import Sample
 
-_LARGEST_ORDER = 100.0
+_LARGEST_LAMBDA = 100.0
 _SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
 _ESTIMATE = "the estimated distribution only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
@@ -39,11 +39,6 @@ __all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "U
 
 class _Set(ABC):
     """What the sets have in common; see :data:`UncertaintySet` for the sets there are."""
-
-    @property
-    @abstractmethod
-    def order(self) -> float:
-        """The λ of the power divergence."""
 
     @property
     @abstractmethod
@@ -72,15 +67,9 @@ class _Set(ABC):
         ndarray, shape of ``n``
         """
 
+    @abstractmethod
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
         """Divergence of ``distribution`` from ``estimate``, in the units of the radius."""
-        p_hat, p = np.asarray(estimate, dtype=float), np.asarray(distribution, dtype=float)
-        seen = p_hat > 0
-        if np.any(p[seen] <= 0):
-            return math.inf
-        log_ratio = np.log(p_hat[seen] / p[seen])
-        terms = log_ratio if self.order == 0 else np.expm1(self.order * log_ratio)
-        return float(np.sum(p_hat[seen] * terms))
 
     def contains(self, sample: Sample, distribution: ArrayLike) -> bool:
         """Whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
@@ -102,11 +91,6 @@ class Nominal(_Set):
     """
 
     @property
-    def order(self) -> float:
-        """Of no consequence: a set of radius 0 is the same for every λ."""
-        return 1.0
-
-    @property
     def scope(self) -> str:
         """The estimate alone."""
         return _ESTIMATE
@@ -114,6 +98,10 @@ class Nominal(_Set):
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """Zero, for every sample."""
         return np.zeros(np.shape(n))
+
+    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
+        """That of λ = 1; a set of radius 0 is the same for every λ."""
+        return _divergence(1.0, estimate, distribution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +136,10 @@ class PowerDivergence(_Set):
     radius: float | None = None
 
     def __post_init__(self) -> None:
-        order = finite_number("lambda_", self.lambda_, at_least=0.0)
-        if order > _LARGEST_ORDER:
-            raise InvalidArgument(f"lambda_ must be at most {_LARGEST_ORDER:g}, got {order:g}")
-        object.__setattr__(self, "lambda_", order)
+        lambda_ = finite_number("lambda_", self.lambda_, at_least=0.0)
+        if lambda_ > _LARGEST_LAMBDA:
+            raise InvalidArgument(f"lambda_ must be at most {_LARGEST_LAMBDA:g}, got {lambda_:g}")
+        object.__setattr__(self, "lambda_", lambda_)
         alpha = finite_number("alpha", self.alpha)
         if not 0 < alpha < 1:
             raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
@@ -177,11 +165,6 @@ class PowerDivergence(_Set):
         return f"PowerDivergence(lambda_={self.lambda_!r}, {size})"
 
     @property
-    def order(self) -> float:
-        """The λ of the power divergence."""
-        return self.lambda_
-
-    @property
     def scope(self) -> str:
         """What the test does not reject, or what lies within the radius."""
         if self.radius == 0:
@@ -202,6 +185,21 @@ class PowerDivergence(_Set):
             return np.zeros(draws.shape)
         factor = self.lambda_ * (self.lambda_ + 1) / 2 if self.lambda_ > 0 else 0.5
         return np.asarray(factor * float(chdtri(cells - 1, self.alpha)) / draws)
+
+    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
+        """That of order λ."""
+        return _divergence(self.lambda_, estimate, distribution)
+
+
+def _divergence(lambda_: float, estimate: ArrayLike, distribution: ArrayLike) -> float:
+    """Σ P̂ [(P̂/P)^λ − 1], or Σ P̂ log(P̂/P) for λ = 0."""
+    p_hat, p = np.asarray(estimate, dtype=float), np.asarray(distribution, dtype=float)
+    seen = p_hat > 0
+    if np.any(p[seen] <= 0):
+        return math.inf
+    log_ratio = np.log(p_hat[seen] / p[seen])
+    terms = log_ratio if lambda_ == 0 else np.expm1(lambda_ * log_ratio)
+    return float(np.sum(p_hat[seen] * terms))
 
 
 class ChiSquare(PowerDivergence):

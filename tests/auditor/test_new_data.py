@@ -38,7 +38,7 @@ def test_the_numbers_are_those_of_the_measures(uncertainty):
     assert (found.epsilon, found.objective) == (promise.epsilon, promise.objective)
     for place in (found.privacy, found.utility):
         ratio = COUNTS / COUNTS.sum() / new.distribution
-        order = uncertainty.order
+        order = uncertainty.lambda_
         terms = ratio**order - 1 if order > 0 else np.log(ratio)
         assert place.divergence == pytest.approx(np.sum(COUNTS / COUNTS.sum() * terms), rel=1e-12)
         assert place.radius == float(uncertainty.size(COUNTS.sum(), COUNTS.size))

@@ -36,7 +36,7 @@ def test_a_figure_its_data_and_its_claims(command, tmp_path):
 def test_the_command_makes_what_the_library_makes(command, tmp_path):
     options = ["--set", "g", "--epsilon", "0.7", "--alpha", "0.1", "--seed", "5"]
     assert command("scatter-large", *SMALL, *options)[0] == 0
-    settings = Settings(instances=2, secrets=2, values=2, order=0.0, epsilon=0.7, alpha=0.1, seed=5)
+    settings = Settings(instances=2, secrets=2, values=2, lambda_=0.0, epsilon=0.7, alpha=0.1, seed=5)
     reproduce(["scatter-large"], tmp_path / "library", settings=settings)
     for path in (tmp_path / "library").rglob("*"):
         if path.is_file():
@@ -50,7 +50,7 @@ def test_the_sets_have_names(command, tmp_path, monkeypatch, name, order):
 
     def recorded(figures, out, *, settings, jobs, advance):
         advance(0, 1)
-        (tmp_path / "settings.json").write_text(json.dumps([figures, settings.order, jobs]))
+        (tmp_path / "settings.json").write_text(json.dumps([figures, settings.lambda_, jobs]))
         return Report(out, [], ["A note."])
 
     monkeypatch.setattr("rldp.paper.reproduce", recorded)
@@ -135,7 +135,7 @@ def test_results_of_other_options_are_left_alone(command, tmp_path):
     assert (code, out) == (1, "")
     assert one_line(err) == (
         "out must be a new folder or one made with the same options, got 'reproduction', "
-        "made with order = 0.0 instead of 1.0"
+        "made with lambda_ = 0.0 instead of 1.0"
     )
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -165,7 +165,7 @@ def test_the_library_wants_a_list_of_figures(tmp_path, figures, error):
         ({"instances": 2.5}, rldp.InvalidArgumentType),
         ({"instances": True}, rldp.InvalidArgumentType),
         ({"seed": "0"}, rldp.InvalidArgumentType),
-        ({"order": -1.0}, rldp.InvalidArgument),
+        ({"lambda_": -1.0}, rldp.InvalidArgument),
         ({"epsilon": "much"}, rldp.InvalidArgumentType),
     ],
 )

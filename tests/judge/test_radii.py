@@ -15,7 +15,11 @@ from rldp.theory.kl_laws import divergence
 from rldp.theory.kl_recursion import normal_survival
 from rldp.theory.radii import moment_radius, pair_radius, recursion_radius
 
-mpmath.mp.dps = 60
+
+@pytest.fixture(autouse=True)
+def sixty_digits():
+    with mpmath.workdps(60):
+        yield
 
 
 # A1

@@ -214,7 +214,7 @@ def test_coverage_is_membership_in_the_privacy_set(folder):
 
 @pytest.mark.parametrize(("order", "uncertainty"), [(0.0, rldp.GTest()), (2 / 3, rldp.CressieRead())])
 def test_other_sets_make_other_designs(tmp_path, order, uncertainty):
-    settings = Settings(instances=2, secrets=2, values=3, seed=7, order=order)
+    settings = Settings(instances=2, secrets=2, values=3, seed=7, lambda_=order)
     report = reproduce(["scatter-small"], tmp_path / "out", settings=settings)
     assert "χ² set" in report.notes[-1]
     row = rows_of(tmp_path / "out" / "scatter-small.csv")[-1]

@@ -130,7 +130,7 @@ def test_two_figures_of_one_experiment_share_its_designs(tmp_path, done):
 
 def test_more_instances_begin_with_the_same_ones(tmp_path):
     for instances in (1, 3):
-        settings = Settings(instances=instances, secrets=2, values=2, order=0.0)
+        settings = Settings(instances=instances, secrets=2, values=2, lambda_=0.0)
         reproduce(["scatter-small"], tmp_path / str(instances), settings=settings)
     few, more = (
         [line.split(",") for line in (tmp_path / name / "scatter-small.csv").read_text().splitlines()]
@@ -191,7 +191,7 @@ def test_the_number_of_jobs_does_not_matter(tmp_path, expected):
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_the_backend_does_not_matter(tmp_path, backend):
-    settings = Settings(instances=2, secrets=2, values=2, order=0.0)
+    settings = Settings(instances=2, secrets=2, values=2, lambda_=0.0)
     reproduce(["scatter-small"], tmp_path / "one", settings=settings)
     with joblib.parallel_config(backend=backend, n_jobs=2):
         reproduce(["scatter-small"], tmp_path / "other", settings=settings)
@@ -265,7 +265,7 @@ def test_an_interruption_is_one_line_and_keeps_what_is_done(tmp_path):
 @pytest.fixture
 def made(tmp_path):
     out = tmp_path / "out"
-    reproduce(["scatter-small"], out, settings=Settings(instances=1, secrets=2, values=2, order=0.0))
+    reproduce(["scatter-small"], out, settings=Settings(instances=1, secrets=2, values=2, lambda_=0.0))
     return out
 
 
@@ -276,14 +276,14 @@ def made(tmp_path):
         ({"epsilon": 0.7}, "made with epsilon = 0.5 instead of 0.7$"),
         ({"instances": None}, "made with instances = 1 instead of the paper's$"),
         (
-            {"order": 1.0, "alpha": 0.1},
-            "made with alpha = 0.05 instead of 0.1 and order = 0.0 instead of 1.0$",
+            {"lambda_": 1.0, "alpha": 0.1},
+            "made with alpha = 0.05 instead of 0.1 and lambda_ = 0.0 instead of 1.0$",
         ),
     ],
 )
 def test_a_folder_from_other_options_is_left_alone(made, options, message):
     before = bytes_of(made)
-    settings = Settings(**{"instances": 1, "secrets": 2, "values": 2, "order": 0.0, **options})
+    settings = Settings(**{"instances": 1, "secrets": 2, "values": 2, "lambda_": 0.0, **options})
     with pytest.raises(rldp.InvalidArgument, match=message):
         reproduce(["all"], made, settings=settings)
     assert bytes_of(made) == before
@@ -294,7 +294,7 @@ def test_a_folder_from_another_version_is_left_alone(made):
     (made / "manifest.json").write_text(json.dumps(manifest | {"rldp": "0.0.1"}))
     before = bytes_of(made)
     with pytest.raises(rldp.InvalidArgument, match=r"made with rldp = '0\.0\.1' instead of"):
-        reproduce(["all"], made, settings=Settings(instances=1, secrets=2, values=2, order=0.0))
+        reproduce(["all"], made, settings=Settings(instances=1, secrets=2, values=2, lambda_=0.0))
     assert bytes_of(made) == before
 
 

@@ -243,7 +243,7 @@ def random_point(seed, values=4, spread=2.0):
 
 
 def exact_value(mean, p, digits=60):
-    return exact_mean(mean.order, mean.masses, mean.conditionals, float(mean.budget), p, digits)
+    return exact_mean(mean.lambda_, mean.masses, mean.conditionals, float(mean.budget), p, digits)
 
 
 def as_decimals(array):

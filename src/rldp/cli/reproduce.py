@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.app import SETS, SetName, app
+from rldp.cli.app import app
 from rldp.errors import needs
 
 
@@ -18,6 +18,9 @@ class RobustSetName(StrEnum):
     chi2 = "chi2"
     g = "g"
     cr = "cr"
+
+
+LAMBDAS = {RobustSetName.chi2: 1.0, RobustSetName.g: 0.0, RobustSetName.cr: 2 / 3}
 
 
 @app.command()
@@ -61,7 +64,7 @@ def reproduce(
     settings = Settings(
         instances=instances,
         seed=seed,
-        order=SETS[SetName(set_.value)](0.05).order,
+        lambda_=LAMBDAS[set_],
         epsilon=epsilon,
         alpha=alpha,
         secrets=secrets,

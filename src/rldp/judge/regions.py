@@ -27,8 +27,8 @@ _BITS = 128
 
 def precision(*claims: SetClaim) -> int:
     """Bits to work with: orders near 0 lose as many as their own logarithm has."""
-    orders = [claim.order for claim in claims if claim.order]
-    return _BITS + max((-math.frexp(order)[1] for order in orders if order < 1), default=0)
+    lambdas = [claim.lambda_ for claim in claims if claim.lambda_]
+    return _BITS + max((-math.frexp(lambda_)[1] for lambda_ in lambdas if lambda_ < 1), default=0)
 
 
 def region_of(claim: SetClaim, n: int, cells: int) -> Region | None:
@@ -36,13 +36,13 @@ def region_of(claim: SetClaim, n: int, cells: int) -> Region | None:
 
     None is the estimate alone.
     """
-    if claim.order is None or claim.radius == 0 or (claim.radius is None and cells == 1):
+    if claim.lambda_ is None or claim.radius == 0 or (claim.radius is None and cells == 1):
         return None
     if claim.radius is not None:
-        return Region(claim.order, arb(claim.radius))
+        return Region(claim.lambda_, arb(claim.radius))
     assert claim.alpha is not None
-    factor = arb(claim.order) * (arb(claim.order) + 1) / 2 if claim.order > 0 else arb(1) / 2
-    return Region(claim.order, factor * upper_quantile(cells - 1, claim.alpha) / n)
+    factor = arb(claim.lambda_) * (arb(claim.lambda_) + 1) / 2 if claim.lambda_ > 0 else arb(1) / 2
+    return Region(claim.lambda_, factor * upper_quantile(cells - 1, claim.alpha) / n)
 
 
 def upper_quantile(freedom: int, alpha: float) -> arb:
@@ -88,24 +88,24 @@ class Group:
 class Region:
     """A power-divergence set of order λ and a radius B (λ > 0) or r (λ = 0), positive."""
 
-    order: float
+    lambda_: float
     radius: arb
 
     @cached_property
-    def _order(self) -> arb:
-        return arb(self.order)
+    def _lambda(self) -> arb:
+        return arb(self.lambda_)
 
     @cached_property
     def _exponents(self) -> tuple[arb, arb]:
         """ρ and θ."""
-        return self._order / (1 + self._order), self._order / (1 + 2 * self._order)
+        return self._lambda / (1 + self._lambda), self._lambda / (1 + 2 * self._lambda)
 
     @cached_property
     def budget(self) -> arb:
         """Δ (λ > 0) or r (λ = 0): what all groups together may spend."""
-        if self.order == 0:
+        if self.lambda_ == 0:
             return self.radius
-        return (1 + self.radius) ** (1 / (1 + self._order)) - 1
+        return (1 + self.radius) ** (1 / (1 + self._lambda)) - 1
 
     def mean(self, groups: Sequence[Group], p: Sequence[Sequence[arb]]) -> arb:
         """A lower bound on G(p), the nested power mean; ``p`` has a row for each group."""
@@ -113,7 +113,7 @@ class Region:
         if not seen:
             return arb(0)
         total = sum((group.mass for group, _ in seen), arb(0))
-        if self.order == 0:
+        if self.lambda_ == 0:
             if not all(row[u] > 0 for group, row in seen for u in group.seen):
                 return arb(0)
             level = sum((group.mass * _log_ratio(group, row) for group, row in seen), arb(0))
@@ -132,11 +132,11 @@ class Region:
             if not all(member[u] > 0 for u in group.seen):
                 return False
             ratios = [(group.conditional[u], group.conditional[u] / member[u]) for u in group.seen]
-            if self.order == 0:
+            if self.lambda_ == 0:
                 spent += group.mass * sum((c * ratio.log() for c, ratio in ratios), arb(0))
             elif group.seen:
-                inner = sum((c * ratio**self._order for c, ratio in ratios), arb(0))
-                spent += group.mass * (inner ** (1 / (1 + self._order)) - 1)
+                inner = sum((c * ratio**self._lambda for c, ratio in ratios), arb(0))
+                spent += group.mass * (inner ** (1 / (1 + self._lambda)) - 1)
         return bool(spent <= self.budget)
 
 

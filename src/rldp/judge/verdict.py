@@ -201,7 +201,7 @@ def _lower_bound_sentence(claim: Claim) -> str:
 
 
 def _is_estimate(region: SetClaim) -> bool:
-    return region.order is None or region.radius == 0
+    return region.lambda_ is None or region.radius == 0
 
 
 def _scope(region: SetClaim) -> str:
@@ -209,7 +209,7 @@ def _scope(region: SetClaim) -> str:
     if _is_estimate(region):
         return "the estimated distribution only"
     named = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
-    test = named.get(region.order or 0.0, f"power-divergence test of order {region.order!r}")
+    test = named.get(region.lambda_ or 0.0, f"power-divergence test of order {region.lambda_!r}")
     if region.radius is not None:
         return f"every distribution within radius {region.radius!r} of the estimate, as a {test} measures it"
     return f"every distribution that a {test} at level {region.alpha!r} does not reject"

@@ -142,7 +142,7 @@ def _experiments(names: Sequence[str], settings: Settings) -> tuple[list[str], l
 
 def _no_reference(settings: Settings) -> str:
     """Why the paper's program cannot be solved by the reference solver; empty if it can."""
-    if settings.order != 1:
+    if settings.lambda_ != 1:
         return "its program is for the χ² set"
     if settings.cells > _LARGEST_REFERENCE:
         return f"it takes too long for more than {_LARGEST_REFERENCE} cells"

@@ -33,7 +33,7 @@ class Settings:
         Truths drawn for each figure; by default as many as in the paper.
     seed : int
         Everything random follows from it.
-    order : float
+    lambda_ : float
         λ of the sets: 1 is the paper's χ² set, 0 the G-test's, 2/3 Cressie and Read's.
     epsilon : float
         Privacy level that is designed for.
@@ -45,7 +45,7 @@ class Settings:
 
     instances: int | None = None
     seed: int = 0
-    order: float = 1.0
+    lambda_: float = 1.0
     epsilon: float = 0.5
     alpha: float = 0.05
     secrets: int = 3
@@ -63,8 +63,8 @@ class Settings:
                 f"epsilon must be greater than 0 and at most {_LARGEST_EPSILON:g}, got {epsilon!r}"
             )
         object.__setattr__(self, "epsilon", epsilon)
-        checked = PowerDivergence(self.order, self.alpha)
-        object.__setattr__(self, "order", checked.lambda_)
+        checked = PowerDivergence(self.lambda_, self.alpha)
+        object.__setattr__(self, "lambda_", checked.lambda_)
         object.__setattr__(self, "alpha", checked.alpha)
 
     @property
@@ -80,7 +80,7 @@ class Settings:
 
     def uncertainty(self, alpha: float | None) -> UncertaintySet:
         """The set at level ``alpha``; the estimate alone for None."""
-        return Nominal() if alpha is None else PowerDivergence(self.order, alpha)
+        return Nominal() if alpha is None else PowerDivergence(self.lambda_, alpha)
 
     def manifest(self) -> dict[str, object]:
         """Everything that the numbers depend on, as JSON knows it."""

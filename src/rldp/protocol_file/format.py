@@ -34,7 +34,7 @@ __all__ = [
 FORMAT, VERSION = "rldp-protocol", 1
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
-_LARGEST_ORDER = 100.0
+_LARGEST_LAMBDA = 100.0
 _SMALLEST_LEVEL = 1e-300
 
 Table = list[list[float]]
@@ -43,12 +43,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SetClaim:
-    """A set of distributions around the sample; ``order`` None is the estimate alone.
+    """A set of distributions around the sample; ``lambda_`` None is the estimate alone.
 
     Exactly one of ``alpha`` and ``radius`` is given for the others.
     """
 
-    order: float | None
+    lambda_: float | None
     alpha: float | None = None
     radius: float | None = None
 
@@ -131,10 +131,10 @@ def _claim_tree(claim: Claim) -> dict[str, Any]:
 
 
 def _set_tree(claim: SetClaim) -> dict[str, Any]:
-    if claim.order is None:
+    if claim.lambda_ is None:
         return {"kind": "nominal"}
     size = {"alpha": claim.alpha} if claim.radius is None else {"radius": claim.radius}
-    return {"kind": "power-divergence", "lambda": claim.order, **size}
+    return {"kind": "power-divergence", "lambda": claim.lambda_, **size}
 
 
 # Reading
@@ -259,11 +259,11 @@ def _integer(most: int) -> Callable[[Any], int]:
     return read
 
 
-def _order(item: Any) -> float:
-    order = _non_negative(item)
-    if order > _LARGEST_ORDER:
-        raise _Wrong(f"at most {_LARGEST_ORDER:g}")
-    return order
+def _lambda(item: Any) -> float:
+    lambda_ = _non_negative(item)
+    if lambda_ > _LARGEST_LAMBDA:
+        raise _Wrong(f"at most {_LARGEST_LAMBDA:g}")
+    return lambda_
 
 
 def _level(item: Any) -> float:
@@ -362,10 +362,10 @@ def _set(part: _Part) -> SetClaim:
         raise _Part(f"{part.path}.kind", part.tree.get("kind")).fail('"nominal" or "power-divergence"')
     size = "radius" if "radius" in part.tree else "alpha"
     fields = part.fields("kind", "lambda", size)
-    order = fields["lambda"].read(_order)
+    lambda_ = fields["lambda"].read(_lambda)
     if size == "radius":
-        return SetClaim(order, radius=fields["radius"].read(_non_negative))
-    return SetClaim(order, alpha=fields["alpha"].read(_level))
+        return SetClaim(lambda_, radius=fields["radius"].read(_non_negative))
+    return SetClaim(lambda_, alpha=fields["alpha"].read(_level))
 
 
 def _proof(part: _Part, secrets: int, values: int, outputs: int) -> Proof:

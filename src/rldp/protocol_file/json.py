@@ -169,12 +169,12 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
 
 
 def _set(claim: SetClaim) -> UncertaintySet:
-    if claim.order is None:
+    if claim.lambda_ is None:
         return Nominal()
     if claim.radius is not None:
-        return PowerDivergence(claim.order, radius=claim.radius)
+        return PowerDivergence(claim.lambda_, radius=claim.radius)
     assert claim.alpha is not None
-    return PowerDivergence(claim.order, claim.alpha)
+    return PowerDivergence(claim.lambda_, claim.alpha)
 
 
 def _array(listed: Any) -> NDArray[np.float64] | None:

@@ -57,7 +57,7 @@ def privacy_mean(problem: DesignProblem) -> NestedMean:
     assert problem.privacy is not None
     masses, conditionals = _pair_data(problem)
     ball = problem.privacy
-    return NestedMean(ball.order, masses, conditionals, ball.budget[:, None])
+    return NestedMean(ball.lambda_, masses, conditionals, ball.budget[:, None])
 
 
 def _enlarged(mean: NestedMean) -> NestedMean:
@@ -122,7 +122,7 @@ def utility_mean(problem: DesignProblem) -> NestedMean:
     assert problem.utility is not None
     ball = problem.utility
     cells = problem.estimate.reshape(len(problem.counts), 1, -1)
-    return NestedMean(ball.order, np.ones(cells.shape[:2]), cells, ball.budget[:, 0])
+    return NestedMean(ball.lambda_, np.ones(cells.shape[:2]), cells, ball.budget[:, 0])
 
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:

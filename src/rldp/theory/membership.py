@@ -19,12 +19,12 @@ _TRACE = 1e-12  # of the radius: mass of secrets that were never seen, at next t
 _SMALLEST_TRACE = 1e-280  # below, floats lose digits
 
 
-def pulled_inside(order: float, radius: float, estimate: Floats, target: Floats) -> Floats:
+def pulled_inside(lambda_: float, radius: float, estimate: Floats, target: Floats) -> Floats:
     r"""The last point on the way from the estimate to ``target`` that is proved to lie in the set.
 
     Parameters
     ----------
-    order, radius : float
+    lambda_, radius : float
         λ, and B or r: the set is :math:`\sum \hat P[(\hat P/P)^\lambda - 1] \le B`, or
         :math:`\sum \hat P\log(\hat P/P) \le r` where λ = 0.
     estimate, target : array (|S|, |U|)
@@ -43,7 +43,7 @@ def pulled_inside(order: float, radius: float, estimate: Floats, target: Floats)
         return np.asarray(mixed / mixed.sum())
 
     def is_inside(share: float) -> bool:
-        return _divergence_at_most(order, estimate, at(share)) <= radius
+        return _divergence_at_most(lambda_, estimate, at(share)) <= radius
 
     low, high = 0.0, 1.0
     if is_inside(high):
@@ -67,7 +67,7 @@ def _with_traces(estimate: Floats, target: Floats, mass: float) -> Floats:
     return np.asarray(estimate + mass / unseen.sum() * traces)
 
 
-def _divergence_at_most(order: float, estimate: Floats, distribution: Floats) -> float:
+def _divergence_at_most(lambda_: float, estimate: Floats, distribution: Floats) -> float:
     r"""An upper bound on the divergence of the exact distribution from the exact estimate.
 
     With u = 2⁻⁵³ and k cells: entries are off by (k + 2)u of themselves at most (the estimate's by u, the
@@ -78,9 +78,9 @@ def _divergence_at_most(order: float, estimate: Floats, distribution: Floats) ->
     seen = estimate > 0
     p_hat, p = estimate[seen], distribution[seen]
     logarithm = np.log(p_hat / p)
-    scale = max(order, 1.0)
+    scale = max(lambda_, 1.0)
     cells = estimate.size
-    terms = logarithm if order == 0 else np.expm1(order * logarithm)
-    slope = np.ones_like(terms) if order == 0 else np.exp(order * logarithm)
+    terms = logarithm if lambda_ == 0 else np.expm1(lambda_ * logarithm)
+    slope = np.ones_like(terms) if lambda_ == 0 else np.exp(lambda_ * logarithm)
     error = slope * scale * (cells + 5 + 2 * np.abs(logarithm)) + (cells + 4) * np.abs(terms)
     return float(np.sum(p_hat * terms) + 2 * _UNIT * np.sum(p_hat * error))

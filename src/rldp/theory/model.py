@@ -26,7 +26,7 @@ class Ball:
 
     Attributes
     ----------
-    order : float
+    lambda_ : float
         λ of the power divergence.
     budget : array (K, 1), or (K, T) with one for each pair of secrets
     enlarged : bool
@@ -34,7 +34,7 @@ class Ball:
         set holds; lower bounds must then rest on the estimate, which is in every set.
     """
 
-    order: float
+    lambda_: float
     budget: Floats
     enlarged: bool = False
 
@@ -46,10 +46,10 @@ class Ball:
         radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
         if not radius.any():
             return None
-        order = uncertainty.lambda_
-        budget = radius if order == 0 else np.expm1(np.log1p(radius) / (1 + order))
+        lambda_ = uncertainty.lambda_
+        budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
         enlarged = bool((budget < _SMALLEST_BUDGET).any())
-        return cls(order, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
+        return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
 
     def subset(self, index: NDArray[np.int64]) -> Ball:
         """The sets numbered ``index``."""

@@ -130,7 +130,7 @@ class NestedMean:
 
     Attributes
     ----------
-    order : float
+    lambda_ : float
         λ of the power divergence.
     masses : array (..., I)
         :math:`P_i`, the estimated mass of each group; 0 for one that was never seen.
@@ -140,18 +140,18 @@ class NestedMean:
         :math:`\Delta` (λ > 0) or r (λ = 0).
     """
 
-    order: float
+    lambda_: float
     masses: Array
     conditionals: Array
     budget: Array
 
     @property
     def rho(self) -> float:
-        return self.order / (1 + self.order)
+        return self.lambda_ / (1 + self.lambda_)
 
     @property
     def theta(self) -> float:
-        return self.order / (1 + 2 * self.order)
+        return self.lambda_ / (1 + 2 * self.lambda_)
 
     # Groups that were never seen have mass zero. The constants below keep them, and a family of
     # which none was seen, out of every quotient and logarithm.
@@ -208,7 +208,7 @@ class NestedMean:
         if self.masses.shape[-1] == 1:
             value = xp.exp(log_mean[..., 0]) * self._kept
             return self._point(p, value, xp.broadcast_to(self._shares, p.shape[:-1]), omega)
-        if self.order == 0:
+        if self.lambda_ == 0:
             excess = xp.vecdot(self.masses, log_mean - self._log_masses) - self.budget
             value = self._total * xp.exp(excess / (self._total + self._alone))
             return self._point(p, value, xp.broadcast_to(self._shares, p.shape[:-1]), omega)
@@ -227,7 +227,7 @@ class NestedMean:
     def _group_means(self, p: Array) -> tuple[Array, Array]:
         """Log of each group's mean M and the weights of its terms; no digits are lost near or far off."""
         xp = namespace(p)
-        if self.order == 0:
+        if self.lambda_ == 0:
             return xp.vecdot(self.conditionals, xp.log(p)), xp.broadcast_to(self.conditionals, p.shape)
         centre = xp.vecdot(self.conditionals, p) + self._unseen
         x = self.rho * xp.log(p / centre[..., None])
@@ -253,7 +253,7 @@ class NestedMean:
     def _exponent(self) -> Array:
         """Of the share of η − v that is left when v is constant within each group."""
         relative = self.budget / (self._total + self._alone)
-        if self.order == 0:
+        if self.lambda_ == 0:
             return -relative
         return -(1 / self.theta - 1) * namespace(relative).log1p(relative)
 
@@ -276,10 +276,10 @@ class NestedMean:
         xp = namespace(p)
         logs = xp.where(self.conditionals > 0, xp.abs(xp.log(p)), 0.0)
         relative = self.budget / (self._total + self._alone)
-        exponent = relative if self.order == 0 else xp.log1p(relative) / self.theta
+        exponent = relative if self.lambda_ == 0 else xp.log1p(relative) / self.theta
         largest = xp.max(logs, axis=(-2, -1)) + xp.max(xp.abs(self._log_masses), axis=-1) + exponent
         size = p.shape[-1] + 12 + 4 * largest
-        factor = 2 if self.order == 0 else 2 + 1 / self.rho + 1 / self.theta
+        factor = 2 if self.lambda_ == 0 else 2 + 1 / self.rho + 1 / self.theta
         return 4 * 2.0**-52 * factor * size
 
     def divergence(self, members: Array) -> Array:
@@ -287,12 +287,12 @@ class NestedMean:
         xp = namespace(members)
         positive = xp.clip(xp.where(self._seen_cells, members, 1.0), min=1e-300)
         log_ratio = self._log_conditionals - xp.log(positive)
-        if self.order == 0:
+        if self.lambda_ == 0:
             spent = xp.vecdot(self.conditionals, log_ratio)
         else:
-            log_ratio = xp.clip(log_ratio, max=600 / self.order)  # beyond, far outside all the same
-            inner = xp.vecdot(self.conditionals, xp.expm1(self.order * log_ratio))
-            spent = xp.expm1(xp.log1p(inner) / (1 + self.order))
+            log_ratio = xp.clip(log_ratio, max=600 / self.lambda_)  # beyond, far outside all the same
+            inner = xp.vecdot(self.conditionals, xp.expm1(self.lambda_ * log_ratio))
+            spent = xp.expm1(xp.log1p(inner) / (1 + self.lambda_))
         return xp.vecdot(self.masses, spent)
 
     def pulled_inside(self, members: Array) -> Array:
@@ -305,7 +305,7 @@ class NestedMean:
         xp = namespace(members)
         members = xp.where(self._seen_cells, xp.clip(members, min=1e-290), members)
         spent = self.divergence(members)
-        safe = xp.clip(self.budget * (1 - 1e-11) - 4e-15 * (self.order or 1.0), min=0.0)
+        safe = xp.clip(self.budget * (1 - 1e-11) - 4e-15 * (self.lambda_ or 1.0), min=0.0)
         over = spent > safe
         fraction = (spent - safe * (1 - 1e-9)) / xp.where(spent > 0, spent, 1.0)
         fraction = xp.where(over, xp.clip(fraction, min=0.0, max=1.0), 0.0)[..., None, None]

@@ -198,14 +198,14 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
         privacy = NominalWindows.start(*nominal) if windows else NominalPrivacy.start(pairs, *nominal)
     else:
         ball = problem.privacy
-        robust = (estimate, e, ball.order, xp.asarray(ball.budget), q, mu)
+        robust = (estimate, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
         privacy = RobustWindows.start(*robust) if windows else RobustPrivacy.start(pairs, *robust)
     v = flat(xp.sum(distortion * q, axis=1))
     if problem.utility is None:
         utility = NominalUtility.start(estimate, v)
     else:
         ball = problem.utility
-        utility = RobustUtility.start(estimate, ball.order, xp.asarray(ball.budget[:, 0]), v, mu)
+        utility = RobustUtility.start(estimate, ball.lambda_, xp.asarray(ball.budget[:, 0]), v, mu)
     pi, _ = utility.residual(utility.multipliers)
     cost = distortion * reshape(pi, (k, 1, secrets, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]

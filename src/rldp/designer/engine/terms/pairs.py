@@ -141,7 +141,7 @@ class RobustPrivacy(RobustTerm):
 
     @classmethod
     def start(
-        cls, pairs: Pairs, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
+        cls, pairs: Pairs, estimate: Array, e: Array, lambda_: float, budget: Array, q: Array, mu: Array
     ) -> RobustPrivacy:
         """At the uniform protocol ``q``, centred at ``mu``.
 
@@ -150,7 +150,7 @@ class RobustPrivacy(RobustTerm):
         """
         xp = namespace(q)
         masses, conditionals, sign = _per_pair(pairs, estimate, e)
-        mean = NestedMean(order, masses, conditionals, budget[:, None, :])
+        mean = NestedMean(lambda_, masses, conditionals, budget[:, None, :])
         total = row_sum(masses)
         share = masses / xp.where(total > 0, total, 1.0)[..., None]
         slack = ((e - 1) / q.shape[1])[:, None, None]

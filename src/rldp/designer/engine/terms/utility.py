@@ -77,11 +77,11 @@ class RobustUtility:
     shares: tuple[float, ...] = (1.0,)
 
     @classmethod
-    def start(cls, estimate: Array, order: float, budget: Array, v: Array, mu: Array) -> RobustUtility:
+    def start(cls, estimate: Array, lambda_: float, budget: Array, v: Array, mu: Array) -> RobustUtility:
         """At the uniform protocol, with η at the scale the solution will want."""
         xp = namespace(v)
         cells = flat(estimate)[:, None, :]
-        mean = NestedMean(order, xp.ones_like(cells[..., 0]), cells, budget)
+        mean = NestedMean(lambda_, xp.ones_like(cells[..., 0]), cells, budget)
         spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
         eta = (xp.max(v, axis=-1) + (spread + SETTINGS.start_spread) * mean.deficit**-0.5)[:, None]
         point = mean.at(eta[..., None] - v[:, None, :])

@@ -170,13 +170,13 @@ class RobustWindows(Windows, RobustTerm):
 
     @classmethod
     def start(
-        cls, estimate: Array, e: Array, order: float, budget: Array, q: Array, mu: Array
+        cls, estimate: Array, e: Array, lambda_: float, budget: Array, q: Array, mu: Array
     ) -> RobustWindows:
         """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
         xp = namespace(q)
         seen, known, conditionals = _per_secret(estimate)
         mean = NestedMean(
-            order,
+            lambda_,
             _both_sides(seen)[:, None, :, None],
             _both_sides(conditionals)[:, None, :, None, :],
             _both_sides(_per_secret_budget(budget, known))[:, None, :],
