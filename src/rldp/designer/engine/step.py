@@ -143,7 +143,7 @@ class Local:
         return Direction(x, moves, turns, it.privacy.along(privacy), rough)
 
     def _second_order(self, guide: Direction) -> tuple[Array, Bend | None, Variation | None]:
-        """Second-order terms along a direction: of the products, and where ϱ and π find theirs."""
+        """Second-order terms along a direction: of the products, and where ψ and π find theirs."""
         privacy, bend = self.iterate.privacy, None
         second = guide.slacks * guide.multipliers
         if guide.variation is not None:

@@ -18,13 +18,13 @@ from rldp.theory.namespace import Array, namespace
 
 @dataclass(frozen=True)
 class SeparateBlocks:
-    r""":math:`A^{-1} = 1/d - V N V^\top` for each secret, f and λ."""
+    r""":math:`A^{-1} = 1/d - V N V^\top` for each secret, f and its energy."""
 
     inverse: Array  # (K, Y, S, U): 1/d
     outer: Array  # (K, Y, S, U, m): V
     kernel: Array  # (K, Y, S, m, m): N
     free: Array  # (K, Y, S, U): f
-    energy: Array  # (K, Y): λ
+    energy: Array  # (K, Y)
 
     @classmethod
     def of(

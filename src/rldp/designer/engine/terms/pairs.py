@@ -6,7 +6,7 @@ For an output y and a pair (s1, s2) put :math:`x_1 = Q[s_1,:,y]`, :math:`x_2 = -
 * robust: :math:`\sigma = G(p) - \eta_1 - \eta_2 > 0` with :math:`p_i = \eta_i - x_i > 0`.
 
 z is the multiplier of σ > 0 and w that of p > 0. Stationarity sees a term only through
-:math:`\varrho_i = z\,\nabla_i G + w_i` (nominal: :math:`z\,\hat P_{\cdot|s_i}`), which is z times a
+:math:`\psi_i = z\,\nabla_i G + w_i` (nominal: :math:`z\,\hat P_{\cdot|s_i}`), which is z times a
 member of the projected set; see ``docs/theory.md``, 'The engine'.
 """
 
@@ -174,9 +174,9 @@ class RobustPrivacy(RobustTerm):
     def _x(self, q: Array) -> Array:
         return _seen(self.to_ends, q)
 
-    def to_q(self, rho: Array) -> Array:
+    def to_q(self, pull: Array) -> Array:
         """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
-        return self._gathered(self.to_ends, rho)
+        return self._gathered(self.to_ends, pull)
 
     def _gathered(self, ends: Array, table: Array) -> Array:
         xp, (k, outputs, pairs, two, values) = namespace(table), table.shape
@@ -192,8 +192,8 @@ class RobustPrivacy(RobustTerm):
 
         With a ``bend``, half its second derivative along that step is added.
         """
-        z, rho = multipliers[0], self.rho(multipliers, bend)
-        return self.to_q(rho), z[..., None] - row_sum(rho)
+        z, pull = multipliers[0], self.pull(multipliers, bend)
+        return self.to_q(pull), z[..., None] - row_sum(pull)
 
     def curvature(self) -> RobustCurvature:
         return RobustCurvature.of(self)
@@ -282,8 +282,8 @@ class RobustCurvature:
         dsigma, dp = term.moves(dq, deta)
         dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        rho = term.point.gradient * slope - self.stiffness * dp
-        return term.to_q(rho), dz[..., None] - row_sum(rho)
+        pull = term.point.gradient * slope - self.stiffness * dp
+        return term.to_q(pull), dz[..., None] - row_sum(pull)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""

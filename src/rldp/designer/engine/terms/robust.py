@@ -1,7 +1,7 @@
 r"""What robust privacy terms share, whether they compare pairs of secrets or keep windows.
 
 A term has constraints :math:`\sigma > 0` that hold G at points :math:`p > 0`, with multipliers z and w.
-Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
+Stationarity sees it only through :math:`\psi = z\,\nabla G + w`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class RobustTerm:
     def with_multipliers(self: Term, multipliers: tuple[Array, ...]) -> Term:
         return updated(self, z=multipliers[0], w=multipliers[1])
 
-    def rho(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> Array:
-        """ϱ for the given multipliers, and half its second derivative along a step."""
+    def pull(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> Array:
+        """ψ for the given multipliers, and half its second derivative along a step."""
         z, w = multipliers
         if bend is None:
             return z[..., None, None] * self.point.gradient + w
@@ -55,13 +55,13 @@ class RobustTerm:
 
     def charge(self) -> Array:
         """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
-        return self.to_q(self.rho(self.multipliers))
+        return self.to_q(self.pull(self.multipliers))
 
-    def to_q(self, rho: Array) -> Array:
-        """What entries of ϱ mean for Q: (K, Y, |S|, U)."""
+    def to_q(self, pull: Array) -> Array:
+        """What entries of ψ mean for Q: (K, Y, |S|, U)."""
         raise NotImplementedError
 
     def members(self) -> Array:
-        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
-        rho = self.rho(self.multipliers)
-        return self.mean.pulled_inside(rho / row_sum(rho)[..., None])
+        """Members of the projected sets that the multipliers point to: ψ, normalised, pulled inside."""
+        pull = self.pull(self.multipliers)
+        return self.mean.pulled_inside(pull / row_sum(pull)[..., None])

@@ -39,9 +39,9 @@ class Windows:
         """What the rows see of Q: (K, Y, 2S, 1, U)."""
         return _seen(self.sign, q)
 
-    def to_q(self, rho: Array) -> Array:
+    def to_q(self, pull: Array) -> Array:
         """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
-        signed = (self.sign * rho)[..., 0, :]
+        signed = (self.sign * pull)[..., 0, :]
         half = signed.shape[2] // 2
         return signed[:, :, :half, :] + signed[:, :, half:, :]
 
@@ -202,8 +202,8 @@ class RobustWindows(Windows, RobustTerm):
 
         With a ``bend``, half its second derivative along that step is added.
         """
-        z, rho = multipliers[0], self.rho(multipliers, bend)
-        return self.to_q(rho), _join(z - row_sum(rho)[..., 0], self.level_of(z))
+        z, pull = multipliers[0], self.pull(multipliers, bend)
+        return self.to_q(pull), _join(z - row_sum(pull)[..., 0], self.level_of(z))
 
     def curvature(self) -> RobustWindowsCurvature:
         return RobustWindowsCurvature.of(self)
@@ -294,8 +294,8 @@ class RobustWindowsCurvature:
         dsigma, dp = term.moves(dq, deta)
         dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        rho = term.point.gradient * slope - term.w * term.point.inverse * dp
-        return term.to_q(rho), _join(dz - row_sum(rho)[..., 0], term.level_of(dz))
+        pull = term.point.gradient * slope - term.w * term.point.inverse * dp
+        return term.to_q(pull), _join(dz - row_sum(pull)[..., 0], term.level_of(dz))
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
@@ -306,8 +306,8 @@ class RobustWindowsCurvature:
     def _forces(self, rows: Array, level: Array | float) -> Array:
         """What a step in (η, a) means for Q."""
         weight_b = self._slope * (self.c * rows + self.term.offset * level)
-        rho = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
-        return self.term.to_q(rho[..., None, :])
+        pull = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
+        return self.term.to_q(pull[..., None, :])
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The step in (η, a) that belongs to ``dq``."""
