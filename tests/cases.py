@@ -11,6 +11,4 @@ def spread(names, most):
     places = defaultdict(list)
     for place, name in enumerate(names):
         places[name.partition("[")[0]].append(place)
-    return {
-        cases[i * (len(cases) - 1) // max(most - 1, 1)] for cases in places.values() for i in range(most)
-    }
+    return {cases[i * (len(cases) - 1) // max(most - 1, 1)] for cases in places.values() for i in range(most)}
