@@ -1,6 +1,6 @@
 # make demo   set everything up and run the demonstration
 # make test   set everything up and run the whole test suite
-# make quick  the test suite without the slow tests
+# make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
@@ -10,7 +10,7 @@
 # make kernels  numerical tests under each OpenBLAS kernel that the processor can run beside its own
 # make oldest   numerical tests with the lowest versions that pyproject.toml allows
 # make pythons  numerical tests under each Python that pyproject.toml names and that is at hand
-# They run some cases of each test, so that all three take about three minutes on two cores; CASES=1000 runs all.
+# They run two cases of each test, so that all three take about three minutes on two cores.
 
 PYTHON ?= python3
 VENV := .venv
@@ -32,7 +32,7 @@ test: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) --durations=5
 
 quick: $(VENV)/.dev
-	$(BIN)/pytest -n $(JOBS) -m "not slow"
+	$(BIN)/pytest -n $(JOBS) -m "not slow" --cases $(CASES)
 
 kernels: $(VENV)/.dev
 	$(BIN)/python tools/kernels.py $(BIN)/pytest $(NUMERICAL) $(LINEAR)

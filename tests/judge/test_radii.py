@@ -11,9 +11,10 @@ from multinomials import distributions, exact_tail, outcomes, probabilities, sta
 from rldp.judge import radii, recursion
 from rldp.judge.radii import pair_radius_is_valid
 from rldp.judge.recursion import Mesh
+from rldp.theory import radii as theory_radii
 from rldp.theory.kl_laws import divergence
-from rldp.theory.kl_recursion import normal_survival
-from rldp.theory.radii import moment_radius, pair_radius, recursion_radius
+from rldp.theory.kl_recursion import Stratum, normal_survival, work
+from rldp.theory.radii import asymptotic_radius, moment_radius, pair_radius, recursion_radius
 
 
 @pytest.fixture(autouse=True)
@@ -253,3 +254,33 @@ def test_judge_and_designer_agree_on_many_pairs(part):
         radius = pair_radius(n1, n2, cells, alpha)
         assert pair_radius_is_valid(radius.value, n1, n2, cells, alpha, radius.method)
         assert recursion_radius((n1, n2), cells, alpha) >= radius.value
+
+
+def test_the_judge_can_afford_a_finer_mesh_than_any_that_the_designer_can():
+    """8 155 and 34 287 rows, 7 values: the judge's mesh took a hundredth more than it was allowed."""
+    rng = np.random.default_rng(8)
+    claims = [(8155, 34287, 7, 3.5e-4)]
+    for _ in range(4):
+        rows, cells = np.floor(10 ** rng.uniform(0, 6.5, size=2)), 2 + 10 ** rng.uniform(-0.5, 1.3)
+        claims.append((*map(int, rows), int(cells), float(10 ** rng.uniform(-6, -0.5))))
+    compared = 0
+    for n1, n2, cells, alpha in claims:
+        sizes, freedom = sorted((n1, n2), reverse=True), 2 * (cells - 1)
+        reach = 1.15 * asymptotic_radius(freedom, alpha)
+        strata = tuple(Stratum.of(n, cells) for n in sizes)
+        ranges = tuple(recursion._range(n) for n in sizes)
+        for mine in theory_radii._RESOLUTIONS:
+            most = theory_radii._WORK if mine.step < 0.25 else theory_radii._MOST_WORK
+            if work(strata, alpha, reach=reach, tilt=0.5, resolution=mine) > most:
+                continue
+            finer = [
+                recursion._work(
+                    Mesh(*steps, 0.5, math.ceil(reach / steps[0]), alpha * 1e-3 / freedom), ranges, cells
+                )
+                <= affordable
+                for steps, affordable in recursion._MESHES
+                if np.all(np.array(steps) <= (mine.step, mine.width, mine.looseness))
+            ]
+            assert any(finer), (n1, n2, cells, alpha, mine)
+            compared += 1
+    assert compared > 20
