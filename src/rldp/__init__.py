@@ -37,17 +37,29 @@ from rldp.measures import WorstCase, distortion, leakage, worst_case, worst_case
 from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.json import load
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
+from rldp.sets import (
+    AllDistributions,
+    ChiSquare,
+    Credible,
+    CressieRead,
+    GTest,
+    Nominal,
+    Pairs,
+    PowerDivergence,
+    UncertaintySet,
+)
 
 _start.allow_interruption()
 
 __all__ = [
+    "AllDistributions",
     "Audit",
     "Batch",
     "BatchStatus",
     "Certificate",
     "ChiSquare",
     "Confirmation",
+    "Credible",
     "CressieRead",
     "DataError",
     "Design",
@@ -59,6 +71,7 @@ __all__ = [
     "Membership",
     "MissingDependency",
     "Nominal",
+    "Pairs",
     "Posterior",
     "PowerDivergence",
     "PriceWarning",

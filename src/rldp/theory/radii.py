@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -27,6 +25,7 @@ from scipy.special import chdtri
 
 from rldp._checks import finite_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.sets import Radius
 from rldp.theory.kl_recursion import Resolution, Stratum, recursion_tail, work
 
 __all__ = [
@@ -59,14 +58,6 @@ _ROUGH, _ROUGHER = Resolution(1 / 8, 0.25, 0.04), Resolution(1.0, 0.25, 0.04)
 _MOST_CELLS = 250
 _WORK = 4e8  # numbers that may be gathered, in about a second, with a step below 1/4
 _MOST_WORK = 1.2e9  # the same with a larger step; where a rough radius takes more, there is A1 only
-
-
-@dataclass(frozen=True)
-class Radius:
-    """An x for which Pr(statistic ≥ x) ≤ α is proved, and the theorem that proves it."""
-
-    value: float
-    method: Literal["A1", "A2"]
 
 
 def pair_radius(n1: int, n2: int, cells: int, alpha: float) -> Radius:
