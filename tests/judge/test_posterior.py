@@ -13,10 +13,17 @@ from mpmath import mpf, workdps
 from scipy.stats import beta
 
 import rldp
-from credible import CHANCE, PUBLISH, SLACK, assert_by_chance, assert_law, risk_of_publishing
+from credible import (
+    CHANCE,
+    PUBLISH,
+    SLACK,
+    assert_by_chance,
+    assert_law,
+    count_failures,
+    risk_of_publishing,
+)
 from rldp.judge import posterior as judge
 from rldp.judge.posterior import ERROR, binomial_tail, looks, privacy_trial, utility_trial
-from rldp.theory.posterior import count_failures
 
 pytestmark = pytest.mark.numerical
 

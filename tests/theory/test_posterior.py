@@ -12,14 +12,13 @@ from mpmath import log as mp_log
 from mpmath import mpf, workdps
 from scipy.stats import beta
 
-from credible import CHANCE, PUBLISH, assert_by_chance, assert_law, risk_of_publishing
+from credible import CHANCE, PUBLISH, assert_by_chance, assert_law, count_failures, risk_of_publishing
 from rldp.measures import distortions as measured_distortions
 from rldp.measures import leakages as measured_leakages
 from rldp.theory import posterior
 from rldp.theory.binomial import upper_probability
 from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.posterior import (
-    count_failures,
     distortion_bound,
     distortions,
     failures,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
 from rldp.certificate import Certificate
 from rldp.designer.batches import solve_batch
 from rldp.designer.certify import Solved
+from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
 from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
@@ -26,7 +29,7 @@ from rldp.errors import (
 )
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, UncertaintySet, checked_set
+from rldp.sets import ChiSquare, Credible, Nominal, UncertaintySet, checked_set
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 
@@ -111,15 +114,16 @@ def design(
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     names = sample.values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, sample.values, names)
-    checked_set("privacy", privacy)
-    checked_set("utility", utility)
-    problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
-    _warn_unseen(problem)
-    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback)
+    problem = _problem(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    solve = partial(solve_batch, windows=bool(windows), callback=callback)
+    found = _found(problem, privacy, utility, _checked_gap(gap), solve)
+    problem, solved = found.problem, found.solved
     _warn_open(problem, solved, gap, windows)
     status = Status(
         str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
     )
+    privacy = _with_radius(privacy, found.radii.get("privacy"))
+    utility = _with_radius(utility, found.radii.get("utility"))
     return _as_design(solved, sample, names, problem, privacy, utility, status)
 
 
@@ -170,19 +174,50 @@ def design_batch(
     values = tuple(range(array.shape[2]))
     names = values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, values, names)
-    checked_set("privacy", privacy)
-    checked_set("utility", utility)
-    problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
-    _warn_unseen(problem)
+    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
     place = home if device is None else device_named(device)
-    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback, device=place)
-    _warn_open(problem, solved, gap, windows)
-    found = (solved.matrix, solved.objective, solved.lower_bound)
+    solve = partial(solve_batch, windows=bool(windows), callback=callback, device=place)
+    found = _found(problem, privacy, utility, _checked_gap(gap), solve)
+    solved = found.solved
+    _warn_open(found.problem, solved, gap, windows)
+    arrays = (solved.matrix, solved.objective, solved.lower_bound)
     status = BatchStatus(
         solved.route.astype(str), solved.steps, solved.reason.astype(str), time.perf_counter() - started
     )
-    matrices, objective, lower_bound = found if home == CPU else map(home.array, found)
+    matrices, objective, lower_bound = arrays if home == CPU else map(home.array, arrays)
     return Batch(matrices, objective, lower_bound, status)
+
+
+def _found(
+    problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, gap: float, solve: Solve
+) -> Found:
+    """The designs, with the sets they were made for."""
+    risks = credible_risks(privacy, utility)
+    return solve_credible(problem, risks, gap, solve) if risks else Found(problem, solve(problem, gap), {})
+
+
+def _problem(
+    counts: NDArray[np.int64],
+    epsilon: Floats,
+    distortion: Floats,
+    privacy: UncertaintySet,
+    utility: UncertaintySet,
+) -> DesignProblem:
+    """The problem with all sets that are known before it is solved."""
+    checked_set("privacy", privacy)
+    checked_set("utility", utility)
+    known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
+    problem = DesignProblem.of(counts, epsilon, distortion, *known)
+    if not isinstance(privacy, Credible):
+        _warn_unseen(problem)
+    return problem
+
+
+def _with_radius(promise: UncertaintySet, found: Floats | None) -> UncertaintySet:
+    """The promise as a file tells it: with the radius that the only design has found."""
+    if not isinstance(promise, Credible) or found is None:
+        return promise
+    return replace(promise, radius=float(found[0]))
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:

@@ -44,9 +44,11 @@ class Ball:
         if isinstance(uncertainty, Nominal):
             return None
         radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
-        if not radius.any():
-            return None
-        lambda_ = uncertainty.lambda_
+        return cls.of_radius(uncertainty.lambda_, radius) if radius.any() else None
+
+    @classmethod
+    def of_radius(cls, lambda_: float, radius: Floats) -> Ball:
+        """The sets of the given order and radii (K,), which are not all 0."""
         budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
         enlarged = bool((budget < _SMALLEST_BUDGET).any())
         return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
