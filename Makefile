@@ -4,6 +4,7 @@
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
+# make promises  what every promise costs, written to docs/promises.md; goes on where it was stopped
 # make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
 #
 # The same results everywhere:
@@ -64,6 +65,10 @@ bench: $(VENV)/.bench
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
+
+.PHONY: promises
+promises: $(VENV)/.dev
+	$(BIN)/python benchmarks/promises.py
 
 .PHONY: dist
 dist: $(VENV)/.dist
