@@ -15,8 +15,9 @@ from itertools import product
 from flint import arb, ctx
 
 from rldp._checks import shown
+from rldp.judge.conditionals import conditionals_of
 from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of
-from rldp.protocol_file.format import DENOMINATOR, Claim, Document
+from rldp.protocol_file.format import DENOMINATOR, Claim, Document, EverythingClaim
 
 __all__ = ["Case"]
 
@@ -33,24 +34,14 @@ class Case:
     def __init__(self, document: Document, claim: Claim) -> None:
         self.document, self.claim = document, claim
         self.secrets, self.values, self.outputs = document.shape
-        cells = self.secrets * self.values
-        self.privacy_region = region_of(claim.privacy, claim.n, cells)
-        self.utility_region = region_of(claim.utility, claim.n, cells)
+        self.conditionals = conditionals_of(claim)
+        self.utility_region = region_of(claim.utility, claim.n, self.secrets * self.values)
         self._powers_left = 0
 
     def _pair(self, t: int) -> tuple[int, int]:
         """The t-th (s1, s2): s1 = 0 first, s2 counting up cyclically. A list could be far too long."""
         s1, shift = divmod(t, self.secrets - 1)
         return s1, (s1 + 1 + shift) % self.secrets
-
-    @cached_property
-    def groups(self) -> list[Group]:
-        """The estimated conditional of every secret."""
-        totals = [sum(row) for row in self.claim.counts]
-        return [
-            Group(arb(total) / self.claim.n, [arb(count) / max(total, 1) for count in row])
-            for total, row in zip(totals, self.claim.counts, strict=True)
-        ]
 
     @cached_property
     def _columns(self) -> list[list[Balls]]:
@@ -79,7 +70,8 @@ class Case:
         if math.isinf(self.claim.epsilon):
             return None
         self._powers_left = _MOST_POWERS
-        failing = self._nominal_failure() if self.privacy_region is None else self._robust_failure()
+        estimates = self.conditionals.are_estimates
+        failing = self._nominal_failure() if estimates else self._robust_failure()
         if failing is None:
             return None
         y, s1, s2, why = failing
@@ -122,12 +114,15 @@ class Case:
         eta = self.claim.proof.eta
         pairs = self.secrets * (self.secrets - 1)
         doubtful = [y for y in range(self.outputs) if not self._private_for_any_secrets(y)]
-        if eta is None and pairs * len(doubtful) > _MOST_TRIPLES_WITHOUT_PROOF:
+        everything = isinstance(self.claim.privacy, EverythingClaim)
+        if eta is None and pairs * len(doubtful) > _MOST_TRIPLES_WITHOUT_PROOF and not everything:
             return doubtful[0], *self._pair(0), "the file carries no η to prove it"
         for y, t in ((y, t) for y in doubtful for t in range(pairs)):
             s1, s2 = self._pair(t)
             if self._private_for_any_distribution(y, s1, s2):
                 continue
+            if everything:
+                return y, s1, s2, "one value of the first and one of the second tell them farther apart"
             if eta is not None and self._excess(y, s1, s2, [DENOMINATOR * arb(x) for x in eta[y][t]]) <= 0:
                 continue
             searched = self._searched_eta(y, s1, s2)
@@ -159,8 +154,8 @@ class Case:
 
     def _excess(self, y: int, s1: int, s2: int, eta: Sequence[arb]) -> arb:
         """An upper bound on the constraint over the set, for any η; raised to max x where smaller."""
-        assert self.privacy_region is not None
-        return _bracket(self.privacy_region, [self.groups[s1], self.groups[s2]], self._x(y, s1, s2), eta)
+        groups = [self.conditionals.groups[s] for s in (s1, s2)]
+        return _bracket(self.conditionals.region(s1, s2), groups, self._x(y, s1, s2), eta)
 
     def _searched_eta(self, y: int, s1: int, s2: int) -> Sequence[arb] | None:
         x = self._x(y, s1, s2)
@@ -251,7 +246,7 @@ class Case:
     @property
     def _only_constants_are_private(self) -> bool:
         """At ε = 0 over a set with interior, an output must not depend on secret or value at all."""
-        return self.claim.epsilon == 0 and self.privacy_region is not None and self.secrets > 1
+        return self.claim.epsilon == 0 and self.conditionals.have_interior and self.secrets > 1
 
     def _distribution(self) -> list[Balls]:
         given = self.claim.proof.distribution
@@ -286,14 +281,16 @@ class Case:
             for t, z in enumerate(row):
                 if z == 0:
                     continue
-                groups = [self.groups[s] for s in self._pair(t)]
-                if self.privacy_region is None and not all(group.seen for group in groups):
+                pair = self._pair(t)
+                groups = [self.conditionals.groups[s] for s in pair]
+                estimates = self.conditionals.are_estimates
+                if estimates and not all(group.seen for group in groups):
                     raise _Unusable(f"multiplier [{y}][{t}] weighs a secret that was never seen")
                 if proof.members is None:
                     yield y, t, z, [_estimate(group) for group in groups]
                     continue
                 members = [_normalised(member) for member in proof.members[y][t]]
-                if self.privacy_region is None or not self.privacy_region.contains(groups, members):
+                if estimates or not self.conditionals.region(*pair).contains(groups, members):
                     raise _Unusable(f"members [{y}][{t}] are not in the privacy set")
                 yield y, t, z, members
 
