@@ -1,4 +1,6 @@
-r"""What a file claims, checked one claim at a time.
+r"""What a file claims of sets of distributions, checked one claim at a time.
+
+What it claims beside that, how likely such a set or a failure is, is checked in :mod:`rldp.judge.promises`.
 
 Every check works on the exact numbers of the file: probabilities are integers, in units of
 :math:`2^{-52}`; floats stand for the binary fractions they are. A check gives None where the claim is
@@ -7,6 +9,7 @@ proved, and a sentence where it is not.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -70,8 +73,12 @@ class Case:
         if math.isinf(self.claim.epsilon):
             return None
         self._powers_left = _MOST_POWERS
-        estimates = self.conditionals.are_estimates
-        failing = self._nominal_failure() if estimates else self._robust_failure()
+        if isinstance(self.claim.privacy, EverythingClaim):
+            failing = self._failure_for_some_distribution()
+        elif self.conditionals.are_estimates:
+            failing = self._nominal_failure()
+        else:
+            failing = self._robust_failure()
         if failing is None:
             return None
         y, s1, s2, why = failing
@@ -114,15 +121,12 @@ class Case:
         eta = self.claim.proof.eta
         pairs = self.secrets * (self.secrets - 1)
         doubtful = [y for y in range(self.outputs) if not self._private_for_any_secrets(y)]
-        everything = isinstance(self.claim.privacy, EverythingClaim)
-        if eta is None and pairs * len(doubtful) > _MOST_TRIPLES_WITHOUT_PROOF and not everything:
+        if eta is None and pairs * len(doubtful) > _MOST_TRIPLES_WITHOUT_PROOF:
             return doubtful[0], *self._pair(0), "the file carries no η to prove it"
         for y, t in ((y, t) for y in doubtful for t in range(pairs)):
             s1, s2 = self._pair(t)
             if self._private_for_any_distribution(y, s1, s2):
                 continue
-            if everything:
-                return y, s1, s2, "one value of the first and one of the second tell them farther apart"
             if eta is not None and self._excess(y, s1, s2, [DENOMINATOR * arb(x) for x in eta[y][t]]) <= 0:
                 continue
             searched = self._searched_eta(y, s1, s2)
@@ -132,6 +136,18 @@ class Case:
             if not excess <= 0:
                 bound = float(excess.upper())
                 return y, s1, s2, f"P(y|s1) − e^ε P(y|s2) is only proved to be at most {bound:.6g} in the set"
+        return None
+
+    def _failure_for_some_distribution(self) -> tuple[int, int, int, str] | None:
+        """A secret whose smallest entry is too small for the largest entry of another secret."""
+        if self.secrets == 1:
+            return None
+        for y, extremes in enumerate(self._extremes):
+            largest = heapq.nlargest(2, range(self.secrets), key=[high for _, high in extremes].__getitem__)
+            for s2 in range(self.secrets):
+                s1 = largest[largest[0] == s2]
+                if not self._private_for_any_distribution(y, s1, s2):
+                    return y, s1, s2, "some value of the first and some value of the second are too far apart"
         return None
 
     @cached_property
