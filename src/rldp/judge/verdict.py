@@ -18,7 +18,16 @@ from rldp.judge.words import (
     proved_set,
     scope,
 )
-from rldp.protocol_file.format import Claim, CredibleClaim, Document, PairsClaim, Promise, content_of, parsed
+from rldp.protocol_file.format import (
+    Claim,
+    CredibleClaim,
+    Document,
+    EverythingClaim,
+    PairsClaim,
+    Promise,
+    content_of,
+    parsed,
+)
 
 if TYPE_CHECKING:
     from rldp.judge.posterior import Trial
@@ -260,6 +269,8 @@ def _lower_bound_sentence(claim: Claim) -> str:
 
 def _for_all(promise: Promise, claim: Claim) -> str:
     """The distributions of a promise, with the sample that its set is built on."""
+    if isinstance(promise, EverythingClaim):
+        return f"for {scope(promise)}"
     cells = len(claim.counts) * len(claim.counts[0])
     return f"for {scope(promise)} (sample of {claim.n} rows, {cells} cells)"
 
@@ -275,7 +286,8 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
         given.append("The random draws of this check are independent and have the laws they are named for.")
     if isinstance(claim.privacy, PairsClaim) and "A2" in claim.privacy.methods:
         given.append(
-            "Theorem A2 is evaluated in floats, whose logarithms and exponentials are right to four units."
+            "Theorem A2 is evaluated in floats; their logarithms and exponentials are right to four units in "
+            "the last place."
         )
     given.append("Outputs are drawn with exactly these probabilities, with fresh randomness for every row.")
     return tuple(given)

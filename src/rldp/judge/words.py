@@ -127,16 +127,18 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
             return ()
         case PairsClaim(alpha):
             return (
-                f"For {what}: anything if this is one of the samples, at most a share of {alpha!r}, whose "
-                "sets miss the truth. Nobody can tell whether it is.",
+                f"For {what}: anything if the people's distribution is not in the sets. Over the draw of the "
+                f"sample that has probability at most {alpha!r}; nobody can tell whether it has happened.",
             )
         case CredibleClaim(alpha):
+            measured = (
+                " Measured for privacy with two secrets, two values, 10 rows of each secret and a "
+                "probability of 0.05: 0.049 on average, 0.284 at the worst."
+            )
             return (
                 f"For {what}: that such a protocol fails for a share of at most {alpha!r} of the samples, "
-                "whatever the people's distribution is. Averaged over distributions drawn from the prior the "
-                "share is at most that. For a single distribution it can be more. Measured with two secrets, "
-                "two values, 10 rows of each secret and a probability of 0.05: 0.049 on average, 0.284 at "
-                "the worst.",
+                "whatever the people's distribution is. Averaged over distributions drawn from the prior, "
+                f"the share is at most that. For a single distribution it can be more.{measured}",
                 f"For {what}: that the people's distribution is within the radius. The radius is a means to "
                 "find the protocol; what counts is the posterior probability.",
             )
