@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ import rldp
 from promised import credible_claim, credible_file, everything_file, pairs_file
 from rldp.protocol_file.format import CredibleClaim, EverythingClaim, PairsClaim, parsed, text_of
 
+OLD = Path(__file__).parent / "files" / "version-1.json"
 COUNTS = [[9, 3, 2], [1, 4, 7], [2, 2, 6]]
 G = "guarantee"
 
@@ -158,3 +160,16 @@ def test_promises_about_secrets_cannot_stand_for_utility(kind):
         'guarantee.utility.kind must be "nominal", "power-divergence", "credible" or, for privacy, "pairs" '
         f'or "all", got {kind!r}',
     )
+
+
+# Files of the first version
+
+
+def test_an_old_file_is_read_proved_and_written_again_byte_for_byte(tmp_path):
+    content = OLD.read_bytes()
+    assert text_of(parsed(content)).encode() == content
+    rldp.load(OLD).save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == content
+    verdict = rldp.verify(OLD)
+    assert verdict.ok
+    assert verdict.promise == "ε = 0.7 for every distribution that a χ² test at level 0.05 does not reject"
