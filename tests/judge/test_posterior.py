@@ -161,6 +161,13 @@ def test_looks_are_planned_before_any_draw():
     assert looks(0.05, 10**9) == [1_000]
 
 
+def test_a_hopeless_claim_is_given_up_at_once():
+    found = trial(alpha=1e-5)
+    assert not found.confirmed
+    assert found.failures >= 60
+    assert found.draws < 300_000 < looks(1e-5, 4)[0]
+
+
 def test_without_a_generator_the_draws_are_fresh():
     found = {privacy_trial(PUBLISHED, COUNTS, 1.0, alpha=0.999, prior=PRIOR).failures for _ in range(4)}
     assert len(found) > 1

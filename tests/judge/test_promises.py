@@ -1,7 +1,7 @@
 """What the judge confirms and refuses of the promises credible, pairs and all, and what it says of them.
 
-Its draws are fresh every time. Every risk here is so far from α that a verdict is another one with probability
-1e-6 at most.
+Its draws are fresh every time. Every risk here is so far from α that a verdict is another one with
+probability 1e-6 at most.
 """
 
 import json

@@ -214,6 +214,8 @@ def _trial(
             size = min(block, look - draws)
             failures += failing(_log_gammas(source, shapes, size))
             draws += size
+            if failures >= alpha * planned[-1]:
+                return Trial(draws, failures, alpha, False)  # too many for every look there is
         with ctx.workprec(_BITS):
             if binomial_tail(draws, failures, alpha) <= arb(ERROR) / len(planned):
                 return Trial(draws, failures, alpha, True)
