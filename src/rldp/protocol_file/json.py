@@ -141,8 +141,9 @@ def _promise(uncertainty: UncertaintySet) -> Promise:
         case AllDistributions():
             return EverythingClaim()
         case Pairs(alpha, radii=radii):
-            found = radii or ()
-            return PairsClaim(alpha, tuple(r.value for r in found), tuple(r.method for r in found))
+            if radii is None:
+                raise InvalidArgument("sets of pairs have no radii before a design has found them")
+            return PairsClaim(alpha, tuple(r.value for r in radii), tuple(r.method for r in radii))
     return _set_claim(uncertainty)
 
 
