@@ -20,7 +20,6 @@ from functools import lru_cache
 from itertools import chain
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import chdtri
 
 from rldp._checks import finite_number, shown
@@ -130,6 +129,8 @@ def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
 
 def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[float, float]:
     """The radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
+    from scipy.optimize import minimize_scalar  # only now: it takes a while to import
+
     level = -math.log(alpha) * (1 + 8 * _UNIT) + 1e-300
 
     def bound(t: float) -> float:

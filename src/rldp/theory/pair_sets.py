@@ -1,0 +1,101 @@
+r"""The sets of :class:`rldp.Pairs` for a sample: their radii, their budgets, and what a distribution spends.
+
+Unordered pairs of secrets come in the order (0, 1), (0, 2), …, (1, 2), …. With n rows in all and
+:math:`\hat P_s = n_s/n`, the set of a pair with radius x is
+
+.. math:: \{\hat P_1 KL(\hat P_{\cdot|1}\|R_1)+\hat P_2 KL(\hat P_{\cdot|2}\|R_2)\le x/n\},
+
+the λ = 0 form of :class:`rldp.theory.nested_mean.NestedMean` with the budget x/n. See ``docs/theory.md``,
+'Radii for every n'.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import finite_number
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.sets import Pairs, Radius, UncertaintySet
+from rldp.theory.pairs import ordered_pairs, per_secret
+from rldp.theory.radii import pair_level, pair_radius
+
+__all__ = ["pair_budgets", "pair_radii", "resolved", "spent_by_pairs", "unordered_pairs"]
+
+Floats = NDArray[np.float64]
+
+
+def unordered_pairs(secrets: int) -> NDArray[np.int64]:
+    """All (s1, s2) with s1 < s2 as an array (C, 2): (0, 1), (0, 2), …, (1, 2), …."""
+    return np.stack(np.triu_indices(secrets, 1), axis=1)
+
+
+def resolved(promise: UncertaintySet, counts: NDArray[np.int64]) -> UncertaintySet:
+    """``promise`` with the numbers that it has for the sample ``counts`` (|S|, |U|), as a file holds them."""
+    return replace(promise, radii=pair_radii(promise, counts)) if isinstance(promise, Pairs) else promise
+
+
+def pair_radii(pairs: Pairs, counts: NDArray[np.int64]) -> tuple[Radius, ...]:
+    """Radii of the unordered pairs: those that ``pairs`` was given, or the smallest that are proved.
+
+    Parameters
+    ----------
+    counts : int array (|S|, |U|)
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If radii were given that are too few or too many, or no radii.
+    """
+    secrets, values = counts.shape
+    ends = unordered_pairs(secrets)
+    if pairs.radii is not None:
+        return _checked(pairs, len(ends), secrets)
+    rows, level = counts.sum(axis=1), pair_level(pairs.alpha, secrets)
+    return tuple(pair_radius(int(rows[s1]), int(rows[s2]), values, level) for s1, s2 in ends)
+
+
+def _checked(pairs: Pairs, wanted: int, secrets: int) -> tuple[Radius, ...]:
+    radii = tuple(pairs.radii or ())
+    if len(radii) != wanted:
+        raise InvalidArgument(
+            f"radii must be one for each of the {wanted} pairs of {secrets} secrets, got {len(radii)}"
+        )
+    for radius in radii:
+        if not isinstance(radius, Radius):
+            raise InvalidArgumentType(f"radii must hold rldp.sets.Radius, got {type(radius).__name__}")
+        finite_number("radius", radius.value, at_least=0.0)
+    return radii
+
+
+def pair_budgets(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
+    """Budgets x/n (K, T) of the ordered pairs, rounded up, for samples ``counts`` (K, |S|, |U|)."""
+    secrets = counts.shape[1]
+    place = np.zeros((secrets, secrets), dtype=np.int64)
+    first, second = unordered_pairs(secrets).T
+    place[first, second] = place[second, first] = np.arange(len(first))
+    radii = np.array([[radius.value for radius in pair_radii(pairs, table)] for table in counts])
+    ordered = radii[:, place[tuple(ordered_pairs(secrets).T)]]
+    return np.nextafter(ordered / counts.sum(axis=(1, 2))[:, None], math.inf)
+
+
+def spent_by_pairs(counts: NDArray[np.int64], distribution: Floats) -> Floats:
+    r"""n₁KL(P̂₁‖P₁) + n₂KL(P̂₂‖P₂) of the unordered pairs (C,), in the units of the radii.
+
+    A secret of probability zero has no conditional, so nothing is spent on it.
+
+    Parameters
+    ----------
+    counts : int array (|S|, |U|)
+    distribution : array (|S|, |U|)
+    """
+    masses, conditionals = per_secret(distribution)
+    rows, estimates = per_secret(counts)
+    seen = (counts > 0) & (masses > 0)[:, None]
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.where(seen, estimates, 1.0)) - np.log(np.where(seen, conditionals, 1.0))
+    spent = np.maximum((counts * logs).sum(axis=1), 0.0)
+    return np.asarray(spent[unordered_pairs(len(rows))].sum(axis=1))
