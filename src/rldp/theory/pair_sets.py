@@ -23,9 +23,12 @@ from rldp.sets import Pairs, Radius, UncertaintySet
 from rldp.theory.pairs import ordered_pairs, per_secret
 from rldp.theory.radii import pair_level, pair_radius
 
-__all__ = ["pair_budgets", "pair_radii", "resolved", "spent_by_pairs", "unordered_pairs"]
+__all__ = ["joined_pairs", "pair_budgets", "pair_radii", "resolved", "spent_by_pairs", "unordered_pairs"]
 
 Floats = NDArray[np.float64]
+
+_UNIT = 2.0**-52
+_HAIR = 1e-9  # of a radius: a member this far inside is inside for every reader
 
 
 def unordered_pairs(secrets: int) -> NDArray[np.int64]:
@@ -79,7 +82,7 @@ def pair_budgets(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
     place[first, second] = place[second, first] = np.arange(len(first))
     radii = np.array([[radius.value for radius in pair_radii(pairs, table)] for table in counts])
     ordered = radii[:, place[tuple(ordered_pairs(secrets).T)]]
-    return np.nextafter(ordered / counts.sum(axis=(1, 2))[:, None], math.inf)
+    return np.asarray(np.nextafter(ordered / counts.sum(axis=(1, 2))[:, None], math.inf))
 
 
 def spent_by_pairs(counts: NDArray[np.int64], distribution: Floats) -> Floats:
@@ -99,3 +102,35 @@ def spent_by_pairs(counts: NDArray[np.int64], distribution: Floats) -> Floats:
         logs = np.log(np.where(seen, estimates, 1.0)) - np.log(np.where(seen, conditionals, 1.0))
     spent = np.maximum((counts * logs).sum(axis=1), 0.0)
     return np.asarray(spent[unordered_pairs(len(rows))].sum(axis=1))
+
+
+def joined_pairs(
+    pairs: Pairs, counts: NDArray[np.int64], pair: tuple[int, int], members: Floats
+) -> tuple[Floats, bool]:
+    """A joint distribution in the sets of all pairs, with the conditionals ``members`` (2, U) of one of them.
+
+    The other secrets have their estimates; one that the sample does not show has probability zero, or that
+    of one row if it is in the pair. Members may spend more than another pair of their secret allows. Then
+    both are moved towards the estimate, along which a divergence is convex and falls to zero.
+
+    Returns
+    -------
+    array (|S|, |U|)
+    bool
+        Whether they were moved.
+    """
+    ends = list(pair)
+    rows = counts.sum(axis=1)
+    table = counts.astype(np.float64)
+    table[ends] = np.maximum(rows[ends], 1)[:, None] * members
+    radii = np.array([radius.value for radius in pair_radii(pairs, counts)])
+    spent = spent_by_pairs(counts, table)
+    rounding = 8 * _UNIT * int(rows.sum()) * (counts.shape[1] + 8)
+    allowed = np.maximum(radii * (1 - _HAIR) - rounding, 0.0)
+    over = (spent > radii * (1 - _HAIR / 2) - rounding) & (spent > 0)
+    if not over.any():
+        return np.asarray(table / table.sum()), False
+    kept = float((allowed[over] / spent[over]).min())
+    seen = rows[ends, None] > 0
+    table[ends] = np.where(seen, kept * table[ends] + (1 - kept) * counts[ends], table[ends])
+    return np.asarray(table / table.sum()), True
