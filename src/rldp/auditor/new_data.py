@@ -21,7 +21,7 @@ from rldp.measures import WorstCase
 from rldp.protocol import Guarantee, Protocol, require_labels
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, Pairs, UncertaintySet
-from rldp.theory.pair_sets import pair_radii, spent_by_pairs
+from rldp.theory.pair_sets import radii_values, spent_by_pairs
 
 __all__ = ["Audit", "Membership", "audit", "homogeneity"]
 
@@ -243,7 +243,7 @@ def _membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample)
 
 def _membership_of_pairs(pairs: Pairs, estimate: Sample, observed: NDArray[np.float64]) -> Membership:
     """That of the pair of secrets whose set comes closest to leaving the new data out, in units of n·KL."""
-    radii = np.array([radius.value for radius in pair_radii(pairs, estimate.counts)])
+    radii = radii_values(pairs, estimate.counts[None])[0]
     spent = spent_by_pairs(estimate.counts, observed)
     if len(radii) == 0:
         return Membership(divergence=0.0, radius=math.inf, inside=True)

@@ -21,9 +21,9 @@ from rldp._checks import finite_number
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sets import Pairs, Radius, UncertaintySet
 from rldp.theory.pairs import ordered_pairs, per_secret
-from rldp.theory.radii import pair_level, pair_radius
+from rldp.theory.radii import pair_level, pair_radii
 
-__all__ = ["joined_pairs", "pair_budgets", "pair_radii", "resolved", "spent_by_pairs", "unordered_pairs"]
+__all__ = ["joined_pairs", "pair_budgets", "radii_values", "resolved", "spent_by_pairs", "unordered_pairs"]
 
 Floats = NDArray[np.float64]
 
@@ -38,27 +38,31 @@ def unordered_pairs(secrets: int) -> NDArray[np.int64]:
 
 def resolved(promise: UncertaintySet, counts: NDArray[np.int64]) -> UncertaintySet:
     """``promise`` with the numbers that it has for the sample ``counts`` (|S|, |U|), as a file holds them."""
-    return replace(promise, radii=pair_radii(promise, counts)) if isinstance(promise, Pairs) else promise
+    return (
+        replace(promise, radii=radii_of(promise, counts[None])[0]) if isinstance(promise, Pairs) else promise
+    )
 
 
-def pair_radii(pairs: Pairs, counts: NDArray[np.int64]) -> tuple[Radius, ...]:
-    """Radii of the unordered pairs: those that ``pairs`` was given, or the smallest that are proved.
+def radii_of(pairs: Pairs, counts: NDArray[np.int64]) -> list[tuple[Radius, ...]]:
+    """Radii of the unordered pairs of each sample: those that ``pairs`` was given, or those that are proved.
 
     Parameters
     ----------
-    counts : int array (|S|, |U|)
+    counts : int array (K, |S|, |U|)
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
         If radii were given that are too few or too many, or no radii.
     """
-    secrets, values = counts.shape
+    _, secrets, values = counts.shape
     ends = unordered_pairs(secrets)
     if pairs.radii is not None:
-        return _checked(pairs, len(ends), secrets)
-    rows, level = counts.sum(axis=1), pair_level(pairs.alpha, secrets)
-    return tuple(pair_radius(int(rows[s1]), int(rows[s2]), values, level) for s1, s2 in ends)
+        return [_checked(pairs, len(ends), secrets)] * len(counts)
+    sizes = counts.sum(axis=2)[:, ends]  # (K, C, 2)
+    flat = [(int(n1), int(n2)) for n1, n2 in sizes.reshape(-1, 2)]
+    radii = pair_radii(flat, values, pair_level(pairs.alpha, secrets))
+    return [radii[i * len(ends) : (i + 1) * len(ends)] for i in range(len(counts))]
 
 
 def _checked(pairs: Pairs, wanted: int, secrets: int) -> tuple[Radius, ...]:
@@ -80,9 +84,14 @@ def pair_budgets(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
     place = np.zeros((secrets, secrets), dtype=np.int64)
     first, second = unordered_pairs(secrets).T
     place[first, second] = place[second, first] = np.arange(len(first))
-    radii = np.array([[radius.value for radius in pair_radii(pairs, table)] for table in counts])
-    ordered = radii[:, place[tuple(ordered_pairs(secrets).T)]]
+    ordered = radii_values(pairs, counts)[:, place[tuple(ordered_pairs(secrets).T)]]
     return np.asarray(np.nextafter(ordered / counts.sum(axis=(1, 2))[:, None], math.inf))
+
+
+def radii_values(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
+    """The numbers of :func:`radii_of`: (K, C)."""
+    values = [[radius.value for radius in radii] for radii in radii_of(pairs, counts)]
+    return np.array(values, dtype=np.float64)
 
 
 def spent_by_pairs(counts: NDArray[np.int64], distribution: Floats) -> Floats:
@@ -123,7 +132,7 @@ def joined_pairs(
     rows = counts.sum(axis=1)
     table = counts.astype(np.float64)
     table[ends] = np.maximum(rows[ends], 1)[:, None] * members
-    radii = np.array([radius.value for radius in pair_radii(pairs, counts)])
+    radii = radii_values(pairs, counts[None])[0]
     spent = spent_by_pairs(counts, table)
     rounding = 8 * _UNIT * int(rows.sum()) * (counts.shape[1] + 8)
     allowed = np.maximum(radii * (1 - _HAIR) - rounding, 0.0)
