@@ -62,7 +62,9 @@ def test_radii_of_zero_are_enlarged_but_stay_sets():
 
 def test_only_pairs_have_numbers_to_be_found():
     found = resolved(rldp.Pairs(0.2), COUNTS)
-    np.testing.assert_array_equal([radius.value for radius in found.radii], radii_values(found, COUNTS[None])[0])
+    np.testing.assert_array_equal(
+        [radius.value for radius in found.radii], radii_values(found, COUNTS[None])[0]
+    )
     assert found.alpha == 0.2
     assert resolved(found, COUNTS) == found
     for other in (rldp.Nominal(), rldp.ChiSquare(), rldp.AllDistributions(), rldp.Credible()):
