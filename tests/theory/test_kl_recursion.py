@@ -55,17 +55,18 @@ def test_a_range_of_sizes_bounds_each_of_them(n):
     assert (exact <= bounds([stratum], ROUGH) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("n", [9, 10, 11])
+@pytest.mark.parametrize("n", [3, 5, 8])
 def test_a_range_of_few_rows_bounds_each_of_them(n):
-    exact = largest_tail(outcomes(n, 3), distributions(3, 60, seed=n))
-    assert (exact <= bounds([Stratum(9, 11, 3)], FINE) * (1 + 1e-9)).all()
-    second = outcomes(4, 3)
-    bound = bounds([Stratum(9, 11, 3), Stratum.of(4, 3)], FINE)
-    for p in distributions(3, 8, seed=n):
-        first = outcomes(n, 3)
-        values = np.add.outer(statistic(first, p), statistic(second, p)).ravel()
-        weights = np.outer(probabilities(first, p), probabilities(second, p)).ravel()
-        assert (exact_tail(values, weights, X) <= bound * (1 + 1e-9)).all()
+    """Near x = 2.06 the tail of 3 rows is 1.7 times that of 8."""
+    counts = outcomes(n, 2)
+    exact = largest_tail(counts, pairs_of_probabilities())
+    assert (exact <= bounds([Stratum(3, 8, 2)], FINE) * (1 + 1e-9)).all()
+    few = outcomes(2, 2)
+    together = bounds([Stratum(3, 8, 2), Stratum.of(2, 2)], FINE)
+    for p in pairs_of_probabilities()[::100]:
+        values = np.add.outer(statistic(counts, p), statistic(few, p)).ravel()
+        weights = np.outer(probabilities(counts, p), probabilities(few, p)).ravel()
+        assert (exact_tail(values, weights, X) <= together * (1 + 1e-9)).all()
 
 
 @pytest.mark.parametrize("wide", [False, True])
