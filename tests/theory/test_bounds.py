@@ -78,3 +78,30 @@ def test_a_set_too_small_for_floats_is_enlarged_and_the_lower_bound_rests_on_the
         designed = rldp.design(sample, 0.5, privacy=tiny, utility=tiny)
     nominal = rldp.design(sample, 0.5, privacy=rldp.Nominal(), utility=rldp.Nominal())
     assert designed.lower_bound <= nominal.objective <= designed.objective <= nominal.objective + 1e-4
+
+
+def test_over_every_distribution_the_excess_is_that_of_the_worst_two_cells():
+    """The sample, which shows none of the cells that matter, must not help."""
+    rng = np.random.default_rng(1)
+    matrix = rng.dirichlet(np.ones(3), size=(1, 2, 2))
+    problem = DesignProblem.of(
+        np.array([[[900, 0], [0, 900]]]),
+        np.array([0.5]),
+        np.zeros((2, 3)),
+        rldp.AllDistributions(),
+        rldp.Nominal(),
+    )
+    eta = bounds.trivial_eta(problem, matrix)
+    excess, _ = bounds.privacy_excess(problem, matrix, eta)
+    for y in range(3):
+        for t, (s1, s2) in enumerate(((0, 1), (1, 0))):
+            worst = matrix[0, s1, :, y].max() - math.exp(0.5) * matrix[0, s2, :, y].min()
+            assert worst <= excess[0, y, t] <= worst + 1e-14
+
+
+def test_the_estimate_is_a_member_of_the_set_of_every_distribution():
+    problem = DesignProblem.of(
+        COUNTS, np.array([0.5]), np.zeros((2, 2)), rldp.AllDistributions(), rldp.Nominal()
+    )
+    members = bounds.estimated_members(problem)
+    np.testing.assert_allclose(members[0, 0, 0], COUNTS[0] / COUNTS[0].sum(axis=1, keepdims=True))

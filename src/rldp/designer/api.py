@@ -32,6 +32,7 @@ from rldp.sample import Sample
 from rldp.sets import ChiSquare, Credible, Nominal, UncertaintySet, checked_set
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.pair_sets import resolved
 
 __all__ = ["Batch", "Design", "design", "design_batch"]
 
@@ -302,7 +303,7 @@ def _as_design(
     guarantee = Guarantee(
         epsilon=float(problem.epsilon[0]),
         sample=sample,
-        privacy=privacy,
+        privacy=resolved(privacy, sample.counts),
         utility=utility,
         distortion=problem.distortion,
         objective=objective,

@@ -39,7 +39,7 @@ def _safe_e(problem: DesignProblem) -> Floats:
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
-    """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
+    """Estimated masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
     totals, conditionals = per_pair(problem.counts[:, None])
     return totals / problem.counts.sum(axis=(1, 2))[:, None, None, None], conditionals
 
@@ -54,9 +54,11 @@ def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
 
 def privacy_mean(problem: DesignProblem) -> NestedMean:
     """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
-    assert problem.privacy is not None
-    masses, conditionals = _pair_data(problem)
     ball = problem.privacy
+    assert ball is not None
+    masses, conditionals = _pair_data(problem)
+    if ball.everything:
+        masses, conditionals = np.zeros_like(masses), np.zeros_like(conditionals)
     return NestedMean(ball.lambda_, masses, conditionals, ball.budget[:, None])
 
 

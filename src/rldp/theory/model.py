@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.sets import Nominal, UncertaintySet
+from rldp.sets import AllDistributions, Nominal, Pairs, UncertaintySet
 from rldp.theory.namespace import Array
+from rldp.theory.pair_sets import pair_budgets
 
 __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
 
@@ -32,17 +33,26 @@ class Ball:
     enlarged : bool
         Whether a set was too small for floats and a larger one stands for it. What holds on the larger
         set holds; lower bounds must then rest on the estimate, which is in every set.
+    everything : bool
+        Whether the sets hold every distribution, as if no secret had ever been seen; the budget then plays
+        no part.
     """
 
     lambda_: float
     budget: Floats
     enlarged: bool = False
+    everything: bool = False
 
     @classmethod
     def of(cls, uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> Ball | None:
         """The sets around samples ``counts`` (K, |S|, |U|); None where they are the estimates alone."""
-        if isinstance(uncertainty, Nominal):
-            return None
+        match uncertainty:
+            case Nominal():
+                return None
+            case AllDistributions():
+                return cls(0.0, np.ones((len(counts), 1)), everything=True)
+            case Pairs():
+                return cls._for_floats(0.0, pair_budgets(uncertainty, counts))
         radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
         return cls.of_radius(uncertainty.lambda_, radius) if radius.any() else None
 
@@ -50,8 +60,12 @@ class Ball:
     def of_radius(cls, lambda_: float, radius: Floats) -> Ball:
         """The sets of the given order and radii (K,), which are not all 0."""
         budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
+        return cls._for_floats(lambda_, budget[:, None])
+
+    @classmethod
+    def _for_floats(cls, lambda_: float, budget: Floats) -> Ball:
         enlarged = bool((budget < _SMALLEST_BUDGET).any())
-        return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
+        return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET), enlarged)
 
     def subset(self, index: NDArray[np.int64]) -> Ball:
         """The sets numbered ``index``."""
@@ -98,6 +112,12 @@ class DesignProblem:
     def estimate(self) -> Floats:
         """P̂: (K, |S|, |U|)."""
         return np.asarray(self.counts / self.counts.sum(axis=(1, 2), keepdims=True))
+
+    @property
+    def seen_by_privacy(self) -> Floats:
+        """P̂ as the privacy set knows it (K, |S|, |U|): zeros where it holds every distribution."""
+        ignored = self.privacy is not None and self.privacy.everything
+        return np.zeros(self.counts.shape) if ignored else self.estimate
 
     @property
     def shape(self) -> tuple[int, int, int]:
