@@ -35,6 +35,7 @@ NAMES = {
     "RldpError",
     "RldpWarning",
     "Sample",
+    "SparseTableWarning",
     "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
@@ -144,7 +145,7 @@ def test_from_a_csv_to_a_release_and_its_audit_no_extra_is_needed(tmp_path):
             f"release protocol.json data.csv {{columns}} --keep s --allow-original --as y -o out.csv",
             f"audit protocol.json data.csv {{columns}}",
             "audit-release out.csv --secret s --released y --epsilon 1",
-            "demo --rows 100",
+            "demo",
         ):
             sys.argv = ["rldp", *line.split()]
             try:

@@ -30,6 +30,7 @@ from rldp.errors import (
     ProtocolFileError,
     RldpError,
     RldpWarning,
+    SparseTableWarning,
     UnseenSecretWarning,
 )
 from rldp.judge import Verdict, verify
@@ -69,6 +70,7 @@ __all__ = [
     "RldpError",
     "RldpWarning",
     "Sample",
+    "SparseTableWarning",
     "Status",
     "UncertaintySet",
     "UnseenSecretWarning",

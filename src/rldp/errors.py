@@ -12,6 +12,7 @@
     RldpWarning (UserWarning)     base of every deliberate warning
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
     ├── PriceWarning              a design is private, but windows may have cost much of its utility
+    ├── SparseTableWarning        a set may miss the truth far more often than its alpha says
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
 A message is one sentence that names the argument, what was needed and what came. Where a library is missing,
@@ -33,6 +34,7 @@ __all__ = [
     "ProtocolFileError",
     "RldpError",
     "RldpWarning",
+    "SparseTableWarning",
     "UnseenSecretWarning",
     "needs",
 ]
@@ -108,6 +110,10 @@ class GapWarning(RldpWarning):
 
 class PriceWarning(RldpWarning):
     """A design is strictly private, but keeping windows may have cost much of its utility."""
+
+
+class SparseTableWarning(RldpWarning):
+    """So many cells are rare that the set of a test may miss the truth far more often than alpha says."""
 
 
 class UnseenSecretWarning(RldpWarning):

@@ -22,6 +22,7 @@ from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
     PriceWarning,
+    SparseTableWarning,
     UnseenSecretWarning,
 )
 from rldp.protocol import Guarantee, Protocol
@@ -33,6 +34,7 @@ from rldp.theory.model import DesignProblem, Floats
 __all__ = ["Batch", "Design", "design", "design_batch"]
 
 _CHI_SQUARE = ChiSquare()
+_RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be expected fewer than 5 times
 _COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
 
 
@@ -93,6 +95,9 @@ def design(
         same, and its bounds are true.
     PriceWarning
         If ``windows`` may have cost more than all that privacy needs.
+    SparseTableWarning
+        If more than a fifth of the cells were seen fewer than 5 times and a set has its radius from
+        ``alpha``: it may then miss the truth far more often.
     UnseenSecretWarning
         If a nominal privacy constraint has to leave out a secret without data.
 
@@ -115,6 +120,7 @@ def design(
     checked_set("utility", utility)
     problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
     _warn_unseen(problem)
+    _warn_sparse(problem, privacy, utility)
     solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback)
     _warn_open(problem, solved, gap, windows)
     status = Status(
@@ -174,6 +180,7 @@ def design_batch(
     checked_set("utility", utility)
     problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
     _warn_unseen(problem)
+    _warn_sparse(problem, privacy, utility)
     place = home if device is None else device_named(device)
     solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback, device=place)
     _warn_open(problem, solved, gap, windows)
@@ -219,6 +226,26 @@ def _warn_unseen(problem: DesignProblem) -> None:
             UnseenSecretWarning,
             stacklevel=3,
         )
+
+
+def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet) -> None:
+    """Of radii that are right for large samples only, on samples with many rare cells."""
+    cells = problem.counts[0].size
+    rare = (problem.counts < _RARE).sum(axis=(1, 2))
+    sparse = rare > _MOST_RARE * cells
+    if cells == 1 or not sparse.any() or not any(given.is_asymptotic for given in sets):
+        return
+    where = f"{rare[0]} of {cells} cells"
+    if len(sparse) > 1:
+        where = f"in {sparse.sum()} of {len(sparse)} samples more than a fifth of the cells"
+    warnings.warn(
+        f"the table is sparse: {where} were seen fewer than {_RARE} times, so the truth may lie outside "
+        "a set far more often than its alpha says; "
+        "rldp.Pairs() (--privacy pairs) keeps its level at every sample size, and among the tests "
+        "rldp.CressieRead() (cr) comes closest",
+        SparseTableWarning,
+        stacklevel=3,
+    )
 
 
 def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool) -> None:

@@ -14,6 +14,7 @@ from rldp.protocol_file.format import Claim, Document, SetClaim, content_of, par
 
 __all__ = ["Verdict", "judged", "verify"]
 
+_RARE, _MOST_RARE = 5, 0.2
 _NO_LEVEL = "nothing claimed (ε = ∞)"
 
 
@@ -221,6 +222,15 @@ def _for_all(region: SetClaim, claim: Claim) -> str:
     return f"for {_scope(region)} (sample of {claim.n} rows, {cells} cells)"
 
 
+def _where_sparse(claim: Claim) -> str:
+    """Cochran's rule: the level of a test is not to be relied on if over a fifth of the cells are rare."""
+    cells = [count for row in claim.counts for count in row]
+    rare = sum(count < _RARE for count in cells)
+    if rare <= _MOST_RARE * len(cells):
+        return ""
+    return f"; here {rare} of {len(cells)} cells were seen fewer than {_RARE} times, and it can be far less"
+
+
 def _assumptions(claim: Claim) -> tuple[str, ...]:
     given = [
         f"The sample of n = {claim.n} rows was drawn independently from the distribution of the people "
@@ -235,7 +245,8 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
             assert region.alpha is not None
             given.append(
                 f"For {what}, that distribution is in the set: over the draw of the sample this has "
-                f"probability about {1 - region.alpha:.6g}, by the asymptotic (large-n) radius of the test."
+                f"probability about {1 - region.alpha:.6g} for large samples, not for every size"
+                f"{_where_sparse(claim)}."
             )
     given.append("Outputs are drawn with exactly these probabilities, with fresh randomness for every row.")
     given.append(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.sets import Nominal, UncertaintySet
+from rldp.sets import Nominal, PowerDivergence, UncertaintySet
 from rldp.theory.namespace import Array
 
 __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
@@ -18,6 +18,8 @@ __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
 Floats = NDArray[np.float64]
 
 _SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
+_LARGEST_BUDGET = 1e250  # from here on, G is smaller than any positive float, however large p is
+_SMALLEST_LAMBDA = 1e-6  # below, division by λ loses more digits than a design has to have
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,33 @@ class Ball:
         radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
         if not radius.any():
             return None
-        lambda_ = uncertainty.lambda_
-        budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
-        enlarged = bool((budget < _SMALLEST_BUDGET).any())
-        return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
+        lambda_, budget = uncertainty.lambda_, radius
+        near_zero = 0 < lambda_ < _SMALLEST_LAMBDA
+        if near_zero:
+            lambda_, budget = 0.0, _kl_radius(uncertainty, counts)
+        elif lambda_ > 0:
+            budget = np.expm1(np.log1p(radius) / (1 + lambda_))
+        enlarged = near_zero or bool((budget < _SMALLEST_BUDGET).any())
+        return cls(lambda_, np.clip(budget, _SMALLEST_BUDGET, _LARGEST_BUDGET)[:, None], enlarged)
 
     def subset(self, index: NDArray[np.int64]) -> Ball:
         """The sets numbered ``index``."""
         return replace(self, budget=self.budget[index])
+
+
+def _kl_radius(uncertainty: PowerDivergence, counts: NDArray[np.int64]) -> Floats:
+    r"""Radii r of sets of λ = 0 that hold those of a small λ > 0: (K,).
+
+    :math:`K_i \ge e^{\lambda\,\mathrm{KL}_i}` and :math:`e^x \ge 1 + x` give
+    :math:`\sum P_i\,\mathrm{KL}_i \le \Delta(1+\lambda)/\lambda \le B/\lambda`, the last by Bernoulli's
+    inequality.
+    """
+    lambda_, radius = uncertainty.lambda_, uncertainty.radius
+    if radius is None:
+        limit = PowerDivergence(0.0, uncertainty.alpha)
+        return limit.size(counts.sum(axis=(1, 2)), counts[0].size) * (1 + lambda_)
+    largest = radius / lambda_ if radius < lambda_ * _LARGEST_BUDGET else _LARGEST_BUDGET
+    return np.full(len(counts), largest * (1 + 1e-15))
 
 
 @dataclass(frozen=True)
