@@ -25,6 +25,7 @@ NAMES = {
     "Membership",
     "MissingDependency",
     "Nominal",
+    "NotEnoughMemory",
     "Posterior",
     "PowerDivergence",
     "PriceWarning",
@@ -84,6 +85,7 @@ def test_every_public_name_is_explained(name):
         (rldp.DataError, ValueError),
         (rldp.ProtocolFileError, ValueError),
         (rldp.MissingDependency, ImportError),
+        (rldp.NotEnoughMemory, MemoryError),
     ],
 )
 def test_every_error_is_one_of_ours_and_one_of_pythons(error, also):

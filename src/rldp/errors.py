@@ -7,6 +7,7 @@
     ├── InvalidArgumentType       also a TypeError: an argument has a wrong type
     ├── DataError                 also a ValueError: a file or a data frame cannot be used
     ├── ProtocolFileError         also a ValueError: a protocol file cannot be read
+    ├── NotEnoughMemory           also a MemoryError: the machine has not what this would take
     └── MissingDependency         also an ImportError: an optional library is not installed
 
     RldpWarning (UserWarning)     base of every deliberate warning
@@ -30,6 +31,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidArgumentType",
     "MissingDependency",
+    "NotEnoughMemory",
     "PriceWarning",
     "ProtocolFileError",
     "RldpError",
@@ -58,6 +60,10 @@ class DataError(RldpError, ValueError):
 
 class ProtocolFileError(RldpError, ValueError):
     """A protocol file cannot be read."""
+
+
+class NotEnoughMemory(RldpError, MemoryError):
+    """What was asked for takes more memory than is available."""
 
 
 class MissingDependency(RldpError, ImportError):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._checks import Label, distribution_table
+from rldp._memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgumentType
 from rldp.protocol import Protocol
@@ -23,6 +24,9 @@ from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.nested_mean import NestedMean
 from rldp.theory.pairs import ordered_pairs, per_secret
 from rldp.theory.support import minimising_eta, worst_members
+
+_COPIES = 36  # arrays of the size of one end of all pairs that are held at once; counted, with tracemalloc
+_ADVICE = "rldp.verify needs less, and a coarser alphabet too"
 
 __all__ = [
     "WorstCase",
@@ -170,11 +174,22 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     Returns
     -------
     WorstCase
+
+    Raises
+    ------
+    NotEnoughMemory
+        If this would take more memory than is available.
     """
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     _checked_distribution(protocol, sample.distribution)
     checked_set("uncertainty", uncertainty)
+    _require_memory(protocol)
+    with within_memory("the worst leakage over a set", _ADVICE):
+        return _worst_case(protocol, sample, uncertainty)
+
+
+def _worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
     pairs = ordered_pairs(len(protocol.secrets))
     problem = DesignProblem.of(
         sample.counts[None],
@@ -201,6 +216,14 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
         secrets=(protocol.secrets[pairs[t, 0]], protocol.secrets[pairs[t, 1]]),
         distribution=joint,
     )
+
+
+def _require_memory(protocol: Protocol) -> None:
+    """Refuse alphabets whose pairs of secrets would not fit."""
+    secrets, values, outputs = protocol.matrix.shape
+    needed = _COPIES * 8 * outputs * secrets * (secrets - 1) * values
+    shape = f"{secrets} secrets × {values} values × {outputs} outputs"
+    require_bytes(f"the worst leakage over a set of {shape}", needed, _ADVICE)
 
 
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:

@@ -143,6 +143,9 @@ def _outcome() -> int:
     except OSError as error:
         _say_refused(error)
         return 1
+    except MemoryError:  # the library has sentences for what it works on; what is left is a file or a table
+        say("there is not enough memory for this")
+        return 1
     return 0
 
 

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
+from rldp._memory import within_memory
 from rldp.certificate import Certificate
 from rldp.designer.batches import solve_batch
 from rldp.designer.certify import Solved
 from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
+from rldp.designer.memory import ADVICE
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import (
     GapWarning,
@@ -88,6 +90,13 @@ def design(
     -------
     Design
 
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If an argument cannot be used.
+    NotEnoughMemory
+        If the design would take more memory than is available.
+
     Warns
     -----
     GapWarning
@@ -119,9 +128,11 @@ def design(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    tolerance = _checked_gap(gap)
     _warn_unseen(problem)
     _warn_sparse(problem, privacy, utility)
-    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback)
+    with within_memory("designing", ADVICE):
+        solved = solve_batch(problem, tolerance, windows=bool(windows), callback=callback)
     _warn_open(problem, solved, gap, windows)
     status = Status(
         str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
@@ -179,10 +190,12 @@ def design_batch(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
+    tolerance = _checked_gap(gap)
     _warn_unseen(problem)
     _warn_sparse(problem, privacy, utility)
     place = home if device is None else device_named(device)
-    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback, device=place)
+    with within_memory("designing", ADVICE):
+        solved = solve_batch(problem, tolerance, windows=bool(windows), callback=callback, device=place)
     _warn_open(problem, solved, gap, windows)
     found = (solved.matrix, solved.objective, solved.lower_bound)
     status = BatchStatus(
