@@ -98,7 +98,7 @@ def test_a_design_is_written_and_summed_up(rldp_command, tmp_path):
     assert protocol.secrets == ("f", "m")
     assert protocol.values == protocol.outputs == (1, 2)
     assert protocol.guarantee.epsilon == 0.5
-    assert protocol.guarantee.sample.counts.tolist() == [[4, 1], [1, 3]]
+    assert protocol.guarantee.sample.counts.tolist() == [[20, 5], [5, 15]]
 
 
 @pytest.mark.parametrize(
