@@ -41,6 +41,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
     routes: Counter[str] = field(default_factory=Counter)
     worst: float = 0.0
+    longest: int = 0  # steps of a design that closed its gap
 
     @property
     def missed(self) -> int:
@@ -51,6 +52,7 @@ class Tally:
         missed = ~(gaps <= GAP)
         self.designs += len(gaps)
         self.steps += int(batch.status.steps.sum())
+        self.longest = max(self.longest, int(batch.status.steps[~missed].max(initial=0)))
         self.seconds += batch.status.seconds
         self.routes.update(batch.status.route.tolist())
         if missed.any():
@@ -110,7 +112,8 @@ def main() -> None:
     tally = run(max(1, arguments.designs // (len(PROBLEMS) * len(ORDERS) * len(SHAPES))))
     print(
         f"{tally.designs} designs, {tally.missed} missed the gap (the worst by {tally.worst:.1e}), "
-        f"{tally.steps / tally.designs:.2f} steps each, {time.perf_counter() - started:.0f} s"
+        f"{tally.steps / tally.designs:.2f} steps each and {tally.longest} at most where it was closed, "
+        f"{time.perf_counter() - started:.0f} s"
     )
     for title, found in (("misses", tally.misses), ("reasons", tally.reasons), ("routes", tally.routes)):
         print(f"{title}: " + ("; ".join(f"{kind} {n}" for kind, n in found.most_common()) or "none"))

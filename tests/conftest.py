@@ -8,7 +8,24 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 # Where the tests run in the background, programs they start would never hear Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+
+from cases import spread  # noqa: E402
 
 settings.register_profile("rldp", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("rldp")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cases", type=int, metavar="N", help="run at most N cases of each test")
+
+
+@pytest.hookimpl(trylast=True)  # after those that -m and -k leave out
+def pytest_collection_modifyitems(config, items):
+    most = config.getoption("cases")
+    if most is None:
+        return
+    kept = spread([item.nodeid for item in items], most)
+    config.hook.pytest_deselected(items=[item for place, item in enumerate(items) if place not in kept])
+    items[:] = [item for place, item in enumerate(items) if place in kept]

@@ -25,6 +25,7 @@ NAMES = {
     "Membership",
     "MissingDependency",
     "Nominal",
+    "NotEnoughMemory",
     "Posterior",
     "PowerDivergence",
     "PriceWarning",
@@ -35,6 +36,7 @@ NAMES = {
     "RldpError",
     "RldpWarning",
     "Sample",
+    "SparseTableWarning",
     "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
@@ -83,6 +85,7 @@ def test_every_public_name_is_explained(name):
         (rldp.DataError, ValueError),
         (rldp.ProtocolFileError, ValueError),
         (rldp.MissingDependency, ImportError),
+        (rldp.NotEnoughMemory, MemoryError),
     ],
 )
 def test_every_error_is_one_of_ours_and_one_of_pythons(error, also):
@@ -144,7 +147,7 @@ def test_from_a_csv_to_a_release_and_its_audit_no_extra_is_needed(tmp_path):
             f"release protocol.json data.csv {{columns}} --keep s --allow-original --as y -o out.csv",
             f"audit protocol.json data.csv {{columns}}",
             "audit-release out.csv --secret s --released y --epsilon 1",
-            "demo --rows 100",
+            "demo",
         ):
             sys.argv = ["rldp", *line.split()]
             try:

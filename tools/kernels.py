@@ -1,8 +1,9 @@
-"""Run a command once under each OpenBLAS kernel that this processor can run.
+"""Run a command once under each OpenBLAS kernel that this processor can run, beside the one it chooses.
 
 The last bits of a matrix product depend on the kernel, and the kernel on the processor; no test may
-depend on either. Kernels that cannot be had are named and left out: those the processor has no
-instructions for, those OpenBLAS was built without, and all of them where BLAS is another library.
+depend on either. Kernels that are not run are named: the one that everything else runs under anyway, those
+the processor has no instructions for, those OpenBLAS was built without, and all of them where BLAS is
+another library.
 
 Usage: python tools/kernels.py COMMAND [ARGUMENT ...]
 """
@@ -29,11 +30,12 @@ print(*sorted({library.get("architecture") or library["internal_api"] for librar
 
 
 def under(kernel: str) -> dict[str, str]:
-    """The environment that asks for a kernel."""
-    return os.environ | {"OPENBLAS_CORETYPE": kernel}
+    """The environment that asks for a kernel; '' for the processor's own."""
+    plain = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    return plain | {"OPENBLAS_CORETYPE": kernel} if kernel else plain
 
 
-def used_instead_of(kernel: str) -> str:
+def used(kernel: str) -> str:
     """What runs when a kernel is asked for: its own name, if it can be had."""
     found = subprocess.run(
         [sys.executable, "-c", PROBE], env=under(kernel), capture_output=True, text=True, check=False
@@ -43,11 +45,13 @@ def used_instead_of(kernel: str) -> str:
 
 def main(command: list[str]) -> int:
     """Run the command; the number of kernels it failed under."""
-    failed = []
+    failed, own = [], used("")
     for kernel in KERNELS:
-        used = used_instead_of(kernel)
-        if used != kernel:
-            print(f"kernel {kernel}: left out, for {used} runs in its place", flush=True)
+        if kernel == own:
+            print(f"kernel {kernel}: left out, for this processor chooses it by itself", flush=True)
+            continue
+        if (other := used(kernel)) != kernel:
+            print(f"kernel {kernel}: left out, for {other} runs in its place", flush=True)
             continue
         print(f"kernel {kernel}: {' '.join(command)}", flush=True)
         begin = time.monotonic()

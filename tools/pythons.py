@@ -2,9 +2,10 @@
 
 They are looked for on the path and among those of pyenv.
 
-Usage: python tools/pythons.py           a line for each version: its number, its interpreter or '-', and
-                                         the virtual environment to test it in
-       python tools/pythons.py lowest    the interpreter of the lowest version that is at hand
+Usage: python tools/pythons.py           a line for each version: its number, its interpreter and the virtual
+                                         environment to test it in; '.' for the version this runs on, and
+                                         '-' where there is none
+       python tools/pythons.py lowest    the interpreter of the lowest version; status 1 if there is none
 """
 
 from __future__ import annotations
@@ -44,15 +45,19 @@ def _version_of(candidate: str) -> str:
     return subprocess.run([candidate, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
 
 
-def environment(version: str) -> str:
-    """The virtual environment for a version: the one this runs in, if it has that version."""
-    return Path(sys.prefix).name if version == _version_of(sys.executable) else f".venv-{version}"
+def main(arguments: list[str]) -> None:
+    """Print what was asked for."""
+    if arguments == ["lowest"]:
+        lowest = versions()[0]
+        found = interpreter(lowest)
+        if found is None:
+            raise SystemExit(f"Python {lowest} is not at hand")
+        print(found)
+        return
+    own = _version_of(sys.executable)
+    for version in versions():
+        print(version, "." if version == own else interpreter(version) or "-", f".venv-{version}")
 
 
 if __name__ == "__main__":
-    at_hand = {version: interpreter(version) for version in versions()}
-    if sys.argv[1:] == ["lowest"]:
-        print(next((path for path in at_hand.values() if path), sys.executable))
-    else:
-        for version, path in at_hand.items():
-            print(version, path or "-", environment(version))
+    main(sys.argv[1:])

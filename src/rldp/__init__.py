@@ -26,10 +26,12 @@ from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
     MissingDependency,
+    NotEnoughMemory,
     PriceWarning,
     ProtocolFileError,
     RldpError,
     RldpWarning,
+    SparseTableWarning,
     UnseenSecretWarning,
 )
 from rldp.judge import Verdict, verify
@@ -71,6 +73,7 @@ __all__ = [
     "Membership",
     "MissingDependency",
     "Nominal",
+    "NotEnoughMemory",
     "Pairs",
     "Posterior",
     "PowerDivergence",
@@ -82,6 +85,7 @@ __all__ = [
     "RldpError",
     "RldpWarning",
     "Sample",
+    "SparseTableWarning",
     "Status",
     "UncertaintySet",
     "UnseenSecretWarning",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rldp._checks import Label, distribution_table
+from rldp._memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgumentType
 from rldp.protocol import Protocol
@@ -30,6 +31,9 @@ from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import joined_pairs
 from rldp.theory.pairs import per_secret
 from rldp.theory.worst_ratios import WorstRatio, joined, over_everything, over_set, proved_ratio
+
+_COPIES = 36  # arrays of the size of one end of all pairs that are held at once; counted, with tracemalloc
+_ADVICE = "rldp.verify needs less, and a coarser alphabet too"
 
 __all__ = [
     "WorstCase",
@@ -178,11 +182,22 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     Returns
     -------
     WorstCase
+
+    Raises
+    ------
+    NotEnoughMemory
+        If this would take more memory than is available.
     """
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     _checked_distribution(protocol, sample.distribution)
     checked_set("uncertainty", uncertainty)
+    _require_memory(protocol)
+    with within_memory("the worst leakage over a set", _ADVICE):
+        return _worst_over(protocol, sample, uncertainty)
+
+
+def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
     proved = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
     if len(protocol.secrets) == 1 or isinstance(proved, Nominal):
         return _nominal_case(protocol, sample)
@@ -238,6 +253,14 @@ def _worst_case(
 
 def _log_rounded_up(ratio: float) -> float:
     return math.log(ratio) * (1 + 1e-15) + 1e-15
+
+
+def _require_memory(protocol: Protocol) -> None:
+    """Refuse alphabets whose pairs of secrets would not fit."""
+    secrets, values, outputs = protocol.matrix.shape
+    needed = _COPIES * 8 * outputs * secrets * (secrets - 1) * values
+    shape = f"{secrets} secrets × {values} values × {outputs} outputs"
+    require_bytes(f"the worst leakage over a set of {shape}", needed, _ADVICE)
 
 
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:

@@ -9,10 +9,11 @@ divergences of Cressie and Read give the confidence sets
 
     F_0 = \{P : \sum \hat P \log(\hat P / P) \le r\},\quad r = \chi^2_{k-1}(1-\alpha)/(2n).
 
-Beside them stand promises that cost less or need less: :class:`Credible`, whose radius is the smallest that
-keeps the posterior risk of the protocol at hand below α; :class:`Pairs`, with a set for each pair of secrets
-that is valid at every n; and :class:`AllDistributions`, which needs no sample. See ``docs/theory.md``, 'Sets
-of distributions', 'Credible privacy' and 'Radii for every n'.
+χ² is the limit law of the test's statistic: only for large samples is the truth outside with a probability
+of about α. Beside these sets stand promises that cost less or need less: :class:`Credible`, whose radius is
+the smallest that keeps the posterior risk of the protocol at hand at α; :class:`Pairs`, with a set for each
+pair of secrets that is valid at every n; and :class:`AllDistributions`, which needs no sample. See
+``docs/theory.md``, 'Sets of distributions', 'Credible privacy' and 'Radii for every n'.
 """
 
 from __future__ import annotations
@@ -67,6 +68,11 @@ class _Set(ABC):
         >>> ChiSquare().scope
         'every distribution that a χ² test at level 0.05 does not reject'
         """
+
+    @property
+    def is_asymptotic(self) -> bool:
+        """Whether the set covers the truth with about the stated probability for large samples only."""
+        return False
 
 
 class _Ball(_Set):
@@ -134,8 +140,9 @@ class PowerDivergence(_Ball):
     lambda_ : float
         Order λ ≥ 0: 1 is Pearson's χ², 2/3 Cressie and Read's choice, 0 the G-test.
     alpha : float
-        Significance level, at least 1e-300 and below 1: asymptotically the truth is outside with this
-        probability.
+        Significance level, at least 1e-300 and below 1: for large samples the truth is outside with about
+        this probability. Where many cells are rare it can be outside far more often, and :func:`rldp.design`
+        gives a :class:`rldp.SparseTableWarning`.
     radius : float, optional
         Radius to use instead of the one that follows from ``alpha``.
 
@@ -188,6 +195,11 @@ class PowerDivergence(_Ball):
                 f"every distribution within radius {self.radius!r} of the estimate, as a {test} measures it"
             )
         return f"every distribution that a {test} at level {self.alpha!r} does not reject"
+
+    @property
+    def is_asymptotic(self) -> bool:
+        """Unless the radius is given: χ² is the limit of the statistic's law as n grows."""
+        return self.radius is None
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """B (λ > 0) or r (λ = 0) of the set."""
@@ -242,7 +254,7 @@ class ChiSquare(PowerDivergence):
 
 
 class CressieRead(PowerDivergence):
-    """The set of Cressie and Read's statistic, λ = 2/3: coverage closest to nominal at small n."""
+    """The set of Cressie and Read's statistic, λ = 2/3: the closest to its level where cells are rare."""
 
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(2 / 3, alpha)

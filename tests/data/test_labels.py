@@ -380,7 +380,7 @@ def test_rows_at_fault_are_told_alike_whatever_the_column(kind, entries, alphabe
         ([1, datetime.date(1815, 12, 10), 1], "date"),
         ([1, 2j, 1], "complex"),
         ([1, np.longdouble(2), 1], "longdouble"),
-        ([1, np.timedelta64(2), 1], "timedelta64"),
+        ([1, np.timedelta64(2, "D"), 1], "timedelta64"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )

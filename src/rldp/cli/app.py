@@ -27,9 +27,21 @@ from rldp._checks import printable
 from rldp._start import allow_interruption
 from rldp.errors import InvalidArgument, RldpError, RldpWarning
 
-__all__ = ["SETS", "SET_HELP", "SetName", "app", "main", "progress", "require_writable", "say", "show_json"]
+__all__ = [
+    "ALPHA_HELP",
+    "SETS",
+    "SET_HELP",
+    "SetName",
+    "app",
+    "main",
+    "progress",
+    "require_writable",
+    "say",
+    "show_json",
+]
 
 _INTERRUPTED = 130
+_told: set[str] = set()
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 app = typer.Typer(
@@ -58,6 +70,10 @@ SETS: dict[SetName, Callable[[float], rldp.UncertaintySet]] = {
     SetName.nominal: lambda alpha: rldp.Nominal(),
 }
 
+ALPHA_HELP = (
+    "For large samples, the set of a test misses the truth with about this probability; "
+    "where many cells are rare, more often."
+)
 SET_HELP = "chi2 (the paper's), g (G-test), cr (Cressie-Read), or nominal (trust the estimate)"
 
 
@@ -98,6 +114,7 @@ def progress(title: str) -> Iterator[Callable[[rldp.Progress], None]]:
 
 def main() -> None:
     """Run the command; what ends it early becomes one line and an exit code."""
+    _told.clear()
     warnings.showwarning = _one_line_warning
     warnings.simplefilter("always", RldpWarning)
     for stream in (sys.stdout, sys.stderr):
@@ -125,6 +142,9 @@ def _outcome() -> int:
         return _INTERRUPTED
     except OSError as error:
         _say_refused(error)
+        return 1
+    except MemoryError:  # the library has sentences for what it works on; what is left is a file or a table
+        say("there is not enough memory for this")
         return 1
     return 0
 
@@ -174,7 +194,11 @@ def _stop(number: int, _: object) -> None:
 
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"warning: {message}")
+    """Each warning once, however many designs it is about."""
+    line = f"warning: {message}"
+    if line not in _told:
+        _told.add(line)
+        say(line)
 
 
 def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:

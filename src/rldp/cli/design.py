@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.cli.app import SET_HELP, SETS, SetName, app, progress, require_writable, say
+from rldp.cli.app import ALPHA_HELP, SET_HELP, SETS, SetName, app, progress, require_writable, say
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
@@ -34,7 +34,7 @@ def design(
     utility: Annotated[
         SetName, typer.Option(help="Set utility must hold on; the same names.")
     ] = SetName.chi2,
-    alpha: Annotated[float, typer.Option(help="The sets miss the truth with this probability.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help=ALPHA_HELP)] = 0.05,
     distortion: Annotated[
         DistortionName, typer.Option(help="How far an output is from the value.")
     ] = DistortionName.squared,

@@ -25,6 +25,7 @@ from rldp.protocol_file.format import (
     EverythingClaim,
     PairsClaim,
     Promise,
+    SetClaim,
     content_of,
     parsed,
 )
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict", "judged", "verify"]
 
+_RARE, _MOST_RARE = 5, 0.2
 _NO_LEVEL = "nothing claimed (ε = ∞)"
 
 
@@ -275,12 +277,22 @@ def _for_all(promise: Promise, claim: Claim) -> str:
     return f"for {scope(promise)} (sample of {claim.n} rows, {cells} cells)"
 
 
+def _where_sparse(claim: Claim, promise: Promise) -> str:
+    """Cochran's rule: the level of a test is not to be relied on if over a fifth of the cells are rare."""
+    cells = [count for row in claim.counts for count in row]
+    rare = sum(count < _RARE for count in cells)
+    asymptotic = isinstance(promise, SetClaim) and promise.lambda_ is not None and promise.radius is None
+    if not asymptotic or rare <= _MOST_RARE * len(cells):
+        return ""
+    return f" Here {rare} of {len(cells)} cells were seen fewer than {_RARE} times, and it can be far less."
+
+
 def _assumptions(claim: Claim) -> tuple[str, ...]:
     given = [
         f"The sample of n = {claim.n} rows was drawn independently from the distribution of the people "
         "who are to be protected.",
-        assumption("privacy", claim.privacy),
-        assumption("utility", claim.utility),
+        assumption("privacy", claim.privacy) + _where_sparse(claim, claim.privacy),
+        assumption("utility", claim.utility) + _where_sparse(claim, claim.utility),
     ]
     if isinstance(claim.privacy, CredibleClaim) or isinstance(claim.utility, CredibleClaim):
         given.append("The random draws of this check are independent and have the laws they are named for.")

@@ -82,10 +82,11 @@ def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
 def _above(eta: Floats, x: Floats) -> tuple[Floats, Floats]:
     """η raised a hair above max x where it is not already, and p = η − x > 0.
 
-    Any η ≥ max x proves its bound, so raising it is safe; a p of exactly 0 would have no logarithm.
+    Any η ≥ max x proves its bound, so raising it is safe, and so is another where a search went astray; a p
+    of exactly 0 would have no logarithm.
     """
     top = x.max(axis=-1)
-    eta = np.maximum(eta, top + np.maximum(_UNIT * np.abs(top), 1e-290))
+    eta = np.maximum(np.where(np.isfinite(eta), eta, top), top + np.maximum(_UNIT * np.abs(top), 1e-290))
     return eta, eta[..., None] - x
 
 

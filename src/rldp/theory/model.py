@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.sets import AllDistributions, Nominal, Pairs, UncertaintySet
+from rldp.sets import AllDistributions, Nominal, Pairs, PowerDivergence, UncertaintySet
 from rldp.theory.namespace import Array
 from rldp.theory.pair_sets import pair_budgets
 
@@ -19,6 +19,8 @@ __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
 Floats = NDArray[np.float64]
 
 _SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
+_LARGEST_BUDGET = 1e250  # from here on, G is smaller than any positive float, however large p is
+_SMALLEST_LAMBDA = 1e-6  # below, division by λ loses more digits than a design has to have
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,11 @@ class Ball:
             case Pairs():
                 return cls._for_floats(0.0, pair_budgets(uncertainty, counts))
         radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
-        return cls.of_radius(uncertainty.lambda_, radius) if radius.any() else None
+        if not radius.any():
+            return None
+        if isinstance(uncertainty, PowerDivergence) and 0 < uncertainty.lambda_ < _SMALLEST_LAMBDA:
+            return replace(cls._for_floats(0.0, _kl_radius(uncertainty, counts)[:, None]), enlarged=True)
+        return cls.of_radius(uncertainty.lambda_, radius)
 
     @classmethod
     def of_radius(cls, lambda_: float, radius: Floats) -> Ball:
@@ -65,11 +71,26 @@ class Ball:
     @classmethod
     def _for_floats(cls, lambda_: float, budget: Floats) -> Ball:
         enlarged = bool((budget < _SMALLEST_BUDGET).any())
-        return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET), enlarged)
+        return cls(lambda_, np.clip(budget, _SMALLEST_BUDGET, _LARGEST_BUDGET), enlarged)
 
     def subset(self, index: NDArray[np.int64]) -> Ball:
         """The sets numbered ``index``."""
         return replace(self, budget=self.budget[index])
+
+
+def _kl_radius(uncertainty: PowerDivergence, counts: NDArray[np.int64]) -> Floats:
+    r"""Radii r of sets of λ = 0 that hold those of a small λ > 0: (K,).
+
+    :math:`K_i \ge e^{\lambda\,\mathrm{KL}_i}` and :math:`e^x \ge 1 + x` give
+    :math:`\sum P_i\,\mathrm{KL}_i \le \Delta(1+\lambda)/\lambda \le B/\lambda`, the last by Bernoulli's
+    inequality.
+    """
+    lambda_, radius = uncertainty.lambda_, uncertainty.radius
+    if radius is None:
+        limit = PowerDivergence(0.0, uncertainty.alpha)
+        return limit.size(counts.sum(axis=(1, 2)), counts[0].size) * (1 + lambda_)
+    largest = radius / lambda_ if radius < lambda_ * _LARGEST_BUDGET else _LARGEST_BUDGET
+    return np.full(len(counts), largest * (1 + 1e-15))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""Sets at the far ends of what is allowed: every file that is written is proved, whatever its set."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rldp
+from rldp.theory.model import Ball
+from rldp.theory.nested_mean import NestedMean
+
+LAMBDAS = (0.0, 5e-324, 1e-300, 1e-9, 2e-6, 0.02, 2 / 3, 1.0, 5.0, 100.0)
+RADII = (5e-324, 1e-300, 1e-12, 1e-3, 1.0, 1e3, 1e12, 1e100, 1e300, 1.7e308)
+ESTIMATES = {
+    "even": [[30, 10, 5], [5, 25, 25]],
+    "a rare cell": [[10**12, 1, 3], [2, 10**9, 10**6]],
+    "an unseen secret": [[30, 10, 0], [0, 0, 0], [5, 25, 25]],
+}
+
+
+def verdict(counts, epsilon, **sets):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", rldp.RldpWarning)
+        return rldp.verify(rldp.design(rldp.Sample(counts), epsilon, **sets).protocol)
+
+
+@pytest.mark.parametrize("radius", RADII)
+@pytest.mark.parametrize("lambda_", LAMBDAS)
+def test_every_radius_of_every_order_is_proved(lambda_, radius):
+    uncertainty = rldp.PowerDivergence(lambda_, radius=radius)
+    for counts in ESTIMATES.values():
+        found = verdict(counts, 0.5, privacy=uncertainty, utility=uncertainty)
+        assert found.ok, found.reasons
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.01, 5.0, 100.0])
+@pytest.mark.parametrize("radius", RADII)
+@pytest.mark.parametrize("lambda_", LAMBDAS)
+def test_so_is_every_radius_at_every_level(lambda_, radius, epsilon):
+    uncertainty = rldp.PowerDivergence(lambda_, radius=radius)
+    for counts in ESTIMATES.values():
+        for problem in ("RURP", "NURP", "RUNP"):
+            found = verdict(
+                counts,
+                epsilon,
+                privacy=uncertainty if problem[2] == "R" else rldp.Nominal(),
+                utility=uncertainty if problem[0] == "R" else rldp.Nominal(),
+            )
+            assert found.ok, (problem, found.reasons)
+
+
+@pytest.mark.parametrize("size", [{"alpha": 0.05}, {"alpha": 1e-300}, {"radius": 1e-8}, {"radius": 3.0}])
+@pytest.mark.parametrize("lambda_", [5e-324, 1e-300, 1e-12, 9e-7])
+def test_the_set_of_a_tiny_order_lies_in_the_one_that_stands_for_it(lambda_, size):
+    """Σ P̂ log(P̂/P) ≤ r wherever Σ P̂ [(P̂/P)^λ − 1] ≤ B, at random distributions on the way out of the set."""
+    uncertainty = rldp.PowerDivergence(lambda_, **size)
+    counts = np.array([[[40, 3, 7], [20, 9, 1]]])
+    ball = Ball.of(uncertainty, counts)
+    assert ball.lambda_ == 0.0
+    assert ball.enlarged
+    estimate = counts[0] / counts.sum()
+    rng = np.random.default_rng(0)
+    radius = float(uncertainty.size(int(counts.sum()), 6))
+    for direction in rng.dirichlet(np.ones(6), size=40).reshape(-1, 2, 3):
+        for share in 1 - 10.0 ** -np.arange(0, 12):
+            p = (1 - share) * estimate + share * direction
+            with np.errstate(under="ignore"):
+                spent = np.sum(estimate * np.expm1(lambda_ * np.log(estimate / p)))
+            if spent <= radius * (1 - 1e-6):
+                kl = rldp.GTest().divergence(estimate, p)
+                assert kl <= ball.budget[0, 0] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lambda_", "smallest"), [(5.0, 1e-290), (100.0, 1e-200), (1.0, 1e-280), (0.01, 1e-290)]
+)
+def test_what_far_members_spend_is_exact(lambda_, smallest):
+    """Against logarithms: one cell decides, Σ c (c/R)^λ ≈ c^{1+λ} R^{−λ}, so that spent ≈ c R^{−λ/(1+λ)}."""
+    conditionals = np.array([[[0.25, 0.75]]])
+    mean = NestedMean(lambda_, np.ones((1, 1)), conditionals, np.ones(1))
+    spent = mean.divergence(np.array([[[smallest, 1 - smallest]]]))[0]
+    logarithm = np.log(0.25) - lambda_ / (1 + lambda_) * np.log(smallest)
+    exact = np.log(np.exp((1 + lambda_) * logarithm - 600) + 0) if lambda_ < 1 else None
+    assert exact is None or np.isfinite(exact)
+    np.testing.assert_allclose(np.log(spent), logarithm, rtol=1e-2 if lambda_ < 1 else 1e-12)
