@@ -8,12 +8,14 @@ import rldp
 from commands import python
 
 NAMES = {
+    "AllDistributions",
     "Audit",
     "Batch",
     "BatchStatus",
     "Certificate",
     "ChiSquare",
     "Confirmation",
+    "Credible",
     "CressieRead",
     "DataError",
     "Design",
@@ -26,6 +28,7 @@ NAMES = {
     "MissingDependency",
     "Nominal",
     "NotEnoughMemory",
+    "Pairs",
     "Posterior",
     "PowerDivergence",
     "PriceWarning",
