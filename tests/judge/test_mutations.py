@@ -238,13 +238,14 @@ def change_set(rng, document):
 def change_size(rng, claim):
     """Another level, order, radius, prior or theorem."""
     if rng.random() < 0.5 and "alpha" in claim:
-        claim["alpha"] = rng.choice([1e-300, 1e-3, 0.04, 0.0499999, 0.0500001, 0.06, 0.5, 0.999])
+        levels = [1e-300, 1e-5, 1e-4, 1e-3, 0.04, 0.0499999, 0.0500001, 0.06, 0.5, 0.999]
+        claim["alpha"] = rng.choice(levels)
     elif claim["kind"] == "pairs":
         i = rng.randrange(len(claim["radii"]))
         if rng.random() < 0.3:
             claim["methods"][i] = rng.choice(["A1", "A2", "A3"])
         else:
-            claim["radii"][i] *= rng.choice([0.5, 0.7, 0.9, 0.99, 0.9999, 1.0001, 1.5])
+            claim["radii"][i] *= rng.choice([0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999, 1.0001])
     elif claim["kind"] == "credible" and rng.random() < 0.7:
         key = rng.choice(["prior", "radius", "seed"])
         claim[key] = rng.choice([0, claim[key] * 0.9, claim[key] * 1.1, 0.01, 0.25, 3, 1e9])

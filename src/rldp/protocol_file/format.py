@@ -181,8 +181,8 @@ def _claim_tree(claim: Claim) -> dict[str, Any]:
 def _set_tree(claim: Promise) -> dict[str, Any]:
     match claim:
         case CredibleClaim(alpha, prior, lambda_, radius, seed):
-            size = {"radius": radius, "seed": seed}
-            return {"kind": "credible", "alpha": alpha, "prior": prior, "lambda": lambda_, **size}
+            drawn = {"alpha": alpha, "prior": prior}
+            return {"kind": "credible", **drawn, "lambda": lambda_, "radius": radius, "seed": seed}
         case PairsClaim(alpha, radii, methods):
             return {"kind": "pairs", "alpha": alpha, "radii": list(radii), "methods": list(methods)}
         case EverythingClaim():
