@@ -56,8 +56,8 @@ PROMISES = [
     lambda: credible_file(
         [[30, 12], [14, 26]], 0.5, privacy=credible_claim(0.06), utility=credible_claim(0.05)
     ),
-    lambda: credible_file([[6, 2, 4], [0, 0, 0]], 0.5, privacy=credible_claim(0.3, lambda_=0.0)),
-    lambda: credible_file([[9, 3, 2], [1, 4, 7]], 0.7, utility=credible_claim(0.3, alpha=0.2)),
+    lambda: credible_file([[6, 2, 4], [0, 0, 0]], 2.0, privacy=credible_claim(0.1, lambda_=0.0)),
+    lambda: credible_file([[9, 3, 2], [1, 4, 7]], 0.7, utility=credible_claim(0.07, alpha=0.2)),
     lambda: pairs_file([[5, 3, 1], [1, 2, 6]], 0.7),
     lambda: pairs_file([[9, 1], [3, 4], [0, 5]], 1.0, alpha=0.3, method="A1"),
     lambda: pairs_file([[4, 2], [0, 0]], 0.0, alpha=0.2),
@@ -254,7 +254,8 @@ def change_size(rng, claim):
 
 
 def change_promise(rng, document):
-    """What is claimed of the sets or of the posterior, in a file of the second version."""
+    """What is claimed of the sets or of the posterior, in a file of the second version, and nothing else."""
+    document[G]["lower_bound"] = 0
     new = [claim for claim in (document[G]["privacy"], document[G]["utility"]) if len(claim) > 3]
     change_size(rng, rng.choice(new)) if new else change_set(rng, document)
 
