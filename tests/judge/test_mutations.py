@@ -430,9 +430,9 @@ def mutated(seed, indices):
         return rng.choice(BYTE_CHANGES)(rng, original(index).encode())
     document = json.loads(original(index))
     for _ in range(rng.choice([1, 1, 1, 2])):
-        changes = [
-            c for c in TREE_CHANGES if c is not move_probability or len(document.get("outputs", ())) > 1
-        ]
+        can_move = len(document.get("outputs", ())) > 1
+        known = TREE_CHANGES + [change_promise] * (16 if index in NEW else 0)
+        changes = [c for c in known if c is not move_probability or can_move]
         change = rng.choice(changes)
         if change is move_bounds:
             document["truth"] = truth(index)
