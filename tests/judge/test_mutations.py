@@ -56,8 +56,8 @@ PROMISES = [
     lambda: credible_file(
         [[30, 12], [14, 26]], 0.5, privacy=credible_claim(0.06), utility=credible_claim(0.05)
     ),
-    lambda: credible_file([[6, 2, 4], [0, 0, 0]], 0.5, privacy=credible_claim(0.3, lambda_=0.0)),
-    lambda: credible_file([[9, 3, 2], [1, 4, 7]], 0.7, utility=credible_claim(0.3, alpha=0.2)),
+    lambda: credible_file([[6, 2, 4], [0, 0, 0]], 2.0, privacy=credible_claim(0.1, lambda_=0.0)),
+    lambda: credible_file([[9, 3, 2], [1, 4, 7]], 0.7, utility=credible_claim(0.07, alpha=0.2)),
     lambda: pairs_file([[5, 3, 1], [1, 2, 6]], 0.7),
     lambda: pairs_file([[9, 1], [3, 4], [0, 5]], 1.0, alpha=0.3, method="A1"),
     lambda: pairs_file([[4, 2], [0, 0]], 0.0, alpha=0.2),
@@ -231,19 +231,33 @@ def change_set(rng, document):
         new = {"credible", "pairs", "all"}
         if rng.random() < 0.9:
             document["version"] = 1 + any(document[G][name]["kind"] in new for name in ("privacy", "utility"))
-    elif rng.random() < 0.5 and "alpha" in claim:
-        claim["alpha"] = rng.choice([1e-300, 1e-3, 0.04, 0.0499999, 0.0500001, 0.06, 0.5, 0.999])
+    else:
+        change_size(rng, claim)
+
+
+def change_size(rng, claim):
+    """Another level, order, radius, prior or theorem."""
+    if rng.random() < 0.5 and "alpha" in claim:
+        levels = [1e-300, 1e-5, 1e-4, 1e-3, 0.04, 0.0499999, 0.0500001, 0.06, 0.5, 0.999]
+        claim["alpha"] = rng.choice(levels)
     elif claim["kind"] == "pairs":
         i = rng.randrange(len(claim["radii"]))
         if rng.random() < 0.3:
             claim["methods"][i] = rng.choice(["A1", "A2", "A3"])
         else:
-            claim["radii"][i] *= rng.choice([0.5, 0.9, 0.99, 0.9999, 1.0001, 1.5])
+            claim["radii"][i] *= rng.choice([0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999, 1.0001])
     elif claim["kind"] == "credible" and rng.random() < 0.7:
         key = rng.choice(["prior", "radius", "seed"])
         claim[key] = rng.choice([0, claim[key] * 0.9, claim[key] * 1.1, 0.01, 0.25, 3, 1e9])
     else:
         claim["lambda"] = rng.choice([0, 1e-9, claim["lambda"] * 0.99, claim["lambda"] * 1.01, 1, 2.5, 100])
+
+
+def change_promise(rng, document):
+    """What is claimed of the sets or of the posterior, in a file of the second version, and nothing else."""
+    document[G]["lower_bound"] = 0
+    new = [claim for claim in (document[G]["privacy"], document[G]["utility"]) if len(claim) > 3]
+    change_size(rng, rng.choice(new)) if new else change_set(rng, document)
 
 
 def change_level(rng, document):
@@ -416,9 +430,9 @@ def mutated(seed, indices):
         return rng.choice(BYTE_CHANGES)(rng, original(index).encode())
     document = json.loads(original(index))
     for _ in range(rng.choice([1, 1, 1, 2])):
-        changes = [
-            c for c in TREE_CHANGES if c is not move_probability or len(document.get("outputs", ())) > 1
-        ]
+        can_move = len(document.get("outputs", ())) > 1
+        known = TREE_CHANGES + [change_promise] * (16 if index in NEW else 0)
+        changes = [c for c in known if c is not move_probability or can_move]
         change = rng.choice(changes)
         if change is move_bounds:
             document["truth"] = truth(index)
@@ -500,7 +514,7 @@ def test_a_thousand_changed_files_pass_only_if_their_claims_hold(tmp_path, block
     judge_many(range(10_000 + block * size, 10_000 + (block + 1) * size), tmp_path / "protocol.json", OLD)
 
 
-@pytest.mark.parametrize("change", TREE_CHANGES[1:], ids=lambda change: change.__name__)
+@pytest.mark.parametrize("change", [*TREE_CHANGES[1:], change_promise], ids=lambda change: change.__name__)
 def test_every_kind_of_change_can_be_made(change):
     document = json.loads(original(0)) | {"truth": truth(0)}
     before = copy.deepcopy(document)

@@ -102,7 +102,10 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
     From the file alone and in ball arithmetic: rows sum exactly to one; the privacy constraint holds
     for every distribution of the set, whose radius is computed from n, the number of cells and α; the
     objective is not exceeded on the utility set; no private protocol is better than the lower bound.
-    See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this.
+    See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this. The radii of sets for
+    pairs of secrets are proved anew ('Radii for every n'). A posterior risk is tried with fresh draws, so
+    that two verdicts on one file may quote different counts; that a false claim is confirmed has probability
+    1e-9 at most ('Monte Carlo').
 
     Parameters
     ----------
