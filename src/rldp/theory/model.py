@@ -45,15 +45,16 @@ class Ball:
         """The sets around samples ``counts`` (K, |S|, |U|); None where they are the estimates alone."""
         if isinstance(uncertainty, Nominal):
             return None
-        radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
-        if not radius.any():
+        if uncertainty.radius == 0 or counts[0].size == 1:
             return None
-        lambda_, budget = uncertainty.lambda_, radius
+        lambda_ = uncertainty.lambda_
         near_zero = 0 < lambda_ < _SMALLEST_LAMBDA
-        if near_zero:
+        if near_zero:  # a radius in proportion to λ may be too small for a float
             lambda_, budget = 0.0, _kl_radius(uncertainty, counts)
-        elif lambda_ > 0:
-            budget = np.expm1(np.log1p(radius) / (1 + lambda_))
+        else:
+            budget = uncertainty.size(counts.sum(axis=(1, 2)), counts[0].size)
+        if lambda_ > 0:
+            budget = np.expm1(np.log1p(budget) / (1 + lambda_))
         enlarged = near_zero or bool((budget < _SMALLEST_BUDGET).any())
         return cls(lambda_, np.clip(budget, _SMALLEST_BUDGET, _LARGEST_BUDGET)[:, None], enlarged)
 
