@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.sets import AllDistributions, Nominal, Pairs, PowerDivergence, UncertaintySet
+from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
 from rldp.theory.namespace import Array
 from rldp.theory.pair_sets import pair_budgets
 
@@ -55,16 +55,16 @@ class Ball:
                 return cls(0.0, np.ones((len(counts), 1)), everything=True)
             case Pairs():
                 return cls._for_floats(0.0, pair_budgets(uncertainty, counts))
-        radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
-        if not radius.any():
+        around = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
+        if around.radius == 0 or counts[0].size == 1:
             return None
-        if isinstance(uncertainty, PowerDivergence) and 0 < uncertainty.lambda_ < _SMALLEST_LAMBDA:
-            return replace(cls._for_floats(0.0, _kl_radius(uncertainty, counts)[:, None]), enlarged=True)
-        return cls.of_radius(uncertainty.lambda_, radius)
+        if 0 < around.lambda_ < _SMALLEST_LAMBDA:  # a radius in proportion to λ may be too small for a float
+            return replace(cls._for_floats(0.0, _kl_radius(around, counts)[:, None]), enlarged=True)
+        return cls.of_radius(around.lambda_, around.size(counts.sum(axis=(1, 2)), counts[0].size))
 
     @classmethod
     def of_radius(cls, lambda_: float, radius: Floats) -> Ball:
-        """The sets of the given order and radii (K,), which are not all 0."""
+        """The sets of the given order and radii (K,)."""
         budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
         return cls._for_floats(lambda_, budget[:, None])
 
