@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _LARGEST_LAMBDA = 100.0
 _SMALLEST_RISK = 1e-5
+_SMALLEST_LAMBDA = 1e-6  # of credible sets, whose radius is in proportion to it
 _SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
 _ESTIMATE = "the estimated distribution only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
@@ -315,7 +316,10 @@ class Credible(_Ball):
         if not prior > 0:
             raise InvalidArgument(f"prior must be greater than 0, got {prior!r}")
         object.__setattr__(self, "prior", prior)
-        object.__setattr__(self, "lambda_", _checked_lambda(self.lambda_))
+        lambda_ = _checked_lambda(self.lambda_)
+        if 0 < lambda_ < _SMALLEST_LAMBDA:
+            raise InvalidArgument(f"lambda_ must be 0 or at least {_SMALLEST_LAMBDA:g}, got {lambda_:g}")
+        object.__setattr__(self, "lambda_", lambda_)
         object.__setattr__(self, "seed", seed_number(self.seed))
         if self.radius is not None:
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))

@@ -16,7 +16,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -29,9 +28,6 @@ from rldp.errors import InvalidArgument, RldpError, RldpWarning
 
 __all__ = [
     "ALPHA_HELP",
-    "SETS",
-    "SET_HELP",
-    "SetName",
     "app",
     "main",
     "progress",
@@ -54,27 +50,10 @@ app = typer.Typer(
 )
 
 
-class SetName(StrEnum):
-    """The sets that the command line names."""
-
-    chi2 = "chi2"
-    g = "g"
-    cr = "cr"
-    nominal = "nominal"
-
-
-SETS: dict[SetName, Callable[[float], rldp.UncertaintySet]] = {
-    SetName.chi2: rldp.ChiSquare,
-    SetName.g: rldp.GTest,
-    SetName.cr: rldp.CressieRead,
-    SetName.nominal: lambda alpha: rldp.Nominal(),
-}
-
 ALPHA_HELP = (
     "For large samples, the set of a test misses the truth with about this probability; "
     "where many cells are rare, more often."
 )
-SET_HELP = "chi2 (the paper's), g (G-test), cr (Cressie-Read), or nominal (trust the estimate)"
 
 
 @app.callback(invoke_without_command=True)

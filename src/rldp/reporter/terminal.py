@@ -14,6 +14,7 @@ from rich.text import Text
 
 from rldp._checks import printable
 from rldp.adviser.demo import Row
+from rldp.adviser.ladder import LADDER, MEANINGS, Rung
 from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
@@ -59,6 +60,8 @@ def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
     return Group(*parts, Text(f"shades: {legend}{note}", style="dim"))
 
 
+_WORTH = 0.99  # of the distortion: what is not worth naming otherwise
+
 _LIMITS = (0.001, 0.05, 0.2, 0.5, 0.8, 1.0)
 
 
@@ -94,6 +97,34 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
             f"{row.design.lower_bound:.5f}",
         )
     return table
+
+
+def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
+    """What the same ε costs under several promises, and the cheapest that promises something."""
+    ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
+    table = Table(title="The same ε under other promises", title_justify="left")
+    for heading in ("privacy", "holds for"):
+        table.add_column(heading)
+    for heading in ("distortion promised", "under the estimate"):
+        table.add_column(heading, justify="right")
+    for rung in ordered:
+        style = "bold" if rung.name == chosen else ""
+        numbers = f"{rung.design.objective:.4g}", f"{rung.estimate:.4g}"
+        mark = "▸ " if rung.name == chosen else "  "
+        table.add_row(mark + rung.name, MEANINGS[rung.name], *numbers, style=style)
+    return Group(Text(), table, *map(Text, _cheaper(ordered, chosen)))
+
+
+def _cheaper(rungs: Sequence[Rung], chosen: str | None) -> list[str]:
+    """A line about the cheapest promise, where it costs less than the chosen one."""
+    own = next((rung for rung in rungs if rung.name == chosen), None)
+    best = min((rung for rung in rungs if rung.name != "nominal"), key=lambda rung: rung.design.objective)
+    if own is None or own.name == "nominal" or best.design.objective >= _WORTH * own.design.objective:
+        return []
+    return [
+        f"--privacy {best.name} promises {best.design.objective:.4g} instead of {own.design.objective:.4g}. "
+        "It is another promise: rldp verify says of every protocol what is proved, assumed and not promised."
+    ]
 
 
 def summary(designed: Design) -> Table:
