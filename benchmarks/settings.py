@@ -4,6 +4,7 @@
     python benchmarks/settings.py lag boundary        only these
     python benchmarks/settings.py --designs 2400      on a tenth of the stress set
     python benchmarks/settings.py --windows           windows against pairs under the estimate
+    python benchmarks/settings.py --inverses          one matrix at a time against all in one call
 
 A change is what comes closest to having no such number at all. The table gives, for each, what it does to
 the stress set (designs that missed their gap, the worst gap, steps and processor time) and to the
@@ -23,10 +24,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context
 
+import numpy as np
+
 import stress
 from contenders import ours, ours_together
 from draws import drawn
 from rldp.designer import interior, routes
+from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.settings import SETTINGS
 
 CHANGES: dict[str, tuple[str, ...]] = {
     "small_objective": ("1e9",),
@@ -128,10 +133,10 @@ def all_changes(names: list[str], designs: int) -> None:
 
 def windows_against_pairs() -> None:
     """Under the estimate: times of both at a gap of 1e-4, and at which gaps windows alone close it."""
-    print("| | cells | pairs | windows | ratio | windows close, of 5 samples |\n|---|---|---|---|---|---|")
+    print("| | cells | pairs | windows | ratio | windows close, of 10 samples |\n|---|---|---|---|---|---|")
     for problem in ("NUNP", "RUNP"):
         for shape in SHAPES:
-            samples = drawn(problem, shape, 20 * shape[0] * shape[1], seed=4, samples=5, gap=1e-4)
+            samples = drawn(problem, shape, 20 * shape[0] * shape[1], seed=4, samples=10, gap=1e-4)
             times = []
             for kind in ("1000000000", "0"):
                 for setting in (f"windows_cells={kind}", "windows_gap=0", "windows_robust_gap=0"):
@@ -145,6 +150,21 @@ def windows_against_pairs() -> None:
             )
 
 
+def inverses() -> None:
+    """One call of Cholesky for each matrix against one call for all: microseconds a matrix."""
+    print("| rows | in one call | Cholesky, one by one | ratio |\n|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    for rows in (10, 20, 30, 40, 50, 60, 100):
+        factors = rng.normal(size=(max(4, 80_000 // rows**2), rows, 2 * rows))
+        blocks = factors @ factors.swapaxes(1, 2)
+        times = []
+        for least in (rows + 1, rows):
+            stress.change(f"cholesky_rows={least}")
+            spent = min(seconds(lambda b=blocks: scaled_inverse(b.copy(), SETTINGS.jitter)) for _ in range(8))
+            times.append(1e6 * spent / len(blocks))
+        print(f"| {rows} | {times[0]:.1f} | {times[1]:.1f} | {times[1] / times[0]:.2f} |", flush=True)
+
+
 def _close(instance: object, gap: float) -> bool:
     """Whether windows close a gap, with nothing else to fall back on."""
     found = interior.solve_chunk(instance.as_problem, routes.Route.WINDOWS, gap)
@@ -156,10 +176,13 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="settings to change; all by default")
     parser.add_argument("--designs", type=int, default=24_000)
     parser.add_argument("--windows", action="store_true", help="windows against pairs instead")
+    parser.add_argument("--inverses", action="store_true", help="Cholesky one by one instead")
     arguments = parser.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     warnings.simplefilter("ignore")
-    if arguments.windows:
+    if arguments.inverses:
+        inverses()
+    elif arguments.windows:
         interior.when_open = lambda *_: ()
         windows_against_pairs()
     else:

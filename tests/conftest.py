@@ -7,6 +7,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 # Where the tests run in the background, programs they start would never hear Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Nor, under nohup, of a terminal that is gone; what is handled here, if only by nothing, is default for them.
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402

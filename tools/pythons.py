@@ -35,7 +35,7 @@ def interpreter(version: str) -> str | None:
     builds = [str(path) for path in sorted(root.glob(f"versions/{version}.*/bin/python"))]
     for candidate in (sys.executable, *([on_path] if on_path else []), *reversed(builds)):
         if _version_of(candidate) == version:
-            return candidate
+            return Path(candidate).as_posix()  # for shells, also on Windows
     return None
 
 
