@@ -110,7 +110,8 @@ CASES = (
 
 def main() -> None:
     options = _options()
-    record = {} if options.again or not RECORD.exists() else json.loads(RECORD.read_text(encoding="utf-8"))
+    old = options.record.exists() and not options.again
+    record = json.loads(options.record.read_text(encoding="utf-8")) if old else {}
     cases = [case for case in CASES if not options.only or any(part in case.name for part in options.only)]
     for case in cases:
         rows = record.setdefault(case.name, {"case": asdict(case), "promises": {}})["promises"]
@@ -118,8 +119,8 @@ def main() -> None:
             if promise not in rows:
                 rows[promise] = _measured(case, promise, options.device)
                 print(case.name, promise, rows[promise], flush=True)
-                _save(record)
-    _save(record)
+                _save(record, options.record)
+    _save(record, options.record)
     if options.page:
         _write_page(record)
 
@@ -136,16 +137,17 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="cases whose names hold a part")
     parser.add_argument("--device", help="where designs are made, such as cuda")
+    parser.add_argument("--record", type=Path, default=RECORD, help="what is computed, and was before")
     parser.add_argument("--no-page", dest="page", action="store_false", help="compute the record only")
     parser.add_argument("--again", action="store_true", help="forget what was computed before")
     return parser.parse_args()
 
 
-def _save(record: dict) -> None:
+def _save(record: dict, path: Path) -> None:
     """Cases in the order of the list, whatever order they were computed in."""
     names = [case.name for case in CASES if case.name in record]
     text = json.dumps({name: record[name] for name in names}, ensure_ascii=False, indent=1) + "\n"
-    with replacing(RECORD) as file:
+    with replacing(path) as file:
         file.write(text.encode("utf-8"))
 
 

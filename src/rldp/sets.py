@@ -287,7 +287,8 @@ class Credible(_Ball):
     Parameters
     ----------
     alpha : float
-        Posterior probability of a failure, at least 1e-5 and below 1; below, counting draws takes too long.
+        Posterior probability of a failure, at least 1e-5 and below 1. A design refuses one that is too small
+        to be checked by draws on its table: about 1e-4 for 50 cells, 1e-3 for 1000.
     prior : float
         Positive; ½ is Jeffreys' prior.
     lambda_ : float

@@ -126,12 +126,26 @@ def test_one_secret_needs_no_privacy():
     assert np.array_equal(found.protocol.matrix[0].round(9), np.eye(3))
 
 
-@pytest.mark.parametrize("alpha", [pytest.param(1e-5, marks=pytest.mark.slow), 1e-3, 0.5, 0.9])
+@pytest.mark.parametrize("alpha", [pytest.param(1e-4, marks=pytest.mark.slow), 1e-3, 0.5, 0.9])
 def test_every_level_that_is_allowed_is_reached(alpha):
     promise = rldp.Credible(alpha)
     found = rldp.design(rldp.Sample(COUNTS["2×2"]), 0.5, privacy=promise, utility=promise)
     joint = drawn(COUNTS["2×2"], 0.5)
     assert may_be_at_most(not_private(found.protocol.matrix, 0.5, joint), alpha)
+
+
+def test_a_level_that_nobody_could_check_is_refused():
+    message = r"^alpha must be larger to be checked by draws on a table of 4 cells, got 1e-05$"
+    with pytest.raises(rldp.InvalidArgument, match=message):
+        rldp.design(rldp.Sample(COUNTS["2×2"]), 0.5, privacy=rldp.Credible(1e-5))
+
+
+@each_sample
+def test_the_judge_confirms_with_draws_of_its_own(counts):
+    found = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Credible(), utility=rldp.Credible(0.1))
+    verdict = rldp.verify(found.protocol)
+    assert verdict.ok, verdict
+    assert verdict.epsilon == 0.5
 
 
 def test_a_design_that_draws_do_not_prove_is_made_again_with_a_larger_set(monkeypatch):

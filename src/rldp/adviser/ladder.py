@@ -39,13 +39,14 @@ PROMISES: dict[str, Callable[[float, float], UncertaintySet]] = {
 
 MEANINGS = {
     "all": "every distribution; needs no sample",
-    "pairs": "a set for each pair of secrets, valid at every n",
-    "chi2": "one set for the whole table (the paper's), valid for large n",
-    "cr": "the same by Cressie and Read's test",
-    "g": "the same by the G-test",
-    "credible": "all but a posterior probability of alpha, given the prior",
-    "nominal": "the estimate only: no promise for any other distribution",
+    "pairs": "one set for each pair of secrets, valid at every n",
+    "chi2": "one set for the whole table, valid for large n",
+    "cr": "the same, by Cressie and Read's test",
+    "g": "the same, by the G-test",
+    "credible": "all but a posterior probability of alpha",
+    "nominal": "the estimate only",
 }
+"""What each is about, in a few words."""
 
 LADDER = ("all", "pairs", "chi2", "credible", "nominal")
 """From the strongest promise to none."""

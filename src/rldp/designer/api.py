@@ -211,7 +211,7 @@ def _found(
     problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, gap: float, solve: Solve
 ) -> Found:
     """The designs, with the sets they were made for."""
-    risks = credible_risks(privacy, utility)
+    risks = credible_risks(privacy, utility, problem.counts[0].size)
     return solve_credible(problem, risks, gap, solve) if risks else Found(problem, solve(problem, gap), {})
 
 

@@ -28,6 +28,7 @@ __all__ = ["Found", "Solve", "credible_risks", "solve_credible"]
 
 Solve = Callable[[DesignProblem, float], Solved]
 
+_CHECKED_SHARE = 0.3  # of α: what could not be used to this share is refused
 _ROUGH_GAP = 1e-2
 _ROUGH = (0.75, 1.0)  # of the t that would do if no two constraints failed together
 _SLOPES = (0.5, 4.0)  # of the line that are believed
@@ -46,10 +47,23 @@ class Found:
     radii: Mapping[About, Floats]
 
 
-def credible_risks(privacy: UncertaintySet, utility: UncertaintySet) -> tuple[Risk, ...]:
-    """The promises that are credible; the others are sets that need no search."""
+def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int) -> tuple[Risk, ...]:
+    """The promises that are credible; the others are sets that need no search.
+
+    Raises
+    ------
+    InvalidArgument
+        If α is too small to be checked by draws, for a table of so many cells.
+    """
     both: tuple[tuple[About, UncertaintySet], ...] = (("privacy", privacy), ("utility", utility))
-    return tuple(Risk(about, given) for about, given in both if isinstance(given, Credible))
+    risks = tuple(Risk(about, given, cells) for about, given in both if isinstance(given, Credible))
+    for risk in risks:
+        if risk.level < _CHECKED_SHARE * risk.promise.alpha:
+            raise InvalidArgument(
+                f"alpha must be larger to be checked by draws on a table of {cells} cells, got "
+                f"{risk.promise.alpha!r}"
+            )
+    return risks
 
 
 def solve_credible(problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve) -> Found:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import repeat
 from typing import Any, Literal
 
@@ -17,12 +18,12 @@ from scipy.special import ndtri
 from rldp.designer.certify import Solved
 from rldp.designer.engine.cores import on_every_core
 from rldp.sets import Credible
-from rldp.theory.binomial import upper_probability
+from rldp.theory.binomial import lower_probability, upper_probability
 from rldp.theory.dirichlet import conditional_blocks, mass_blocks
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.posterior import excesses, failures
 
-__all__ = ["About", "Risk", "estimated", "proved"]
+__all__ = ["About", "Risk", "checkable", "estimated", "proved"]
 
 About = Literal["privacy", "utility"]
 
@@ -32,6 +33,11 @@ _DRAWS = (2**11, 2**22)  # but at least and at most so many
 _LOOKS = 2  # with these draws, and with four times as many where they are too few to tell
 _SPARE = 2.0  # standard deviations between what a design aims for and what the first look accepts
 
+# Somebody else will count again, with other draws, and has to be convinced too: see :func:`checkable`.
+_CHECKS = 100_000 * 4.0 ** np.arange(4)  # draws that a check may make
+_CHECKED_NUMBERS = 5e8  # cells times draws that it can afford
+_CHECK_ERROR, _CHECK_MISSES = 1e-10, 1e-6
+
 
 @dataclass(frozen=True)
 class Risk:
@@ -39,6 +45,12 @@ class Risk:
 
     about: About
     promise: Credible
+    cells: int
+
+    @property
+    def level(self) -> float:
+        """The risk that is proved: α, or so much less that a check with other draws confirms α."""
+        return checkable(self.promise.alpha, self.cells)
 
     def draws(self, hits: int) -> int:
         """So many that α allows ``hits`` failures."""
@@ -47,9 +59,8 @@ class Risk:
     @property
     def target(self) -> float:
         """The normal quantile of 1 − π that a design should aim for: a first look then mostly accepts it."""
-        draws, alpha = self.draws(_HITS), self.promise.alpha
-        hits = np.arange(int(draws * alpha) + 1)
-        most = int((upper_probability(hits, draws, _share(0)) <= alpha).sum()) - 1
+        draws = self.draws(_HITS)
+        most = _most_hits(draws, self.level, _share(0))
         return float(_quantile(max(most - _SPARE * np.sqrt(max(most, 0)), 0.0), draws))
 
     @property
@@ -80,7 +91,7 @@ def proved(
     trial : int
         Number of designs that were tried before for the same sample.
     """
-    alpha = np.array([[risk.promise.alpha] for risk in risks])
+    level = np.array([[risk.level] for risk in risks])
     accepted = np.zeros((len(risks), len(problem.counts)), dtype=bool)
     quantile = np.zeros(accepted.shape)
     left = np.arange(len(problem.counts))
@@ -88,13 +99,37 @@ def proved(
         draws = max(risk.draws(_HITS * 4**look) for risk in risks)
         stream = 1 + _LOOKS * trial + look
         hits = _tally(risks, problem.subset(left), solved.subset(left), draws, stream)
-        accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= alpha
+        accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= level
         quantile[:, left] = _quantile(hits, draws)
-        hopeful = (accepted[:, left] | (hits <= alpha * draws)).all(axis=0)
+        hopeful = (accepted[:, left] | (hits <= level * draws)).all(axis=0)
         left = left[hopeful & ~accepted[:, left].all(axis=0)]
         if len(left) == 0:
             break
     return accepted, quantile
+
+
+@lru_cache(maxsize=256)
+def checkable(alpha: float, cells: int) -> float:
+    """A risk that a check confirms to be at most α, all but certainly; 0 if it never can.
+
+    A check makes N draws, as many as it can afford, and confirms if so few of them fail that this would have
+    a probability below 1e-10 with any risk above α. With the risk that is returned, that fails in one check
+    of a million.
+    """
+    affordable = _CHECKS[np.minimum(_CHECKS, 1e7) <= max(_CHECKED_NUMBERS / cells, _CHECKS[0])]
+    draws = int(affordable[-1])
+    most = _most_hits(draws, alpha, _CHECK_ERROR)
+    return float(lower_probability(most + 1, draws, _CHECK_MISSES)) if most >= 0 else 0.0
+
+
+def _most_hits(draws: int, level: float, error: float) -> int:
+    """The largest number of failures that proves a risk of at most ``level``; −1 if none does."""
+    low, high = -1, int(draws * level) + 1
+    while low + 1 < high:
+        middle = (low + high) // 2
+        proves = float(upper_probability(middle, draws, error)) <= level
+        low, high = (middle, high) if proves else (low, middle)
+    return low
 
 
 def _share(trial: int) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -102,10 +103,12 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
 def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
     """What the same ε costs under several promises, and the cheapest that promises something."""
     ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
-    table = Table(title="The same ε under other promises", title_justify="left")
+    table = Table(
+        title="Distortion at the same ε under other promises", title_justify="left", box=SIMPLE_HEAD
+    )
     for heading in ("privacy", "holds for"):
         table.add_column(heading)
-    for heading in ("distortion promised", "under the estimate"):
+    for heading in ("promised", "estimate"):
         table.add_column(heading, justify="right")
     for rung in ordered:
         style = "bold" if rung.name == chosen else ""
