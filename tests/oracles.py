@@ -147,7 +147,7 @@ class JointSet:
         ]
         rng = np.random.default_rng(0)
         found = []
-        for start in range(2):
+        for start in range(2):  # to 1e-14 in units of the objective, for below that it is moved by rounding
             unseen = np.where(traced, 0.5, 0.01) if start == 0 else rng.uniform(0.01, 0.2, flat.size)
             z = np.where(seen, 0.5 * rng.normal(size=flat.size) * (start > 0), unseen)
             result = minimize(
@@ -157,7 +157,7 @@ class JointSet:
                 method="SLSQP",
                 bounds=bounds,
                 constraints=constraints,
-                options={"ftol": 1e-15, "maxiter": 1000},
+                options={"ftol": 1e-14, "maxiter": 1000},
             )
             if np.isfinite(result.x).all():
                 member = self._member(np.maximum(joint(result.x), 0).reshape(estimate.shape))

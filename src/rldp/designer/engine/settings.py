@@ -93,7 +93,7 @@ class Settings:
     # Linear algebra
 
     ease: float = 1e4
-    """Over e^2ε: up to this ratio of multiplier to slack elimination counts as accurate. Chosen."""
+    """Over e^2ε: up to this ratio of multiplier to slack elimination counts as accurate. Measured: stress."""
     refinements: int = 20
     """Most steps of refinement (GCR)."""
     jitter: float = 1e-11

@@ -81,8 +81,14 @@ def test_a_singular_matrix_spoils_no_other(size):
     assert np.isnan(found[1]).all()
 
 
+@pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")  # a gap may stay open here, if that is said
 def test_designs_whose_matrices_become_singular_end_without_an_error():
+    """Where the engine gets nowhere, the best outputs with a trace of all others are what is left.
+
+    A trace e^-ε of each of three outputs costs at most 3e^-ε times the largest distortion.
+    """
     sample = rldp.Sample([[5, 5, 5], [5, 5, 5]], values=[0, 100, 200])
     for epsilon in (20, 25, 30, 40):
-        found = rldp.design(sample, epsilon, windows=True)
+        found = rldp.design(sample, epsilon, windows=True, gap=1e-6)
         assert rldp.verify(found.protocol).ok
+        assert found.objective <= 3 * np.exp(-epsilon) * 200**2 + 1e-6
