@@ -27,6 +27,12 @@ def test_no_design_ends_in_a_foreign_exception_or_unproved(first):
     assert_no_fault(range(first, first + EACH), CELLS)
 
 
+@pytest.mark.parametrize("number", [45, 177, 239, 271, 323, 474, 839, 941])
+def test_what_once_failed_does_so_no_more(number):
+    """Infinite or missing numbers in the file, and warnings of NumPy: found with seed 0."""
+    assert fuzz.outcome(odd_design(0, number), number).fault is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(QUICK, MORE, EACH))
 def test_nor_does_one_of_many_more(first):
