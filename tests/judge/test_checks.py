@@ -979,6 +979,25 @@ def test_under_the_estimate_the_level_is_that_of_the_definition(tmp_path, seed):
     only_reason(verdict_on(document, tmp_path), "privacy is not proved for output ")
 
 
+@pytest.mark.parametrize("epsilon", [0, 1e-100])
+def test_numbers_that_differ_beyond_all_digits_are_not_taken_for_equal(tmp_path, epsilon):
+    """Secrets a, b of A and B rows give output 0 in x and y of A·2^52 and B·2^52 cases, with x·B − y·A = 1.
+
+    So the two probabilities differ by 2^-154 or so of themselves. A row count of A − 1 and 1 reaches every x.
+    """
+    a, b = 2**50 + 7, 2**51 + 1
+    x = pow(b, -1, a) + (DENOMINATOR // 3) * a
+    y = (x * b - 1) // a
+    assert x * b - y * a == 1
+    table = []
+    for total, cases in ((a, x), (b, y)):
+        most, rest = divmod(cases, total - 1)
+        assert rest <= DENOMINATOR
+        table.append([[most, DENOMINATOR - most], [rest, DENOMINATOR - rest]])
+    document = bare(table, [[a - 1, 1], [b - 1, 1]], privacy=NOMINAL, epsilon=epsilon)
+    only_reason(verdict_on(document, tmp_path), "privacy is not proved for output ")
+
+
 @pytest.mark.parametrize("privacy", [NOMINAL, CHI2, G_TEST], ids=["nominal", "chi2", "g"])
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_the_one_triple_that_fails_is_found_wherever_it_stands(tmp_path, order, privacy):

@@ -211,7 +211,7 @@ def exact_costs(matrix, distortion):
 @pytest.mark.parametrize("order", [None, *LAMBDAS])
 @pytest.mark.parametrize("constant", [False, True])
 def test_no_objective_is_below_what_its_eta_proves(order, constant):
-    """Costs are all equal if neither table nor distortion depends on the value: then they are the objective."""
+    """Where neither table nor distortion depends on the value, all costs are one number, the objective."""
     for seed in range(12):
         sets = "NUNP" if order is None else "RUNP"
         problem = a_problem(sets, order or 0.0, counts=counts_of(seed))
@@ -297,7 +297,7 @@ def test_no_constant_lower_bound_is_above_what_its_distribution_proves():
             assert exact * (1 - arb(1e-12)) <= arb(float(found)) <= exact
 
 
-def test_above_level_700_a_lower_bound_weighs_no_constraint():
+def test_above_level_700_a_lower_bound_is_no_better_for_its_constraints():
     """At level 800 the best cost is below 1e300·e^-800; these multipliers would prove 5e-5 at level 700.
 
     Each secret shows one value, so with a = P(0|s1), b = P(0|s2) the cost is 1e300·((1 − a)/2 + b/2).
