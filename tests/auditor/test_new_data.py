@@ -323,3 +323,11 @@ def test_other_mistakes_are_told_in_one_sentence():
         rldp.audit(designed(), rldp.Sample(COUNTS), alpha=0)
     with pytest.raises(rldp.InvalidArgument, match="distortion must be 'squared'"):
         rldp.audit(designed(), rldp.Sample(COUNTS), distortion="cubed")
+
+
+def test_a_protocol_is_sound_only_if_the_upper_bound_on_its_leakage_is_small_enough():
+    found = rldp.audit(designed(), rldp.Sample(COUNTS))
+    assert found.sound
+    for upper, sound in ((0.5, True), (0.500001, False)):
+        worst = replace(found.worst, lower=0.499999, upper=upper)
+        assert replace(found, worst=worst).sound is sound
