@@ -400,6 +400,12 @@ def test_a_sample_is_wanted(no_work, sample, kind):
             "matrix must have three axes (secrets, values, outputs), got shape (1, 1, 0)",
         ),
         ("negative", [[[-1, 2]]], VALUE, "matrix must hold probabilities, got a negative number or NaN"),
+        (
+            "a hair below",
+            [[[-1e-12, 1]]],
+            VALUE,
+            "matrix must hold probabilities, got a negative number or NaN",
+        ),
         ("NaN", [[[NAN, 1]]], VALUE, "matrix must hold probabilities, got a negative number or NaN"),
         ("infinity", [[[INF, 0]]], VALUE, "matrix must have rows that sum to one, got a row off by inf"),
         ("too much", [[[0.5, 0.6]]], VALUE, "matrix must have rows that sum to one, got a row off by 0.1"),

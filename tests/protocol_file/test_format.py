@@ -81,3 +81,16 @@ def test_the_estimate_has_no_size(tree, extra):
     changed["guarantee"]["privacy"] = {"kind": "nominal"} | extra
     with pytest.raises(rldp.ProtocolFileError, match="is not a key of this format"):
         parsed(json.dumps(changed).encode())
+
+
+def test_a_file_has_the_first_version_that_knows_its_promise(tree):
+    """An older reader must not take a new promise for one that it knows, and equal claims make equal files."""
+    sample = rldp.Sample([[9, 3], [2, 8]])
+    newer = json.loads(rldp.design(sample, 1.0, privacy=rldp.AllDistributions()).protocol.to_json())
+    assert tree["version"] < newer["version"]
+    for claimed, other in ((tree, newer), (newer, tree)):
+        assert parsed(json.dumps(claimed).encode())
+        with pytest.raises(
+            rldp.ProtocolFileError, match=f"its version must be {claimed['version']} for what"
+        ):
+            parsed(json.dumps(claimed | {"version": other["version"]}).encode())
