@@ -84,7 +84,7 @@ def test_the_estimate_has_no_size(tree, extra):
 
 
 def test_a_file_has_the_first_version_that_knows_its_promise(tree):
-    """An older reader must not take a new promise for one that it knows, and equal claims make equal files."""
+    """An older reader must not take a new promise for one that it knows; equal claims make equal files."""
     sample = rldp.Sample([[9, 3], [2, 8]])
     newer = json.loads(rldp.design(sample, 1.0, privacy=rldp.AllDistributions()).protocol.to_json())
     assert tree["version"] < newer["version"]
