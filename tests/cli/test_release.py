@@ -248,6 +248,16 @@ def test_a_protocol_can_come_through_a_pipe(proved, folder):
 # What is written
 
 
+@pytest.mark.parametrize("count", [2, 5])
+def test_there_may_be_fewer_or_more_outputs_than_values(command, folder, count):
+    """Without chance: secret i and value j give output i + j, counted around."""
+    matrix = np.eye(count)[np.add.outer(np.arange(2), np.arange(3)) % count]
+    rldp.Protocol(matrix, ["f", "m"], [10, 20, 30], [f"y{i}" for i in range(count)]).save("protocol.json")
+    assert command()[0] == 0
+    expected = [f"y{place % count}" for place in (0, 1, 3)]  # (f, 10), (m, 10), (m, 30)
+    assert (folder / "out.csv").read_text().replace('"', "").split() == ["age", *expected]
+
+
 def test_only_the_released_column_is_written(command, folder):
     assert command() == (0, "3 rows released (nothing proved), written to out.csv\n", "")
     assert (folder / "out.csv").read_text() == "age\n10\n20\n10\n"
