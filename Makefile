@@ -12,6 +12,10 @@
 # make oldest   numerical tests with the lowest versions that pyproject.toml allows
 # make pythons  numerical tests under each Python that pyproject.toml names and that is at hand
 # They run some cases of each test, so that all three take about three minutes on two cores; CASES=1000 runs all.
+#
+# Before a release:
+# make faults  plant the faults of tests/faults.toml, one at a time, and see that the tests notice each
+# make mutations  ten thousand changed protocol files, of which the judge must accept none that claims what is false
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,7 +28,7 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/test_beliefs.py tests/test_measures.py tests/test_sets.py
 
-.PHONY: demo test quick kernels oldest pythons check format bench reproduction clean
+.PHONY: demo test quick kernels oldest pythons faults mutations check format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -58,6 +62,12 @@ pythons: $(VENV)/.dev
 .PHONY: numerical
 numerical: $(VENV)/.dev
 	$(BIN)/pytest $(NUMERICAL)
+
+faults: $(VENV)/.dev
+	$(BIN)/python tools/faults.py --jobs $(JOBS)
+
+mutations: $(VENV)/.dev
+	RLDP_MUTATED_FILES=10000 $(BIN)/pytest -n $(JOBS) tests/judge/test_mutations.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

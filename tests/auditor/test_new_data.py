@@ -323,3 +323,19 @@ def test_other_mistakes_are_told_in_one_sentence():
         rldp.audit(designed(), rldp.Sample(COUNTS), alpha=0)
     with pytest.raises(rldp.InvalidArgument, match="distortion must be 'squared'"):
         rldp.audit(designed(), rldp.Sample(COUNTS), distortion="cubed")
+
+
+def test_a_protocol_is_sound_only_if_the_upper_bound_on_its_leakage_is_small_enough():
+    found = rldp.audit(designed(), rldp.Sample(COUNTS))
+    assert found.sound
+    for upper, sound in ((0.5, True), (0.500001, False)):
+        worst = replace(found.worst, lower=0.499999, upper=upper)
+        assert replace(found, worst=worst).sound is sound
+
+
+def test_new_data_that_leak_more_than_was_promised_are_not_private():
+    found = rldp.audit(designed(), rldp.Sample(COUNTS))
+    for leakage, private in ((0.0, True), (0.5, True), (0.5 + 1e-9, False), (0.7, False), (math.inf, False)):
+        assert replace(found, leakage=leakage).private is private
+    for distortion, useful in ((1.0, True), (1.0 + 1e-9, False), (1.7, False)):
+        assert replace(found, objective=1.0, distortion=distortion).useful is useful

@@ -192,3 +192,13 @@ def test_cells_with_a_large_mean_count(monkeypatch):
     kl_recursion._boxes.cache_clear()
     kl_recursion._laws.cache_clear()
     assert np.median(loose / usual) > 1.1
+
+
+def test_what_is_cut_off_a_tail_is_lost_probability():
+    grid = Grid(step=0.25, points=80, tilt=0.5, width=0.1, looseness=0.02, least=1e-3, cut=8.0)
+    x = grid.step * np.arange(80)
+    tails = np.stack([np.exp(-x), 0.3 * np.exp(-0.9 * x)]) * np.exp(grid.tilt * x)
+    kept, lost = kl_recursion._trimmed(grid, tails, 0.01)
+    cut_off = (tails * np.exp(-grid.tilt * x))[:, kept.shape[1] :]
+    assert 0 < cut_off.max() <= lost - 0.01
+    assert np.array_equal(kept, tails[:, : kept.shape[1]])

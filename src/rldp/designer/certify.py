@@ -54,8 +54,9 @@ class Solved:
     reason: NDArray[np.object_]
 
     def closes(self, gap: float) -> NDArray[np.bool_]:
-        """Which problems are solved to ``gap``."""
-        return np.asarray(self.objective - self.lower_bound <= gap * np.maximum(1, self.objective))
+        """Which problems are solved to ``gap``; none whose objective is infinite, where nothing is proved."""
+        small = self.objective - self.lower_bound <= gap * np.maximum(1, self.objective)
+        return np.asarray(small & np.isfinite(self.objective))
 
     def subset(self, index: NDArray[np.int64]) -> Solved:
         """The problems numbered ``index``."""

@@ -30,12 +30,22 @@ __all__ = [
 ]
 
 _UNIT = 2.0**-52
+_LARGEST_EXPONENT = 700.0
 _RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α near 1
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
     """e^ε rounded down, and finite: what holds with it holds with e^ε."""
-    return np.exp(np.minimum(problem.epsilon, 700)) * (1 - 4 * _UNIT)
+    return np.exp(np.minimum(problem.epsilon, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
+
+
+def _large_e(problem: DesignProblem) -> Floats:
+    """e^ε rounded up: what is private with e^ε is private with it.
+
+    Above 700 it stays finite. There a constraint raises a bound by less than 1e-300 of the distortions, which
+    is nothing beside the rounding that a lower bound takes off.
+    """
+    return np.exp(np.minimum(problem.epsilon, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
@@ -158,7 +168,7 @@ def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """A distortion that no private protocol beats, rounded down: (K,)."""
     secrets, values = problem.counts.shape[1:]
     pairs = ordered_pairs(secrets)
-    e = np.exp(np.minimum(problem.epsilon, 700)) * (1 + 4 * _UNIT)
+    e = _large_e(problem)
     sign = np.stack([np.ones_like(e), -e], axis=1)
     weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
     weighted = weighted.reshape(*weighted.shape[:2], -1, values)
