@@ -107,7 +107,8 @@ def ratios(rows: Mapping[str, Mapping[str, float]]) -> Figure:
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.invert_yaxis()
     axes.grid(axis="y", linewidth=0.3)
-    ticks = [0.03, 0.1, 0.3, 1, 3, 10]
+    axes.set_axisbelow(True)
+    ticks = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     _finish(axes, "distortion under the truth, over that of the joint χ² set", "")

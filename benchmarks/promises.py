@@ -32,6 +32,7 @@ PAGE, RECORD = DOCS / "promises.md", DOCS / "promises.json"
 
 EPSILON, ALPHA = 0.5, 0.05
 GAP = 1e-4
+_NEGLIGIBLE = 1e-3  # distortions about as large as the gap
 
 Truths = Callable[[np.random.Generator, int, tuple[int, int]], np.ndarray]
 
@@ -122,7 +123,7 @@ def main() -> None:
                 _save(record, options.record)
     _save(record, options.record)
     if options.page:
-        _write_page(record)
+        _write_page(_ordered(record))
 
 
 def _write_page(record: dict) -> None:
@@ -144,11 +145,14 @@ def _options() -> argparse.Namespace:
 
 
 def _save(record: dict, path: Path) -> None:
-    """Cases in the order of the list, whatever order they were computed in."""
-    names = [case.name for case in CASES if case.name in record]
-    text = json.dumps({name: record[name] for name in names}, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(_ordered(record), ensure_ascii=False, indent=1) + "\n"
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def _ordered(record: dict) -> dict:
+    """Cases in the order of the list, whatever order they were computed in."""
+    return {case.name: record[case.name] for case in CASES if case.name in record}
 
 
 def _measured(case: Case, promise: str, device: str | None) -> dict[str, float]:
@@ -201,7 +205,9 @@ def _rows(record: dict, what: str) -> Iterator[list[str]]:
 def _cell(row: dict | None, what: str, truths: int) -> str:
     if row is None:
         return "–"
-    return f"{row['distortion']:.3g}" if what == "distortion" else f"{row['fails'] / truths:.3f}"
+    if what == "fails":
+        return f"{row['fails'] / truths:.3f}"
+    return f"{row['distortion']:.3g}" if row["distortion"] >= _NEGLIGIBLE else f"< {_NEGLIGIBLE:g}"
 
 
 def ratios(record: dict) -> dict[str, dict[str, float]]:
@@ -213,7 +219,7 @@ def ratios(record: dict) -> dict[str, dict[str, float]]:
             if promise != "chi2"
         }
         for name, entry in record.items()
-        if "chi2" in entry["promises"]
+        if entry["promises"].get("chi2", {}).get("distortion", 0.0) >= _NEGLIGIBLE
     }
 
 
