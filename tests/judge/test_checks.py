@@ -607,7 +607,8 @@ def test_the_verdict_can_be_quoted(protocol):
     for what, assumption in zip(("privacy", "utility"), verdict.assumptions[1:3], strict=True):
         assert assumption == (
             f"For {what}, that distribution is in the set. Over the draw of the sample this has probability "
-            "0.95 in the limit of many rows, and may have less at this number."
+            "0.95 in the limit of many rows, and may have less at this number. Here 4 of 6 cells were seen "
+            "fewer than 5 times, and it can be far less."
         )
     assert str(verdict).splitlines()[0] == "Proved:"
     for what, sentence in zip(("privacy", "utility"), verdict.not_promised, strict=False):
