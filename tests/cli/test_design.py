@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -288,6 +289,63 @@ def test_an_interruption_is_exit_code_130(rldp_command, tmp_path, monkeypatch):
     assert not (tmp_path / "protocol.json").exists()
 
 
+# Other promises
+
+
+@pytest.mark.usefixtures("dense")
+def test_a_design_shows_what_other_promises_would_cost_and_names_the_cheapest(rldp_command, tmp_path):
+    code, out, err = rldp_command(*DESIGN, "--others")
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    rows = ("all every", "pairs a set", "▸ chi2 a set", "credible all", "nominal the")
+    places = [words.index(row) for row in rows]
+    assert places == sorted(places)
+    assert re.search(r"--privacy credible promises 0\.\d+ instead of 0\.\d+\. It is another promise", words)
+    assert isinstance(rldp.load(tmp_path / "protocol.json").guarantee.privacy, rldp.PowerDivergence)
+
+
+@pytest.mark.usefixtures("dense")
+def test_other_promises_are_not_tried_if_nobody_wants_them_or_the_design_took_long(rldp_command, monkeypatch):
+    assert "another promise" not in rldp_command(*DESIGN, "--no-others")[1]
+    monkeypatch.setattr(cli.design, "_QUICK", 0.0)
+    assert "another promise" not in rldp_command(*DESIGN)[1]
+
+
+@pytest.mark.usefixtures("dense")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pairs", rldp.Pairs(0.1)),
+        ("all", rldp.AllDistributions()),
+        ("credible", rldp.Credible(0.1, prior=2.0)),
+    ],
+)
+def test_every_promise_can_be_designed_written_and_verified(rldp_command, tmp_path, name, expected):
+    code, out, _ = rldp_command(*DESIGN, "--privacy", name, "--alpha", "0.1", "--prior", "2", "--no-others")
+    assert code == 0
+    found = rldp.load(tmp_path / "protocol.json").guarantee.privacy
+    assert type(found) is type(expected)
+    assert getattr(found, "alpha", None) == getattr(expected, "alpha", None)
+    assert getattr(found, "prior", None) == getattr(expected, "prior", None)
+    code, out, _ = rldp_command("verify", "protocol.json")
+    assert code == 0
+    assert "Not promised:" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--privacy", "credible", "--prior", "0"], "prior must be greater than 0, got 0.0"),
+        (["--privacy", "credible", "--alpha", "1"], "alpha must lie strictly between 0 and 1, got 1.0"),
+        (["--privacy", "pairs", "--alpha", "0"], "alpha must lie strictly between 0 and 1, got 0.0"),
+    ],
+)
+def test_a_promise_that_makes_no_sense_is_refused_in_a_line(rldp_command, options, message):
+    code, _, err = rldp_command(*DESIGN, *options)
+    assert code == 1
+    assert one_line(err) == message
+
+
 # The demonstration
 
 
@@ -297,6 +355,7 @@ def test_the_demonstration_shows_the_four_problems_and_the_next_step(rldp_comman
     assert all(f"│ {problem}" in out for problem in ("NUNP", "RUNP", "NURP", "RURP"))
     assert "2000 rows" in out
     assert "The RURP protocol:" in out
+    assert all(f"   {name} " in out for name in ("all", "pairs", "chi2", "credible", "nominal"))
     words = " ".join(out.split())
     assert "RU and NU say whether the promised distortion holds for every distribution of the set or" in words
     assert "letter pair" not in words

@@ -39,8 +39,8 @@ PROMISES: dict[str, Callable[[float, float], UncertaintySet]] = {
 
 MEANINGS = {
     "all": "every distribution; needs no sample",
-    "pairs": "one set for each pair of secrets, valid at every n",
-    "chi2": "one set for the whole table, valid for large n",
+    "pairs": "a set for each pair of secrets, valid at any n",
+    "chi2": "a set for the whole table, valid for large n",
     "cr": "the same, by Cressie and Read's test",
     "g": "the same, by the G-test",
     "credible": "all but a posterior probability of alpha",

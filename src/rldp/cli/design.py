@@ -124,7 +124,6 @@ def design(
         )
     designed.protocol.save(output)
     terminal.console().print(terminal.summary(designed))
-    terminal.say(f"written to {output}")
     names = _others(privacy, designed, others)
     if names:
         with progress("Trying other promises"), warnings.catch_warnings():
@@ -142,6 +141,7 @@ def design(
                 )
             )
         terminal.console().print(terminal.ladder([*found, Rung.of(privacy.value, designed)], privacy.value))
+    terminal.say(f"written to {output}")
 
 
 def _others(chosen: PrivacyName, designed: rldp.Design, asked: bool | None) -> list[str]:

@@ -20,6 +20,7 @@ from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
+from rldp.measures import distortion
 from rldp.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -104,15 +105,18 @@ def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
     """What the same ε costs under several promises, and the cheapest that promises something."""
     ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
     table = Table(
-        title="Distortion at the same ε under other promises", title_justify="left", box=SIMPLE_HEAD
+        title="Distortion at the same ε, by what is promised of privacy",
+        title_justify="left",
+        box=SIMPLE_HEAD,
     )
     for heading in ("privacy", "holds for"):
         table.add_column(heading)
-    for heading in ("promised", "estimate"):
+    promised = any(rung.design.problem.startswith("RU") for rung in rungs)
+    for heading in ("promised", "estimate") if promised else ("distortion",):
         table.add_column(heading, justify="right")
     for rung in ordered:
         style = "bold" if rung.name == chosen else ""
-        numbers = f"{rung.design.objective:.4g}", f"{rung.estimate:.4g}"
+        numbers = [f"{rung.design.objective:.4g}", f"{rung.estimate:.4g}"][: 1 + promised]
         mark = "▸ " if rung.name == chosen else "  "
         table.add_row(mark + rung.name, MEANINGS[rung.name], *numbers, style=style)
     return Group(Text(), table, *map(Text, _cheaper(ordered, chosen)))
@@ -140,7 +144,8 @@ def summary(designed: Design) -> Table:
         "problem": designed.problem,
         "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
         "privacy": guarantee.promise,
-        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
+        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}; "
+        f"{distortion(designed.protocol, sample.distribution):.6g} under the estimate",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
         "a constant": f"an output that ignores the data has {designed.constant_objective:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",
