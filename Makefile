@@ -4,6 +4,7 @@
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
+# make promises  what every promise costs, written to docs/promises.md; goes on where it was stopped
 # make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
 #
 # The same results everywhere:
@@ -11,6 +12,10 @@
 # make oldest   numerical tests with the lowest versions that pyproject.toml allows
 # make pythons  numerical tests under each Python that pyproject.toml names and that is at hand
 # They run two cases of each test, so that all three take about three minutes on two cores.
+#
+# Before a release:
+# make faults  plant the faults of tests/faults.toml, one at a time, and see that the tests notice each
+# make mutations  ten thousand changed protocol files, of which the judge must accept none that claims what is false
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,7 +28,7 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/test_beliefs.py tests/test_measures.py tests/test_sets.py
 
-.PHONY: demo test quick kernels oldest pythons check format bench reproduction clean
+.PHONY: demo test quick kernels oldest pythons faults mutations check format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -58,6 +63,12 @@ pythons: $(VENV)/.dev
 numerical: $(VENV)/.dev
 	$(BIN)/pytest $(NUMERICAL)
 
+faults: $(VENV)/.dev
+	$(BIN)/python tools/faults.py --jobs $(JOBS)
+
+mutations: $(VENV)/.dev
+	RLDP_MUTATED_FILES=10000 $(BIN)/pytest -n $(JOBS) tests/judge/test_mutations.py
+
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -74,10 +85,15 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/rivals.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/large.py
+	$(BIN)/python benchmarks/credible.py
 	$(BIN)/python benchmarks/release.py
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
+
+.PHONY: promises
+promises: $(VENV)/.dev
+	$(BIN)/python benchmarks/promises.py
 
 .PHONY: dist
 dist: $(VENV)/.dist

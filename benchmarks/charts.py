@@ -86,6 +86,36 @@ def quality(points: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
     return figure
 
 
+PROMISES = {
+    "nominal": ("#b0b0b0", "x"),
+    "credible": ("#008080", "o"),
+    "pairs": ("#2060c0", "D"),
+    "all": ("#c04000", "s"),
+}
+"""A colour and a marker for each promise but the one that all are compared with."""
+
+
+def ratios(rows: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Distortion over that of the joint set: a row for each case, a marker for each promise."""
+    figure, ((axes,),) = _figure(1, 1, (7.5, 0.27 * len(rows) + 1.4))
+    axes.set_xscale("log")
+    axes.axvline(1.0, color="0.6", linewidth=0.8, zorder=0)
+    for name, (colour, marker) in PROMISES.items():
+        found = [(row[name], place) for place, row in enumerate(rows.values()) if name in row]
+        if found:
+            axes.scatter(*zip(*found, strict=True), s=26, marker=marker, color=colour, label=name)
+    axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
+    axes.invert_yaxis()
+    axes.grid(axis="y", linewidth=0.3)
+    axes.set_axisbelow(True)
+    ticks = [0.01, 0.03, 0.1, 0.3, 1, 3, 10]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    _finish(axes, "distortion under the truth, over that of the joint χ² set", "")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
+    return figure
+
+
 def sweeps(panels: Sequence[Panel], y_label: str) -> Figure:
     """Four panels, two by two, logarithmic both ways."""
     figure, grid = _figure(2, 2, (9.0, 6.4))

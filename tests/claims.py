@@ -6,6 +6,9 @@ given cost is P̂_{u|s} (η − v_u)^{−1/(1+λ)} up to scale, with the rest on
 number per secret to find, such that the next grain of budget gains as much in either. What comes out is a
 joint distribution whose divergence is evaluated by the definition, so a claim that it breaks is false,
 however it was found. The search is in floats, what it finds is evaluated in 40 digits.
+
+Posterior probabilities are counted with draws of their own; radii of pairs are held against exact tails under
+some distributions.
 """
 
 import json
@@ -13,14 +16,21 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
+import numpy as np
 from mpmath import gammainc, mp, mpf, workdps
 from scipy.optimize import brentq
+from scipy.special import chdtri
+
+from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
 
 DENOMINATOR = 2**52
 DIGITS = 40
 HAIR = mpf(10) ** -28
+DRAWS, CHANCE = 200_000, 1e-9
+SLACK = math.sqrt(math.log(1 / CHANCE) / (2 * DRAWS))  # Hoeffding
+ENUMERABLE = 40
 
 
 # Sets
@@ -261,7 +271,8 @@ class File:
         self.epsilon = math.inf if claim["epsilon"] == "infinity" else claim["epsilon"]
         self.proof = claim["certificate"]
         assert tree["format"] == "rldp-protocol"
-        assert tree["version"] == 1
+        kinds = {claim[name]["kind"] for name in ("privacy", "utility")}
+        assert tree["version"] == (2 if kinds & {"credible", "pairs", "all"} else 1)
         assert tree["denominator"] == DENOMINATOR
         for names in (tree["secrets"], tree["values"], tree["outputs"]):
             assert len(set(names)) == len(names) > 0
@@ -276,6 +287,31 @@ class File:
         claim = self.claim[name]
         fields = (claim.get(key) for key in ("lambda", "alpha", "radius"))
         return set_of(claim["kind"], *fields, self.n, self.secrets * self.values)
+
+    def pair_region(self, s1, s2):
+        """The set of the conditionals of two secrets."""
+        claim = self.claim["privacy"]
+        if claim["kind"] == "all":
+            return Set(mpf(0), mpf("inf"))
+        if claim["kind"] == "pairs":
+            place = list(combinations(range(self.secrets), 2)).index((min(s1, s2), max(s1, s2)))
+            return Set(mpf(0), mpf(claim["radii"][place]) / self.n)
+        return self.region("privacy")
+
+    def contains(self, s1, s2, r1, r2):
+        """Whether conditionals of two secrets belong to the claim."""
+        kind, region = self.claim["privacy"]["kind"], self.pair_region(s1, s2)
+        if kind == "all":
+            return True
+        if kind == "pairs":
+            masses = [mpf(sum(self.counts[s])) / self.n for s in (s1, s2)]
+            spent = [
+                m * divergence(self.estimate(s), r, 0)
+                for m, s, r in zip(masses, (s1, s2), (r1, r2), strict=True)
+                if m
+            ]
+            return sum(spent, mpf(0)) <= region.radius * (1 + HAIR)
+        return in_set(region, self.counts, joint_of(region, self.counts, {s1: r1, s2: r2}))
 
     @property
     def problem(self):
@@ -294,10 +330,10 @@ class File:
 
     def privacy_excess(self, y, s1, s2):
         """P(y|s1) − e^ε P(y|s2) under about the worst member of the set; None where there is no claim."""
-        region, e = self.region("privacy"), mp.exp(self.epsilon)
+        kind, region, e = self.claim["privacy"]["kind"], self.pair_region(s1, s2), mp.exp(self.epsilon)
         x1, x2 = ([mpf(row[y]) / DENOMINATOR for row in self.k[s]] for s in (s1, s2))
-        masses = [mpf(sum(self.counts[s])) / self.n for s in (s1, s2)]
-        if region.radius == 0:
+        masses = [mpf(0 if kind == "all" else sum(self.counts[s])) / self.n for s in (s1, s2)]
+        if region.radius == 0 and kind != "pairs":
             if 0 in masses:
                 return None
             terms = [
@@ -315,8 +351,7 @@ class File:
             return mpf(0)
         groups = [(masses[0], self.estimate(s1), x1), (masses[1], self.estimate(s2), [-e * x for x in x2])]
         r1, r2 = worst(region, groups)
-        joint = joint_of(region, self.counts, {s1: r1, s2: r2})
-        assert in_set(region, self.counts, joint)
+        assert self.contains(s1, s2, r1, r2)
         return _dot(r1, x1) - e * _dot(r2, x2)
 
     def failing_triples(self):
@@ -348,11 +383,13 @@ class File:
     def proved_lower_bound(self):
         """The bound that the certificate proves, by weak duality; None if a witness is not one."""
         with workdps(DIGITS):
-            region, proof, distortion = self.region("privacy"), self.proof, self.claim["distortion"]
+            proof, distortion = self.proof, self.claim["distortion"]
+            pairs = permutations(range(self.secrets), 2)
+            wide = self.secrets > 1 and all(self.pair_region(*pair).radius > 0 for pair in pairs)
             distribution = self._witness_distribution()
             if distribution is None:
                 return None
-            if proof["multipliers"] is None and self.epsilon == 0 and region.radius > 0 and self.secrets > 1:
+            if proof["multipliers"] is None and self.epsilon == 0 and wide:
                 masses = [sum(column) for column in zip(*distribution, strict=True)]
                 return min(_dot(masses, [row[y] for row in distortion]) for y in range(self.outputs))
             cost = [
@@ -385,8 +422,9 @@ class File:
         return joint if in_set(region, self.counts, joint) else None
 
     def _witness_members(self, y, t, s1, s2):
-        region, given = self.region("privacy"), self.proof["members"]
-        seen = [any(self.counts[s]) for s in (s1, s2)]
+        region, given = self.pair_region(s1, s2), self.proof["members"]
+        everything = self.claim["privacy"]["kind"] == "all"
+        seen = [any(self.counts[s]) and not everything for s in (s1, s2)]
         if region.radius == 0 and not all(seen):
             return None
         if given is None:
@@ -396,13 +434,69 @@ class File:
         if min(sums) <= 0 or any(r < 0 for member in given[y][t] for r in member):
             return None
         members = [[mpf(r) / total for r in member] for member, total in zip(given[y][t], sums, strict=True)]
-        joint = joint_of(region, self.counts, dict(zip((s1, s2), members, strict=True)))
-        return members if in_set(region, self.counts, joint) else None
+        return members if self.contains(s1, s2, *members) else None
+
+    def risks_hold(self):
+        """Whether the posterior probabilities are at most what is claimed, as far as draws can tell."""
+        found = {"privacy": self._share_not_private, "utility": self._share_exceeded}
+        return all(
+            found[name](self._drawn(self.claim[name]["prior"])) <= self.claim[name]["alpha"] + SLACK
+            for name in found
+            if self.claim[name]["kind"] == "credible"
+        )
+
+    def _drawn(self, prior):
+        """Joint distributions from the posterior: (|S|, |U|, draws), up to a factor for each draw."""
+        rng = np.random.default_rng(len(self.problem))
+        shapes = np.maximum(np.array(self.counts, dtype=float) + prior, 1e-300)[:, :, None]
+        size = (self.secrets, self.values, DRAWS)
+        logs = np.log(rng.gamma(shapes + 1, size=size)) + np.log1p(-rng.random(size)) / shapes
+        return np.exp(logs - logs.max(axis=(0, 1))), np.exp(logs - logs.max(axis=1, keepdims=True))
+
+    def _share_not_private(self, drawn):
+        if math.isinf(self.epsilon):
+            return 0.0
+        table = np.array(self.k) / DENOMINATOR
+        given = np.einsum("suy,sum->sym", table, drawn[1]) / drawn[1].sum(axis=1)[:, None]
+        limit = math.exp(min(self.epsilon, 700)) * (1 + 1e-12) * given.min(axis=0)
+        return float((given.max(axis=0) > limit).any(axis=0).mean())
+
+    def _share_exceeded(self, drawn):
+        costs = np.einsum("suy,uy->su", np.array(self.k) / DENOMINATOR, np.array(self.claim["distortion"]))
+        spent = np.einsum("su,sum->m", costs, drawn[0]) / drawn[0].sum(axis=(0, 1))
+        return float((spent > self.claim["objective"] * (1 + 1e-12)).mean())
+
+    def radii_hold(self):
+        """Whether no distribution of some has a larger tail than the level of its pair."""
+        claim = self.claim["privacy"]
+        if claim["kind"] != "pairs" or self.values == 1:
+            return True
+        level = claim["alpha"] / max(math.comb(self.secrets, 2), 1)
+        rows = [sum(row) for row in self.counts]
+        pairs = zip(combinations(rows, 2), claim["radii"], strict=True)
+        return all(largest_tail(*sorted(sizes), self.values, x) <= level * (1 + 1e-9) for sizes, x in pairs)
 
     def lower_bound_holds(self):
         """Whether the file proves it (0 needs no proof)."""
         proved = self.proved_lower_bound() if self.claim["lower_bound"] > 0 else mpf(0)
         return proved is not None and proved >= self.claim["lower_bound"] - HAIR * abs(proved)
+
+
+@cache
+def largest_tail(n1, n2, cells, x):
+    """The largest Pr(n₁KL₁ + n₂KL₂ ≥ x) among some distributions; a guess where there are many rows."""
+    if n2 == 0:
+        return 0.0 if x > 0 else 1.0
+    if max(math.comb(n + cells - 1, cells - 1) for n in (n1, n2)) > 1000 or n2 > ENUMERABLE:
+        freedom = (cells - 1) * (1 + (n1 > 0))
+        return 1.0 if x < 0.9 * chdtri(freedom, 0.9) / 2 else 0.0
+    counts = [outcomes(n, cells) for n in (n1, n2)]
+    candidates, found = distributions(cells, 6, seed=1), 0.0
+    for p, q in product(candidates, candidates):
+        values = np.add.outer(statistic(counts[0], p), statistic(counts[1], q)).ravel()
+        weights = np.outer(probabilities(counts[0], p), probabilities(counts[1], q)).ravel()
+        found = max(found, float(exact_tail(values, weights, np.array([x]))[0]))
+    return found
 
 
 def _dot(one, other):

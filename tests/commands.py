@@ -49,7 +49,7 @@ def python(code, *, without=()):
     """
     code = _MISSING.format(list(without)) + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-W", "ignore:the table is sparse", "-c", code],
         capture_output=True,
         text=True,
         timeout=60,

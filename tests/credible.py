@@ -6,6 +6,9 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaincinv
 from scipy.stats import binom
 
+from rldp.theory.dirichlet import conditional_blocks
+from rldp.theory.posterior import failures
+
 CHANCE = 1e-7  # of a correct program to fail one comparison
 
 _STEPS = 20_000
@@ -53,3 +56,14 @@ def assert_law(values, cdf, low=-np.inf, high=np.inf):
 
 PUBLISH = np.tile(np.eye(2), (2, 1, 1))
 """The protocol that publishes a value of two as it is."""
+
+
+def count_failures(matrices, epsilon, counts, *, prior, draws, seed, common=False):
+    """Under how many draws each of K protocols is not private, each with its own sample (K, |S|, |U|)."""
+    levels = np.broadcast_to(np.asarray(epsilon, dtype=float), (len(matrices),))
+    found = np.zeros(len(matrices), dtype=np.int64)
+    for k, table in enumerate(counts):
+        options = {"prior": prior, "draws": draws, "seed": seed, "stream": 0 if common else k}
+        for block in conditional_blocks(table, **options):
+            found[k] += failures(matrices[k : k + 1], levels[k], block)[0]
+    return found

@@ -348,3 +348,75 @@ def best_distortion_by_cutting_planes(
         if worst <= tolerance:
             return float(bound)
     raise AssertionError(f"cutting planes are still violated by {worst:g} after {rounds} rounds")
+
+
+@dataclass(frozen=True)
+class PairSets:
+    """A set of its own for each pair of secrets, {n₁KL(P̂₁‖P₁) + n₂KL(P̂₂‖P₂) ≤ x}, to be searched directly.
+
+    KL(P̂‖P) is that of the secrets and the P̂_s-weighted ones of the conditionals. So the joint distributions
+    with n·KL(P̂‖P) ≤ x have just these conditionals of the pair: the others can be left at their estimates.
+    """
+
+    counts: np.ndarray
+    radii: dict[tuple[int, int], float]
+
+    def _of(self, first: int, second: int) -> JointSet:
+        radius = self.radii[min(first, second), max(first, second)]
+        return JointSet(self.counts, 0.0, radius / self.counts.sum())
+
+    def largest_difference(self, first: int, second: int, a: np.ndarray, b: np.ndarray) -> Maximum:
+        return self._of(first, second).largest_difference(first, second, a, b)
+
+    def largest_log_ratio(self, first: int, second: int, a: np.ndarray, b: np.ndarray) -> Maximum:
+        return self._of(first, second).largest_log_ratio(first, second, a, b)
+
+    def assert_holds(self, joint: np.ndarray) -> None:
+        """``joint`` lies in the sets of all pairs of secrets that it gives mass to."""
+        spent = {}
+        for secret, (row, p) in enumerate(zip(self.counts, joint, strict=True)):
+            if p.sum() > 0:
+                seen = row > 0
+                spent[secret] = float(row[seen] @ np.log(row[seen] / row.sum() / (p[seen] / p.sum())))
+        for (first, second), radius in self.radii.items():
+            if first in spent and second in spent:
+                assert spent[first] + spent[second] <= radius * (1 + 1e-12)
+
+
+@dataclass(frozen=True)
+class Everything:
+    """Every distribution: what hurts most are point masses."""
+
+    shape: tuple[int, int]
+
+    def largest_difference(self, first: int, second: int, a: np.ndarray, b: np.ndarray) -> Maximum:
+        joint = np.full(self.shape, 1.0)
+        joint[first], joint[second] = 0.0, 0.0
+        joint[first, a.argmax()], joint[second, b.argmin()] = 1.0, 1.0
+        return Maximum(float(a.max() - b.min()), joint / joint.sum())
+
+
+def best_distortion_for_every_distribution(
+    weights: np.ndarray, epsilon: float, distortion: np.ndarray
+) -> float:
+    """Smallest Σ w d Q with Q[s1,u1,y] ≤ e^ε Q[s2,u2,y] for all s1 ≠ s2, u1, u2, y: the program as it is."""
+    secrets, values = weights.shape
+    outputs = distortion.shape[1]
+    index = np.arange(secrets * values * outputs).reshape(secrets, values, outputs)
+    rows = []
+    for s1, s2 in permutations(range(secrets), 2):
+        for u1 in range(values):
+            for u2 in range(values):
+                for y in range(outputs):
+                    row = np.zeros(index.size)
+                    row[index[s1, u1, y]], row[index[s2, u2, y]] = 1.0, -math.exp(epsilon)
+                    rows.append(row)
+    program = linprog(
+        (weights[:, :, None] * distortion).ravel(),
+        A_ub=np.array(rows) if rows else None,
+        b_ub=np.zeros(len(rows)) if rows else None,
+        A_eq=np.kron(np.eye(weights.size), np.ones(outputs)),
+        b_eq=np.ones(weights.size),
+        bounds=(0, 1),
+    )
+    return float(program.fun)

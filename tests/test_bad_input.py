@@ -400,10 +400,22 @@ def test_a_sample_is_wanted(no_work, sample, kind):
             "matrix must have three axes (secrets, values, outputs), got shape (1, 1, 0)",
         ),
         ("negative", [[[-1, 2]]], VALUE, "matrix must hold probabilities, got a negative number or NaN"),
+        (
+            "a hair below",
+            [[[-1e-12, 1]]],
+            VALUE,
+            "matrix must hold probabilities, got a negative number or NaN",
+        ),
         ("NaN", [[[NAN, 1]]], VALUE, "matrix must hold probabilities, got a negative number or NaN"),
         ("infinity", [[[INF, 0]]], VALUE, "matrix must have rows that sum to one, got a row off by inf"),
         ("too much", [[[0.5, 0.6]]], VALUE, "matrix must have rows that sum to one, got a row off by 0.1"),
         ("too little", [[[0, 0]]], VALUE, "matrix must have rows that sum to one, got a row off by 1"),
+        (
+            "not quite",
+            [[[0.5, 0.49999]]],
+            VALUE,
+            "matrix must have rows that sum to one, got a row off by 1e-05",
+        ),
     ),
 )
 def test_matrices_that_are_no_protocol(matrix, error, message):

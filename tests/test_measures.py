@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import rldp
-from oracles import JointSet, largest_leakage, radius_of
+from oracles import JointSet, PairSets, largest_leakage, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, absolute
+from rldp.sets import Radius
+from rldp.theory.radii import pair_level, pair_radius
 
 pytestmark = pytest.mark.numerical
 
@@ -378,3 +380,103 @@ def test_a_secret_without_data_may_be_anyone_however_small_the_set(radius):
     ratios = [max(FLIP[1].max(axis=0) / outputs[i]) for i in (0, 1)]
     ratios += [max(outputs[i] / FLIP[1].min(axis=0)) for i in (0, 1)]
     assert found.lower == pytest.approx(math.log(max(ratios)), abs=1e-4)
+
+
+# --- over pairs, over everything, over what a search has found -----------------------------------------
+
+
+def pair_sets(counts, radii):
+    places = itertools.combinations(range(len(counts)), 2)
+    return PairSets(counts, dict(zip(places, radii, strict=True)))
+
+
+def given_pairs(radii):
+    return rldp.Pairs(radii=[Radius(x, "A1") for x in radii])
+
+
+@pytest.mark.parametrize("radii", [(1.0, 1.5, 1.2), (8.0, 0.3, 2.0)], ids=["alike", "far apart"])
+@pytest.mark.parametrize(
+    "counts", [SAMPLES["three secrets, zeros"], UNSEEN_SECRET], ids=["all seen", "a secret never seen"]
+)
+def test_worst_case_over_pairs_is_bracketed_and_shown_by_a_member_of_all_of_them(counts, radii):
+    protocol, sample = random_protocol(counts.shape, 11), rldp.Sample(counts)
+    sets, uncertainty = pair_sets(counts, radii), given_pairs(radii)
+    worst = rldp.worst_case(protocol, sample, uncertainty)
+    assert worst.lower <= worst.upper
+    assert worst.lower <= rldp.leakage(protocol, worst.distribution) <= worst.lower + 1e-12
+    sets.assert_holds(worst.distribution)
+    found = largest_leakage(sets, protocol.matrix)
+    assert worst.upper == pytest.approx(found, rel=1e-6)
+    assert worst.upper >= found * (1 - 1e-12)
+
+
+def test_worst_case_over_pairs_with_like_radii_is_sharp():
+    counts = SAMPLES["three secrets, zeros"]
+    protocol, sample = random_protocol(counts.shape, 12), rldp.Sample(counts)
+    lower, upper = rldp.worst_case_leakage(protocol, sample, given_pairs((1.0, 1.5, 1.2)))
+    assert upper - lower <= 1e-6
+
+
+def test_worst_case_over_pairs_uses_the_radii_that_are_proved():
+    sample = rldp.Sample([[9, 3, 1], [2, 8, 7], [30, 20, 50]])
+    rows = [(13, 17), (13, 100), (17, 100)]
+    radii = [pair_radius(n1, n2, 3, pair_level(0.05, 3)).value for n1, n2 in rows]
+    protocol = random_protocol((3, 3), 13)
+    assert rldp.worst_case_leakage(protocol, sample, rldp.Pairs()) == rldp.worst_case_leakage(
+        protocol, sample, given_pairs(radii)
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_worst_case_over_everything_is_the_largest_ratio_between_secrets(seed):
+    protocol, sample = random_protocol((3, 4), seed), rldp.Sample(np.ones((3, 4), dtype=int))
+    worst = rldp.worst_case(protocol, sample, rldp.AllDistributions())
+    matrix = protocol.matrix
+    expected, s1, s2, y = max(
+        (math.log(matrix[s1, u1, y] / matrix[s2, u2, y]), s1, s2, y)
+        for s1, s2 in itertools.permutations(range(3), 2)
+        for u1, u2, y in itertools.product(range(4), range(4), range(3))
+    )
+    assert worst.lower <= expected <= worst.upper
+    assert worst.upper - worst.lower <= 1e-13
+    assert (worst.secrets, worst.output) == ((s1, s2), y)
+    assert rldp.leakage(protocol, worst.distribution) == pytest.approx(expected, rel=1e-13)
+
+
+def test_over_everything_entries_of_one_secret_are_not_compared():
+    """Within a secret the ratio is 4; between the two it is at most 2.5."""
+    matrix = [[[0.8, 0.2], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]
+    lower, upper = rldp.worst_case_leakage(
+        rldp.Protocol(matrix), rldp.Sample([[1, 1], [1, 1]]), rldp.AllDistributions()
+    )
+    assert lower == pytest.approx(math.log(2.5), rel=1e-14)
+    assert upper == pytest.approx(math.log(2.5), rel=1e-14)
+
+
+def test_over_everything_an_output_that_one_cell_cannot_give_leaks_everything():
+    matrix = [[[0.5, 0.5], [1.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]]
+    worst = rldp.worst_case(rldp.Protocol(matrix), rldp.Sample([[50, 1], [50, 50]]), rldp.AllDistributions())
+    assert worst.lower == worst.upper == math.inf
+    assert worst.secrets == (1, 0)
+
+
+@pytest.mark.parametrize("uncertainty", [rldp.Pairs(), rldp.AllDistributions()])
+def test_one_secret_and_constant_outputs_leak_nothing_over_any_set(uncertainty):
+    alone = rldp.worst_case(random_protocol((1, 3), 7), rldp.Sample([[4, 5, 6]]), uncertainty)
+    assert alone.upper <= 1e-12
+    constant = rldp.Protocol(np.tile([0.2, 0.8, 0.0], (2, 3, 1)))
+    lower, upper = rldp.worst_case_leakage(constant, rldp.Sample(SAMPLES["fifteen draws"]), uncertainty)
+    assert lower == pytest.approx(0, abs=1e-12)
+    assert upper == pytest.approx(0, abs=1e-12)
+
+
+def test_a_credible_set_stands_for_the_radius_that_was_found():
+    protocol, sample = random_protocol((2, 3), 9), rldp.Sample(SAMPLES["fifteen draws"])
+    for lambda_ in (0.0, 1.0):
+        found = rldp.Credible(lambda_=lambda_, radius=0.3)
+        plain = rldp.PowerDivergence(lambda_, radius=0.3)
+        assert rldp.worst_case_leakage(protocol, sample, found) == rldp.worst_case_leakage(
+            protocol, sample, plain
+        )
+    with pytest.raises(rldp.InvalidArgument, match="no radius before a design has found one"):
+        rldp.worst_case(protocol, sample, rldp.Credible())

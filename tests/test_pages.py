@@ -62,6 +62,21 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def chapters():
+    """Every (module, chapter of the theory page) that some docstring names."""
+    named = r"theory\.md``(?: alone)?((?:,?\s+(?:and\s+)?'[^']+')+)"
+    for module in sorted((ROOT / "src").rglob("*.py")):
+        for names in re.findall(named, module.read_text(encoding="utf-8")):
+            yield from ((module, " ".join(name.split())) for name in re.findall(r"'([^']+)'", names))
+
+
+def test_every_chapter_that_the_code_names_exists():
+    headings = re.findall(r"^#+ (.*)$", (ROOT / "docs" / "theory.md").read_text(encoding="utf-8"), re.M)
+    found = list(chapters())
+    assert len(found) > 40
+    assert [(module.name, name) for module, name in found if name not in headings] == []
+
+
 def test_every_path_that_contributors_are_sent_to_exists():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     paths = re.findall(r"`([\w./]+(?:\.(?:py|md|json|cff|toml)|/))`", text)

@@ -8,12 +8,14 @@ import rldp
 from commands import python
 
 NAMES = {
+    "AllDistributions",
     "Audit",
     "Batch",
     "BatchStatus",
     "Certificate",
     "ChiSquare",
     "Confirmation",
+    "Credible",
     "CressieRead",
     "DataError",
     "Design",
@@ -25,6 +27,8 @@ NAMES = {
     "Membership",
     "MissingDependency",
     "Nominal",
+    "NotEnoughMemory",
+    "Pairs",
     "Posterior",
     "PowerDivergence",
     "PriceWarning",
@@ -35,6 +39,7 @@ NAMES = {
     "RldpError",
     "RldpWarning",
     "Sample",
+    "SparseTableWarning",
     "Status",
     "UncertaintySet",
     "UnseenSecretWarning",
@@ -83,6 +88,7 @@ def test_every_public_name_is_explained(name):
         (rldp.DataError, ValueError),
         (rldp.ProtocolFileError, ValueError),
         (rldp.MissingDependency, ImportError),
+        (rldp.NotEnoughMemory, MemoryError),
     ],
 )
 def test_every_error_is_one_of_ours_and_one_of_pythons(error, also):
@@ -144,7 +150,7 @@ def test_from_a_csv_to_a_release_and_its_audit_no_extra_is_needed(tmp_path):
             f"release protocol.json data.csv {{columns}} --keep s --allow-original --as y -o out.csv",
             f"audit protocol.json data.csv {{columns}}",
             "audit-release out.csv --secret s --released y --epsilon 1",
-            "demo --rows 100",
+            "demo",
         ):
             sys.argv = ["rldp", *line.split()]
             try:

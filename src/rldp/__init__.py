@@ -26,10 +26,12 @@ from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
     MissingDependency,
+    NotEnoughMemory,
     PriceWarning,
     ProtocolFileError,
     RldpError,
     RldpWarning,
+    SparseTableWarning,
     UnseenSecretWarning,
 )
 from rldp.judge import Verdict, verify
@@ -37,17 +39,29 @@ from rldp.measures import WorstCase, distortion, leakage, worst_case, worst_case
 from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.json import load
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, CressieRead, GTest, Nominal, PowerDivergence, UncertaintySet
+from rldp.sets import (
+    AllDistributions,
+    ChiSquare,
+    Credible,
+    CressieRead,
+    GTest,
+    Nominal,
+    Pairs,
+    PowerDivergence,
+    UncertaintySet,
+)
 
 _start.allow_interruption()
 
 __all__ = [
+    "AllDistributions",
     "Audit",
     "Batch",
     "BatchStatus",
     "Certificate",
     "ChiSquare",
     "Confirmation",
+    "Credible",
     "CressieRead",
     "DataError",
     "Design",
@@ -59,6 +73,8 @@ __all__ = [
     "Membership",
     "MissingDependency",
     "Nominal",
+    "NotEnoughMemory",
+    "Pairs",
     "Posterior",
     "PowerDivergence",
     "PriceWarning",
@@ -69,6 +85,7 @@ __all__ = [
     "RldpError",
     "RldpWarning",
     "Sample",
+    "SparseTableWarning",
     "Status",
     "UncertaintySet",
     "UnseenSecretWarning",

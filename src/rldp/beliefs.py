@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import finite_number, real_number, seed_number, whole_number
+from rldp._memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol, require_labels
@@ -185,19 +186,8 @@ def posterior(
     size = whole_number("draws", draws, 1, _MOST_DRAWS)
     key = secrets.randbits(128) if seed is None else seed_number(seed)
     d = distortion_matrix(_measure(protocol, distortion), protocol.values, protocol.outputs)
-    leakage, cost = np.empty(size), np.empty(size)
-    start = 0
-    for conditionals, masses in zip(
-        conditional_blocks(sample.counts, prior=a, draws=size, seed=key),
-        mass_blocks(sample.counts, prior=a, draws=size, seed=key),
-        strict=True,
-    ):
-        block = slice(start, start + masses.shape[-1])
-        leakage[block] = leakages(protocol.matrix, conditionals)
-        cost[block] = distortions(protocol.matrix, d, conditionals, masses)
-        start = block.stop
-    leakage.setflags(write=False)
-    cost.setflags(write=False)
+    with within_memory("drawing from the posterior", "fewer draws need less"):
+        leakage, cost = _drawn(protocol.matrix, d, sample.counts, a, size, key)
     return Posterior(
         leakage,
         cost,
@@ -207,6 +197,32 @@ def posterior(
         _largest_ratio=float(largest_ratios(protocol.matrix).max()),
         _always_infinite=always_infinite(protocol.matrix),
     )
+
+
+def _drawn(
+    matrix: NDArray[np.float64],
+    d: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    prior: float,
+    size: int,
+    key: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """ε* and D* of every draw (size,), block by block, read-only."""
+    require_bytes(f"drawing {size} distributions", 2 * 8 * size, "fewer draws need less")
+    leakage, cost = np.empty(size), np.empty(size)
+    start = 0
+    for conditionals, masses in zip(
+        conditional_blocks(counts, prior=prior, draws=size, seed=key),
+        mass_blocks(counts, prior=prior, draws=size, seed=key),
+        strict=True,
+    ):
+        block = slice(start, start + masses.shape[-1])
+        leakage[block] = leakages(matrix, conditionals)
+        cost[block] = distortions(matrix, d, conditionals, masses)
+        start = block.stop
+    leakage.setflags(write=False)
+    cost.setflags(write=False)
+    return leakage, cost
 
 
 def _measure(protocol: Protocol, given: Distortion | None) -> Distortion:

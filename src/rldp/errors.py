@@ -7,11 +7,13 @@
     ├── InvalidArgumentType       also a TypeError: an argument has a wrong type
     ├── DataError                 also a ValueError: a file or a data frame cannot be used
     ├── ProtocolFileError         also a ValueError: a protocol file cannot be read
+    ├── NotEnoughMemory           also a MemoryError: the machine has not what this would take
     └── MissingDependency         also an ImportError: an optional library is not installed
 
     RldpWarning (UserWarning)     base of every deliberate warning
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
     ├── PriceWarning              a design is private, but windows may have cost much of its utility
+    ├── SparseTableWarning        a set may miss the truth far more often than its alpha says
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
 A message is one sentence that names the argument, what was needed and what came. Where a library is missing,
@@ -29,10 +31,12 @@ __all__ = [
     "InvalidArgument",
     "InvalidArgumentType",
     "MissingDependency",
+    "NotEnoughMemory",
     "PriceWarning",
     "ProtocolFileError",
     "RldpError",
     "RldpWarning",
+    "SparseTableWarning",
     "UnseenSecretWarning",
     "needs",
 ]
@@ -56,6 +60,10 @@ class DataError(RldpError, ValueError):
 
 class ProtocolFileError(RldpError, ValueError):
     """A protocol file cannot be read."""
+
+
+class NotEnoughMemory(RldpError, MemoryError):
+    """What was asked for takes more memory than is available."""
 
 
 class MissingDependency(RldpError, ImportError):
@@ -108,6 +116,10 @@ class GapWarning(RldpWarning):
 
 class PriceWarning(RldpWarning):
     """A design is strictly private, but keeping windows may have cost much of its utility."""
+
+
+class SparseTableWarning(RldpWarning):
+    """So many cells are rare that the set of a test may miss the truth far more often than alpha says."""
 
 
 class UnseenSecretWarning(RldpWarning):

@@ -6,23 +6,34 @@ See ``docs/theory.md``, 'Leakage'.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rldp._checks import Label, distribution_table
+from rldp._memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgumentType
 from rldp.protocol import Protocol
 from rldp.sample import Sample
-from rldp.sets import Nominal, UncertaintySet, checked_set
-from rldp.theory import bounds
+from rldp.sets import (
+    AllDistributions,
+    Credible,
+    Nominal,
+    Pairs,
+    PowerDivergence,
+    UncertaintySet,
+    checked_set,
+)
 from rldp.theory.membership import pulled_inside
 from rldp.theory.model import DesignProblem, Floats
-from rldp.theory.nested_mean import NestedMean
-from rldp.theory.pairs import ordered_pairs, per_secret
-from rldp.theory.support import minimising_eta, worst_members
+from rldp.theory.pair_sets import joined_pairs
+from rldp.theory.pairs import per_secret
+from rldp.theory.worst_ratios import WorstRatio, joined, over_everything, over_set, proved_ratio
+
+_COPIES = 36  # arrays of the size of one end of all pairs that are held at once; counted, with tracemalloc
+_ADVICE = "rldp.verify needs less, and a coarser alphabet too"
 
 __all__ = [
     "WorstCase",
@@ -166,41 +177,90 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     sample : Sample
         Of the protocol's shape (|S|, |U|).
     uncertainty : UncertaintySet
+        :class:`rldp.Credible` stands for the set of the radius that a design has found.
 
     Returns
     -------
     WorstCase
+
+    Raises
+    ------
+    NotEnoughMemory
+        If this would take more memory than is available.
     """
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     _checked_distribution(protocol, sample.distribution)
     checked_set("uncertainty", uncertainty)
-    pairs = ordered_pairs(len(protocol.secrets))
-    problem = DesignProblem.of(
-        sample.counts[None],
-        np.zeros(1),
-        np.zeros(protocol.matrix.shape[1:]),
-        uncertainty,
-        Nominal(),
-    )
-    if len(pairs) == 0 or problem.privacy is None:
+    _require_memory(protocol)
+    with within_memory("the worst leakage over a set", _ADVICE):
+        return _worst_over(protocol, sample, uncertainty)
+
+
+def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
+    proved = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
+    if len(protocol.secrets) == 1 or isinstance(proved, Nominal):
         return _nominal_case(protocol, sample)
-    ratio, members = _worst_ratios(problem, protocol, pairs)
-    y, t = np.unravel_index(int(ratio.argmax()), ratio.shape)
-    upper = _proved_ratio(problem, protocol, ratio)
-    joint = _joint(problem, pairs[t], members[y, t])
-    lower = leakage(protocol, joint)
-    if problem.privacy.enlarged:  # the larger set proves the upper bound; its member need not be one of ours
-        radius = float(uncertainty.size(sample.n, joint.size))
-        joint = pulled_inside(problem.privacy.lambda_, radius, sample.distribution, joint)
-        lower = _rounded_down(leakage(protocol, joint))
-    return WorstCase(
-        lower=lower,
-        upper=max(lower, math.log(upper) * (1 + 1e-15) + 1e-15),
-        output=protocol.outputs[y],
-        secrets=(protocol.secrets[pairs[t, 0]], protocol.secrets[pairs[t, 1]]),
-        distribution=joint,
+    if isinstance(proved, AllDistributions):
+        return _case_of_everything(protocol)
+    problem = DesignProblem.of(
+        sample.counts[None], np.zeros(1), np.zeros(protocol.matrix.shape[1:]), proved, Nominal()
     )
+    if problem.privacy is None:
+        return _nominal_case(protocol, sample)
+    found = over_set(problem, protocol.matrix)
+    joint, moved = _in_set(problem, proved, sample, found)
+    attained = leakage(protocol, joint)
+    lower = _rounded_down(attained) if moved else attained
+    upper = proved_ratio(problem, protocol.matrix, found.ratio)
+    return _worst_case(protocol, found, lower, max(lower, _log_rounded_up(upper)), joint)
+
+
+def _in_set(
+    problem: DesignProblem, uncertainty: PowerDivergence | Pairs, sample: Sample, found: WorstRatio
+) -> tuple[Floats, bool]:
+    """A member of the set with the conditionals that were found, or close to them; and whether it was moved.
+
+    Those of a larger set that stands for one too small for floats need not be members; nor need those of a
+    pair lie in the sets of other pairs.
+    """
+    assert problem.privacy is not None
+    if isinstance(uncertainty, Pairs):
+        return joined_pairs(uncertainty, sample.counts, found.pair, found.members)
+    joint = joined(problem, found.pair, found.members)
+    if not problem.privacy.enlarged:
+        return joint, False
+    radius = float(uncertainty.size(sample.n, joint.size))
+    return pulled_inside(problem.privacy.lambda_, radius, sample.distribution, joint), True
+
+
+def _case_of_everything(protocol: Protocol) -> WorstCase:
+    found = over_everything(protocol.matrix)
+    joint = np.full(protocol.matrix.shape[:2], 1 / protocol.matrix.shape[1])
+    joint[list(found.pair)] = found.members
+    joint /= len(protocol.secrets)
+    lower = _rounded_down(leakage(protocol, joint))
+    return _worst_case(protocol, found, lower, max(lower, _log_rounded_up(found.ratio)), joint)
+
+
+def _worst_case(
+    protocol: Protocol, found: WorstRatio, lower: float, upper: float, joint: Floats
+) -> WorstCase:
+    s1, s2 = found.pair
+    secrets = protocol.secrets[s1], protocol.secrets[s2]
+    return WorstCase(lower, upper, protocol.outputs[found.output], secrets, joint)
+
+
+def _log_rounded_up(ratio: float) -> float:
+    return math.log(ratio) * (1 + 1e-15) + 1e-15
+
+
+def _require_memory(protocol: Protocol) -> None:
+    """Refuse alphabets whose pairs of secrets would not fit."""
+    secrets, values, outputs = protocol.matrix.shape
+    needed = _COPIES * 8 * outputs * secrets * (secrets - 1) * values
+    shape = f"{secrets} secrets × {values} values × {outputs} outputs"
+    require_bytes(f"the worst leakage over a set of {shape}", needed, _ADVICE)
 
 
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:
@@ -231,101 +291,3 @@ def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
 def _rounded_down(value: float) -> float:
     """A leakage less what rounding may have added to it."""
     return max(0.0, value - 1e-14 * max(1.0, value)) if math.isfinite(value) else value
-
-
-def _worst_ratios(
-    problem: DesignProblem, protocol: Protocol, pairs: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
-    """Largest P(y|s1)/P(y|s2) over the set for each output and pair, by Dinkelbach's iteration.
-
-    With R the worst members for R1·q1 − E·R2·q2, the next E is R1·q1 / R2·q2; it rises to the
-    supremum.
-
-    Returns
-    -------
-    ratio : array (Y, T)
-    members : array (Y, T, 2, U)
-        Members of the projected sets that attain the ratios.
-    """
-    q = np.moveaxis(protocol.matrix, 2, 0)[:, pairs]  # (Y, T, 2, U)
-    mean = _pair_mean(problem)
-    members = np.broadcast_to(
-        np.where(mean.masses[..., None] > 0, mean.conditionals, 1 / q.shape[-1]), q.shape
-    )
-    ratio = _ratio(q, members)
-    for _ in range(12):
-        e = np.where(np.isfinite(ratio), ratio, 1.0)
-        x = q * np.stack([np.ones_like(e), -e], axis=-1)[..., None]
-        found = worst_members(mean, x)
-        better = _ratio(q, found) > ratio
-        if not better.any():
-            break
-        members = np.where(better[..., None, None], found, members)
-        ratio = np.where(better, _ratio(q, found), ratio)
-    return ratio, members
-
-
-def _pair_mean(problem: DesignProblem) -> NestedMean:
-    """The set of the one problem, as two groups for each pair: (T, 2, U)."""
-    mean = bounds.privacy_mean(problem)
-    return NestedMean(mean.lambda_, mean.masses[0, 0], mean.conditionals[0, 0], mean.budget[0, 0])
-
-
-def _ratio(q: Floats, members: Floats) -> Floats:
-    top, bottom = np.moveaxis((q * members).sum(axis=-1), -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(top > 0, top / bottom, np.where(bottom > 0, 0.0, 1.0))
-
-
-def _proved_ratio(problem: DesignProblem, protocol: Protocol, ratio: Floats) -> float:
-    """An e^ε for which the closed form proves every constraint, as small as rounding allows.
-
-    Never more than the largest ratio of two entries of a column, which no distribution exceeds.
-    """
-    worst = float(max(ratio.max(), 1.0))
-    pairs = ordered_pairs(len(protocol.secrets))
-    mean = _pair_mean(problem)
-    q = np.moveaxis(protocol.matrix, 2, 0)[:, pairs]
-    used = q.max(axis=(1, 2, 3)) > 0
-    lowest = protocol.matrix.min(axis=(0, 1))[used]
-    highest = protocol.matrix.max(axis=(0, 1))[used]
-    limit = float((highest / lowest).max()) * (1 + 1e-15) if lowest.all() else math.inf
-
-    def proves(e: float) -> bool:
-        claim = replace(problem, epsilon=np.array([math.log(e)]))
-        eta = minimising_eta(mean, q * np.array([1.0, -e])[:, None])
-        over, _ = bounds.privacy_excess(claim, protocol.matrix[None], eta[None])
-        return bool((over[0, used] <= 0).all())
-
-    if not math.isfinite(worst):
-        return limit
-    low, high = -1.0, -1.0
-    for power in range(-13, 3):  # excess 10^power over the ratio that is attained
-        high = float(power)
-        if proves(worst * (1 + 10.0**power)):
-            break
-        low = high
-    else:
-        return limit
-    for _ in range(6 if high > -13 else 0):
-        middle = (low + high) / 2
-        low, high = (low, middle) if proves(worst * (1 + 10.0**middle)) else (middle, high)
-    return min(limit, float(worst * (1 + 10.0**high)))
-
-
-def _joint(problem: DesignProblem, pair: NDArray[np.int64], members: Floats) -> Floats:
-    """A joint distribution in the set whose two conditionals are ``members`` (2, U)."""
-    assert problem.privacy is not None
-    lambda_, budget = problem.privacy.lambda_, problem.privacy.budget
-    estimate = problem.estimate[0]
-    joint = estimate.copy()
-    for secret, member in zip(pair, members, strict=True):
-        mass = estimate[secret].sum()
-        if mass == 0:  # any trace of it shows the conditional, and a trace costs next to nothing
-            joint[secret] = 1e-12 * min(1.0, float(budget.min())) * member
-            continue
-        known = estimate[secret] > 0
-        ratio = estimate[secret][known] / mass / member[known]
-        spread = np.sum(estimate[secret][known] / mass * ratio**lambda_)
-        joint[secret] = mass * spread ** (1 / (1 + lambda_)) * member
-    return np.asarray(joint / joint.sum())

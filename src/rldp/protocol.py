@@ -17,7 +17,7 @@ from rldp._checks import Label, counted, labels, number_array, shown
 from rldp.certificate import Certificate
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
-from rldp.sets import UncertaintySet, checked_set
+from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.sampling import Sampler
 
@@ -66,8 +66,10 @@ class Guarantee:
 
     def _except_for(self) -> str:
         """The estimate says nothing about a secret that it does not show."""
-        counts = self.sample.counts
-        if self.privacy.size(self.sample.n, counts.size) > 0 or counts.any(axis=1).all():
+        counts, privacy = self.sample.counts, self.privacy
+        if not isinstance(privacy, Nominal | PowerDivergence) or counts.any(axis=1).all():
+            return ""
+        if privacy.size(self.sample.n, counts.size) > 0:
             return ""
         unseen = (
             shown(secret) for secret, row in zip(self.sample.secrets, counts, strict=True) if not row.any()

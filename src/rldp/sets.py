@@ -9,36 +9,55 @@ divergences of Cressie and Read give the confidence sets
 
     F_0 = \{P : \sum \hat P \log(\hat P / P) \le r\},\quad r = \chi^2_{k-1}(1-\alpha)/(2n).
 
-See ``docs/theory.md``, 'Sets of distributions'.
+χ² is the limit law of the test's statistic: only for large samples is the truth outside with a probability
+of about α. Beside these sets stand promises that cost less or need less: :class:`Credible`, whose radius is
+the smallest that keeps the posterior risk of the protocol at hand at α; :class:`Pairs`, with a set for each
+pair of secrets that is valid at every n; and :class:`AllDistributions`, which needs no sample. See
+``docs/theory.md``, 'Sets of distributions', 'Credible privacy' and 'Radii for every n'.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
-from rldp._checks import distribution_table, finite_number, shown
+from rldp._checks import distribution_table, finite_number, seed_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 if TYPE_CHECKING:
     from rldp.sample import Sample
 
 _LARGEST_LAMBDA = 100.0
+_SMALLEST_RISK = 1e-5
+_SMALLEST_LAMBDA = 1e-6  # of credible sets, whose radius is in proportion to it
 _SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
 _ESTIMATE = "the estimated distribution only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
 
-__all__ = ["ChiSquare", "CressieRead", "GTest", "Nominal", "PowerDivergence", "UncertaintySet", "checked_set"]
+__all__ = [
+    "AllDistributions",
+    "ChiSquare",
+    "Credible",
+    "CressieRead",
+    "GTest",
+    "Nominal",
+    "Pairs",
+    "PowerDivergence",
+    "Radius",
+    "UncertaintySet",
+    "checked_set",
+]
 
 
 class _Set(ABC):
-    """What the sets have in common; see :data:`UncertaintySet` for the sets there are."""
+    """What all promises have in common; see :data:`UncertaintySet` for those there are."""
 
     @property
     @abstractmethod
@@ -50,6 +69,15 @@ class _Set(ABC):
         >>> ChiSquare().scope
         'every distribution that a χ² test at level 0.05 does not reject'
         """
+
+    @property
+    def is_asymptotic(self) -> bool:
+        """Whether the set covers the truth with about the stated probability for large samples only."""
+        return False
+
+
+class _Ball(_Set):
+    """A set of all distributions within a radius of the estimate."""
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
@@ -81,7 +109,7 @@ class _Set(ABC):
 
 
 @dataclass(frozen=True)
-class Nominal(_Set):
+class Nominal(_Ball):
     """The estimate alone: no robustness.
 
     Examples
@@ -105,7 +133,7 @@ class Nominal(_Set):
 
 
 @dataclass(frozen=True, eq=False)
-class PowerDivergence(_Set):
+class PowerDivergence(_Ball):
     """Confidence set of the power-divergence test of order ``lambda_`` at level 1 − ``alpha``.
 
     Parameters
@@ -113,8 +141,9 @@ class PowerDivergence(_Set):
     lambda_ : float
         Order λ ≥ 0: 1 is Pearson's χ², 2/3 Cressie and Read's choice, 0 the G-test.
     alpha : float
-        Significance level, at least 1e-300 and below 1: asymptotically the truth is outside with this
-        probability.
+        Significance level, at least 1e-300 and below 1: for large samples the truth is outside with about
+        this probability. Where many cells are rare it can be outside far more often, and :func:`rldp.design`
+        gives a :class:`rldp.SparseTableWarning`.
     radius : float, optional
         Radius to use instead of the one that follows from ``alpha``.
 
@@ -136,16 +165,8 @@ class PowerDivergence(_Set):
     radius: float | None = None
 
     def __post_init__(self) -> None:
-        lambda_ = finite_number("lambda_", self.lambda_, at_least=0.0)
-        if lambda_ > _LARGEST_LAMBDA:
-            raise InvalidArgument(f"lambda_ must be at most {_LARGEST_LAMBDA:g}, got {lambda_:g}")
-        object.__setattr__(self, "lambda_", lambda_)
-        alpha = finite_number("alpha", self.alpha)
-        if not 0 < alpha < 1:
-            raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
-        if alpha < _SMALLEST_ALPHA:
-            raise InvalidArgument(f"alpha must be at least {_SMALLEST_ALPHA:g}, got {alpha!r}")
-        object.__setattr__(self, "alpha", alpha)
+        object.__setattr__(self, "lambda_", _checked_lambda(self.lambda_))
+        object.__setattr__(self, "alpha", _checked_alpha(self.alpha))
         if self.radius is not None:
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
 
@@ -176,6 +197,11 @@ class PowerDivergence(_Set):
             )
         return f"every distribution that a {test} at level {self.alpha!r} does not reject"
 
+    @property
+    def is_asymptotic(self) -> bool:
+        """Unless the radius is given: χ² is the limit of the statistic's law as n grows."""
+        return self.radius is None
+
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """B (λ > 0) or r (λ = 0) of the set."""
         draws = np.asarray(n, dtype=float)
@@ -189,6 +215,22 @@ class PowerDivergence(_Set):
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
         """That of order λ."""
         return _divergence(self.lambda_, estimate, distribution)
+
+
+def _checked_lambda(value: float) -> float:
+    lambda_ = finite_number("lambda_", value, at_least=0.0)
+    if lambda_ > _LARGEST_LAMBDA:
+        raise InvalidArgument(f"lambda_ must be at most {_LARGEST_LAMBDA:g}, got {lambda_:g}")
+    return lambda_
+
+
+def _checked_alpha(value: float, least: float = _SMALLEST_ALPHA) -> float:
+    alpha = finite_number("alpha", value)
+    if not 0 < alpha < 1:
+        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+    if alpha < least:
+        raise InvalidArgument(f"alpha must be at least {least:g}, got {alpha!r}")
+    return alpha
 
 
 def _divergence(lambda_: float, estimate: ArrayLike, distribution: ArrayLike) -> float:
@@ -213,7 +255,7 @@ class ChiSquare(PowerDivergence):
 
 
 class CressieRead(PowerDivergence):
-    """The set of Cressie and Read's statistic, λ = 2/3: coverage closest to nominal at small n."""
+    """The set of Cressie and Read's statistic, λ = 2/3: the closest to its level where cells are rare."""
 
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(2 / 3, alpha)
@@ -232,19 +274,171 @@ class GTest(PowerDivergence):
         return f"GTest(alpha={self.alpha!r})"
 
 
-UncertaintySet: TypeAlias = Nominal | PowerDivergence
+@dataclass(frozen=True)
+class Credible(_Ball):
+    r"""The smallest power-divergence set that keeps the posterior risk of this very protocol at α.
+
+    With the prior :math:`P\sim` Dirichlet(prior, …, prior) on the cells, the posterior probability that the
+    protocol is not ε-private (for ``privacy``), or that its expected distortion exceeds the objective (for
+    ``utility``), is at most α. This is a statement about the sample at hand and the prior. Over repeated
+    samples a protocol fails in at most a share α of the cases if truths are drawn from the prior; for a
+    single truth that is not a theorem. See ``docs/theory.md``, 'Credible privacy'.
+
+    Parameters
+    ----------
+    alpha : float
+        Posterior probability of a failure, at least 1e-5 and below 1. A design refuses one that is too small
+        to be checked by draws on its table: about 1e-4 for 50 cells, 1e-3 for 1000.
+    prior : float
+        Positive; ½ is Jeffreys' prior.
+    lambda_ : float
+        Order of the power divergence that gives the set its shape.
+    seed : int
+        Of the draws that the risk is counted with. The same seed gives the same protocol.
+    radius : float, optional
+        The radius B, or r for λ = 0, as a design has found it. By default it is searched for.
+
+    Examples
+    --------
+    >>> Credible(0.05)
+    Credible(alpha=0.05, prior=0.5, lambda_=1.0, seed=0, radius=None)
+    """
+
+    alpha: float = 0.05
+    _: KW_ONLY
+    prior: float = 0.5
+    lambda_: float = 1.0
+    seed: int = 0
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", _checked_alpha(self.alpha, _SMALLEST_RISK))
+        prior = finite_number("prior", self.prior)
+        if not prior > 0:
+            raise InvalidArgument(f"prior must be greater than 0, got {prior!r}")
+        object.__setattr__(self, "prior", prior)
+        lambda_ = _checked_lambda(self.lambda_)
+        if 0 < lambda_ < _SMALLEST_LAMBDA:
+            raise InvalidArgument(f"lambda_ must be 0 or at least {_SMALLEST_LAMBDA:g}, got {lambda_:g}")
+        object.__setattr__(self, "lambda_", lambda_)
+        object.__setattr__(self, "seed", seed_number(self.seed))
+        if self.radius is not None:
+            object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
+
+    @property
+    def scope(self) -> str:
+        """What the posterior leaves out."""
+        return (
+            f"all distributions but some of posterior probability at most {self.alpha!r}, given the sample "
+            f"and the prior Dirichlet({self.prior!r})"
+        )
+
+    @property
+    def proved_set(self) -> PowerDivergence:
+        """The set of the radius that was found, which is proved beside the risk."""
+        if self.radius is None:
+            raise InvalidArgument(
+                "a credible set has no radius before a design has found one; rldp.posterior tells the risk "
+                "of any protocol"
+            )
+        return PowerDivergence(self.lambda_, radius=self.radius)
+
+    def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
+        """The radius that was found."""
+        return self.proved_set.size(n, cells)
+
+    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
+        """That of order λ."""
+        return _divergence(self.lambda_, estimate, distribution)
+
+
+@dataclass(frozen=True)
+class Radius:
+    """An x for which Pr(statistic ≥ x) ≤ α is proved, and the theorem that proves it."""
+
+    value: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Pairs(_Set):
+    r"""A KL set for each pair of secrets, valid at every n and for every distribution; for privacy only.
+
+    .. math:: \{n_1 KL(\hat P_1\|P_1) + n_2 KL(\hat P_2\|P_2) \le x\}
+
+    for the conditionals of each pair, at level α over the number of pairs: the truth is in all of them with
+    probability at least 1 − α, whatever it is. See ``docs/theory.md``, 'Radii for every n'.
+
+    Parameters
+    ----------
+    alpha : float
+        At least 1e-300 and below 1.
+    radii : sequence of Radius, optional
+        Of the pairs (0, 1), (0, 2), …, (1, 2), …, in units of n·KL, as a design has found them. By default
+        the smallest that are proved.
+
+    Examples
+    --------
+    >>> Pairs(0.05)
+    Pairs(alpha=0.05)
+    """
+
+    alpha: float = 0.05
+    _: KW_ONLY
+    radii: Sequence[Radius] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", _checked_alpha(self.alpha))
+        if self.radii is not None:
+            object.__setattr__(self, "radii", tuple(self.radii))
+
+    def __repr__(self) -> str:
+        return f"Pairs(alpha={self.alpha!r})"
+
+    @property
+    def scope(self) -> str:
+        """What the sets of all pairs hold."""
+        return (
+            "every distribution in the KL sets of all pairs of secrets, which miss the truth with "
+            f"probability at most {self.alpha!r}, whatever it is"
+        )
+
+
+@dataclass(frozen=True)
+class AllDistributions(_Set):
+    """Every distribution, whatever the sample shows; for privacy only.
+
+    Examples
+    --------
+    >>> AllDistributions().scope
+    'every distribution'
+    """
+
+    @property
+    def scope(self) -> str:
+        """Everything."""
+        return "every distribution"
+
+
+UncertaintySet: TypeAlias = Nominal | PowerDivergence | Credible | Pairs | AllDistributions
 """A recipe that turns a sample into a set of distributions around its estimate.
 
 The family is closed: engine, file and judge each know these sets by name, so a set of another class, a
 subclass too, is refused instead of being taken for one of them.
 """
 
-_KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest)
+_FOR_PRIVACY_ONLY = (Pairs, AllDistributions)
+_KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest, Credible, *_FOR_PRIVACY_ONLY)
 
 
 def checked_set(name: str, value: object) -> UncertaintySet:
     """``value`` if it is one of the sets there are; otherwise an error that names ``name``."""
     if type(value) in _KINDS:
+        if name == "utility" and isinstance(value, _FOR_PRIVACY_ONLY):
+            raise InvalidArgument(
+                f"utility must be a set such as rldp.ChiSquare() or rldp.Credible(), got {value!r}, which "
+                "can stand for privacy only"
+            )
         return cast(UncertaintySet, value)
     if isinstance(value, _Set):
         raise InvalidArgumentType(

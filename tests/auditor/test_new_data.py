@@ -1,6 +1,7 @@
 """A protocol on new data: ε*, D*, drift, and the worst distribution beside the observed one."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.stats import chi2_contingency
 
 import rldp
 from rldp.auditor.new_data import homogeneity
+from rldp.sets import Radius
 
 pytestmark = pytest.mark.numerical
 
@@ -23,6 +25,61 @@ def designed(counts=COUNTS, epsilon=0.5, **options):
 def draws(n, seed, counts=COUNTS):
     rng = np.random.default_rng(seed)
     return rng.multinomial(n, counts.ravel() / counts.sum()).reshape(counts.shape)
+
+
+# --- other promises --------------------------------------------------------------------------------
+
+
+def test_membership_for_pairs_is_that_of_the_pair_that_comes_closest_to_its_radius():
+    counts = np.array([[50, 30, 20], [5, 4, 6], [10, 60, 90]])
+    radii = [Radius(x, "A1") for x in (20.0, 12.0, 6.0)]
+    protocol = designed(counts, privacy=rldp.Pairs(radii=radii))
+    new = np.array([[40, 30, 30], [30, 30, 40], [12, 58, 80]])
+    spent = [float(a @ np.log(a / a.sum() / (b / b.sum()))) for a, b in zip(counts, new, strict=True)]
+    sums = [spent[0] + spent[1], spent[0] + spent[2], spent[1] + spent[2]]
+    worst = max(range(3), key=lambda i: sums[i] / radii[i].value)
+    found = rldp.audit(protocol, rldp.Sample(new)).privacy
+    assert found.divergence == pytest.approx(sums[worst], rel=1e-12)
+    assert found.radius == radii[worst].value
+    assert found.inside
+    far = rldp.audit(protocol, rldp.Sample(new[[1, 0, 2]])).privacy
+    assert not far.inside
+
+
+def test_pairs_that_lie_inside_leak_no_more_than_promised():
+    protocol = designed(privacy=rldp.Pairs())
+    for seed in range(3):
+        found = rldp.audit(protocol, rldp.Sample(draws(1500, seed)))
+        assert (found.sound, found.privacy.inside, found.private) == (True, True, True)
+
+
+def test_a_cell_missing_from_the_new_data_lies_outside_and_a_secret_missing_does_not():
+    counts = np.array([[50, 30, 20], [5, 4, 6], [10, 60, 90]])
+    protocol = designed(counts, privacy=rldp.Pairs(radii=[Radius(9.0, "A1")] * 3))
+    missing_cell, missing_secret = counts.copy(), counts.copy()
+    missing_cell[0, 2], missing_secret[1] = 0, 0
+    found = rldp.audit(protocol, rldp.Sample(missing_cell)).privacy
+    assert (found.divergence, found.inside) == (math.inf, False)
+    assert rldp.audit(protocol, rldp.Sample(missing_secret)).privacy.inside
+
+
+def test_every_distribution_is_inside_all_distributions():
+    protocol = designed(privacy=rldp.AllDistributions())
+    found = rldp.audit(protocol, rldp.Sample([[0, 0, 9], [9, 0, 0]]))
+    assert found.privacy == rldp.Membership(0.0, math.inf, True)
+    assert found.private
+    assert found.sound
+
+
+def test_a_credible_promise_is_compared_with_the_set_that_is_proved_beside_it():
+    plain = rldp.PowerDivergence(1.0, radius=0.01)
+    protocol = designed(privacy=plain, utility=plain)
+    credible = replace(protocol.guarantee, privacy=rldp.Credible(radius=0.01))
+    promised = rldp.Protocol(protocol.matrix, guarantee=credible)
+    new = rldp.Sample(draws(400, 1))
+    found, expected = rldp.audit(promised, new), rldp.audit(protocol, new)
+    assert found.privacy == expected.privacy
+    assert (found.worst.lower, found.worst.upper) == (expected.worst.lower, expected.worst.upper)
 
 
 # --- what is measured ------------------------------------------------------------------------------
@@ -266,3 +323,19 @@ def test_other_mistakes_are_told_in_one_sentence():
         rldp.audit(designed(), rldp.Sample(COUNTS), alpha=0)
     with pytest.raises(rldp.InvalidArgument, match="distortion must be 'squared'"):
         rldp.audit(designed(), rldp.Sample(COUNTS), distortion="cubed")
+
+
+def test_a_protocol_is_sound_only_if_the_upper_bound_on_its_leakage_is_small_enough():
+    found = rldp.audit(designed(), rldp.Sample(COUNTS))
+    assert found.sound
+    for upper, sound in ((0.5, True), (0.500001, False)):
+        worst = replace(found.worst, lower=0.499999, upper=upper)
+        assert replace(found, worst=worst).sound is sound
+
+
+def test_new_data_that_leak_more_than_was_promised_are_not_private():
+    found = rldp.audit(designed(), rldp.Sample(COUNTS))
+    for leakage, private in ((0.0, True), (0.5, True), (0.5 + 1e-9, False), (0.7, False), (math.inf, False)):
+        assert replace(found, leakage=leakage).private is private
+    for distortion, useful in ((1.0, True), (1.0 + 1e-9, False), (1.7, False)):
+        assert replace(found, objective=1.0, distortion=distortion).useful is useful

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -28,6 +29,13 @@ DESIGN = [
     "-o",
     "protocol.json",
 ]
+
+
+@pytest.fixture
+def dense(rldp_command, tmp_path):
+    """The same table with five times the rows, so that no cell is rare."""
+    rows = "f,1,ä\nm,2,b\n" * 3 + "f,2,b\nm,1,ä\nf,1,b\n"
+    (tmp_path / "data.csv").write_text("sex,age,town\n" + rows * 5)
 
 
 def changed(**options):
@@ -64,6 +72,7 @@ def test_the_version_is_that_of_the_package(rldp_command):
 # Success
 
 
+@pytest.mark.usefixtures("dense")
 def test_a_large_table_is_told_to_take_a_while(rldp_command, monkeypatch):
     monkeypatch.setattr(cli.design, "_LARGE", 1)
     code, _, err = rldp_command(*DESIGN)
@@ -79,17 +88,18 @@ def test_the_data_are_not_written_over(rldp_command, tmp_path):
     assert (tmp_path / "data.csv").read_text() == before
 
 
+@pytest.mark.usefixtures("dense")
 def test_a_design_is_written_and_summed_up(rldp_command, tmp_path):
     code, out, err = rldp_command(*DESIGN)
     assert (code, err) == (0, "")
     assert "RURP" in out
-    assert "9 draws, 2 secrets × 2 values" in out
+    assert "45 draws, 2 secrets × 2 values" in out
     assert out.endswith("written to protocol.json\n")
     protocol = rldp.load(tmp_path / "protocol.json")
     assert protocol.secrets == ("f", "m")
     assert protocol.values == protocol.outputs == (1, 2)
     assert protocol.guarantee.epsilon == 0.5
-    assert protocol.guarantee.sample.counts.tolist() == [[4, 1], [1, 3]]
+    assert protocol.guarantee.sample.counts.tolist() == [[20, 5], [5, 15]]
 
 
 @pytest.mark.parametrize(
@@ -217,6 +227,7 @@ def test_the_folder_of_the_output_is_checked_before_the_data(rldp_command):
     assert one_line(err).startswith("--output must lie in a folder")
 
 
+@pytest.mark.usefixtures("dense")
 def test_a_full_disk_is_one_line_and_leaves_nothing(rldp_command, tmp_path, monkeypatch):
     def fails(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -278,15 +289,73 @@ def test_an_interruption_is_exit_code_130(rldp_command, tmp_path, monkeypatch):
     assert not (tmp_path / "protocol.json").exists()
 
 
+# Other promises
+
+
+@pytest.mark.usefixtures("dense")
+def test_a_design_shows_what_other_promises_would_cost_and_names_the_cheapest(rldp_command, tmp_path):
+    code, out, err = rldp_command(*DESIGN, "--others")
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    rows = ("all every", "pairs a set", "▸ chi2 a set", "credible all", "nominal the")
+    places = [words.index(row) for row in rows]
+    assert places == sorted(places)
+    assert re.search(r"--privacy credible promises 0\.\d+ instead of 0\.\d+\. It is another promise", words)
+    assert isinstance(rldp.load(tmp_path / "protocol.json").guarantee.privacy, rldp.PowerDivergence)
+
+
+@pytest.mark.usefixtures("dense")
+def test_other_promises_are_not_tried_if_nobody_wants_them_or_the_design_took_long(rldp_command, monkeypatch):
+    assert "another promise" not in rldp_command(*DESIGN, "--no-others")[1]
+    monkeypatch.setattr(cli.design, "_QUICK", 0.0)
+    assert "another promise" not in rldp_command(*DESIGN)[1]
+
+
+@pytest.mark.usefixtures("dense")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pairs", rldp.Pairs(0.1)),
+        ("all", rldp.AllDistributions()),
+        ("credible", rldp.Credible(0.1, prior=2.0)),
+    ],
+)
+def test_every_promise_can_be_designed_written_and_verified(rldp_command, tmp_path, name, expected):
+    code, out, _ = rldp_command(*DESIGN, "--privacy", name, "--alpha", "0.1", "--prior", "2", "--no-others")
+    assert code == 0
+    found = rldp.load(tmp_path / "protocol.json").guarantee.privacy
+    assert type(found) is type(expected)
+    assert getattr(found, "alpha", None) == getattr(expected, "alpha", None)
+    assert getattr(found, "prior", None) == getattr(expected, "prior", None)
+    code, out, _ = rldp_command("verify", "protocol.json")
+    assert code == 0
+    assert "Not promised:" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--privacy", "credible", "--prior", "0"], "prior must be greater than 0, got 0.0"),
+        (["--privacy", "credible", "--alpha", "1"], "alpha must lie strictly between 0 and 1, got 1.0"),
+        (["--privacy", "pairs", "--alpha", "0"], "alpha must lie strictly between 0 and 1, got 0.0"),
+    ],
+)
+def test_a_promise_that_makes_no_sense_is_refused_in_a_line(rldp_command, options, message):
+    code, _, err = rldp_command(*DESIGN, *options)
+    assert code == 1
+    assert one_line(err) == message
+
+
 # The demonstration
 
 
 def test_the_demonstration_shows_the_four_problems_and_the_next_step(rldp_command, tmp_path):
-    code, out, err = rldp_command("demo", "--rows", "300")
+    code, out, err = rldp_command("demo")
     assert (code, err) == (0, "")
     assert all(f"│ {problem}" in out for problem in ("NUNP", "RUNP", "NURP", "RURP"))
-    assert "300 rows" in out
+    assert "2000 rows" in out
     assert "The RURP protocol:" in out
+    assert all(f"   {name} " in out for name in ("all", "pairs", "chi2", "credible", "nominal"))
     words = " ".join(out.split())
     assert "RU and NU say whether the promised distortion holds for every distribution of the set or" in words
     assert "letter pair" not in words
@@ -336,13 +405,33 @@ def test_a_mistake_is_one_line_for_the_shell_too(tmp_path):
 
 
 def test_a_terminal_without_greek_letters_gets_question_marks(tmp_path):
-    (tmp_path / "data.csv").write_text("sex,age\nf,1\nm,2\n")
+    (tmp_path / "data.csv").write_text("sex,age\n" + "f,1\nm,2\nf,2\nm,1\n" * 5)
     paths = {"data": str(tmp_path / "data.csv"), "output": str(tmp_path / "protocol.json")}
     done = process(*changed(**paths), PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"? = 0.5" in done.stdout
 
 
+def test_a_sparse_table_is_told_in_one_line(rldp_command):
+    code, _, err = rldp_command(*changed(epsilon="3"))
+    assert code == 0
+    assert one_line(err).startswith("warning: the table is sparse: 4 of 4 cells were seen fewer than 5 times")
+    assert "--privacy pairs" in err
+
+
+def test_a_sparse_demonstration_says_so_once(rldp_command):
+    code, _, err = rldp_command("demo", "--rows", "300")
+    assert code == 0
+    assert one_line(err).startswith("warning: the table is sparse: 18 of 32 cells")
+
+
+@pytest.mark.parametrize("command", ["design", "reproduce"])
+def test_the_help_says_that_alpha_holds_for_large_samples(rldp_command, command):
+    _, out, _ = rldp_command(command, "--help")
+    assert "For large samples, the set of a test misses the truth with about this" in " ".join(out.split())
+
+
+@pytest.mark.usefixtures("dense")
 def test_a_protocol_that_is_no_better_than_a_constant_is_told(rldp_command):
     code, out, err = rldp_command(*changed(epsilon="0.001"))
     assert code == 0

@@ -1,5 +1,6 @@
 """``rldp release``: whole files, row by row, in constant memory, all or nothing."""
 
+import dataclasses
 import gzip
 import hashlib
 import os
@@ -139,6 +140,30 @@ def test_a_protocol_whose_table_was_changed_is_not_released_from(proved, plainly
 
 
 @pytest.mark.parametrize(
+    ("changes", "what"),
+    [({"objective": 0.01}, "the objective 0.01 is"), ({"lower_bound": 1e3}, "the lower bound 1000.0 is")],
+)
+def test_a_protocol_whose_objective_or_bound_is_not_proved_is_not_released_from(
+    proved, plainly, folder, changes, what
+):
+    """Its privacy is proved; but who changed one claim may have changed others."""
+    labels = proved.secrets, proved.values, proved.outputs
+    guarantee = dataclasses.replace(proved.guarantee, **changes)
+    rldp.Protocol(proved.matrix, *labels, guarantee=guarantee).save("protocol.json")
+    code, output, errors = plainly()
+    assert (code, output) == (1, "")
+    assert errors.startswith(f"rldp: protocol.json must prove what it claims, but {what} not proved")
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_limit_of_infinity_is_no_leave_to_release_what_claims_no_level(plainly, folder):
+    claiming(np.inf).save("protocol.json")
+    message = "protocol.json must prove a privacy level, but it claims none (ε = ∞)"
+    message += "; --unproved releases all the same"
+    refused(plainly("--epsilon-at-most", "inf"), message, folder)
+
+
+@pytest.mark.parametrize(
     ("epsilon", "options", "limit"),
     [
         (0.5, ["--epsilon-at-most", "0.4999999999999999"], "0.4999999999999999"),
@@ -195,6 +220,9 @@ def test_the_file_that_is_expected_and_no_other_is_released_from(proved, plainly
     message = f"protocol.json must be the file with SHA-256 {digest}, but it has {other}"
     refused(plainly("--expect-sha256", digest), message, folder)
     refused(plainly("--expect-sha256", digest, "--unproved"), message, folder)
+    for wanted in (other[:-1] + "01"[other[-1] == "0"], "01"[other[0] == "0"] + other[1:]):
+        message = f"protocol.json must be the file with SHA-256 {wanted}, but it has {other}"
+        refused(plainly("--expect-sha256", wanted), message, folder)
 
 
 def test_what_is_verified_is_what_is_released_from(proved, plainly, folder, monkeypatch):
@@ -218,6 +246,16 @@ def test_a_protocol_can_come_through_a_pipe(proved, folder):
 
 
 # What is written
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_there_may_be_fewer_or_more_outputs_than_values(command, folder, count):
+    """Without chance: secret i and value j give output i + j, counted around."""
+    matrix = np.eye(count)[np.add.outer(np.arange(2), np.arange(3)) % count]
+    rldp.Protocol(matrix, ["f", "m"], [10, 20, 30], [f"y{i}" for i in range(count)]).save("protocol.json")
+    assert command()[0] == 0
+    expected = [f"y{place % count}" for place in (0, 1, 3)]  # (f, 10), (m, 10), (m, 30)
+    assert (folder / "out.csv").read_text().replace('"', "").split() == ["age", *expected]
 
 
 def test_only_the_released_column_is_written(command, folder):

@@ -144,3 +144,27 @@ def test_other_columns_of_a_file_are_not_looked_at(tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes("s,name,u\na,José,1\n".encode("latin-1"))
     assert rldp.Sample.from_data(path, secret="s", value="u") == rldp.Sample([[1]], ["a"], [1])
+
+
+NESTED = {
+    "map": (pa.map_(pa.string(), pa.int64()), [[("a", 1)], [("b", 2)]]),
+    "list": (pa.list_(pa.int64()), [[1], [2]]),
+    "large_list": (pa.large_list(pa.int64()), [[1], [2]]),
+    "fixed_size_list": (pa.list_(pa.int64(), 1), [[1], [2]]),
+    "struct": (pa.struct({"u": pa.int64()}), [{"u": 1}, {"u": 2}]),
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_a_nested_column_of_a_parquet_file_is_answered_in_one_sentence(tmp_path, kind):
+    of_type, entries = NESTED[kind]
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"s": ["a", "b"], "u": pa.array(entries, of_type), "v": [1, 2]}), path)
+    for columns in ({"secret": "s", "value": "u"}, {"secret": "u", "value": "v"}):
+        with pytest.raises(
+            rldp.DataError,
+            match=rf"^column 'u' of .*data\.parquet must hold strings, numbers or booleans, "
+            rf"got entries of type ['\"]{kind}<",
+        ):
+            rldp.Sample.from_data(path, **columns)
+    assert rldp.Sample.from_data(path, secret="s", value="v").n == 2

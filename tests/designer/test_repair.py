@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 
 import rldp
 from rldp.designer.near_zero import equalised
 from rldp.designer.repair import repaired
 from rldp.theory.bounds import privacy_excess, trivial_eta
-from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
+from rldp.theory.model import DesignProblem
 from strategies import a_problem
 
 pytestmark = pytest.mark.numerical
@@ -35,6 +37,38 @@ def test_a_violated_constraint_is_repaired_strictly_and_cheaply(privacy, violati
     used = result.max(axis=(1, 2)) > 0
     assert excess[used].max() < 0
     assert np.abs(result - matrix).max() <= 1e-9 + 50 * violation
+
+
+def on_the_edge(over):
+    """Of two secrets one has its outputs e^½·(1 + over) times as often as the other; there is one value."""
+    low = 1 / (1 + np.exp(0.5) * (1 + over))
+    return np.array([[[[low, 1 - low]], [[1 - low, low]]]])
+
+
+@pytest.mark.parametrize("privacy", [rldp.ChiSquare(), rldp.GTest(), rldp.Nominal()])
+@pytest.mark.parametrize("over", [1e-14, 1e-12, 1e-9, 1e-7, 1e-3])
+def test_a_hair_too_much_is_not_let_pass(privacy, over):
+    """Evaluated in balls: no matter what the float check says, the result is private."""
+    problem = DesignProblem.of(
+        np.array([[[4], [6]]]), np.array([0.5]), np.zeros((1, 2)), privacy, rldp.Nominal()
+    )
+    matrix = on_the_edge(over)
+    eta = None if problem.privacy is None else trivial_eta(problem, matrix)
+    result, _, proved = repaired(problem, matrix, eta, np.ones(1))
+    assert proved.all()
+    units = numerators(result)[0, :, 0].tolist()
+    with ctx.workprec(128):
+        assert all(max(column) <= arb(0.5).exp() * min(column) for column in zip(*units, strict=True))
+
+
+def test_a_batch_is_not_done_before_all_of_it_is_proved():
+    counts = np.array([[[4], [6]]] * 3)
+    problem = DesignProblem.of(counts, np.full(3, 0.5), np.zeros((1, 2)), rldp.Nominal(), rldp.Nominal())
+    matrix = np.concatenate([on_the_edge(over) for over in (-0.1, 1e-3, 1e-9)])
+    result, _, proved = repaired(problem, matrix, None, np.ones(3))
+    assert proved.all()
+    assert (privacy_excess(problem, result, None)[0] < 0).all()
+    assert np.array_equal(result[0], on_grid(matrix)[0])
 
 
 def test_rows_are_integers_over_the_denominator_that_sum_exactly():
@@ -99,3 +133,20 @@ def test_conditionals_are_equalised_exactly_and_at_little_cost(factor):
         )
         assert first * size[1] == second * size[0]
     assert np.abs(result - matrix).max() <= 1e-12 + 2 * counts.max() / DENOMINATOR
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equalised_probabilities_are_never_negative(seed):
+    """Outputs that some rows hardly give, and counts whose grain is coarse: the pull must grow."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(10**9, 10**12, (2, 3))
+    matrix = rng.dirichlet(np.full(3, 0.3), size=(2, 3))
+    matrix[:, :, 2] = np.where(rng.random((2, 3)) < 0.5, 0.0, matrix[:, :, 2])
+    matrix /= matrix.sum(axis=2, keepdims=True)
+    weights = counts / counts.sum(axis=1, keepdims=True)
+    matrix[1] += ((weights[0] @ matrix[0]) - (weights[1] @ matrix[1]))[None]
+    matrix = np.clip(matrix, 0, None) / np.clip(matrix, 0, None).sum(axis=2, keepdims=True)
+    result = equalised(counts, matrix)
+    if result is not None:
+        assert (result >= 0).all()
+        assert (numerators(result).sum(axis=2) == DENOMINATOR).all()

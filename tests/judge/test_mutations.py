@@ -1,22 +1,27 @@
 """Files that were tampered with: the judge says ok only where every claim still holds.
 
-Whether it holds is evaluated by :mod:`claims`, from the definitions and without the library.
+Whether it holds is evaluated by :mod:`claims`, from the definitions and without the library. The slow tests
+look at a thousand files; the variable ``RLDP_MUTATED_FILES`` asks for more, such as 10000 before a release.
 """
 
 import copy
 import json
 import math
+import os
 import random
+import time
 from functools import cache
 
 import pytest
 
 import rldp
 from claims import File
+from promised import credible_claim, credible_file, everything_file, pairs_file
 from strategies import sets_of
 
 G = "guarantee"
-QUICK, ALL = 120, 1000
+QUICK, ALL = 120, int(os.environ.get("RLDP_MUTATED_FILES", "1000"))
+LONGEST = 60.0  # seconds that a verdict may take, on any machine
 
 pytestmark = [
     pytest.mark.numerical,
@@ -51,8 +56,23 @@ PROBLEMS = [
 ]
 
 
+PROMISES = [
+    lambda: credible_file(
+        [[30, 12], [14, 26]], 0.5, privacy=credible_claim(0.06), utility=credible_claim(0.05)
+    ),
+    lambda: credible_file([[6, 2, 4], [0, 0, 0]], 2.0, privacy=credible_claim(0.1, lambda_=0.0)),
+    lambda: credible_file([[9, 3, 2], [1, 4, 7]], 0.7, utility=credible_claim(0.07, alpha=0.2)),
+    lambda: pairs_file([[5, 3, 1], [1, 2, 6]], 0.7),
+    lambda: pairs_file([[9, 1], [3, 4], [0, 5]], 1.0, alpha=0.3, method="A1"),
+    lambda: pairs_file([[4, 2], [0, 0]], 0.0, alpha=0.2),
+    lambda: everything_file([[9, 3, 2], [1, 4, 7]], 0.7),
+]
+
+
 @cache
 def original(index):
+    if index >= len(PROBLEMS):
+        return json.dumps(PROMISES[index - len(PROBLEMS)]())
     name, epsilon, sets = PROBLEMS[index]
     sample = rldp.Sample(SAMPLES[name], secrets=["a", "b", "c"][: len(SAMPLES[name])])
     return rldp.design(sample, epsilon, **sets).protocol.to_json()
@@ -190,19 +210,58 @@ def change_labels(rng, document):
     names[i] = rng.choice([names[0], "other", True, None, 1.5, 10**40, "\ud800", "", [1], names[-1]])
 
 
+def another_set(rng):
+    """A set or a promise of any kind."""
+    size = rng.choice([{"alpha": 0.05}, {"radius": 0.0}, {"radius": 1e-9}, {"radius": 0.5}])
+    orders = [0, 1e-20, 0.5, 1, 3, 100]
+    return rng.choice(
+        [
+            {"kind": "nominal"},
+            {"kind": "power-divergence", "lambda": rng.choice(orders)} | size,
+            {"kind": "all"},
+            credible_claim(
+                rng.choice([0.0, 0.1, 2.0]), rng.choice([0.01, 0.05, 0.3]), rng.choice([0.1, 0.5, 9])
+            ),
+            {"kind": "pairs", "alpha": 0.05, "radii": [rng.choice([0.0, 5.0, 12.0])], "methods": ["A2"]},
+        ]
+    )
+
+
 def change_set(rng, document):
     claim = document[G][rng.choice(["privacy", "utility"])]
-    if claim["kind"] == "nominal" or rng.random() < 0.3:
+    if claim["kind"] in ("nominal", "all") or rng.random() < 0.3:
         claim.clear()
-        size = rng.choice([{"alpha": 0.05}, {"radius": 0.0}, {"radius": 1e-9}, {"radius": 0.5}])
-        orders = [0, 1e-20, 0.5, 1, 3, 100]
-        claim |= rng.choice(
-            [{"kind": "nominal"}, {"kind": "power-divergence", "lambda": rng.choice(orders)} | size]
-        )
-    elif rng.random() < 0.5 and "alpha" in claim:
-        claim["alpha"] = rng.choice([1e-300, 1e-3, 0.04, 0.0499999, 0.0500001, 0.06, 0.5, 0.999])
+        claim |= another_set(rng)
+        new = {"credible", "pairs", "all"}
+        if rng.random() < 0.9:
+            document["version"] = 1 + any(document[G][name]["kind"] in new for name in ("privacy", "utility"))
+    else:
+        change_size(rng, claim)
+
+
+def change_size(rng, claim):
+    """Another level, order, radius, prior or theorem."""
+    if rng.random() < 0.5 and "alpha" in claim:
+        levels = [1e-300, 1e-5, 1e-4, 1e-3, 0.04, 0.0499999, 0.0500001, 0.06, 0.5, 0.999]
+        claim["alpha"] = rng.choice(levels)
+    elif claim["kind"] == "pairs":
+        i = rng.randrange(len(claim["radii"]))
+        if rng.random() < 0.3:
+            claim["methods"][i] = rng.choice(["A1", "A2", "A3"])
+        else:
+            claim["radii"][i] *= rng.choice([0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999, 1.0001])
+    elif claim["kind"] == "credible" and rng.random() < 0.7:
+        key = rng.choice(["prior", "radius", "seed"])
+        claim[key] = rng.choice([0, claim[key] * 0.9, claim[key] * 1.1, 0.01, 0.25, 3, 1e9])
     else:
         claim["lambda"] = rng.choice([0, 1e-9, claim["lambda"] * 0.99, claim["lambda"] * 1.01, 1, 2.5, 100])
+
+
+def change_promise(rng, document):
+    """What is claimed of the sets or of the posterior, in a file of the second version, and nothing else."""
+    document[G]["lower_bound"] = 0
+    new = [claim for claim in (document[G]["privacy"], document[G]["utility"]) if len(claim) > 3]
+    change_size(rng, rng.choice(new)) if new else change_set(rng, document)
 
 
 def change_level(rng, document):
@@ -368,14 +427,16 @@ def put_in_front(rng, content):
 BYTE_CHANGES = [truncate, flip_bytes, change_a_digit, change_a_digit, repeat_a_key, splice, put_in_front]
 
 
-def mutated(seed):
+def mutated(seed, indices):
     rng = random.Random(seed)
-    index = rng.randrange(len(PROBLEMS))
+    index = rng.choice(indices)
     if rng.random() < 0.2:
         return rng.choice(BYTE_CHANGES)(rng, original(index).encode())
     document = json.loads(original(index))
     for _ in range(rng.choice([1, 1, 1, 2])):
-        changes = [c for c in TREE_CHANGES if c is not move_probability or len(document["outputs"]) > 1]
+        can_move = len(document.get("outputs", ())) > 1
+        known = TREE_CHANGES + [change_promise] * (16 if index in NEW else 0)
+        changes = [c for c in known if c is not move_probability or can_move]
         change = rng.choice(changes)
         if change is move_bounds:
             document["truth"] = truth(index)
@@ -395,22 +456,26 @@ def mutated(seed):
 def claims_hold(problem, content):
     """Rows, privacy and objective; ``problem`` is what they depend on."""
     file = File(content)
-    return file.rows_hold(), file.failing_triples(), file.objective_holds()
+    beyond_sets = file.risks_hold() and file.radii_hold()
+    return file.rows_hold(), file.failing_triples(), file.objective_holds(), beyond_sets
 
 
 def assert_all_claims_hold(content):
     file = File(content)
-    rows, failing, objective = claims_hold(file.problem, content)
+    rows, failing, objective, beyond_sets = claims_hold(file.problem, content)
     assert rows
     assert failing == []
     assert objective
+    assert beyond_sets
     assert file.lower_bound_holds()
     assert file.claim["lower_bound"] <= file.claim["objective"]
 
 
 def is_ok(content, path):
     path.write_bytes(content)
+    started = time.monotonic()
     verdict = rldp.verify(path)
+    assert time.monotonic() - started < LONGEST
     if verdict.ok:
         assert verdict.reasons == ()
         assert_all_claims_hold(content)
@@ -420,28 +485,42 @@ def is_ok(content, path):
     return verdict.ok
 
 
-def judge_many(seeds, path):
-    passed = [is_ok(mutated(seed), path) for seed in seeds]
+OLD, NEW = range(len(PROBLEMS)), range(len(PROBLEMS), len(PROBLEMS) + len(PROMISES))
+
+
+def judge_many(seeds, path, indices):
+    passed = [is_ok(mutated(seed, indices), path) for seed in seeds]
     assert 0.05 * len(passed) < sum(passed) < 0.5 * len(passed)
 
 
-@pytest.mark.parametrize("index", range(len(PROBLEMS)))
+@pytest.mark.parametrize("index", [*OLD, *NEW])
 def test_the_originals_hold(index, tmp_path):
     assert is_ok(original(index).encode(), tmp_path / "protocol.json")
 
 
 def test_a_changed_file_passes_only_if_its_claims_hold(tmp_path):
-    judge_many(range(QUICK), tmp_path / "protocol.json")
+    judge_many(range(QUICK), tmp_path / "protocol.json", OLD)
+
+
+def test_a_changed_promise_passes_only_if_it_holds(tmp_path):
+    judge_many(range(QUICK), tmp_path / "protocol.json", NEW)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
-def test_a_thousand_changed_files_pass_only_if_their_claims_hold(tmp_path, block):
+def test_many_changed_promises_pass_only_if_they_hold(tmp_path, block):
     size = ALL // 4
-    judge_many(range(10_000 + block * size, 10_000 + (block + 1) * size), tmp_path / "protocol.json")
+    judge_many(range(20_000 + block * size, 20_000 + (block + 1) * size), tmp_path / "protocol.json", NEW)
 
 
-@pytest.mark.parametrize("change", TREE_CHANGES[1:], ids=lambda change: change.__name__)
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
+def test_many_changed_files_pass_only_if_their_claims_hold(tmp_path, block):
+    size = ALL // 4
+    judge_many(range(10_000 + block * size, 10_000 + (block + 1) * size), tmp_path / "protocol.json", OLD)
+
+
+@pytest.mark.parametrize("change", [*TREE_CHANGES[1:], change_promise], ids=lambda change: change.__name__)
 def test_every_kind_of_change_can_be_made(change):
     document = json.loads(original(0)) | {"truth": truth(0)}
     before = copy.deepcopy(document)

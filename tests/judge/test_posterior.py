@@ -13,10 +13,17 @@ from mpmath import mpf, workdps
 from scipy.stats import beta
 
 import rldp
-from credible import CHANCE, PUBLISH, SLACK, assert_by_chance, assert_law, risk_of_publishing
+from credible import (
+    CHANCE,
+    PUBLISH,
+    SLACK,
+    assert_by_chance,
+    assert_law,
+    count_failures,
+    risk_of_publishing,
+)
 from rldp.judge import posterior as judge
 from rldp.judge.posterior import ERROR, binomial_tail, looks, privacy_trial, utility_trial
-from rldp.theory.posterior import count_failures
 
 pytestmark = pytest.mark.numerical
 
@@ -68,8 +75,10 @@ def test_terms_left_out_are_bounded(monkeypatch):
 # --- draws ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("prior", [0.5, 0.02, 1e-3, 30.0])
-def test_every_conditional_probability_has_its_beta_law(prior):
+def test_every_conditional_probability_has_its_beta_law(monkeypatch, prior, together):
+    monkeypatch.setattr(judge, "_WORTH_A_CALL", 256 if together else 10**9)
     shapes = np.array([[12, 3, 0], [0, 0, 0]]) + prior
     logs = judge._log_gammas(generator(2), shapes, 30_000)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -154,9 +163,16 @@ def test_looks_are_planned_before_any_draw():
     assert looks(0.05, 15) == [100_000, 400_000, 1_600_000, 6_400_000]
     assert looks(1e-5, 15) == [6_000_000]
     assert looks(1e-300, 15) == [10_000_000]
-    assert looks(0.05, 500) == [100_000, 400_000, 1_600_000]
-    assert looks(0.05, 100_000) == [10_000]
+    assert looks(0.05, 500) == [100_000, 400_000]
+    assert looks(0.05, 100_000) == [5_000]
     assert looks(0.05, 10**9) == [1_000]
+
+
+def test_a_hopeless_claim_is_given_up_at_once():
+    found = trial(alpha=1e-5)
+    assert not found.confirmed
+    assert found.failures >= 60
+    assert found.draws < 300_000 < looks(1e-5, 4)[0]
 
 
 def test_without_a_generator_the_draws_are_fresh():

@@ -65,6 +65,21 @@ def test_where_the_series_is_too_long_the_limit_of_many_rows_is_taken():
         assert radii._log_moment(10**15, 3, arb(1)) is None
 
 
+@pytest.mark.parametrize("bits", [3, 8, 16])
+def test_what_a_series_leaves_out_is_counted(monkeypatch, bits):
+    """Broken off sooner than it ever is, a series is still no less than all of it."""
+    monkeypatch.setattr(radii, "_BITS", bits)
+    for n, cells, t in ((200, 3, 0.7), (3000, 2, 0.9), (10**6, 5, 0.5)):
+        with ctx.workprec(128):
+            ball = radii._log_moment(n, cells, arb(t))
+        with mpmath.workdps(40):
+            total = term = mpmath.mpf(1)
+            for m in range(min(n, 5_000)):
+                term = term * (cells - 1 + m) * (n - m) * mpmath.mpf(t) / ((m + 1) * n)
+                total += term
+            assert mpmath.log(total) <= mpmath.mpf(ball.upper().str(35, radius=False))
+
+
 # A2
 
 
@@ -215,6 +230,14 @@ def test_rows_that_are_left_fail_no_oftener_than_promised():
                 for j in range(rows)
             )
             assert tail / mpmath.mpf(cells) ** n <= spare
+
+
+@pytest.mark.parametrize(("ranges", "cells"), [([(9, 9)], 4), ([(9, 9), (5, 5)], 3), ([(2000, 2300)], 5)])
+def test_rows_that_may_be_fewer_than_is_sure_are_counted_for_every_cell(monkeypatch, ranges, cells):
+    """With tails of nothing, what is left of the bound is the probability that rows run out."""
+    monkeypatch.setattr(recursion, "_peeled", lambda mesh, tails, *_: (0 * tails, 0.0))
+    mesh = Mesh(1 / 8, 0.2, 0.03, 0.5, 16, 0.01)
+    assert recursion._tail_at(2.0, mesh, ranges, cells) >= len(ranges) * (cells - 2) * mesh.spare
 
 
 # Claims that prove themselves, or nothing

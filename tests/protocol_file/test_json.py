@@ -149,11 +149,18 @@ def refused(path, message):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, [1], True, 1.0])
+@pytest.mark.parametrize("version", [0, 3, "1", None, [1], True, 1.0])
 def test_a_file_of_another_version_is_refused(changed, version):
     refused(
         changed(lambda document: document.update(version=version)),
-        f"but its version must be 1, got {version!r}",
+        f"but its version must be 1 or 2, got {version!r}",
+    )
+
+
+def test_a_version_that_is_too_new_for_the_claim_is_refused(changed):
+    refused(
+        changed(lambda document: document.update(version=2)),
+        "but its version must be 1 for what it claims, got 2",
     )
 
 
@@ -241,9 +248,9 @@ WRONG = {
     "guarantee.n must be the sum of the counts, positive and below 2^53, got 5": lambda d: d[G].update(n=5),
     "guarantee.counts[0] must be a list of 3, got [1, 2]": lambda d: d[G].update(counts=[[1, 2], [3, 4]]),
     "guarantee.counts[0][0] must be an integer from 0": lambda d: d[G]["counts"][0].__setitem__(0, -1),
-    'guarantee.privacy.kind must be "nominal" or "power-divergence"': lambda d: d[G].update(
-        privacy={"kind": "ball"}
-    ),
+    'guarantee.privacy.kind must be "nominal", "power-divergence", "credible" or, for pri': lambda d: d[
+        G
+    ].update(privacy={"kind": "ball"}),
     "guarantee.privacy.lambda must be a number that is not negative, got -1": lambda d: d[G][
         "privacy"
     ].update({"lambda": -1}),

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 import rldp
+from promised import credible_claim, credible_file, everything_file, pairs_file
 from rldp.protocol_file.format import parsed
 
 SCHEMA = json.loads(files("rldp.protocol_file").joinpath("protocol.schema.json").read_text(encoding="utf-8"))
@@ -26,7 +27,18 @@ def documents():
             designed = rldp.design(SAMPLE, epsilon, privacy=privacy, utility=sets[0], outputs=[1, 2, 3, 4])
             yield json.loads(designed.protocol.to_json())
     yield json.loads(rldp.design(SAMPLE, 0.0).protocol.to_json())
+    yield from promises().values()
     yield json.loads(rldp.Protocol([[[0.5, 0.5]]]).to_json())
+
+
+def promises():
+    """A file for every promise that the first version of the format does not know."""
+    counts = SAMPLE.counts.tolist()
+    return {
+        "credible": credible_file(counts, 0.7, privacy=credible_claim(0.1), utility=credible_claim(0.1)),
+        "pairs": pairs_file(counts, 0.7),
+        "all": everything_file(counts, 0.7),
+    }
 
 
 def test_the_schema_is_one():
@@ -56,15 +68,29 @@ def changed(document, path, item):
 
 
 DOCUMENT = next(documents())
+PROMISES = promises()
+PLACES = [(DOCUMENT, path) for path in paths(DOCUMENT) if path]
+PLACES += [
+    (document, ("guarantee", name, *path))
+    for document in PROMISES.values()
+    for name in ("privacy", "utility")
+    for path in paths(document["guarantee"][name])
+]
 
 
-@pytest.mark.parametrize("path", [path for path in paths(DOCUMENT) if path], ids=str)
-def test_whatever_the_schema_refuses_the_library_refuses_too(path):
-    for item in (None, True, -1, 0.5, 2**60, "text", [], {}, [None], float(2**52)):
-        if FITS(other := changed(DOCUMENT, path, item)):
+@pytest.mark.parametrize(("document", "path"), PLACES, ids=lambda part: str(part)[:60])
+def test_whatever_the_schema_refuses_the_library_refuses_too(document, path):
+    for item in (None, True, -1, 0, 0.5, 1e-6, 2**60, 2**128, "text", [], {}, [None], float(2**52)):
+        if FITS(other := changed(document, path, item)):
             continue
         with pytest.raises(rldp.ProtocolFileError):
             parsed(json.dumps(other).encode())
+
+
+def test_only_privacy_can_be_promised_for_pairs_or_for_all():
+    for kind in ("pairs", "all"):
+        claim = PROMISES[kind]["guarantee"]["privacy"]
+        assert not FITS(changed(PROMISES[kind], ("guarantee", "utility"), claim))
 
 
 def keys(tree, path=()):

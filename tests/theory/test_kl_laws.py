@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from rldp.theory import kl_laws
 from rldp.theory.kl_laws import SPANS, Boxes, Grid, Law, divergence, log_weight, sure_rows
 
 GRID = Grid(step=1 / 16, points=160, tilt=0.75, width=0.12, looseness=0.02, least=1e-5, cut=14.0)
@@ -189,3 +190,17 @@ def test_hits_outside_the_window_have_the_probability_that_is_added():
             outside = hit_probabilities(n, mean, 200)
             outside[first : last + 1] = 0.0
             assert outside.sum() <= law.beyond[row] * (1 + 1e-9)
+
+
+def test_chernoffs_bound_is_rounded_up():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n = int(10 ** rng.uniform(0.5, 6))
+        mean = float(min(n / 2, 10 ** rng.uniform(-3, 2.5)))
+        j = int(rng.integers(0, min(n, 400) + 1))
+        found = float(kl_laws._chernoff(np.array([[n]]), j, np.array([[mean]]))[0, 0])
+        with mpmath.workdps(50):
+            c = (n - j) * mpmath.log(mpmath.mpf(n - j) / (n - mpmath.mpf(mean))) if j < n else mpmath.mpf(0)
+            c += j * mpmath.log(j / mpmath.mpf(mean)) if j else 0
+            exact = mpmath.exp(-c)
+            assert exact < mpmath.mpf(10) ** -300 or exact <= found <= exact * (1 + mpmath.mpf(10) ** -9)

@@ -55,6 +55,34 @@ def test_a_range_of_sizes_bounds_each_of_them(n):
     assert (exact <= bounds([stratum], ROUGH) * (1 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("n", [3, 5, 8])
+def test_a_range_of_few_rows_bounds_each_of_them(n):
+    """Near x = 2.06 the tail of 3 rows is 1.7 times that of 8."""
+    counts = outcomes(n, 2)
+    exact = largest_tail(counts, pairs_of_probabilities())
+    assert (exact <= bounds([Stratum(3, 8, 2)], FINE) * (1 + 1e-9)).all()
+    few = outcomes(2, 2)
+    together = bounds([Stratum(3, 8, 2), Stratum.of(2, 2)], FINE)
+    for p in pairs_of_probabilities()[::100]:
+        values = np.add.outer(statistic(counts, p), statistic(few, p)).ravel()
+        weights = np.outer(probabilities(counts, p), probabilities(few, p)).ravel()
+        assert (exact_tail(values, weights, X) <= together * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_every_size_has_a_stratum_and_neighbours_share_it(wide):
+    sizes = [*range(1, 1700), *range(819_190, 819_210), 2**20 - 1, 2**20, 2**53 - 1]
+    strata = {n: Stratum.of(n, 3, wide=wide) for n in sizes}
+    for n, stratum in strata.items():
+        assert stratum.fewest <= n <= stratum.most
+        assert stratum.told_apart == (stratum.most <= 100)
+        assert stratum.told_apart or stratum.fewest > 100
+    starts = sorted({stratum.fewest for stratum in strata.values()})
+    ends = sorted({stratum.most for stratum in strata.values()})
+    assert all(end < start for end, start in zip(ends, starts[1:], strict=False))
+    assert len({strata[n] for n in range(1, 1601)}) == (19 if wide else 116)
+
+
 def test_two_strata_are_bounded_together():
     for n1, n2, cells in ((3, 3, 3), (8, 2, 3), (6, 5, 2)):
         first, second = outcomes(n1, cells), outcomes(n2, cells)
@@ -164,3 +192,13 @@ def test_cells_with_a_large_mean_count(monkeypatch):
     kl_recursion._boxes.cache_clear()
     kl_recursion._laws.cache_clear()
     assert np.median(loose / usual) > 1.1
+
+
+def test_what_is_cut_off_a_tail_is_lost_probability():
+    grid = Grid(step=0.25, points=80, tilt=0.5, width=0.1, looseness=0.02, least=1e-3, cut=8.0)
+    x = grid.step * np.arange(80)
+    tails = np.stack([np.exp(-x), 0.3 * np.exp(-0.9 * x)]) * np.exp(grid.tilt * x)
+    kept, lost = kl_recursion._trimmed(grid, tails, 0.01)
+    cut_off = (tails * np.exp(-grid.tilt * x))[:, kept.shape[1] :]
+    assert 0 < cut_off.max() <= lost - 0.01
+    assert np.array_equal(kept, tails[:, : kept.shape[1]])

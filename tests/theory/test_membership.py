@@ -44,6 +44,7 @@ def test_the_point_is_inside_and_as_far_out_as_can_be(order, radius):
         point = pulled_inside(order, radius, estimate, target)
         assert point.sum() == pytest.approx(1, abs=1e-15)
         assert exact(order, estimate, point) <= radius
+        assert _divergence_at_most(order, estimate, point) <= radius
         whole = exact(order, estimate, target) <= radius
         assert (
             np.array_equal(point, target / target.sum())

@@ -12,14 +12,13 @@ from mpmath import log as mp_log
 from mpmath import mpf, workdps
 from scipy.stats import beta
 
-from credible import CHANCE, PUBLISH, assert_by_chance, assert_law, risk_of_publishing
+from credible import CHANCE, PUBLISH, assert_by_chance, assert_law, count_failures, risk_of_publishing
 from rldp.measures import distortions as measured_distortions
 from rldp.measures import leakages as measured_leakages
 from rldp.theory import posterior
 from rldp.theory.binomial import upper_probability
 from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.posterior import (
-    count_failures,
     distortion_bound,
     distortions,
     failures,
@@ -288,3 +287,22 @@ def test_a_rule_that_keeps_the_risk_at_most_alpha_fails_for_no_more_of_the_truth
         failed += measured_leakages(chosen[None], truths[k][None])[0] > 0.5
     assert failed <= alpha * count + math.sqrt(count * math.log(1 / CHANCE) / 2)  # Hoeffding
     assert failed > 0.2 * alpha * count  # the bound is not kept by wasting it
+
+
+def test_a_ratio_that_is_above_the_level_by_an_ulp_always_fails():
+    """P(y|s) does not depend on the distribution here: 3/4 to 1/4, and e^ε is below 3 by a few ulps."""
+    matrix = np.array([[[0.75, 0.25]] * 2, [[0.25, 0.75]] * 2])
+    draws = np.random.default_rng(0).dirichlet(np.ones(2), (2, 50)).transpose(0, 2, 1)
+    epsilon = math.log(3.0)
+    with workdps(40):
+        while mp_exp(mpf(epsilon)) >= 3:
+            epsilon = math.nextafter(epsilon, 0)
+    assert failures(matrix[None], epsilon, draws).tolist() == [50]
+    assert failures(matrix[None], epsilon + 1e-12, draws).tolist() == [0]
+
+
+def test_what_distortion_exceeds_is_rounded_up_by_more_than_it_may_be_wrong():
+    shape = (2, 5, 3)
+    for value in (1e-9, 0.3, 7.0):
+        bound = distortion_bound(np.full(2000, value), shape, alpha=0.05, error=1e-6)
+        assert value * (1 + (sum(shape) + 8) * 2.0**-52) <= bound <= value * (1 + 1e-12)

@@ -17,6 +17,7 @@ from rldp.theory.radii import (
     log_moment_bound,
     moment_radius,
     pair_level,
+    pair_radii,
     pair_radius,
     recursion_radius,
 )
@@ -218,6 +219,24 @@ def test_a_single_value_has_radius_0():
 
 def test_similar_large_samples_share_a_radius():
     assert recursion_radius((1001, 5000), 3, 0.05) == recursion_radius((1010, 5100), 3, 0.05)
+
+
+def test_a_few_pairs_have_the_radii_that_each_has_alone():
+    sizes = [(10, 3), (3, 10), (0, 10), (500, 10), (510, 10)]
+    assert pair_radii(sizes, 2, 0.05) == tuple(pair_radius(*pair, 2, 0.05) for pair in sizes)
+    assert pair_radii([], 2, 0.05) == ()
+
+
+def test_many_pairs_share_radii_that_are_valid_for_each_and_hardly_larger(monkeypatch):
+    sizes = [(n, m) for n in (0, 3, 9, 10, 70, 150) for m in (12, 13)]
+    apart = [pair_radius(*pair, 2, 0.05) for pair in sizes]
+    monkeypatch.setattr(radii, "_MOST_APART", 5)
+    shared = pair_radii(sizes, 2, 0.05)
+    assert len(set(shared)) < len(set(apart))
+    for one, other in zip(shared, apart, strict=True):
+        assert other.value * (1 - 1e-3) <= one.value <= other.value * 1.04
+    assert pair_radii([(2**52, n) for n in range(1, 9)], 2, 0.05)[0].method == "A2"
+    assert shared == pair_radii([pair[::-1] for pair in sizes], 2, 0.05)
 
 
 def test_the_level_of_a_pair_is_rounded_down():

@@ -7,14 +7,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import JointSet, divergence, exact_mean, largest_difference_by_cones, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, wilson_upper
+from rldp.judge.regions import Group, Region
 from rldp.sets import PowerDivergence
 from rldp.theory.nested_mean import NestedMean
-from rldp.theory.support import minimising_eta
+from rldp.theory.support import minimising_eta, worst_members
 
 pytestmark = pytest.mark.numerical
 
@@ -577,3 +579,30 @@ def test_the_conditional_of_a_secret_never_seen_is_never_pulled(order):
     inside = mean.pulled_inside(members)
     np.testing.assert_array_equal(inside[1], members[1])
     assert float(mean.divergence(inside)) <= 0.01
+
+
+def in_balls(mean, members):
+    """Whether members lie in the set, for certain, though its radius be rounded up by a hair."""
+    budget = arb(float(mean.budget)) * (1 - arb(1e-12))
+    radius = budget if mean.lambda_ == 0 else (1 + budget) ** (1 + arb(mean.lambda_)) - 1
+    groups = [
+        Group(arb(float(mass)), [arb(float(c)) for c in row])
+        for mass, row in zip(mean.masses, mean.conditionals, strict=True)
+    ]
+    rows = [[arb(float(r)) for r in row] for row in members]
+    rows = [[r / sum(row, arb(0)) for r in row] for row in rows]
+    return Region(mean.lambda_, radius).contains(groups, rows)
+
+
+@each_order
+@pytest.mark.parametrize("budget", [1e-9, 1e-4, 0.1, 3.0])
+def test_the_worst_members_are_members_in_exact_arithmetic_too(order, budget):
+    """Estimates are dyadic here, so that no rounding of them is taken for one of the members."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(64, rng.dirichlet(np.ones(4)), size=2)
+        mean = NestedMean(order, np.array([0.25, 0.5]), counts / 64, np.asarray(budget))
+        v = rng.random((2, 4)) * np.array([[1.0], [-1.6]])
+        with ctx.workprec(200):
+            assert in_balls(mean, worst_members(mean, v))
+            assert in_balls(mean, mean.pulled_inside(rng.dirichlet(np.ones(4), size=2)))

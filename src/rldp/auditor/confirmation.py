@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,8 +135,8 @@ def rounded_up(number: float) -> str:
     """
     if number == 0 or math.isinf(number):
         return "0" if number == 0 else "∞"
-    places = 4 - math.floor(math.log10(number))
-    return f"{math.ceil(number * 10.0**places) / 10.0**places:.5g}"
+    above = Context(prec=5, rounding=ROUND_CEILING).create_decimal_from_float(number)
+    return f"{float(above):.5g}"
 
 
 def confirm(

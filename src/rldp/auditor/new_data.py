@@ -5,6 +5,7 @@ See ``docs/audit.md``, 'New data'.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +20,8 @@ from rldp.errors import InvalidArgument
 from rldp.measures import WorstCase
 from rldp.protocol import Guarantee, Protocol, require_labels
 from rldp.sample import Sample
-from rldp.sets import UncertaintySet
+from rldp.sets import AllDistributions, Pairs, UncertaintySet
+from rldp.theory.pair_sets import radii_values, spent_by_pairs
 
 __all__ = ["Audit", "Membership", "audit", "homogeneity"]
 
@@ -37,9 +39,10 @@ class Membership:
     ----------
     divergence : float
         Of the new distribution from the estimate the protocol was designed on; ∞ where a cell of
-        that estimate does not occur in the new data.
+        that estimate does not occur in the new data. For :class:`rldp.Pairs` that of the pair of secrets
+        that comes closest to its radius; secrets that do not occur in the new data are left out.
     radius : float
-        The set reaches so far.
+        The set reaches so far; ∞ where it holds every distribution.
     inside : bool
     """
 
@@ -226,11 +229,27 @@ def audit(
 
 def _membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:
     estimate, observed = promise.sample, sample.distribution
+    match uncertainty:
+        case AllDistributions():
+            return Membership(divergence=0.0, radius=math.inf, inside=True)
+        case Pairs():
+            return _membership_of_pairs(uncertainty, estimate, observed)
     return Membership(
         divergence=max(0.0, uncertainty.divergence(estimate.distribution, observed)),
         radius=float(uncertainty.size(estimate.n, observed.size)),
         inside=uncertainty.contains(estimate, observed),
     )
+
+
+def _membership_of_pairs(pairs: Pairs, estimate: Sample, observed: NDArray[np.float64]) -> Membership:
+    """That of the pair of secrets whose set comes closest to leaving the new data out, in units of n·KL."""
+    radii = radii_values(pairs, estimate.counts[None])[0]
+    spent = spent_by_pairs(estimate.counts, observed)
+    if len(radii) == 0:
+        return Membership(divergence=0.0, radius=math.inf, inside=True)
+    with np.errstate(divide="ignore"):
+        worst = int(np.argmax(np.where(spent > 0, spent / radii, 0.0)))
+    return Membership(float(spent[worst]), float(radii[worst]), bool((spent <= radii).all()))
 
 
 def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:

@@ -16,7 +16,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -27,9 +26,18 @@ from rldp._checks import printable
 from rldp._start import allow_interruption
 from rldp.errors import InvalidArgument, RldpError, RldpWarning
 
-__all__ = ["SETS", "SET_HELP", "SetName", "app", "main", "progress", "require_writable", "say", "show_json"]
+__all__ = [
+    "ALPHA_HELP",
+    "app",
+    "main",
+    "progress",
+    "require_writable",
+    "say",
+    "show_json",
+]
 
 _INTERRUPTED = 130
+_told: set[str] = set()
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 app = typer.Typer(
@@ -42,23 +50,10 @@ app = typer.Typer(
 )
 
 
-class SetName(StrEnum):
-    """The sets that the command line names."""
-
-    chi2 = "chi2"
-    g = "g"
-    cr = "cr"
-    nominal = "nominal"
-
-
-SETS: dict[SetName, Callable[[float], rldp.UncertaintySet]] = {
-    SetName.chi2: rldp.ChiSquare,
-    SetName.g: rldp.GTest,
-    SetName.cr: rldp.CressieRead,
-    SetName.nominal: lambda alpha: rldp.Nominal(),
-}
-
-SET_HELP = "chi2 (the paper's), g (G-test), cr (Cressie-Read), or nominal (trust the estimate)"
+ALPHA_HELP = (
+    "For large samples, the set of a test misses the truth with about this probability; "
+    "where many cells are rare, more often."
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -98,6 +93,7 @@ def progress(title: str) -> Iterator[Callable[[rldp.Progress], None]]:
 
 def main() -> None:
     """Run the command; what ends it early becomes one line and an exit code."""
+    _told.clear()
     warnings.showwarning = _one_line_warning
     warnings.simplefilter("always", RldpWarning)
     for stream in (sys.stdout, sys.stderr):
@@ -125,6 +121,9 @@ def _outcome() -> int:
         return _INTERRUPTED
     except OSError as error:
         _say_refused(error)
+        return 1
+    except MemoryError:  # the library has sentences for what it works on; what is left is a file or a table
+        say("there is not enough memory for this")
         return 1
     return 0
 
@@ -174,7 +173,11 @@ def _stop(number: int, _: object) -> None:
 
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"warning: {message}")
+    """Each warning once, however many designs it is about."""
+    line = f"warning: {message}"
+    if line not in _told:
+        _told.add(line)
+        say(line)
 
 
 def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:

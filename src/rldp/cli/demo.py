@@ -15,8 +15,9 @@ def demo(
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more.")] = 0.5,
     rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,
 ) -> None:
-    """Design all four problems on a small table inside the package and show what each promises."""
+    """Design on a small table inside the package and show what each promise costs."""
     from rldp.adviser.demo import adult, compare
+    from rldp.adviser.ladder import rungs
     from rldp.reporter import terminal
 
     if not 1 <= rows <= 10**9:
@@ -29,12 +30,18 @@ def demo(
     )
     with progress("Designing"):
         found = compare(sample, epsilon)
+        steps = list(rungs(sample, epsilon))
     screen.print(terminal.comparison(found, epsilon))
     screen.print(
         "\nIn a problem's name R is robust and N is nominal: RU and NU say whether the promised distortion "
         "holds for every distribution of the set or for the estimate only, RP and NP say the same of ε.\n"
         "The set: every distribution that a χ² test at level 0.05 does not reject on this sample.\n"
         "✓: ε holds for all of them. ✗: under some of them more leaks.\n"
+    )
+    screen.print(terminal.ladder(steps))
+    screen.print(
+        "From the strongest promise to none, with the distortion of the estimate; chi2 is the paper's set "
+        "and the default. docs/promises.md has the sentences that each promise lets you say.\n"
     )
     screen.print("The RURP protocol:\n")
     screen.print(terminal.heat_map(found[-1].design.protocol))

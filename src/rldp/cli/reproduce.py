@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.app import app
+from rldp.cli.app import ALPHA_HELP, app
 from rldp.errors import needs
 
 
@@ -47,7 +47,7 @@ def reproduce(
     ] = RobustSetName.chi2,
     epsilon: Annotated[float, typer.Option(help="Privacy level to design for.")] = 0.5,
     alpha: Annotated[
-        float, typer.Option(help="The sets miss the truth with this probability (not in the figure alpha).")
+        float, typer.Option(help=f"Of every figure but the one of this name. {ALPHA_HELP}")
     ] = 0.05,
     secrets: Annotated[int, typer.Option(help="Number of secrets.")] = 3,
     values: Annotated[int, typer.Option(help="Number of values, 0, 1, 2, and so on.")] = 5,

@@ -131,9 +131,22 @@ def read_table(path: Path, columns: Sequence[str], known: Sequence[str] = ()) ->
 
         if not is_parquet(path):
             return _read_csv(path, columns, known)
-        require_columns(pyarrow.parquet.read_schema(path).names, columns, path)
+        schema = pyarrow.parquet.read_schema(path)
+        require_columns(schema.names, columns, path)
+        for column in columns:
+            _require_flat(column_name(column, path), schema.field(column).type)
         with pyarrow.parquet.ParquetFile(path, read_dictionary=list(columns)) as file:
             return file.read(columns=list(columns))
+
+
+def _require_flat(name: str, kind: Any) -> None:
+    """A column whose entries have parts is several columns of a Parquet file, and none of labels."""
+    import pyarrow
+
+    if pyarrow.types.is_nested(kind):
+        raise DataError(
+            f"{name} must hold strings, numbers or booleans, got entries of type {shown(str(kind))}"
+        )
 
 
 def _read_csv(path: Path, columns: Sequence[str], known: Sequence[str]) -> Any:

@@ -5,34 +5,42 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rldp._checks import Label, count_array, finite_number, labels, real_number
+from rldp._memory import within_memory
 from rldp.certificate import Certificate
 from rldp.designer.batches import solve_batch
 from rldp.designer.certify import Solved
+from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
 from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
+from rldp.designer.memory import ADVICE
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import (
     GapWarning,
     InvalidArgument,
     InvalidArgumentType,
     PriceWarning,
+    SparseTableWarning,
     UnseenSecretWarning,
 )
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, UncertaintySet, checked_set
+from rldp.sets import ChiSquare, Credible, Nominal, UncertaintySet, checked_set
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.pair_sets import resolved
 
 __all__ = ["Batch", "Design", "design", "design_batch"]
 
 _CHI_SQUARE = ChiSquare()
+_RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be expected fewer than 5 times
 _COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
 
 
@@ -86,6 +94,13 @@ def design(
     -------
     Design
 
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If an argument cannot be used.
+    NotEnoughMemory
+        If the design would take more memory than is available.
+
     Warns
     -----
     GapWarning
@@ -93,6 +108,9 @@ def design(
         same, and its bounds are true.
     PriceWarning
         If ``windows`` may have cost more than all that privacy needs.
+    SparseTableWarning
+        If more than a fifth of the cells were seen fewer than 5 times and a set has its radius from
+        ``alpha``: it may then miss the truth far more often.
     UnseenSecretWarning
         If a nominal privacy constraint has to leave out a secret without data.
 
@@ -111,15 +129,18 @@ def design(
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     names = sample.values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, sample.values, names)
-    checked_set("privacy", privacy)
-    checked_set("utility", utility)
-    problem = DesignProblem.of(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
-    _warn_unseen(problem)
-    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback)
+    tolerance = _checked_gap(gap)
+    problem = _problem(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    solve = partial(solve_batch, windows=bool(windows), callback=callback)
+    with within_memory("designing", ADVICE):
+        found = _found(problem, privacy, utility, tolerance, solve)
+    problem, solved = found.problem, found.solved
     _warn_open(problem, solved, gap, windows)
     status = Status(
         str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
     )
+    privacy = _with_radius(privacy, found.radii.get("privacy"))
+    utility = _with_radius(utility, found.radii.get("utility"))
     return _as_design(solved, sample, names, problem, privacy, utility, status)
 
 
@@ -170,19 +191,53 @@ def design_batch(
     values = tuple(range(array.shape[2]))
     names = values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, values, names)
-    checked_set("privacy", privacy)
-    checked_set("utility", utility)
-    problem = DesignProblem.of(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
-    _warn_unseen(problem)
+    tolerance = _checked_gap(gap)
+    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
     place = home if device is None else device_named(device)
-    solved = solve_batch(problem, _checked_gap(gap), windows=bool(windows), callback=callback, device=place)
-    _warn_open(problem, solved, gap, windows)
-    found = (solved.matrix, solved.objective, solved.lower_bound)
+    solve = partial(solve_batch, windows=bool(windows), callback=callback, device=place)
+    with within_memory("designing", ADVICE):
+        found = _found(problem, privacy, utility, tolerance, solve)
+    solved = found.solved
+    _warn_open(found.problem, solved, gap, windows)
+    arrays = (solved.matrix, solved.objective, solved.lower_bound)
     status = BatchStatus(
         solved.route.astype(str), solved.steps, solved.reason.astype(str), time.perf_counter() - started
     )
-    matrices, objective, lower_bound = found if home == CPU else map(home.array, found)
+    matrices, objective, lower_bound = arrays if home == CPU else map(home.array, arrays)
     return Batch(matrices, objective, lower_bound, status)
+
+
+def _found(
+    problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, gap: float, solve: Solve
+) -> Found:
+    """The designs, with the sets they were made for."""
+    risks = credible_risks(privacy, utility, problem.counts[0].size)
+    return solve_credible(problem, risks, gap, solve) if risks else Found(problem, solve(problem, gap), {})
+
+
+def _problem(
+    counts: NDArray[np.int64],
+    epsilon: Floats,
+    distortion: Floats,
+    privacy: UncertaintySet,
+    utility: UncertaintySet,
+) -> DesignProblem:
+    """The problem with all sets that are known before it is solved."""
+    checked_set("privacy", privacy)
+    checked_set("utility", utility)
+    known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
+    problem = DesignProblem.of(counts, epsilon, distortion, *known)
+    if not isinstance(privacy, Credible):
+        _warn_unseen(problem)
+    _warn_sparse(problem, privacy, utility)
+    return problem
+
+
+def _with_radius(promise: UncertaintySet, found: Floats | None) -> UncertaintySet:
+    """The promise as a file tells it: with the radius that the only design has found."""
+    if not isinstance(promise, Credible) or found is None:
+        return promise
+    return replace(promise, radius=float(found[0]))
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
@@ -217,8 +272,28 @@ def _warn_unseen(problem: DesignProblem) -> None:
             f"nominal privacy leaves out secrets that were never seen ({unseen.sum()} of "
             f"{len(unseen)} samples); a set such as rldp.ChiSquare() covers them",
             UnseenSecretWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+
+
+def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet) -> None:
+    """Of radii that are right for large samples only, on samples with many rare cells."""
+    cells = problem.counts[0].size
+    rare = (problem.counts < _RARE).sum(axis=(1, 2))
+    sparse = rare > _MOST_RARE * cells
+    if cells == 1 or not sparse.any() or not any(given.is_asymptotic for given in sets):
+        return
+    where = f"{rare[0]} of {cells} cells"
+    if len(sparse) > 1:
+        where = f"in {sparse.sum()} of {len(sparse)} samples more than a fifth of the cells"
+    warnings.warn(
+        f"the table is sparse: {where} were seen fewer than {_RARE} times, so the truth may lie outside "
+        "a set far more often than its alpha says; "
+        "rldp.Pairs() (--privacy pairs) keeps its level at every sample size, and among the tests "
+        "rldp.CressieRead() (cr) comes closest",
+        SparseTableWarning,
+        stacklevel=4,
+    )
 
 
 def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool) -> None:
@@ -267,7 +342,7 @@ def _as_design(
     guarantee = Guarantee(
         epsilon=float(problem.epsilon[0]),
         sample=sample,
-        privacy=privacy,
+        privacy=resolved(privacy, sample.counts),
         utility=utility,
         distortion=problem.distortion,
         objective=objective,

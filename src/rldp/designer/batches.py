@@ -20,8 +20,9 @@ from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
 from rldp.designer.engine.cores import one_blas_thread
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.interior import finished, solve_chunk
+from rldp.designer.memory import problems_at_once, require_memory
 from rldp.designer.near_zero import solve_near_zero
-from rldp.designer.routes import Route, block_bytes, routes
+from rldp.designer.routes import Route, routes
 from rldp.theory.model import DesignProblem
 
 __all__ = ["solve_batch"]
@@ -48,6 +49,8 @@ def solve_batch(
     scaled = replace(problem, distortion=problem.distortion / unit)
     taken = routes(scaled, gap, windows=windows)
     parts = [(np.flatnonzero(taken == route), route) for route in Route if (taken == route).any()]
+    for index, route in parts:
+        require_memory(scaled.subset(index), route, on_device=not device.is_cpu)
     inside = partial(solve_batch, gap=gap, windows=windows)
     with one_blas_thread():
         found = [_solve(scaled.subset(i), route, gap, inside, callback, device) for i, route in parts]
@@ -87,7 +90,7 @@ def _solve(
 def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: Callback) -> Solved:
     """In chunks that fit the cache, one thread each."""
     k = len(problem.counts)
-    chunk = max(1, min(SETTINGS.chunk_problems, SETTINGS.chunk_bytes // block_bytes(problem)))
+    chunk = problems_at_once(problem)
     cores = os.cpu_count() or 1
     count = 1 if k <= chunk else cores * -(-k // (chunk * cores))  # as many for each core
     parts = _split(problem, min(count, k))

@@ -12,7 +12,7 @@ from rldp.designer.routes import Route
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats, Witness
 
-__all__ = ["CLOSED", "Solved", "better", "certified", "joined"]
+__all__ = ["CLOSED", "Solved", "better", "certified", "joined", "witness_where"]
 
 CLOSED = "gap closed"
 _STOPPED = "no further progress"
@@ -54,8 +54,9 @@ class Solved:
     reason: NDArray[np.object_]
 
     def closes(self, gap: float) -> NDArray[np.bool_]:
-        """Which problems are solved to ``gap``."""
-        return np.asarray(self.objective - self.lower_bound <= gap * np.maximum(1, self.objective))
+        """Which problems are solved to ``gap``; none whose objective is infinite, where nothing is proved."""
+        small = self.objective - self.lower_bound <= gap * np.maximum(1, self.objective)
+        return np.asarray(small & np.isfinite(self.objective))
 
     def subset(self, index: NDArray[np.int64]) -> Solved:
         """The problems numbered ``index``."""
@@ -91,10 +92,11 @@ def certified(
     """
     k = len(matrix)
     objective, eta_utility = bounds.objective(problem, matrix, eta_utility)
+    witness, bound = _finite(problem, witness)
     return Solved(
         matrix=matrix,
         objective=objective,
-        lower_bound=np.minimum(np.maximum(bounds.lower_bound(problem, witness), 0), objective),
+        lower_bound=np.minimum(np.maximum(bound, 0), objective),
         eta=eta,
         eta_utility=eta_utility,
         z=witness.z,
@@ -105,6 +107,27 @@ def certified(
         steps=np.zeros(k, dtype=np.int64) if steps is None else steps,
         reason=np.full(k, _STOPPED, dtype=object) if reason is None else reason,
     )
+
+
+def _finite(problem: DesignProblem, witness: Witness) -> tuple[Witness, Floats]:
+    """The witness and its bound; the estimate, which proves something always, where they are no numbers."""
+    bound = bounds.lower_bound(problem, witness)
+    usable = np.isfinite(bound)
+    if usable.all():
+        return witness, bound
+    members = np.broadcast_to(1 / problem.counts.shape[2], witness.members.shape)
+    plain = Witness(np.zeros_like(witness.z), members, problem.estimate)
+    witness = witness_where(usable, witness, plain)
+    return witness, bounds.lower_bound(problem, witness)
+
+
+def witness_where(mask: NDArray[np.bool_], yes: Witness, no: Witness) -> Witness:
+    """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
+
+    def choose(a: Floats, b: Floats) -> Floats:
+        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
+
+    return Witness(*(choose(getattr(yes, f.name), getattr(no, f.name)) for f in fields(Witness)))
 
 
 def joined(parts: Sequence[Solved]) -> Solved:

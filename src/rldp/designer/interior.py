@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.certify import Solved, better, certified
+from rldp.designer.certify import Solved, better, certified, witness_where
 from rldp.designer.closed_forms import solve_single_output, solve_unconstrained
 from rldp.designer.engine import Progress, Solution, solve
 from rldp.designer.engine.settings import SETTINGS
@@ -17,7 +17,7 @@ from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
 from rldp.designer.repair import repaired
 from rldp.designer.routes import Attempt, Route, when_open
 from rldp.theory import bounds
-from rldp.theory.model import DesignProblem, Floats, Witness
+from rldp.theory.model import DesignProblem, Witness
 from rldp.theory.pairs import ordered_pairs
 
 __all__ = ["finished", "solve_chunk"]
@@ -110,13 +110,4 @@ def _pair_witness(problem: DesignProblem, rows: Witness, gap: float) -> Witness:
         return near
     wide = pair_witness(problem, rows)
     larger = bounds.lower_bound(problem, wide) > bounds.lower_bound(problem, near)
-    return _chosen(larger, wide, near)
-
-
-def _chosen(mask: NDArray[np.bool_], yes: Witness, no: Witness) -> Witness:
-    """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
-
-    def choose(a: Floats, b: Floats) -> Floats:
-        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-
-    return Witness(*(choose(getattr(yes, f.name), getattr(no, f.name)) for f in fields(Witness)))
+    return witness_where(larger, wide, near)

@@ -1,4 +1,6 @@
-r"""What a file claims, checked one claim at a time.
+r"""What a file claims of sets of distributions, checked one claim at a time.
+
+What it claims beside that, how likely such a set or a failure is, is checked in :mod:`rldp.judge.promises`.
 
 Every check works on the exact numbers of the file: probabilities are integers, in units of
 :math:`2^{-52}`; floats stand for the binary fractions they are. A check gives None where the claim is
@@ -7,6 +9,7 @@ proved, and a sentence where it is not.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -15,8 +18,9 @@ from itertools import product
 from flint import arb, ctx
 
 from rldp._checks import shown
+from rldp.judge.conditionals import conditionals_of
 from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of
-from rldp.protocol_file.format import DENOMINATOR, Claim, Document
+from rldp.protocol_file.format import DENOMINATOR, Claim, Document, EverythingClaim
 
 __all__ = ["Case"]
 
@@ -33,24 +37,14 @@ class Case:
     def __init__(self, document: Document, claim: Claim) -> None:
         self.document, self.claim = document, claim
         self.secrets, self.values, self.outputs = document.shape
-        cells = self.secrets * self.values
-        self.privacy_region = region_of(claim.privacy, claim.n, cells)
-        self.utility_region = region_of(claim.utility, claim.n, cells)
+        self.conditionals = conditionals_of(claim)
+        self.utility_region = region_of(claim.utility, claim.n, self.secrets * self.values)
         self._powers_left = 0
 
     def _pair(self, t: int) -> tuple[int, int]:
         """The t-th (s1, s2): s1 = 0 first, s2 counting up cyclically. A list could be far too long."""
         s1, shift = divmod(t, self.secrets - 1)
         return s1, (s1 + 1 + shift) % self.secrets
-
-    @cached_property
-    def groups(self) -> list[Group]:
-        """The estimated conditional of every secret."""
-        totals = [sum(row) for row in self.claim.counts]
-        return [
-            Group(arb(total) / self.claim.n, [arb(count) / max(total, 1) for count in row])
-            for total, row in zip(totals, self.claim.counts, strict=True)
-        ]
 
     @cached_property
     def _columns(self) -> list[list[Balls]]:
@@ -79,7 +73,12 @@ class Case:
         if math.isinf(self.claim.epsilon):
             return None
         self._powers_left = _MOST_POWERS
-        failing = self._nominal_failure() if self.privacy_region is None else self._robust_failure()
+        if isinstance(self.claim.privacy, EverythingClaim):
+            failing = self._failure_for_some_distribution()
+        elif self.conditionals.are_estimates:
+            failing = self._nominal_failure()
+        else:
+            failing = self._robust_failure()
         if failing is None:
             return None
         y, s1, s2, why = failing
@@ -139,6 +138,18 @@ class Case:
                 return y, s1, s2, f"P(y|s1) − e^ε P(y|s2) is only proved to be at most {bound:.6g} in the set"
         return None
 
+    def _failure_for_some_distribution(self) -> tuple[int, int, int, str] | None:
+        """A secret whose smallest entry is too small for the largest entry of another secret."""
+        if self.secrets == 1:
+            return None
+        for y, extremes in enumerate(self._extremes):
+            largest = heapq.nlargest(2, range(self.secrets), key=[high for _, high in extremes].__getitem__)
+            for s2 in range(self.secrets):
+                s1 = largest[largest[0] == s2]
+                if not self._private_for_any_distribution(y, s1, s2):
+                    return y, s1, s2, "some value of the first and some value of the second are too far apart"
+        return None
+
     @cached_property
     def _extremes(self) -> list[list[tuple[int, int]]]:
         """Smallest and largest numerator of each output y and secret s, as [y][s]."""
@@ -159,8 +170,8 @@ class Case:
 
     def _excess(self, y: int, s1: int, s2: int, eta: Sequence[arb]) -> arb:
         """An upper bound on the constraint over the set, for any η; raised to max x where smaller."""
-        assert self.privacy_region is not None
-        return _bracket(self.privacy_region, [self.groups[s1], self.groups[s2]], self._x(y, s1, s2), eta)
+        groups = [self.conditionals.groups[s] for s in (s1, s2)]
+        return _bracket(self.conditionals.region(s1, s2), groups, self._x(y, s1, s2), eta)
 
     def _searched_eta(self, y: int, s1: int, s2: int) -> Sequence[arb] | None:
         x = self._x(y, s1, s2)
@@ -251,7 +262,7 @@ class Case:
     @property
     def _only_constants_are_private(self) -> bool:
         """At ε = 0 over a set with interior, an output must not depend on secret or value at all."""
-        return self.claim.epsilon == 0 and self.privacy_region is not None and self.secrets > 1
+        return self.claim.epsilon == 0 and self.conditionals.have_interior and self.secrets > 1
 
     def _distribution(self) -> list[Balls]:
         given = self.claim.proof.distribution
@@ -286,14 +297,16 @@ class Case:
             for t, z in enumerate(row):
                 if z == 0:
                     continue
-                groups = [self.groups[s] for s in self._pair(t)]
-                if self.privacy_region is None and not all(group.seen for group in groups):
+                pair = self._pair(t)
+                groups = [self.conditionals.groups[s] for s in pair]
+                estimates = self.conditionals.are_estimates
+                if estimates and not all(group.seen for group in groups):
                     raise _Unusable(f"multiplier [{y}][{t}] weighs a secret that was never seen")
                 if proof.members is None:
                     yield y, t, z, [_estimate(group) for group in groups]
                     continue
                 members = [_normalised(member) for member in proof.members[y][t]]
-                if self.privacy_region is None or not self.privacy_region.contains(groups, members):
+                if estimates or not self.conditionals.region(*pair).contains(groups, members):
                     raise _Unusable(f"members [{y}][{t}] are not in the privacy set")
                 yield y, t, z, members
 

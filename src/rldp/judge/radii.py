@@ -11,19 +11,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from flint import arb, ctx
 
-from rldp.judge.recursion import proves
+from rldp.judge.recursion import proof
 
-__all__ = ["pair_radius_is_valid"]
+__all__ = ["Radii", "pair_level", "pair_radius_is_valid"]
 
 _BITS = 128
 _MOST_TERMS = 2**17
 _SEARCH_TERMS = 2**13
 _SEARCH_STEPS = 70
+
+# Work is counted in numbers that A2 looks up, about 2.5e8 in a second.
+_MOST_WORK = 6e10
+_SEARCH_WORK = 4e6  # of A1, for its t
+_TERM_WORK = 40.0  # of A1, for a term in balls
+
+
+def pair_level(alpha: float, secrets: int) -> float:
+    """The largest float that is at most α over the number of pairs of secrets."""
+    exact = Fraction(alpha) / max(math.comb(secrets, 2), 1)
+    level = float(exact)
+    return level if Fraction(level) <= exact else math.nextafter(level, 0.0)
+
+
+class Radii:
+    """Proofs of the radii of one file, one after the other, until they have taken too long."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_WORK
+        self._known: dict[tuple[object, ...], bool] = {}
+
+    def is_valid(self, x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> bool | None:
+        """As :func:`pair_radius_is_valid`; None if there was no time left for it."""
+        key = (x, min(n1, n2), max(n1, n2), cells, alpha, method)
+        if key not in self._known:
+            if self._left <= 0:
+                return None
+            self._known[key], spent = _proof(x, n1, n2, cells, alpha, method)
+            self._left -= spent
+        return self._known[key]
 
 
 def pair_radius_is_valid(x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> bool:
@@ -42,23 +73,23 @@ def pair_radius_is_valid(x: float, n1: int, n2: int, cells: int, alpha: float, m
     method : str
         "A1" or "A2", the theorem to prove it by; anything else proves nothing.
     """
+    return _proof(x, n1, n2, cells, alpha, method)[0]
+
+
+def _proof(x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> tuple[bool, float]:
+    """Whether it is proved, and the work that it took."""
     if method not in ("A1", "A2") or not (0 <= x < math.inf and 0 < alpha < 1 and cells >= 1):
-        return False
+        return False, 0.0
     sizes = tuple(sorted(n for n in (n1, n2) if n > 0))
     if cells == 1 or (not sizes and x > 0):
-        return True  # the statistic is 0
+        return True, 0.0  # the statistic is 0
     if x == 0 or not all(n < 2**53 for n in sizes):
-        return False
-    return _proved(x, sizes, cells, alpha, method)
+        return False, 0.0
+    return (_by_moments if method == "A1" else proof)(x, sizes, cells, alpha)
 
 
 @lru_cache(maxsize=4096)
-def _proved(x: float, sizes: tuple[int, ...], cells: int, alpha: float, method: str) -> bool:
-    by = _by_moments if method == "A1" else proves
-    return by(x, sizes, cells, alpha)
-
-
-def _by_moments(x: float, sizes: Sequence[int], cells: int, alpha: float) -> bool:
+def _by_moments(x: float, sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[bool, float]:
     """Whether e^{−tx} Π G(t) ≤ α for some t in (0, 1]: any t proves it, so that floats may look for it."""
 
     def excess(v: float) -> float:
@@ -66,8 +97,14 @@ def _by_moments(x: float, sizes: Sequence[int], cells: int, alpha: float) -> boo
         return (sum(_about(n, cells, t) for n in sizes) - math.log(alpha)) / t
 
     found = 1 / (1 + math.exp(-_minimised(excess, -16.0, 16.0)))
+    terms = sum(min(n, _MOST_TERMS) for n in sizes)
+    work = len(sizes) * _SEARCH_WORK
     with ctx.workprec(_BITS):
-        return any(_at(arb(t), x, sizes, cells, alpha) for t in (found, 1.0))
+        for t in (found, 1.0):
+            work += terms * _TERM_WORK
+            if _at(arb(t), x, sizes, cells, alpha):
+                return True, work
+    return False, work
 
 
 def _at(t: arb, x: float, sizes: Sequence[int], cells: int, alpha: float) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-__all__ = ["proves"]
+__all__ = ["proof"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -78,19 +78,30 @@ class Mesh:
         return np.asarray(np.exp(self.tilt * self.delta * np.arange(1, self.points + 1)))
 
 
-def proves(x: float, sizes: Sequence[int], cells: int, alpha: float) -> bool:
-    """Whether the recursion bounds the tail at x by α: first roughly, then as finely as is affordable."""
+def proof(x: float, sizes: Sequence[int], cells: int, alpha: float) -> tuple[bool, float]:
+    """Whether the recursion bounds the tail at x by α, and how many numbers were looked up for it.
+
+    First roughly, then as finely as is affordable. Sizes that are treated alike share one proof.
+    """
     if alpha < _SMALLEST_ALPHA or cells > _MOST_CELLS:
-        return False
-    ranges = tuple(_range(n) for n in sorted(sizes, reverse=True))
-    freedom = len(sizes) * (cells - 1)
+        return False, 0.0
+    return _proof(x, tuple(_range(n) for n in sorted(sizes, reverse=True)), cells, alpha)
+
+
+@lru_cache(maxsize=4096)
+def _proof(x: float, ranges: tuple[tuple[int, int], ...], cells: int, alpha: float) -> tuple[bool, float]:
+    freedom = len(ranges) * (cells - 1)
     rough = _ROUGH if freedom <= 20 else _ROUGHER
+    spent = 0.0
 
     def bound(steps: tuple[float, float, float], tilt: float, affordable: float) -> float:
+        nonlocal spent
         spare = alpha * 1e-3 / freedom
         mesh = Mesh(*steps, tilt, math.ceil(x / steps[0]), spare)
-        if _work(mesh, ranges, cells) > affordable:
+        work = _work(mesh, ranges, cells)
+        if work > affordable:
             return math.inf
+        spent += work
         return _tail_at(x, mesh, ranges, cells)
 
     tilt = round(64 * min(max(1.02 - (freedom / 2 - 1) / x, 0.125), 0.875)) / 64
@@ -101,9 +112,10 @@ def proves(x: float, sizes: Sequence[int], cells: int, alpha: float) -> bool:
             break
         best, tilt = steeper, tilt + 1 / 16
     if best <= alpha:
-        return True
+        return True, spent
     fine = (bound(steps, tilt, affordable) for steps, affordable in _MESHES)
-    return next((value <= alpha for value in fine if value < math.inf), False)
+    proved = next((value <= alpha for value in fine if value < math.inf), False)
+    return proved, spent
 
 
 def _range(n: int) -> tuple[int, int]:

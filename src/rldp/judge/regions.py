@@ -17,7 +17,7 @@ from functools import cached_property
 
 from flint import arb, ctx
 
-from rldp.protocol_file.format import SetClaim
+from rldp.protocol_file.format import CredibleClaim, Promise, SetClaim
 
 __all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
 
@@ -25,17 +25,19 @@ SEARCH_STEPS = 46  # evaluations in one dimension
 _BITS = 128
 
 
-def precision(*claims: SetClaim) -> int:
+def precision(*claims: Promise) -> int:
     """Bits to work with: orders near 0 lose as many as their own logarithm has."""
-    lambdas = [claim.lambda_ for claim in claims if claim.lambda_]
-    return _BITS + max((-math.frexp(lambda_)[1] for lambda_ in lambdas if lambda_ < 1), default=0)
+    lambdas = [claim.lambda_ for claim in claims if isinstance(claim, SetClaim | CredibleClaim)]
+    small = [lambda_ for lambda_ in lambdas if lambda_ and lambda_ < 1]
+    return _BITS + max((-math.frexp(lambda_)[1] for lambda_ in small), default=0)
 
 
-def region_of(claim: SetClaim, n: int, cells: int) -> Region | None:
+def region_of(promise: SetClaim | CredibleClaim, n: int, cells: int) -> Region | None:
     """The set that a file claims, its radius computed from n, the number of cells and α.
 
-    None is the estimate alone.
+    None is the estimate alone. Of a credible promise it is the set that is proved beside it.
     """
+    claim = promise.proved_set if isinstance(promise, CredibleClaim) else promise
     if claim.lambda_ is None or claim.radius == 0 or (claim.radius is None and cells == 1):
         return None
     if claim.radius is not None:
@@ -86,7 +88,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Region:
-    """A power-divergence set of order λ and a radius B (λ > 0) or r (λ = 0), positive."""
+    """A power-divergence set of order λ and a radius B (λ > 0, positive) or r (λ = 0)."""
 
     lambda_: float
     radius: arb

@@ -5,15 +5,37 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
-from rldp._checks import shown
 from rldp.errors import InvalidArgument, ProtocolFileError, needs
-from rldp.judge.words import distortion_words
-from rldp.protocol_file.format import Claim, Document, SetClaim, content_of, parsed
+from rldp.judge.words import (
+    assumption,
+    distortion_words,
+    except_for,
+    given_the_sample,
+    not_promised,
+    proved_set,
+    scope,
+)
+from rldp.protocol_file.format import (
+    Claim,
+    CredibleClaim,
+    Document,
+    EverythingClaim,
+    PairsClaim,
+    Promise,
+    SetClaim,
+    content_of,
+    parsed,
+)
+
+if TYPE_CHECKING:
+    from rldp.judge.posterior import Trial
 
 __all__ = ["Verdict", "judged", "verify"]
 
+_RARE, _MOST_RARE = 5, 0.2
 _NO_LEVEL = "nothing claimed (ε = ∞)"
 
 
@@ -37,6 +59,8 @@ class Verdict:
         A sentence for each claim that is proved.
     assumptions : tuple of str
         What the proof rests on and no file can show.
+    not_promised : tuple of str
+        What a reader might take to be promised, and is not.
     scope : str, or None
         The distributions that ``epsilon`` holds for, in words; None where nothing is claimed.
     distortion : str, or None
@@ -50,6 +74,7 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    not_promised: tuple[str, ...] = ()
     scope: str | None = None
     distortion: str | None = None
 
@@ -63,7 +88,7 @@ class Verdict:
     def __str__(self) -> str:
         parts = [("Refused" if not self.ok else "Proved", self.reasons)]
         parts += [("What is proved" if not self.ok else "", self.proved)]
-        parts += [("Assuming", self.assumptions)]
+        parts += [("Assuming", self.assumptions), ("Not promised", self.not_promised)]
         lines = []
         for heading, sentences in parts:
             lines += [f"{heading}:"] if heading and (sentences or heading == "Proved") else []
@@ -77,7 +102,10 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
     From the file alone and in ball arithmetic: rows sum exactly to one; the privacy constraint holds
     for every distribution of the set, whose radius is computed from n, the number of cells and α; the
     objective is not exceeded on the utility set; no private protocol is better than the lower bound.
-    See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this.
+    See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this. The radii of sets for
+    pairs of secrets are proved anew ('Radii for every n'). A posterior risk is tried with fresh draws, so
+    that two verdicts on one file may quote different counts; that a false claim is confirmed has probability
+    1e-9 at most ('Monte Carlo').
 
     Parameters
     ----------
@@ -138,27 +166,43 @@ def _document(protocol: str | PathLike[str] | _HasJson) -> Document:
 
 def _judged(document: Document, claim: Claim) -> Verdict:
     from rldp.judge.checks import Case
+    from rldp.judge.promises import privacy_risk, radii_failure, risk_failure, utility_risk
 
     case = Case(document, claim)
-    rows, privacy = case.rows(), case.privacy()
-    objective, lower_bound = case.objective(), case.lower_bound()
-    failures = [failure for failure in (rows, privacy, objective, lower_bound) if failure]
+    rows, lower_bound = case.rows(), case.lower_bound()
     whole = rows is None
+    risk = privacy_risk(document, claim) if whole else None
+    excess = utility_risk(document, claim) if whole else None
+    privacy = [
+        case.privacy(),
+        radii_failure(document, claim),
+        risk_failure("privacy", _not_private(claim), claim.privacy, risk),
+    ]
+    objective = [
+        case.objective(),
+        risk_failure("utility", _exceeded(claim), claim.utility, excess),
+    ]
+    private, useful = (whole and not any(reasons) for reasons in (privacy, objective))
     proved = {
         _rows_sentence(): whole,
-        _privacy_sentence(document, claim): whole and privacy is None,
-        _objective_sentence(document, claim): whole and objective is None,
+        _risk_sentence(_not_private(claim), claim.privacy, risk): private,
+        _privacy_sentence(document, claim): whole and privacy[0] is None,
+        _radii_sentence(claim): whole and privacy[1] is None,
+        _risk_sentence(_exceeded(claim), claim.utility, excess): useful,
+        _objective_sentence(document, claim): whole and objective[0] is None,
         _lower_bound_sentence(claim): lower_bound is None,
     }
+    failures = [failure for failure in (rows, *privacy, *objective, lower_bound) if failure]
     return Verdict(
         ok=not failures,
-        epsilon=claim.epsilon if whole and privacy is None else None,
-        objective=claim.objective if whole and objective is None else None,
+        epsilon=claim.epsilon if private else None,
+        objective=claim.objective if useful else None,
         lower_bound=claim.lower_bound if lower_bound is None else None,
         reasons=tuple(failures),
-        proved=tuple(sentence for sentence, holds in proved.items() if holds),
+        proved=tuple(sentence for sentence, holds in proved.items() if sentence and holds),
         assumptions=_assumptions(claim),
-        scope=_scope(claim.privacy) + _except_for(document, claim),
+        not_promised=_not_promised(claim),
+        scope=scope(claim.privacy) + except_for(claim.privacy, document, claim),
         distortion=distortion_words(document, claim),
     )
 
@@ -167,79 +211,115 @@ def _rows_sentence() -> str:
     return "Every probability is an integer over 2^52, and every row of the table sums to exactly one."
 
 
+def _not_private(claim: Claim) -> str:
+    return f"this protocol is not {claim.epsilon!r}-private"
+
+
+def _exceeded(claim: Claim) -> str:
+    return f"the expected distortion exceeds {claim.objective!r}"
+
+
+def _risk_sentence(event: str, promise: Promise, trial: Trial | None) -> str:
+    """What the draws confirm of a credible promise; nothing for others."""
+    if trial is None or not isinstance(promise, CredibleClaim):
+        return ""
+    given = given_the_sample(promise).replace("given", "Given", 1)
+    return f"{given}, the probability that {event} is at most {promise.alpha!r} ({trial.evidence})."
+
+
 def _privacy_sentence(document: Document, claim: Claim) -> str:
     if math.isinf(claim.epsilon):
         return "Nothing is claimed about privacy (ε = ∞)."
+    proved = proved_set(claim.privacy)
     return (
         f"P(Y=y | S=s1) ≤ e^{claim.epsilon!r} · P(Y=y | S=s2) for all outputs y and secrets s1, s2, "
-        f"{_for_all(claim.privacy, claim)}{_except_for(document, claim)}."
+        f"{_for_all(proved, claim)}{except_for(proved, document, claim)}."
     )
 
 
-def _except_for(document: Document, claim: Claim) -> str:
-    """The estimate says nothing about a secret that it does not show."""
-    if not _is_estimate(claim.privacy):
+def _radii_sentence(claim: Claim) -> str:
+    """Why the sets of pairs hold the truth as often as is said; nothing for other promises."""
+    promise = claim.privacy
+    if not isinstance(promise, PairsClaim) or math.isinf(claim.epsilon) or not promise.radii:
         return ""
-    unseen = [
-        shown(secret) for secret, row in zip(document.secrets, claim.counts, strict=True) if not any(row)
-    ]
-    return f", and not for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
+    by = [(method, promise.methods.count(method)) for method in ("A1", "A2") if method in promise.methods]
+    theorems = " and ".join(f"theorem {method} for {_pairs(count)}" for method, count in by)
+    return (
+        f"Over the draw of the sample, the sets of all pairs of secrets hold the truth with probability at "
+        f"least {1 - promise.alpha:.6g}, whatever the truth and the number of rows ({theorems})."
+    )
+
+
+def _pairs(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count} pairs"
 
 
 def _objective_sentence(document: Document, claim: Claim) -> str:
+    where = _for_all(proved_set(claim.utility), claim)
     return (
-        f"The expected distortion is at most {claim.objective!r}, {_for_all(claim.utility, claim)}, "
+        f"The expected distortion is at most {claim.objective!r}, {where}, "
         f"where distortion is {distortion_words(document, claim)}."
     )
 
 
 def _lower_bound_sentence(claim: Claim) -> str:
+    sense = "in this sense"
+    if isinstance(claim.privacy, CredibleClaim):
+        sense = f"for {scope(claim.privacy.proved_set)},"
     return (
-        f"No protocol with these outputs that is private in this sense has a largest expected distortion "
-        f"below {claim.lower_bound!r}, {_for_all(claim.utility, claim)}."
+        f"No protocol with these outputs that is private {sense} has a largest expected distortion "
+        f"below {claim.lower_bound!r}, {_for_all(proved_set(claim.utility), claim)}."
     )
 
 
-def _is_estimate(region: SetClaim) -> bool:
-    return region.lambda_ is None or region.radius == 0
-
-
-def _scope(region: SetClaim) -> str:
-    """The distributions of a set, in words."""
-    if _is_estimate(region):
-        return "the estimated distribution only"
-    named = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
-    test = named.get(region.lambda_ or 0.0, f"power-divergence test of order {region.lambda_!r}")
-    if region.radius is not None:
-        return f"every distribution within radius {region.radius!r} of the estimate, as a {test} measures it"
-    return f"every distribution that a {test} at level {region.alpha!r} does not reject"
-
-
-def _for_all(region: SetClaim, claim: Claim) -> str:
-    """The same, with the sample that the set is built on."""
+def _for_all(promise: Promise, claim: Claim) -> str:
+    """The distributions of a promise, with the sample that its set is built on."""
+    if isinstance(promise, EverythingClaim):
+        return f"for {scope(promise)}"
     cells = len(claim.counts) * len(claim.counts[0])
-    return f"for {_scope(region)} (sample of {claim.n} rows, {cells} cells)"
+    return f"for {scope(promise)} (sample of {claim.n} rows, {cells} cells)"
+
+
+def _where_sparse(claim: Claim, promise: Promise) -> str:
+    """Cochran's rule: the level of a test is not to be relied on if over a fifth of the cells are rare."""
+    cells = [count for row in claim.counts for count in row]
+    rare = sum(count < _RARE for count in cells)
+    asymptotic = isinstance(promise, SetClaim) and promise.lambda_ is not None and promise.radius is None
+    if not asymptotic or rare <= _MOST_RARE * len(cells):
+        return ""
+    return f" Here {rare} of {len(cells)} cells were seen fewer than {_RARE} times, and it can be far less."
 
 
 def _assumptions(claim: Claim) -> tuple[str, ...]:
     given = [
         f"The sample of n = {claim.n} rows was drawn independently from the distribution of the people "
-        "who are to be protected."
+        "who are to be protected.",
+        assumption("privacy", claim.privacy) + _where_sparse(claim, claim.privacy),
+        assumption("utility", claim.utility) + _where_sparse(claim, claim.utility),
     ]
-    for what, region in (("privacy", claim.privacy), ("utility", claim.utility)):
-        if _is_estimate(region):
-            given.append(f"For {what}, that distribution is exactly the one the sample shows.")
-        elif region.radius is not None:
-            given.append(f"For {what}, that distribution lies within the radius that the designer chose.")
-        else:
-            assert region.alpha is not None
-            given.append(
-                f"For {what}, that distribution is in the set: over the draw of the sample this has "
-                f"probability about {1 - region.alpha:.6g}, by the asymptotic (large-n) radius of the test."
-            )
+    if isinstance(claim.privacy, CredibleClaim) or isinstance(claim.utility, CredibleClaim):
+        given.append("The random draws of this check are independent and have the laws they are named for.")
+    if isinstance(claim.privacy, PairsClaim) and "A2" in claim.privacy.methods:
+        given.append(
+            "Theorem A2 is evaluated in floats; their logarithms and exponentials are right to four units in "
+            "the last place."
+        )
     given.append("Outputs are drawn with exactly these probabilities, with fresh randomness for every row.")
+    return tuple(given)
+
+
+def _not_promised(claim: Claim) -> tuple[str, ...]:
+    private = () if math.isinf(claim.epsilon) else not_promised("privacy", claim.privacy)
+    given = [*private, *not_promised("utility", claim.utility)]
+    if isinstance(claim.privacy, CredibleClaim):
+        given.append(
+            "For the lower bound: that no protocol of the same posterior probability distorts less. It is "
+            "about protocols that are private on the whole set of that radius."
+        )
     given.append(
-        "The released column is judged alone: what is published beside it, or released again of the same "
-        "people, is not covered."
+        "Anything about what is published beside the released column, or released again of the same people."
+    )
+    given.append(
+        "Anything about people of whom somebody knows more than the distribution, such as their value."
     )
     return tuple(given)

@@ -1,13 +1,164 @@
-"""Which distortion a file is about, in words. The file has the table alone; its labels tell the rest."""
+"""Words for what a file is about: which distributions, what is assumed, what is not promised, distortion."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from rldp._checks import Label
-from rldp.protocol_file.format import Claim, Document, Table
+from rldp._checks import Label, shown
+from rldp.protocol_file.format import (
+    Claim,
+    CredibleClaim,
+    Document,
+    EverythingClaim,
+    PairsClaim,
+    Promise,
+    SetClaim,
+    Table,
+)
 
-__all__ = ["distortion_words"]
+__all__ = [
+    "assumption",
+    "distortion_words",
+    "except_for",
+    "given_the_sample",
+    "not_promised",
+    "proved_set",
+    "scope",
+]
+
+_JEFFREYS = 0.5
+
+
+# Distributions
+
+
+def proved_set(promise: Promise) -> Promise:
+    """What is proved of sets: for a credible promise the set of its radius, else the promise itself."""
+    return promise.proved_set if isinstance(promise, CredibleClaim) else promise
+
+
+def scope(promise: Promise) -> str:
+    """The distributions of a promise, in words that follow 'for'."""
+    match promise:
+        case EverythingClaim():
+            return "every distribution"
+        case PairsClaim(alpha):
+            return (
+                "every distribution in the KL sets of all pairs of secrets, which miss the truth with "
+                f"probability at most {alpha!r}, whatever it is"
+            )
+        case CredibleClaim(alpha, prior):
+            return (
+                f"all distributions but some of posterior probability at most {alpha!r}, given the sample "
+                f"and the prior Dirichlet({prior!r})"
+            )
+        case SetClaim():
+            return _set_scope(promise)
+
+
+def _set_scope(claim: SetClaim) -> str:
+    if _is_estimate(claim):
+        return "the estimated distribution only"
+    named = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
+    test = named.get(claim.lambda_ or 0.0, f"power-divergence test of order {claim.lambda_!r}")
+    if claim.radius is not None:
+        return f"every distribution within radius {claim.radius!r} of the estimate, as a {test} measures it"
+    return f"every distribution that a {test} at level {claim.alpha!r} does not reject"
+
+
+def _is_estimate(promise: Promise) -> bool:
+    return isinstance(promise, SetClaim) and (promise.lambda_ is None or promise.radius == 0)
+
+
+def except_for(promise: Promise, document: Document, claim: Claim) -> str:
+    """The estimate says nothing about a secret that it does not show."""
+    if not _is_estimate(promise):
+        return ""
+    unseen = [
+        shown(secret) for secret, row in zip(document.secrets, claim.counts, strict=True) if not any(row)
+    ]
+    return f", and not for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
+
+
+def given_the_sample(promise: CredibleClaim) -> str:
+    """What a posterior probability is conditional on."""
+    prior = "Jeffreys' prior" if promise.prior == _JEFFREYS else "the prior"
+    law = f"Dirichlet({promise.prior!r}) on the cells"
+    return (
+        f"given the sample and {prior} ({law})"
+        if prior != "the prior"
+        else f"given the sample and the prior {law}"
+    )
+
+
+# What is assumed, and what is not promised
+
+
+def assumption(what: str, promise: Promise) -> str:
+    """What has to be true of the people's distribution, and no file can show."""
+    match promise:
+        case EverythingClaim():
+            return f"For {what}, nothing is assumed about that distribution or about the sample."
+        case PairsClaim(alpha):
+            return (
+                f"For {what}, that distribution is in the sets. Over the draw of the sample this has "
+                f"probability at least {1 - alpha:.6g}, for every distribution and every number of rows. It "
+                "is enough that the values of rows with the same secret were drawn independently."
+            )
+        case CredibleClaim(prior=prior):
+            return (
+                f"For {what}, what was known of that distribution before the sample is what the prior "
+                f"Dirichlet({prior!r}) on the cells says."
+            )
+        case SetClaim(radius=None, alpha=float(alpha)):
+            return (
+                f"For {what}, that distribution is in the set. Over the draw of the sample this has "
+                f"probability {1 - alpha:.6g} in the limit of many rows, and may have less at this number."
+            )
+        case SetClaim() if not _is_estimate(promise):
+            return f"For {what}, that distribution lies within the radius that the designer chose."
+    return f"For {what}, that distribution is exactly the one the sample shows."
+
+
+def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
+    """What a reader might take to be promised, and is not."""
+    match promise:
+        case EverythingClaim():
+            return ()
+        case PairsClaim(alpha):
+            return (
+                f"For {what}: anything if the people's distribution is not in the sets. Over the draw of the "
+                f"sample that has probability at most {alpha!r}; nobody can tell whether it has happened.",
+            )
+        case CredibleClaim(alpha):
+            measured = (
+                " Measured for privacy with two secrets, two values, 10 rows of each secret and a "
+                "probability of 0.05: 0.049 on average, 0.284 at the worst."
+            )
+            return (
+                f"For {what}: that such a protocol fails for a share of at most {alpha!r} of the samples, "
+                "whatever the people's distribution is. Averaged over distributions drawn from the prior, "
+                f"the share is at most that. For a single distribution it can be more.{measured}",
+                f"For {what}: that the people's distribution is within the radius. The radius is a means to "
+                "find the protocol; what counts is the posterior probability.",
+            )
+        case SetClaim(radius=None, alpha=float(alpha)):
+            return (
+                f"For {what}: that the set holds the people's distribution with probability {1 - alpha:.6g} "
+                "at this number of rows. Where 0.95 was asked for, 0.65 was measured for sets of the χ² test "
+                "and 0.74 for sets of the G-test, at the worst distributions.",
+            )
+        case SetClaim() if not _is_estimate(promise):
+            return (
+                f"For {what}: anything about how likely the people's distribution is within that radius.",
+            )
+    return (
+        f"For {what}: anything if the people's distribution differs from the one that the sample shows, as "
+        "it nearly always does.",
+    )
+
+
+# Distortion
 
 
 def _squared(u: Label, y: Label) -> float:

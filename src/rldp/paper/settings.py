@@ -11,7 +11,7 @@ import scipy
 from rldp._checks import finite_number, whole_number
 from rldp._version import __version__
 from rldp.errors import InvalidArgument
-from rldp.sets import Nominal, PowerDivergence, UncertaintySet
+from rldp.sets import Nominal, PowerDivergence
 from rldp.theory.model import Floats
 
 __all__ = ["PROBLEMS", "Settings"]
@@ -78,7 +78,7 @@ class Settings:
         u = np.arange(self.values)
         return np.asarray((u[:, None] - u[None, :]) ** 2.0)
 
-    def uncertainty(self, alpha: float | None) -> UncertaintySet:
+    def uncertainty(self, alpha: float | None) -> Nominal | PowerDivergence:
         """The set at level ``alpha``; the estimate alone for None."""
         return Nominal() if alpha is None else PowerDivergence(self.lambda_, alpha)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rldp.designer.api import design_batch
-from rldp.errors import GapWarning, UnseenSecretWarning
+from rldp.errors import GapWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.measures import distortions, leakages
 from rldp.paper.draws import Draws, draw
 from rldp.paper.plan import Cell, Task
@@ -65,6 +65,7 @@ def lines(task: Task, settings: Settings) -> str:
     text = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenSecretWarning)  # expected at small n
+        warnings.simplefilter("ignore", SparseTableWarning)  # how often sets cover the truth is in the table
         warnings.simplefilter("ignore", GapWarning)  # the bounds are in the table
         for problem in cell.problems:
             designed = _designed(problem, draws, cell, settings)

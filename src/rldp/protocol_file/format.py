@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from rldp._checks import Label, labels, shown
 from rldp.data.atomic import checked_path
@@ -20,9 +20,13 @@ from rldp.errors import ProtocolFileError, RldpError
 __all__ = [
     "DENOMINATOR",
     "FORMAT",
-    "VERSION",
+    "VERSIONS",
     "Claim",
+    "CredibleClaim",
     "Document",
+    "EverythingClaim",
+    "PairsClaim",
+    "Promise",
     "Proof",
     "SetClaim",
     "Table",
@@ -31,11 +35,15 @@ __all__ = [
     "text_of",
 ]
 
-FORMAT, VERSION = "rldp-protocol", 1
+FORMAT = "rldp-protocol"
+VERSIONS = (1, 2)  # the second knows the promises credible, pairs and all
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
 _SMALLEST_LEVEL = 1e-300
+_SMALLEST_RISK = 1e-5
+_MOST_SEEDS = 2**128 - 1
+_METHODS = ("A1", "A2")
 
 Table = list[list[float]]
 T = TypeVar("T")
@@ -51,6 +59,39 @@ class SetClaim:
     lambda_: float | None
     alpha: float | None = None
     radius: float | None = None
+
+
+@dataclass(frozen=True)
+class CredibleClaim:
+    """That the posterior probability of a failure is at most ``alpha``, and of which set it is proved too."""
+
+    alpha: float
+    prior: float
+    lambda_: float
+    radius: float
+    seed: int
+
+    @property
+    def proved_set(self) -> SetClaim:
+        """The set of that radius."""
+        return SetClaim(self.lambda_, radius=self.radius)
+
+
+@dataclass(frozen=True)
+class PairsClaim:
+    """KL sets of the pairs of secrets (0, 1), (0, 2), …: radii, and the theorem that proves each."""
+
+    alpha: float
+    radii: tuple[float, ...]
+    methods: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EverythingClaim:
+    """Every distribution."""
+
+
+Promise: TypeAlias = SetClaim | CredibleClaim | PairsClaim | EverythingClaim
 
 
 @dataclass(frozen=True)
@@ -71,8 +112,8 @@ class Claim:
     epsilon: float
     n: int
     counts: list[list[int]]
-    privacy: SetClaim
-    utility: SetClaim
+    privacy: Promise
+    utility: SetClaim | CredibleClaim
     distortion: Table
     objective: float
     lower_bound: float
@@ -95,6 +136,13 @@ class Document:
         """Numbers of secrets, values and outputs."""
         return len(self.secrets), len(self.values), len(self.outputs)
 
+    @property
+    def version(self) -> int:
+        """The first version of the format that has words for what is claimed."""
+        claim = self.guarantee
+        old = claim is None or (isinstance(claim.privacy, SetClaim) and isinstance(claim.utility, SetClaim))
+        return VERSIONS[0] if old else VERSIONS[1]
+
 
 # Writing
 
@@ -104,7 +152,7 @@ def text_of(document: Document) -> str:
     claim = document.guarantee
     tree = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": document.version,
         "generator": document.generator,
         "secrets": list(document.secrets),
         "values": list(document.values),
@@ -130,9 +178,17 @@ def _claim_tree(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _set_tree(claim: SetClaim) -> dict[str, Any]:
-    if claim.lambda_ is None:
-        return {"kind": "nominal"}
+def _set_tree(claim: Promise) -> dict[str, Any]:
+    match claim:
+        case CredibleClaim(alpha, prior, lambda_, radius, seed):
+            found = {"radius": radius, "seed": seed}
+            return {"kind": "credible", "alpha": alpha, "prior": prior, "lambda": lambda_, **found}
+        case PairsClaim(alpha, radii, methods):
+            return {"kind": "pairs", "alpha": alpha, "radii": list(radii), "methods": list(methods)}
+        case EverythingClaim():
+            return {"kind": "all"}
+        case SetClaim(None):
+            return {"kind": "nominal"}
     size = {"alpha": claim.alpha} if claim.radius is None else {"radius": claim.radius}
     return {"kind": "power-divergence", "lambda": claim.lambda_, **size}
 
@@ -169,9 +225,14 @@ def parsed(content: bytes) -> Document:
         raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise ProtocolFileError("it holds other JSON")
-    if type(tree.get("version")) is not int or tree["version"] != VERSION:
-        raise ProtocolFileError(f"its version must be {VERSION}, got {shown(tree.get('version'))}")
-    return _document(_Part("", tree))
+    version = tree.get("version")
+    if type(version) is not int or version not in VERSIONS:
+        known = " or ".join(map(str, VERSIONS))
+        raise ProtocolFileError(f"its version must be {known}, got {shown(version)}")
+    document = _document(_Part("", tree))
+    if document.version != version:
+        raise ProtocolFileError(f"its version must be {document.version} for what it claims, got {version}")
+    return document
 
 
 def _no_constant(name: str) -> float:
@@ -275,6 +336,26 @@ def _level(item: Any) -> float:
     return level
 
 
+def _risk(item: Any) -> float:
+    level = _level(item)
+    if level < _SMALLEST_RISK:
+        raise _Wrong(f"at least {_SMALLEST_RISK:g}")
+    return level
+
+
+def _positive(item: Any) -> float:
+    number = _number(item)
+    if number <= 0:
+        raise _Wrong("a positive number")
+    return number
+
+
+def _method(item: Any) -> str:
+    if item not in _METHODS:
+        raise _Wrong(f"one of {', '.join(_METHODS)}")
+    return str(item)
+
+
 def _epsilon(item: Any) -> float:
     return math.inf if item == "infinity" else _non_negative(item)
 
@@ -343,7 +424,7 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
         epsilon=fields["epsilon"].read(_epsilon),
         n=n,
         counts=counts,
-        privacy=_set(fields["privacy"]),
+        privacy=_privacy(fields["privacy"], secrets),
         utility=_set(fields["utility"]),
         distortion=fields["distortion"].array((values, outputs), _non_negative),
         objective=fields["objective"].read(_number),
@@ -352,14 +433,42 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
     )
 
 
-def _set(part: _Part) -> SetClaim:
+def _privacy(part: _Part, secrets: int) -> Promise:
+    kind = part.tree.get("kind") if isinstance(part.tree, dict) else None
+    if kind == "all":
+        part.fields("kind")
+        return EverythingClaim()
+    if kind != "pairs":
+        return _set(part)
+    fields = part.fields("kind", "alpha", "radii", "methods")
+    pairs = (secrets * (secrets - 1) // 2,)
+    return PairsClaim(
+        alpha=fields["alpha"].read(_level),
+        radii=tuple(fields["radii"].array(pairs, _non_negative)),
+        methods=tuple(fields["methods"].array(pairs, _method)),
+    )
+
+
+def _set(part: _Part) -> SetClaim | CredibleClaim:
     if not isinstance(part.tree, dict):
         raise part.fail("an object")
-    if part.tree.get("kind") == "nominal":
+    kind = part.tree.get("kind")
+    if kind == "nominal":
         part.fields("kind")
         return SetClaim(None)
-    if part.tree.get("kind") != "power-divergence":
-        raise _Part(f"{part.path}.kind", part.tree.get("kind")).fail('"nominal" or "power-divergence"')
+    if kind == "credible":
+        fields = part.fields("kind", "alpha", "prior", "lambda", "radius", "seed")
+        return CredibleClaim(
+            alpha=fields["alpha"].read(_risk),
+            prior=fields["prior"].read(_positive),
+            lambda_=fields["lambda"].read(_lambda),
+            radius=fields["radius"].read(_non_negative),
+            seed=fields["seed"].read(_integer(_MOST_SEEDS)),
+        )
+    if kind != "power-divergence":
+        raise _Part(f"{part.path}.kind", kind).fail(
+            '"nominal", "power-divergence", "credible" or, for privacy, "pairs" or "all"'
+        )
     size = "radius" if "radius" in part.tree else "alpha"
     fields = part.fields("kind", "lambda", size)
     lambda_ = fields["lambda"].read(_lambda)

@@ -18,7 +18,11 @@ from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.format import (
     DENOMINATOR,
     Claim,
+    CredibleClaim,
     Document,
+    EverythingClaim,
+    PairsClaim,
+    Promise,
     Proof,
     SetClaim,
     content_of,
@@ -26,7 +30,15 @@ from rldp.protocol_file.format import (
     text_of,
 )
 from rldp.sample import Sample
-from rldp.sets import Nominal, PowerDivergence, UncertaintySet
+from rldp.sets import (
+    AllDistributions,
+    Credible,
+    Nominal,
+    Pairs,
+    PowerDivergence,
+    Radius,
+    UncertaintySet,
+)
 
 __all__ = ["ProtocolFile", "load", "read", "save", "to_json"]
 
@@ -109,7 +121,7 @@ def _claim(guarantee: Guarantee) -> Claim:
         epsilon=float(guarantee.epsilon),
         n=guarantee.sample.n,
         counts=guarantee.sample.counts.tolist(),
-        privacy=_set_claim(guarantee.privacy),
+        privacy=_promise(guarantee.privacy),
         utility=_set_claim(guarantee.utility),
         distortion=guarantee.distortion.tolist(),
         objective=float(guarantee.objective),
@@ -124,12 +136,28 @@ def _claim(guarantee: Guarantee) -> Claim:
     )
 
 
-def _set_claim(uncertainty: UncertaintySet) -> SetClaim:
-    if not isinstance(uncertainty, PowerDivergence):
-        return SetClaim(None)
-    if uncertainty.radius is not None:
-        return SetClaim(uncertainty.lambda_, radius=uncertainty.radius)
-    return SetClaim(uncertainty.lambda_, alpha=uncertainty.alpha)
+def _promise(uncertainty: UncertaintySet) -> Promise:
+    match uncertainty:
+        case AllDistributions():
+            return EverythingClaim()
+        case Pairs(alpha, radii=radii):
+            if radii is None:
+                raise InvalidArgument("sets of pairs have no radii before a design has found them")
+            return PairsClaim(alpha, tuple(r.value for r in radii), tuple(r.method for r in radii))
+    return _set_claim(uncertainty)
+
+
+def _set_claim(uncertainty: UncertaintySet) -> SetClaim | CredibleClaim:
+    match uncertainty:
+        case Credible(alpha, prior=prior, lambda_=lambda_, seed=seed):
+            radius = uncertainty.proved_set.radius
+            assert radius is not None
+            return CredibleClaim(alpha, prior, lambda_, radius, seed)
+        case PowerDivergence(lambda_, alpha, None):
+            return SetClaim(lambda_, alpha=alpha)
+        case PowerDivergence(lambda_, _, radius):
+            return SetClaim(lambda_, radius=radius)
+    return SetClaim(None)
 
 
 def _listed(array: NDArray[np.float64] | None) -> Any:
@@ -168,7 +196,14 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
     )
 
 
-def _set(claim: SetClaim) -> UncertaintySet:
+def _set(claim: Promise) -> UncertaintySet:
+    match claim:
+        case EverythingClaim():
+            return AllDistributions()
+        case PairsClaim(alpha, radii, methods):
+            return Pairs(alpha, radii=tuple(map(Radius, radii, methods)))
+        case CredibleClaim(alpha, prior, lambda_, radius, seed):
+            return Credible(alpha, prior=prior, lambda_=lambda_, seed=seed, radius=radius)
     if claim.lambda_ is None:
         return Nominal()
     if claim.radius is not None:

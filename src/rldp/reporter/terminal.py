@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -14,10 +15,12 @@ from rich.text import Text
 
 from rldp._checks import printable
 from rldp.adviser.demo import Row
+from rldp.adviser.ladder import LADDER, MEANINGS, Rung
 from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
+from rldp.measures import distortion
 from rldp.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
     return Group(*parts, Text(f"shades: {legend}{note}", style="dim"))
 
 
+_WORTH = 0.99  # of the distortion: what is not worth naming otherwise
+
 _LIMITS = (0.001, 0.05, 0.2, 0.5, 0.8, 1.0)
 
 
@@ -96,6 +101,39 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     return table
 
 
+def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
+    """What the same ε costs under several promises, and the cheapest that promises something."""
+    ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
+    table = Table(
+        title="Distortion at the same ε, by what is promised of privacy",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+    )
+    for heading in ("privacy", "holds for"):
+        table.add_column(heading)
+    promised = any(rung.design.problem.startswith("RU") for rung in rungs)
+    for heading in ("promised", "estimate") if promised else ("distortion",):
+        table.add_column(heading, justify="right")
+    for rung in ordered:
+        style = "bold" if rung.name == chosen else ""
+        numbers = [f"{rung.design.objective:.4g}", f"{rung.estimate:.4g}"][: 1 + promised]
+        mark = "▸ " if rung.name == chosen else "  "
+        table.add_row(mark + rung.name, MEANINGS[rung.name], *numbers, style=style)
+    return Group(Text(), table, *map(Text, _cheaper(ordered, chosen)))
+
+
+def _cheaper(rungs: Sequence[Rung], chosen: str | None) -> list[str]:
+    """A line about the cheapest promise, where it costs less than the chosen one."""
+    own = next((rung for rung in rungs if rung.name == chosen), None)
+    best = min((rung for rung in rungs if rung.name != "nominal"), key=lambda rung: rung.design.objective)
+    if own is None or own.name == "nominal" or best.design.objective >= _WORTH * own.design.objective:
+        return []
+    return [
+        f"--privacy {best.name} promises {best.design.objective:.4g} instead of {own.design.objective:.4g}. "
+        "It is another promise: rldp verify says of every protocol what is proved, assumed and not promised."
+    ]
+
+
 def summary(designed: Design) -> Table:
     """What a design promises, one line each."""
     guarantee = designed.protocol.guarantee
@@ -106,7 +144,8 @@ def summary(designed: Design) -> Table:
         "problem": designed.problem,
         "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
         "privacy": guarantee.promise,
-        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
+        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}; "
+        f"{distortion(designed.protocol, sample.distribution):.6g} under the estimate",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
         "a constant": f"an output that ignores the data has {designed.constant_objective:.6g}",
         "outputs used": f"{used} of {len(designed.protocol.outputs)}",

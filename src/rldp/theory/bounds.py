@@ -30,16 +30,26 @@ __all__ = [
 ]
 
 _UNIT = 2.0**-52
+_LARGEST_EXPONENT = 700.0
 _RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α near 1
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
     """e^ε rounded down, and finite: what holds with it holds with e^ε."""
-    return np.exp(np.minimum(problem.epsilon, 700)) * (1 - 4 * _UNIT)
+    return np.exp(np.minimum(problem.epsilon, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
+
+
+def _large_e(problem: DesignProblem) -> Floats:
+    """e^ε rounded up: what is private with e^ε is private with it.
+
+    Above 700 it stays finite. There a constraint raises a bound by less than 1e-300 of the distortions, which
+    is nothing beside the rounding that a lower bound takes off.
+    """
+    return np.exp(np.minimum(problem.epsilon, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
-    """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
+    """Estimated masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
     totals, conditionals = per_pair(problem.counts[:, None])
     return totals / problem.counts.sum(axis=(1, 2))[:, None, None, None], conditionals
 
@@ -54,9 +64,11 @@ def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
 
 def privacy_mean(problem: DesignProblem) -> NestedMean:
     """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
-    assert problem.privacy is not None
-    masses, conditionals = _pair_data(problem)
     ball = problem.privacy
+    assert ball is not None
+    masses, conditionals = _pair_data(problem)
+    if ball.everything:
+        masses, conditionals = np.zeros_like(masses), np.zeros_like(conditionals)
     return NestedMean(ball.lambda_, masses, conditionals, ball.budget[:, None])
 
 
@@ -80,10 +92,11 @@ def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
 def _above(eta: Floats, x: Floats) -> tuple[Floats, Floats]:
     """η raised a hair above max x where it is not already, and p = η − x > 0.
 
-    Any η ≥ max x proves its bound, so raising it is safe; a p of exactly 0 would have no logarithm.
+    Any η ≥ max x proves its bound, so raising it is safe, and so is another where a search went astray; a p
+    of exactly 0 would have no logarithm.
     """
     top = x.max(axis=-1)
-    eta = np.maximum(eta, top + np.maximum(_UNIT * np.abs(top), 1e-290))
+    eta = np.maximum(np.where(np.isfinite(eta), eta, top), top + np.maximum(_UNIT * np.abs(top), 1e-290))
     return eta, eta[..., None] - x
 
 
@@ -155,7 +168,7 @@ def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """A distortion that no private protocol beats, rounded down: (K,)."""
     secrets, values = problem.counts.shape[1:]
     pairs = ordered_pairs(secrets)
-    e = np.exp(np.minimum(problem.epsilon, 700)) * (1 + 4 * _UNIT)
+    e = _large_e(problem)
     sign = np.stack([np.ones_like(e), -e], axis=1)
     weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
     weighted = weighted.reshape(*weighted.shape[:2], -1, values)

@@ -32,6 +32,8 @@ _UNIT = 2.0**-52
 _ROUNDING = 1 + 2.0**-36  # more than the relative rounding of all weights and sums of one step
 _UNDERFLOW = 1e-290  # more than the probability of all hits whose weight underflows: each is below e^-700
 _TOLD_APART = 100  # rows: up to here every number of rows has a tail of its own
+_ALONE = 8  # rows: up to here even among wide strata
+_WIDE_STARTS = (9, 12, 17, 23, 33, 46, 65)  # of half octaves, the last of which ends at 100
 _NORMAL_FROM = 400.0  # a larger mean is bounded by the normal law
 _FINER = 8  # parts of an interval on which the normal law is summed up
 _SPARE = 1e-3  # share of α spent, at each of four places, on what is not looked at one by one
@@ -52,7 +54,8 @@ class Stratum:
     """A multinomial sample on ``cells`` cells whose size is known to lie between ``fewest`` and ``most``.
 
     Samples of up to 100 rows stand for themselves. Above, tails hardly change with n: the sizes of a quarter
-    of an octave share one, and so do all sizes from 2^20 on.
+    of an octave share one, and so do all sizes from 2^20 on. Wide strata are fewer: samples of more than 8
+    rows share one with those of half an octave, of more than 100 rows with those of an octave.
     """
 
     fewest: int
@@ -60,15 +63,17 @@ class Stratum:
     cells: int
 
     @classmethod
-    def of(cls, n: int, cells: int) -> Stratum:
+    def of(cls, n: int, cells: int, *, wide: bool = False) -> Stratum:
         """The stratum that a sample of n < 2^53 rows belongs to."""
-        if n <= _TOLD_APART:
+        if n <= (_ALONE if wide else _TOLD_APART):
             return cls(n, n, cells)
         if n >= 2**20:
             return cls(2**20, 2**53, cells)
-        ends = [min(math.ceil(_TOLD_APART * 2 ** (i / 4)) + 1, 2**20) for i in range(55)]
-        above = next(i for i, end in enumerate(ends) if end > n)
-        return cls(ends[above - 1], ends[above] - 1, cells)
+        parts = 1 if wide else 4
+        starts = [min(math.ceil(_TOLD_APART * 2 ** (i / parts)) + 1, 2**20) for i in range(14 * parts + 1)]
+        starts = [*_WIDE_STARTS, *starts] if wide else starts
+        above = next(i for i, start in enumerate(starts) if start > n)
+        return cls(starts[above - 1], starts[above] - 1, cells)
 
     @property
     def told_apart(self) -> bool:
@@ -156,7 +161,8 @@ def recursion_tail(
         for cells, rows in enumerate(fewest, start=2):
             tails, lost = _peeled(grid, tails, laws, cells, rows, stratum)
             waste += lost
-        tails = tails[-1:]
+        reached = tails[stratum.fewest :] if stratum.told_apart else tails
+        tails = reached.max(axis=0, keepdims=True)
     suprema = np.zeros(grid.points)
     suprema[: tails.shape[1]] = tails[0]
     return Tail(grid, suprema, waste)

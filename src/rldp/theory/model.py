@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.sets import Nominal, UncertaintySet
+from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
 from rldp.theory.namespace import Array
+from rldp.theory.pair_sets import pair_budgets
 
 __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
 
 Floats = NDArray[np.float64]
 
 _SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
+_LARGEST_BUDGET = 1e250  # from here on, G is smaller than any positive float, however large p is
+_SMALLEST_LAMBDA = 1e-6  # below, division by λ loses more digits than a design has to have
 
 
 @dataclass(frozen=True)
@@ -32,28 +35,62 @@ class Ball:
     enlarged : bool
         Whether a set was too small for floats and a larger one stands for it. What holds on the larger
         set holds; lower bounds must then rest on the estimate, which is in every set.
+    everything : bool
+        Whether the sets hold every distribution, as if no secret had ever been seen; the budget then plays
+        no part.
     """
 
     lambda_: float
     budget: Floats
     enlarged: bool = False
+    everything: bool = False
 
     @classmethod
     def of(cls, uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> Ball | None:
         """The sets around samples ``counts`` (K, |S|, |U|); None where they are the estimates alone."""
-        if isinstance(uncertainty, Nominal):
+        match uncertainty:
+            case Nominal():
+                return None
+            case AllDistributions():
+                return cls(0.0, np.ones((len(counts), 1)), everything=True)
+            case Pairs():
+                return cls._for_floats(0.0, pair_budgets(uncertainty, counts))
+        around = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
+        if around.radius == 0 or counts[0].size == 1:
             return None
-        radius = uncertainty.size(counts.sum(axis=(1, 2)), counts.shape[1] * counts.shape[2])
-        if not radius.any():
-            return None
-        lambda_ = uncertainty.lambda_
+        if 0 < around.lambda_ < _SMALLEST_LAMBDA:  # a radius in proportion to λ may be too small for a float
+            return replace(cls._for_floats(0.0, _kl_radius(around, counts)[:, None]), enlarged=True)
+        return cls.of_radius(around.lambda_, around.size(counts.sum(axis=(1, 2)), counts[0].size))
+
+    @classmethod
+    def of_radius(cls, lambda_: float, radius: Floats) -> Ball:
+        """The sets of the given order and radii (K,)."""
         budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
+        return cls._for_floats(lambda_, budget[:, None])
+
+    @classmethod
+    def _for_floats(cls, lambda_: float, budget: Floats) -> Ball:
         enlarged = bool((budget < _SMALLEST_BUDGET).any())
-        return cls(lambda_, np.maximum(budget, _SMALLEST_BUDGET)[:, None], enlarged)
+        return cls(lambda_, np.clip(budget, _SMALLEST_BUDGET, _LARGEST_BUDGET), enlarged)
 
     def subset(self, index: NDArray[np.int64]) -> Ball:
         """The sets numbered ``index``."""
         return replace(self, budget=self.budget[index])
+
+
+def _kl_radius(uncertainty: PowerDivergence, counts: NDArray[np.int64]) -> Floats:
+    r"""Radii r of sets of λ = 0 that hold those of a small λ > 0: (K,).
+
+    :math:`K_i \ge e^{\lambda\,\mathrm{KL}_i}` and :math:`e^x \ge 1 + x` give
+    :math:`\sum P_i\,\mathrm{KL}_i \le \Delta(1+\lambda)/\lambda \le B/\lambda`, the last by Bernoulli's
+    inequality.
+    """
+    lambda_, radius = uncertainty.lambda_, uncertainty.radius
+    if radius is None:
+        limit = PowerDivergence(0.0, uncertainty.alpha)
+        return limit.size(counts.sum(axis=(1, 2)), counts[0].size) * (1 + lambda_)
+    largest = radius / lambda_ if radius < lambda_ * _LARGEST_BUDGET else _LARGEST_BUDGET
+    return np.full(len(counts), largest * (1 + 1e-15))
 
 
 @dataclass(frozen=True)
@@ -96,6 +133,12 @@ class DesignProblem:
     def estimate(self) -> Floats:
         """P̂: (K, |S|, |U|)."""
         return np.asarray(self.counts / self.counts.sum(axis=(1, 2), keepdims=True))
+
+    @property
+    def seen_by_privacy(self) -> Floats:
+        """P̂ as the privacy set knows it (K, |S|, |U|): zeros where it holds every distribution."""
+        ignored = self.privacy is not None and self.privacy.everything
+        return np.zeros(self.counts.shape) if ignored else self.estimate
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -30,6 +30,8 @@ from functools import cached_property
 
 from rldp.theory.namespace import Array, namespace, row_sum
 
+_LARGE_LOG = 600.0  # up to here, a sum of exponentials is far from overflow
+
 __all__ = ["MeanPoint", "NestedMean", "Variation"]
 
 
@@ -217,10 +219,10 @@ class NestedMean:
         share = (row_sum(excess) - self.budget) / self._positive_size
         part = excess + self.masses
         total = row_sum(part) + self._alone
-        log_share = xp.log1p(share)
-        if bool(xp.any(share < -0.5)):
-            direct = xp.log(total / self._positive_size)
-            log_share = xp.where(share < -0.5, direct, log_share)
+        small = share < -0.5
+        log_share = xp.log1p(xp.where(small, 0.0, share))
+        if bool(xp.any(small)):
+            log_share = xp.where(small, xp.log(total / self._positive_size), log_share)
         value = xp.exp(level + log_share / self.theta) * self._size
         return self._point(p, value, part / total[..., None], omega)
 
@@ -290,10 +292,18 @@ class NestedMean:
         if self.lambda_ == 0:
             spent = xp.vecdot(self.conditionals, log_ratio)
         else:
-            log_ratio = xp.clip(log_ratio, max=600 / self.lambda_)  # beyond, far outside all the same
-            inner = xp.vecdot(self.conditionals, xp.expm1(self.lambda_ * log_ratio))
-            spent = xp.expm1(xp.log1p(inner) / (1 + self.lambda_))
+            spent = xp.expm1(self._log_spread(self.lambda_ * log_ratio) / (1 + self.lambda_))
         return xp.vecdot(self.masses, spent)
+
+    def _log_spread(self, x: Array) -> Array:
+        """log Σ c eˣ over the seen cells of each group (..., I), also where eˣ is beyond all floats."""
+        xp = namespace(x)
+        top = xp.max(xp.where(self._seen_cells, x, 0.0), axis=-1)
+        near = xp.log1p(xp.vecdot(self.conditionals, xp.expm1(xp.clip(x, max=_LARGE_LOG))))
+        if not bool(xp.any(top > _LARGE_LOG)):
+            return near
+        far = top + xp.log(xp.vecdot(self.conditionals, xp.exp(x - top[..., None])) + self._unseen)
+        return xp.where(top > _LARGE_LOG, far, near)
 
     def pulled_inside(self, members: Array) -> Array:
         """``members`` moved towards the estimate until they lie in the set, by convexity.

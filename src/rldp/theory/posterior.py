@@ -14,14 +14,13 @@ from array_api_compat import device
 from numpy.typing import NDArray
 
 from rldp.theory.binomial import quantile_bounds
-from rldp.theory.dirichlet import conditional_blocks
 from rldp.theory.namespace import Array, namespace
 
 __all__ = [
     "always_infinite",
-    "count_failures",
     "distortion_bound",
     "distortions",
+    "excesses",
     "failures",
     "largest_ratios",
     "leakages",
@@ -77,33 +76,6 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
         ],
         dtype=np.int64,
     )
-
-
-def count_failures(
-    matrices: Floats,
-    epsilon: Floats | float,
-    counts: NDArray[np.int64],
-    *,
-    prior: float,
-    draws: int,
-    seed: int,
-    common: bool = False,
-) -> NDArray[np.int64]:
-    """:func:`failures` of K protocols, each with its own sample (K, |S|, |U|), in bounded memory.
-
-    Parameters
-    ----------
-    common : bool
-        Whether all use the same random numbers, so that equal samples get equal draws; otherwise their
-        draws are independent.
-    """
-    levels = np.broadcast_to(np.asarray(epsilon, dtype=float), (len(matrices),))
-    found = np.zeros(len(matrices), dtype=np.int64)
-    for k, (matrix, level, table) in enumerate(zip(matrices, levels, counts, strict=True)):
-        place = 0 if common else k
-        for block in conditional_blocks(table, prior=prior, draws=draws, seed=seed, stream=place):
-            found[k] += _failures(matrix, float(level), block)
-    return found
 
 
 def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
@@ -216,6 +188,15 @@ def distortions(matrix: Floats, d: Floats, conditionals: Floats, masses: Floats)
     v = (matrix * d).sum(axis=2)
     given_secret = (v[:, None] @ conditionals)[:, 0]
     return np.asarray((masses * given_secret).sum(axis=0))
+
+
+def excesses(matrix: Floats, d: Floats, most: float, conditionals: Floats, masses: Floats) -> int:
+    """Under how many draws D* of a protocol exceeds ``most``, or may do so but for rounding.
+
+    Parameters as in :func:`distortions`.
+    """
+    within = distortions(matrix, d, conditionals, masses) <= most * (1 - (sum(matrix.shape) + 10) * _UNIT)
+    return int((~within).sum())
 
 
 def distortion_bound(values: Floats, shape: tuple[int, int, int], *, alpha: float, error: float) -> float:

@@ -16,17 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import chdtri
 
 from rldp._checks import finite_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.sets import Radius
 from rldp.theory.kl_recursion import Resolution, Stratum, recursion_tail, work
 
 __all__ = [
@@ -35,6 +33,7 @@ __all__ = [
     "log_moment_bound",
     "moment_radius",
     "pair_level",
+    "pair_radii",
     "pair_radius",
     "recursion_radius",
 ]
@@ -57,16 +56,9 @@ _RESOLUTIONS = (
 _SMALLEST_LEVEL = 1e-100  # of the recursion, whose numbers would leave the range of floats
 _ROUGH, _ROUGHER = Resolution(1 / 8, 0.25, 0.04), Resolution(1.0, 0.25, 0.04)
 _MOST_CELLS = 250
+_MOST_APART = 24  # radii of pairs that are computed one by one, in about half a second each
 _WORK = 4e8  # numbers that may be gathered, in about a second, with a step below 1/4
 _MOST_WORK = 1.2e9  # the same with a larger step; where a rough radius takes more, there is A1 only
-
-
-@dataclass(frozen=True)
-class Radius:
-    """An x for which Pr(statistic ≥ x) ≤ α is proved, and the theorem that proves it."""
-
-    value: float
-    method: Literal["A1", "A2"]
 
 
 def pair_radius(n1: int, n2: int, cells: int, alpha: float) -> Radius:
@@ -98,13 +90,31 @@ def pair_radius(n1: int, n2: int, cells: int, alpha: float) -> Radius:
     >>> round(pair_radius(25, 25, 5, 0.05 / 3).value, 1)
     11.4
     """
-    return _pair_radius(*_checked(sorted((n1, n2)), cells, alpha))
+    sizes, cells, alpha = _checked(sorted((n1, n2)), cells, alpha)
+    return _pair_radius(sizes, _strata(sizes, cells), cells, alpha)
+
+
+def pair_radii(sizes: Sequence[tuple[int, int]], cells: int, alpha: float) -> tuple[Radius, ...]:
+    """Radii of many pairs, each valid for its (n1, n2).
+
+    They are those of :func:`pair_radius` as long as that is a matter of seconds. If more than 24 of them
+    would have to be computed, pairs with similar numbers of rows share one that is valid for all of them; it
+    is larger by one percent as a rule, and by three where there are more values than rows.
+    """
+    checked = [_checked(sorted(pair), cells, alpha)[0] for pair in sizes]
+    strata = {pair: _strata(pair, cells) for pair in checked}
+    if len(set(strata.values())) <= _MOST_APART:
+        return tuple(_pair_radius(pair, strata[pair], cells, alpha) for pair in checked)
+    wide = {pair: _strata(pair, cells, wide=True) for pair in strata}
+    most = {pair: tuple(min(each.most, _TOO_MANY - 1) for each in wide[pair]) for pair in strata}
+    return tuple(_pair_radius(most[pair], wide[pair], cells, alpha) for pair in checked)
 
 
 @lru_cache(maxsize=4096)
-def _pair_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> Radius:
+def _pair_radius(sizes: tuple[int, ...], strata: tuple[Stratum, ...], cells: int, alpha: float) -> Radius:
+    """For samples in the ``strata`` that are no larger than ``sizes``: A1 allows more as they grow."""
     by_moments = moment_radius(sizes, cells, alpha)
-    by_recursion = recursion_radius(sizes, cells, alpha)
+    by_recursion = _strata_radius(strata, cells, alpha)
     return Radius(by_recursion, "A2") if by_recursion <= by_moments else Radius(by_moments, "A1")
 
 
@@ -139,6 +149,8 @@ def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
 
 def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[float, float]:
     """The radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
+    from scipy.optimize import minimize_scalar  # only now: it takes a while to import
+
     level = -math.log(alpha) * (1 + 8 * _UNIT) + 1e-300
 
     def bound(t: float) -> float:
@@ -214,9 +226,17 @@ def recursion_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
     alpha : float
     """
     sizes, cells, alpha = _checked(sizes, cells, alpha)
+    return _strata_radius(_strata(sizes, cells), cells, alpha)
+
+
+def _strata(sizes: Sequence[int], cells: int, *, wide: bool = False) -> tuple[Stratum, ...]:
+    """Those of samples that have rows, the largest first."""
+    return tuple(Stratum.of(n, cells, wide=wide) for n in sorted(sizes, reverse=True) if n > 0)
+
+
+def _strata_radius(strata: tuple[Stratum, ...], cells: int, alpha: float) -> float:
     if cells == 1:
         return 0.0
-    strata = tuple(Stratum.of(n, cells) for n in sorted(sizes, reverse=True) if n > 0)
     if not strata or cells > _MOST_CELLS or alpha < _SMALLEST_LEVEL:
         return math.inf
     return _recursion_radius(strata, alpha)

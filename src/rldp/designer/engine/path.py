@@ -198,7 +198,8 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
         privacy = NominalWindows.start(*nominal) if windows else NominalPrivacy.start(pairs, *nominal)
     else:
         ball = problem.privacy
-        robust = (estimate, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
+        known = xp.asarray(problem.seen_by_privacy)
+        robust = (known, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
         privacy = RobustWindows.start(*robust) if windows else RobustPrivacy.start(pairs, *robust)
     v = flat(xp.sum(distortion * q, axis=1))
     if problem.utility is None:

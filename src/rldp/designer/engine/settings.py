@@ -138,6 +138,14 @@ class Settings:
     """Bytes of Newton blocks of problems that are solved together. Chosen: they fit a cache."""
     chunk_problems: int = 256
     """Most problems that are solved together."""
+    block_copies: int = 2
+    """Arrays of the size of the Newton blocks that pairs hold at once. Counted, with tracemalloc."""
+    pair_copies: int = 100
+    """Arrays of the size of one end of all pairs that pairs hold at once. Counted."""
+    window_copies: int = 25
+    """The same of windows over a set. Counted."""
+    simple_copies: int = 8
+    """The same of windows under the estimate and of closed forms. Counted."""
     device_bytes: int = 2**35
     """Bytes of arrays on an accelerator."""
     device_blocks: int = 4

@@ -1,0 +1,116 @@
+"""The ladder of promises: what the same ε costs, from the strongest promise to none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rldp._checks import Label
+from rldp.designer.api import design
+from rldp.designer.designs import Design
+from rldp.distortions import Distortion
+from rldp.measures import distortion as expected_distortion
+from rldp.sample import Sample
+from rldp.sets import (
+    AllDistributions,
+    ChiSquare,
+    Credible,
+    CressieRead,
+    GTest,
+    Nominal,
+    Pairs,
+    UncertaintySet,
+)
+
+__all__ = ["LADDER", "MEANINGS", "PROMISES", "Rung", "rungs"]
+
+PROMISES: dict[str, Callable[[float, float], UncertaintySet]] = {
+    "all": lambda alpha, prior: AllDistributions(),
+    "pairs": lambda alpha, prior: Pairs(alpha),
+    "chi2": lambda alpha, prior: ChiSquare(alpha),
+    "cr": lambda alpha, prior: CressieRead(alpha),
+    "g": lambda alpha, prior: GTest(alpha),
+    "credible": lambda alpha, prior: Credible(alpha, prior=prior),
+    "nominal": lambda alpha, prior: Nominal(),
+}
+"""Every promise by its short name, made from α and the prior."""
+
+MEANINGS = {
+    "all": "every distribution; needs no sample",
+    "pairs": "a set for each pair of secrets, valid at any n",
+    "chi2": "a set for the whole table, valid for large n",
+    "cr": "the same, by Cressie and Read's test",
+    "g": "the same, by the G-test",
+    "credible": "all but a posterior probability of alpha",
+    "nominal": "the estimate only",
+}
+"""What each is about, in a few words."""
+
+LADDER = ("all", "pairs", "chi2", "credible", "nominal")
+"""From the strongest promise to none."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A promise about privacy, and what keeping it costs.
+
+    Attributes
+    ----------
+    name : str
+        Of :data:`PROMISES`.
+    design : Design
+    estimate : float
+        Expected distortion under the estimate.
+    """
+
+    name: str
+    design: Design
+    estimate: float
+
+    @classmethod
+    def of(cls, name: str, designed: Design) -> Rung:
+        """The rung of a design."""
+        guarantee = designed.protocol.guarantee
+        assert guarantee is not None
+        under_estimate = expected_distortion(designed.protocol, guarantee.sample.distribution)
+        return cls(name, designed, float(np.minimum(under_estimate, designed.objective)))
+
+
+def rungs(
+    sample: Sample,
+    epsilon: float,
+    names: Iterable[str] = LADDER,
+    *,
+    alpha: float = 0.05,
+    prior: float = 0.5,
+    utility: UncertaintySet | None = None,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    gap: float = 1e-3,
+) -> Iterator[Rung]:
+    """Designs at the same ε under several promises, one after another.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Keys of :data:`PROMISES`.
+    alpha, prior : float
+        Of the promises that have them.
+    utility : UncertaintySet, optional
+        On which set the distortion must hold, the same for all; by default the estimate.
+    distortion, outputs, gap
+        As in :func:`rldp.design`; the gap is wide, since this is for comparing.
+    """
+    for name in names:
+        designed = design(
+            sample,
+            epsilon,
+            privacy=PROMISES[name](alpha, prior),
+            utility=Nominal() if utility is None else utility,
+            distortion=distortion,
+            outputs=outputs,
+            gap=gap,
+        )
+        yield Rung.of(name, designed)

@@ -1,0 +1,156 @@
+r"""Credible designs: the smallest sets that keep the posterior risk of their own protocol at α.
+
+Let :math:`Q_\rho` be the robust optimum over the power-divergence set of radius ρ, and :math:`\pi(\rho)` the
+posterior probability that it fails: that it is not ε-private, or that it distorts more than its objective.
+π falls with ρ, and the normal quantile of 1 − π is nearly a straight line in :math:`t=\sqrt{\rho n}`. So two
+rough designs give a line, the line gives t, and a design at the gap asked for is judged by draws that nothing
+before has seen: it is accepted if the upper bound of Clopper and Pearson on π is at most α, and otherwise
+made again with a larger set. See ``docs/theory.md``, 'Credible privacy'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from rldp.designer.certify import Solved
+from rldp.designer.risks import About, Risk, estimated, proved
+from rldp.errors import InvalidArgument, RldpError
+from rldp.sets import Credible, UncertaintySet
+from rldp.theory.model import Ball, DesignProblem, Floats
+from rldp.theory.pairs import ordered_pairs
+
+__all__ = ["Found", "Solve", "credible_risks", "solve_credible"]
+
+Solve = Callable[[DesignProblem, float], Solved]
+
+_CHECKED_SHARE = 0.3  # of α: what could not be used to this share is refused
+_ROUGH_GAP = 1e-2
+_ROUGH = (0.75, 1.0)  # of the t that would do if no two constraints failed together
+_SLOPES = (0.5, 4.0)  # of the line that are believed
+_RANGE = (0.2, 3.0)  # of the first guess of t, where the line ends
+_LEAST_T = 0.1
+_LARGER = 0.02  # of t is added at least where a design is not accepted; each time twice as much
+_MOST_TRIALS = 20  # by then the sets are so large that everything is accepted
+
+
+@dataclass(frozen=True)
+class Found:
+    """Designs, the problems with the sets they were made for, and the radii (K,) of those."""
+
+    problem: DesignProblem
+    solved: Solved
+    radii: Mapping[About, Floats]
+
+
+def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int) -> tuple[Risk, ...]:
+    """The promises that are credible; the others are sets that need no search.
+
+    Raises
+    ------
+    InvalidArgument
+        If α is too small to be checked by draws, for a table of so many cells.
+    """
+    both: tuple[tuple[About, UncertaintySet], ...] = (("privacy", privacy), ("utility", utility))
+    risks = tuple(Risk(about, given, cells) for about, given in both if isinstance(given, Credible))
+    for risk in risks:
+        if risk.level < _CHECKED_SHARE * risk.promise.alpha:
+            raise InvalidArgument(
+                f"alpha must be larger to be checked by draws on a table of {cells} cells, got "
+                f"{risk.promise.alpha!r}"
+            )
+    return risks
+
+
+def solve_credible(problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve) -> Found:
+    """Protocols whose risks are proved by fresh draws, for sets as small as that allows.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        With the sets of the promises that are not credible.
+    risks : sequence of Risk
+        Of those that are; at least one.
+    gap : float
+    solve : callable (DesignProblem, gap) → Solved
+
+    Raises
+    ------
+    InvalidArgument
+        If a promise comes with a radius at which the draws do not prove it.
+    """
+    t, slope = _searched(problem, risks, solve)
+    target = np.array([[risk.target] for risk in risks])
+    left = np.arange(len(problem.counts))
+    solved: Solved | None = None
+    for trial in range(_MOST_TRIALS):
+        part = _at(problem.subset(left), risks, t[:, left])
+        found = solve(part, gap)
+        solved = found if solved is None else solved.replaced(left, found)
+        accepted, quantile = proved(risks, part, found, trial)
+        _require_given(risks, accepted)
+        if accepted.all():
+            radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
+            return Found(_at(problem, risks, t), solved, radii)
+        further = np.maximum((target - quantile) / slope[:, left], _LARGER * 2.0**trial * t[:, left])
+        t[:, left] += np.where(accepted, 0.0, further)
+        left = left[~accepted.all(axis=0)]
+    raise RldpError(f"no set was found that keeps the posterior risk at alpha, in {_MOST_TRIALS} designs")
+
+
+def _searched(problem: DesignProblem, risks: Sequence[Risk], solve: Solve) -> tuple[Floats, Floats]:
+    """Sizes t that are likely to be accepted, and the slopes of the lines they are read off: (risks, K)."""
+    k = len(problem.counts)
+    guess = np.array([np.full(k, _guess(risk, problem)) for risk in risks])
+    if all(risk.promise.radius is not None for risk in risks):
+        return guess, np.ones_like(guess)
+    tried = np.concatenate([factor * guess for factor in _ROUGH], axis=1)
+    rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
+    quantile = estimated(risks, rough, solve(rough, _ROUGH_GAP))
+    slope = np.clip((quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k]), *_SLOPES)
+    slope[[risk.about == "utility" for risk in risks]] = 1.0  # of one mean, nearly normal, measured in its σ
+    missing = np.array([[risk.target] for risk in risks]) - quantile
+    nearer = np.abs(missing[:, k:]) < np.abs(missing[:, :k])
+    t = np.where(nearer, tried[:, k:], tried[:, :k])
+    t = t + np.where(nearer, missing[:, k:], missing[:, :k]) / slope
+    return np.clip(t, _RANGE[0] * guess, _RANGE[1] * guess), slope
+
+
+def _guess(risk: Risk, problem: DesignProblem) -> float:
+    """The t with which no constraint fails by more than its share of α, were they normal."""
+    secrets, _, outputs = problem.shape
+    constraints = len(ordered_pairs(secrets)) * outputs if risk.about == "privacy" else 1
+    return max(-float(ndtri(risk.promise.alpha / max(constraints, 1))), _LEAST_T)
+
+
+def _radius(risk: Risk, problem: DesignProblem, t: Floats) -> Floats:
+    """Radii (K,) of the sets of size t²/n in the units of Pearson's χ²."""
+    if risk.promise.radius is not None:
+        return np.full(len(t), risk.promise.radius)
+    lambda_ = risk.promise.lambda_
+    factor = lambda_ * (lambda_ + 1) / 2 if lambda_ > 0 else 0.5
+    return np.asarray(factor * t**2 / problem.counts.sum(axis=(1, 2)))
+
+
+def _at(problem: DesignProblem, risks: Sequence[Risk], t: Floats) -> DesignProblem:
+    """The problem with sets of sizes t (risks, K)."""
+    for risk, row in zip(risks, t, strict=True):
+        ball = Ball.of_radius(risk.promise.lambda_, _radius(risk, problem, row))
+        if risk.about == "privacy":
+            problem = replace(problem, privacy=ball)
+        else:
+            problem = replace(problem, utility=ball)
+    return problem
+
+
+def _require_given(risks: Sequence[Risk], accepted: NDArray[np.bool_]) -> None:
+    for risk, fine in zip(risks, accepted, strict=True):
+        if risk.promise.radius is not None and not fine.all():
+            raise InvalidArgument(
+                f"radius must keep the posterior risk of {risk.about} at {risk.promise.alpha!r}, but at "
+                f"{risk.promise.radius!r} draws do not prove it; without a radius, one is searched for"
+            )

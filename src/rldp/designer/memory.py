@@ -1,0 +1,54 @@
+"""What a batch of designs will hold in memory at once, before it is asked for."""
+
+from __future__ import annotations
+
+import os
+
+from rldp._memory import require_bytes
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.routes import Route, block_bytes
+from rldp.theory.model import DesignProblem
+
+__all__ = ["ADVICE", "design_bytes", "problems_at_once", "require_memory"]
+
+ADVICE = "windows=True (--windows), fewer values, secrets or outputs, or smaller batches need less"
+
+
+def require_memory(problem: DesignProblem, route: Route, *, on_device: bool = False) -> None:
+    """Refuse problems that would take more memory than there is.
+
+    Raises
+    ------
+    NotEnoughMemory
+    """
+    secrets, values, outputs = problem.shape
+    shape = f"{secrets} secrets × {values} values × {outputs} outputs"
+    many = f"{len(problem.counts)} protocols" if len(problem.counts) > 1 else "a protocol"
+    require_bytes(f"designing {many} of {shape}", design_bytes(problem, route, on_device=on_device), ADVICE)
+
+
+def design_bytes(problem: DesignProblem, route: Route, *, on_device: bool = False) -> int:
+    """An estimate of the most that is held at once.
+
+    The proofs of all problems, twice, for they are put together; and what the engine or a closed form works
+    with, on every core: arrays of the size of Newton blocks and of pairs, as many as were counted.
+    """
+    secrets, values, outputs = problem.shape
+    k = len(problem.counts)
+    pairs = 8 * outputs * secrets * (secrets - 1) * values  # one end of all pairs
+    table = 8 * outputs * secrets * values
+    kept = 2 * k * (2 * pairs + table)
+    if route is Route.PAIRS:
+        work = SETTINGS.block_copies * block_bytes(problem) + SETTINGS.pair_copies * pairs
+    elif route is Route.WINDOWS:
+        robust = problem.privacy is not None
+        work = (SETTINGS.window_copies if robust else SETTINGS.simple_copies) * pairs
+    else:
+        return kept + k * SETTINGS.simple_copies * (pairs + table)
+    at_once = k if on_device else min(k, problems_at_once(problem) * (os.cpu_count() or 1))
+    return kept + at_once * (SETTINGS.simple_copies * (pairs + table) if on_device else work + table)
+
+
+def problems_at_once(problem: DesignProblem) -> int:
+    """How many are solved together on one core: as many as fit its cache."""
+    return max(1, min(SETTINGS.chunk_problems, SETTINGS.chunk_bytes // block_bytes(problem)))

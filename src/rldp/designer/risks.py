@@ -1,0 +1,164 @@
+"""Posterior risks of protocols, by draws: how many fail, and whether so few prove that α is kept.
+
+See ``docs/theory.md``, 'Monte Carlo'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from rldp.designer.certify import Solved
+from rldp.designer.engine.cores import on_every_core
+from rldp.sets import Credible
+from rldp.theory.binomial import lower_probability, upper_probability
+from rldp.theory.dirichlet import conditional_blocks, mass_blocks
+from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.posterior import excesses, failures
+
+__all__ = ["About", "Risk", "checkable", "estimated", "proved"]
+
+About = Literal["privacy", "utility"]
+
+_ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
+_ROUGH_HITS, _HITS = 200, 400  # draws are so many that α allows this number of failures
+_DRAWS = (2**11, 2**22)  # but at least and at most so many
+_LOOKS = 2  # with these draws, and with four times as many where they are too few to tell
+_SPARE = 2.0  # standard deviations between what a design aims for and what the first look accepts
+
+# Somebody else will count again, with other draws, and has to be convinced too: see :func:`checkable`.
+_CHECKS = 100_000 * 4.0 ** np.arange(4)  # draws that a check may make
+_CHECKED_NUMBERS = 5e8  # cells times draws that it can afford
+_CHECK_ERROR, _CHECK_MISSES = 1e-10, 1e-6
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A promise that is credible, and what may fail: privacy, or the distortion that is promised."""
+
+    about: About
+    promise: Credible
+    cells: int
+
+    @property
+    def level(self) -> float:
+        """The risk that is proved: α, or so much less that a check with other draws confirms α."""
+        return checkable(self.promise.alpha, self.cells)
+
+    def draws(self, hits: int) -> int:
+        """So many that α allows ``hits`` failures."""
+        return int(np.clip(round(hits / self.promise.alpha), *_DRAWS))
+
+    @property
+    def target(self) -> float:
+        """The normal quantile of 1 − π that a design should aim for: a first look then mostly accepts it."""
+        draws = self.draws(_HITS)
+        most = _most_hits(draws, self.level, _share(0))
+        return float(_quantile(max(most - _SPARE * np.sqrt(max(most, 0)), 0.0), draws))
+
+    @property
+    def source(self) -> tuple[float, int]:
+        """Risks of one prior and seed are counted with the same draws."""
+        return self.promise.prior, self.promise.seed
+
+    def failing(self, problem: DesignProblem, solved: Solved, k: int, block: Floats, masses: Floats) -> int:
+        """Under how many draws of a block protocol k fails."""
+        if self.about == "privacy":
+            return int(failures(solved.matrix[k : k + 1], float(problem.epsilon[k]), block)[0])
+        return excesses(solved.matrix[k], problem.distortion, float(solved.objective[k]), block, masses)
+
+
+def estimated(risks: Sequence[Risk], problem: DesignProblem, solved: Solved) -> Floats:
+    """Normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
+    draws = max(risk.draws(_ROUGH_HITS) for risk in risks)
+    return np.asarray(_quantile(_tally(risks, problem, solved, draws, 0), draws))
+
+
+def proved(
+    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, trial: int
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Whether draws that nothing has seen before prove each promise: (risks, K); and quantiles of 1 − π.
+
+    Parameters
+    ----------
+    trial : int
+        Number of designs that were tried before for the same sample.
+    """
+    level = np.array([[risk.level] for risk in risks])
+    accepted = np.zeros((len(risks), len(problem.counts)), dtype=bool)
+    quantile = np.zeros(accepted.shape)
+    left = np.arange(len(problem.counts))
+    for look in range(_LOOKS):
+        draws = max(risk.draws(_HITS * 4**look) for risk in risks)
+        stream = 1 + _LOOKS * trial + look
+        hits = _tally(risks, problem.subset(left), solved.subset(left), draws, stream)
+        accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= level
+        quantile[:, left] = _quantile(hits, draws)
+        hopeful = (accepted[:, left] | (hits <= level * draws)).all(axis=0)
+        left = left[hopeful & ~accepted[:, left].all(axis=0)]
+        if len(left) == 0:
+            break
+    return accepted, quantile
+
+
+@lru_cache(maxsize=256)
+def checkable(alpha: float, cells: int) -> float:
+    """A risk that a check confirms to be at most α, all but certainly; 0 if it never can.
+
+    A check makes N draws, as many as it can afford, and confirms if so few of them fail that this would have
+    a probability below 1e-10 with any risk above α. With the risk that is returned, that fails in one check
+    of a million.
+    """
+    affordable = _CHECKS[np.minimum(_CHECKS, 1e7) <= max(_CHECKED_NUMBERS / cells, _CHECKS[0])]
+    draws = int(affordable[-1])
+    most = _most_hits(draws, alpha, _CHECK_ERROR)
+    return float(lower_probability(most + 1, draws, _CHECK_MISSES)) if most >= 0 else 0.0
+
+
+def _most_hits(draws: int, level: float, error: float) -> int:
+    """The largest number of failures that proves a risk of at most ``level``; −1 if none does."""
+    low, high = -1, int(draws * level) + 1
+    while low + 1 < high:
+        middle = (low + high) // 2
+        proves = float(upper_probability(middle, draws, error)) <= level
+        low, high = (middle, high) if proves else (low, middle)
+    return low
+
+
+def _share(trial: int) -> float:
+    """Of the error, for one look of a trial; all of them add up to less than ``_ERROR``."""
+    return _ERROR * 0.5 ** (trial + 1) / _LOOKS
+
+
+def _quantile(hits: Any, draws: int) -> Any:
+    """Of 1 − π under the normal law, with half a hit more than there are."""
+    return -ndtri((hits + 0.5) / (draws + 1))
+
+
+def _tally(
+    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, draws: int, stream: int
+) -> NDArray[np.int64]:
+    """Under how many draws each protocol fails: (risks, K); samples that are equal share their draws."""
+    found = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
+    tables, sample = np.unique(problem.counts.reshape(len(found[0]), -1), axis=0, return_inverse=True)
+
+    def count(number: int) -> None:
+        alike, counts = np.flatnonzero(sample == number), tables[number].reshape(problem.counts.shape[1:])
+        for prior, seed in dict.fromkeys(risk.source for risk in risks):
+            own = [i for i, risk in enumerate(risks) if risk.source == (prior, seed)]
+            options: dict[str, Any] = {"prior": prior, "draws": draws, "seed": seed, "stream": stream}
+            with_masses = any(risks[i].about == "utility" for i in own)
+            masses = mass_blocks(counts, **options) if with_masses else repeat(np.empty(0))
+            for block, mass in zip(conditional_blocks(counts, **options), masses, strict=False):
+                for i in own:
+                    found[i, alike] += [risks[i].failing(problem, solved, int(k), block, mass) for k in alike]
+
+    on_every_core(count, range(len(tables)))
+    return found

@@ -1,0 +1,91 @@
+"""A design that does not fit is refused before anything is allocated."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import rldp
+from rldp import _memory
+from rldp.designer import api
+from rldp.designer.memory import design_bytes
+from rldp.designer.routes import Route, routes
+from rldp.theory.model import DesignProblem
+from strategies import a_problem
+
+GIB = 2**30
+
+
+@pytest.fixture
+def four_gibibytes(monkeypatch):
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 4 * GIB)
+
+
+def peak_of(call):
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("four_gibibytes")
+def test_a_table_whose_blocks_do_not_fit_is_refused_with_advice():
+    sample = rldp.Sample(np.full((20, 100), 9))
+
+    def refused():
+        with pytest.raises(
+            rldp.NotEnoughMemory,
+            match=r"^designing a protocol of 20 secrets × 100 values × 100 outputs needs about [\d.]+ GiB of "
+            r"memory, but 4 GiB are available; windows=True \(--windows\), fewer values",
+        ):
+            rldp.design(sample, 0.5)
+
+    assert peak_of(refused) < 2**24
+
+
+@pytest.mark.usefixtures("four_gibibytes")
+def test_a_batch_whose_proofs_do_not_fit_is_refused():
+    counts = np.full((5000, 60, 4), 9)
+    with pytest.raises(rldp.NotEnoughMemory, match=r"^designing 5000 protocols of 60 secrets × 4 values"):
+        rldp.design_batch(counts, 0.5)
+
+
+def test_an_error_of_memory_in_the_engine_is_a_sentence(monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(api, "solve_batch", fails)
+    for verb in (lambda: rldp.design(rldp.Sample([[9]]), 1.0), lambda: rldp.design_batch([[[9]]], 1.0)):
+        with pytest.raises(
+            rldp.NotEnoughMemory, match=r"^designing needs more memory than is available; windows"
+        ):
+            verb()
+
+
+@pytest.mark.parametrize(
+    ("sets", "shape", "windows"),
+    [
+        ("RURP", (5, 20), False),
+        ("RURP", (20, 5), False),
+        ("RURP", (2, 40), False),
+        ("RURP", (20, 10), True),
+        ("NUNP", (20, 10), False),
+    ],
+)
+def test_the_estimate_is_about_what_is_held(sets, shape, windows):
+    """Within a factor of three either way, and two megabytes that no alphabet decides about."""
+    problem: DesignProblem = a_problem(sets, counts=[np.full(shape, 9) + np.arange(shape[1])])
+    (route,) = routes(problem, 1e-2, windows=windows)
+    peak = peak_of(lambda: api.solve_batch(problem, 1e-2, windows=windows))
+    estimate = design_bytes(problem, route)
+    assert peak <= 3 * estimate + 2e6
+    assert estimate <= 3 * peak
+
+
+def test_a_route_without_an_engine_needs_less():
+    problem = a_problem(shape=(5, 20))
+    assert design_bytes(problem, Route.CONSTANT) < design_bytes(problem, Route.PAIRS)

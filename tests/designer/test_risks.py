@@ -1,0 +1,82 @@
+"""How risks are counted and when they count as proved."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binom
+
+import rldp
+from rldp.designer import risks
+from rldp.designer.certify import Solved
+from rldp.designer.risks import Risk, checkable
+from rldp.judge.posterior import looks
+from rldp.theory.dirichlet import conditionals, masses
+from rldp.theory.model import DesignProblem
+from rldp.theory.posterior import distortions, failures
+
+COUNTS = np.array([[[9, 4, 1], [2, 7, 6]], [[3, 3, 3], [1, 0, 9]], [[9, 4, 1], [2, 7, 6]]])
+D = np.subtract.outer(np.arange(3), np.arange(3)) ** 2.0
+BOTH = (Risk("privacy", rldp.Credible(0.1), 6), Risk("utility", rldp.Credible(0.1), 6))
+
+
+def tables(seed):
+    """Three protocols with their problems, some of which fail often."""
+    matrix = np.random.default_rng(seed).dirichlet([2.0, 1.0, 1.0], (3, 2, 3))
+    problem = DesignProblem.of(COUNTS, np.array([0.3, 0.5, 0.7]), D, rldp.Nominal(), rldp.Nominal())
+    filled = {name: np.zeros(3) for name in Solved.__dataclass_fields__}
+    filled |= {"matrix": matrix, "objective": np.array([0.9, 1.0, 1.1])}
+    return problem, Solved(**filled)
+
+
+def test_draws_that_fail_are_counted_for_each_protocol_and_promise():
+    problem, solved = tables(1)
+    found = risks._tally(BOTH, problem, solved, 5000, stream=3)
+    for k in range(3):
+        options = {"prior": 0.5, "draws": 5000, "seed": 0, "stream": 3}
+        drawn, mass = conditionals(COUNTS[k], **options), masses(COUNTS[k], **options)
+        private = failures(solved.matrix[k : k + 1], problem.epsilon[k], drawn)[0]
+        spent = distortions(solved.matrix[k], D, drawn, mass)
+        assert found[0, k] == private
+        assert found[1, k] == (spent > solved.objective[k]).sum()
+    assert (found > 0).all()
+
+
+def test_promises_with_other_priors_or_seeds_have_draws_of_their_own():
+    problem, solved = tables(2)
+    other = Risk("privacy", rldp.Credible(0.1, seed=5), 6), Risk("privacy", rldp.Credible(0.1, prior=3.0), 6)
+    same, seed, prior = risks._tally((BOTH[0], *other), problem, solved, 4000, stream=1)
+    assert same.tolist() != seed.tolist()
+    assert same.tolist() != prior.tolist()
+
+
+def test_all_looks_of_all_trials_share_the_error():
+    spent = sum(risks._LOOKS * risks._share(trial) for trial in range(60))
+    assert spent <= risks._ERROR * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-3, 0.05, 0.3, 0.9])
+def test_what_a_design_aims_for_is_mostly_accepted_at_the_first_look(alpha):
+    risk = Risk("privacy", rldp.Credible(alpha), 15)
+    draws = risk.draws(risks._HITS)
+    aimed = binom(draws, 1 - ndtr(risk.target))
+    most = risks._most_hits(draws, risk.level, risks._share(0))
+    assert most >= 1
+    assert aimed.cdf(most) >= 0.9
+
+
+@pytest.mark.parametrize("cells", [4, 52, 79, 312, 500, 1250])
+@pytest.mark.parametrize("alpha", [1e-3, 0.01, 0.05, 0.5])
+def test_the_judge_confirms_what_is_checkable_all_but_certainly(alpha, cells):
+    """Power of a last look with an error of 1e-10, less than the share that the judge gives it."""
+    draws = looks(alpha, cells)[-1]
+    level = checkable(alpha, cells)
+    assert 0.3 * alpha < level < alpha
+    least = binom(draws, alpha).ppf(1e-10) - 1
+    assert binom(draws, level).sf(least) <= 1.1e-6
+
+
+@pytest.mark.parametrize("hits", [0, 1, 17, 300])
+def test_the_largest_number_of_hits_that_proves_a_level_is_found(hits):
+    level = float(risks.upper_probability(hits, 10_000, 1e-6))
+    assert risks._most_hits(10_000, level, 1e-6) == hits
+    assert risks._most_hits(10_000, level * (1 - 1e-9), 1e-6) == hits - 1
