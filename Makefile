@@ -85,7 +85,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/rivals.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/large.py
-	$(BIN)/python benchmarks/credible.py
+	$(BIN)/python benchmarks/credible_time.py
 	$(BIN)/python benchmarks/release.py
 
 reproduction: $(VENV)/.dev

@@ -865,7 +865,7 @@ def half_way(process, folder, whole):
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 @pytest.mark.parametrize("older", [None, "old"], ids=["new", "older file"])
 def test_a_run_that_stops_half_way_leaves_nothing_that_looks_finished(tmp_path, how, older):
-    write_rows(tmp_path / "rows.csv", 3_000_000)
+    write_rows(tmp_path / "rows.csv", 1_500_000)
     command = arguments(tmp_path)
     assert subprocess.run(command, capture_output=True, timeout=120).returncode == 0
     whole = (tmp_path / "out.csv").stat().st_size

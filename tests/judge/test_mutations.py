@@ -509,7 +509,7 @@ def test_a_changed_promise_passes_only_if_it_holds(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_many_changed_promises_pass_only_if_they_hold(tmp_path, block):
-    size = ALL // 4
+    size = ALL // 10
     judge_many(range(20_000 + block * size, 20_000 + (block + 1) * size), tmp_path / "protocol.json", NEW)
 
 

@@ -1,6 +1,6 @@
 """What a credible design takes, over a plain one: single designs and batches, in turns in one run.
 
-``python benchmarks/credible.py`` writes its section of docs/performance.md. Both have privacy over a set and
+``python benchmarks/credible_time.py`` writes its section of docs/performance.md. Both have privacy over a set and
 utility under the estimate, squared distortion, ε = ½ and a gap of 1e-6; samples are drawn from Dirichlet(½)
 truths. A credible design takes a search for its radius, a design, and the draws that prove it.
 """
