@@ -1,8 +1,8 @@
 """What a credible design takes, over a plain one: single designs and batches, in turns in one run.
 
-``python benchmarks/credible_time.py`` writes its section of docs/performance.md. Both have privacy over a set and
-utility under the estimate, squared distortion, ε = ½ and a gap of 1e-6; samples are drawn from Dirichlet(½)
-truths. A credible design takes a search for its radius, a design, and the draws that prove it.
+Both have privacy over a set and utility under the estimate, squared distortion, ε = ½ and a gap of 1e-6;
+samples are drawn from Dirichlet(½) truths. A credible design takes a search for its radius, a design, and the
+draws that prove it. ``python benchmarks/credible_time.py`` writes its section of docs/performance.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def main() -> None:
         f"| {kind} | {name} | {1e3 * plain:.3g} ms | {1e3 * credible:.3g} ms | {credible / plain:.1f} |"
         for kind, name, plain, credible in rows
     ]
-    text = "\n".join(["### Credible designs", "", __doc__.split("\n\n")[1], "", *lines, ""])
+    text = "\n".join(
+        ["### Credible designs", "", __doc__.split("\n\n")[1].rsplit(" ``", 1)[0].strip(), "", *lines, ""]
+    )
     write_section("credible", f"{text}\n{machine('numpy', 'scipy')}")
     print("\n".join(lines))
 

@@ -862,8 +862,11 @@ def half_way(process, folder, whole):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-@pytest.mark.parametrize("older", [None, "old"], ids=["new", "older file"])
+@pytest.mark.parametrize(
+    ("how", "older"),
+    [(signal.SIGKILL, "old"), (signal.SIGINT, None)],
+    ids=["killed, an older file", "interrupted, a new file"],
+)
 def test_a_run_that_stops_half_way_leaves_nothing_that_looks_finished(tmp_path, how, older):
     write_rows(tmp_path / "rows.csv", 1_500_000)
     command = arguments(tmp_path)
@@ -906,7 +909,7 @@ sys.exit(done.returncode)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "output"),
-    [("rows.csv", "out.csv"), ("rows.parquet", "out.parquet"), ("rows.csv", "out.parquet")],
+    [("rows.csv", "out.csv"), ("rows.parquet", "out.parquet")],
 )
 def test_five_million_rows(tmp_path, data, output):
     count = 5_000_000

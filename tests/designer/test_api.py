@@ -80,7 +80,7 @@ def test_a_slice_of_random_samples_is_solved(problem, order):
 def test_hundreds_of_random_samples_are_solved(problem, order):
     rng = np.random.default_rng(2024)
     for n in SIZES:
-        counts = jeffreys_counts(rng, 120, (3, 5), n)
+        counts = jeffreys_counts(rng, 60, (3, 5), n)
         assert_sound(quiet_batch(counts, 0.5, problem, order), counts, 0.5, problem, order)
 
 

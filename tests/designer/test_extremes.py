@@ -51,7 +51,7 @@ def test_an_order_whose_radius_no_float_holds_is_not_taken_for_the_estimate(lamb
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 5.0])
+@pytest.mark.parametrize("epsilon", [0.0, 5.0])
 @pytest.mark.parametrize("radius", [1e-300, 1.7e308])
 @pytest.mark.parametrize("lambda_", [0.0, 5e-324, 5.0])
 def test_so_are_they_at_every_level(lambda_, radius, epsilon):
