@@ -324,7 +324,7 @@ TINY = [rldp.Sample([[12, 7, 3], [4, 9, 15]]), rldp.Sample([[12, 7, 3], [0, 0, 0
 FLIP = np.random.default_rng(8).dirichlet(np.ones(3), size=(3, 3))
 
 
-TINY_RADII = (3e-11, 1e-12, 1e-14, 1e-17, 1e-22, 1e-40, 1e-300)
+TINY_RADII = (3e-11, 1e-12, 1e-14, 1e-22, 1e-40)
 QUICK = {(0, 1e-12), (2 / 3, 1e-40), (1, 1e-14), (3, 1e-22)}
 
 
