@@ -31,7 +31,7 @@ def audit(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Audit a protocol on new data: what it leaks and costs there, and whether the data have drifted."""
+    """Audit a protocol on new data: what it leaks and costs, what they confirm, and whether they drifted."""
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
@@ -42,13 +42,22 @@ def audit(
         found = rldp.audit(
             loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha
         )
+        confirmed = rldp.confirm(loaded, sample)
     facts = {
         "private": found.private,
         "useful": found.useful,
         "drifted": found.drifted,
         "sound": found.sound,
+        "confirmation": {
+            "epsilon": _plain(confirmed.epsilon),
+            "alpha": confirmed.alpha,
+            "confirmed": confirmed.confirmed,
+            "sentences": list(confirmed.sentences),
+        },
     }
     _show(found, facts, as_json, terminal.audit_report)
+    if not as_json:
+        terminal.console().print(terminal.confirmation_in_short(confirmed))
     troubles = {
         found.sentences[0]: found.drifted,
         "the new data leak more than was promised": found.private is False,
@@ -88,7 +97,7 @@ def audit_release(
         raise typer.Exit(1)
 
 
-def _show(found: Any, facts: dict[str, bool | None], as_json: bool, report: Any) -> None:
+def _show(found: Any, facts: dict[str, Any], as_json: bool, report: Any) -> None:
     from rldp.reporter import terminal
 
     if not as_json:

@@ -30,6 +30,7 @@ __all__ = [
     "audit_report",
     "bar",
     "comparison",
+    "confirmation_in_short",
     "confirmation_report",
     "console",
     "heat_map",
@@ -271,6 +272,12 @@ def confirmation_report(found: Confirmation) -> RenderableType:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+
+
+def confirmation_in_short(found: Confirmation) -> RenderableType:
+    """The same below an audit: its sentences."""
+    heading = Text("As fresh data, for whoever they come from:")
+    return Group(Text(), heading, *(Text(f"• {sentence}") for sentence in found.sentences))
 
 
 _VERDICT_COLOURS = {"holds": "green", "corrected": "yellow", "fails": "red"}
