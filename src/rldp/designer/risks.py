@@ -28,10 +28,11 @@ __all__ = ["About", "Risk", "checkable", "estimated", "proved"]
 About = Literal["privacy", "utility"]
 
 _ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
-_ROUGH_HITS, _HITS = 200, 400  # draws are so many that α allows this number of failures
+_ROUGH_HITS, _HITS = 100, 400  # draws are so many that α allows this number of failures
 _DRAWS = (2**11, 2**22)  # but at least and at most so many
-_LOOKS = 2  # with these draws, and with four times as many where they are too few to tell
-_SPARE = 2.0  # standard deviations between what a design aims for and what the first look accepts
+_LOOKS = 2
+_MORE = 4  # times as many draws at the second look, where the first were too few to tell
+_SPARE = 2.75  # standard deviations between what a design aims for and what the first look accepts
 
 # Somebody else will count again, with other draws, and has to be convinced too: see :func:`checkable`.
 _CHECKS = 100_000 * 4.0 ** np.arange(4)  # draws that a check may make
@@ -96,7 +97,7 @@ def proved(
     quantile = np.zeros(accepted.shape)
     left = np.arange(len(problem.counts))
     for look in range(_LOOKS):
-        draws = max(risk.draws(_HITS * 4**look) for risk in risks)
+        draws = max(risk.draws(_HITS * _MORE**look) for risk in risks)
         stream = 1 + _LOOKS * trial + look
         hits = _tally(risks, problem.subset(left), solved.subset(left), draws, stream)
         accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= level
