@@ -139,8 +139,8 @@ def design(
     status = Status(
         str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
     )
-    privacy = _with_radius(privacy, found.radii.get("privacy"))
-    utility = _with_radius(utility, found.radii.get("utility"))
+    privacy = _numbered(privacy, sample, found.radii.get("privacy"))
+    utility = _numbered(utility, sample, found.radii.get("utility"))
     return _as_design(solved, sample, names, problem, privacy, utility, status)
 
 
@@ -233,11 +233,11 @@ def _problem(
     return problem
 
 
-def _with_radius(promise: UncertaintySet, found: Floats | None) -> UncertaintySet:
-    """The promise as a file tells it: with the radius that the only design has found."""
-    if not isinstance(promise, Credible) or found is None:
-        return promise
-    return replace(promise, radius=float(found[0]))
+def _numbered(promise: UncertaintySet, sample: Sample, radius: Floats | None) -> UncertaintySet:
+    """The promise as a file tells it: with the radii that it has for this sample, found or proved."""
+    if isinstance(promise, Credible) and radius is not None:
+        return replace(promise, radius=float(radius[0]))
+    return resolved(promise, sample.counts)
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
@@ -342,7 +342,7 @@ def _as_design(
     guarantee = Guarantee(
         epsilon=float(problem.epsilon[0]),
         sample=sample,
-        privacy=resolved(privacy, sample.counts),
+        privacy=privacy,
         utility=utility,
         distortion=problem.distortion,
         objective=objective,

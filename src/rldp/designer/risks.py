@@ -117,8 +117,8 @@ def checkable(alpha: float, cells: int) -> float:
     a probability below 1e-10 with any risk above α. With the risk that is returned, that fails in one check
     of a million.
     """
-    affordable = _CHECKS[np.minimum(_CHECKS, 1e7) <= max(_CHECKED_NUMBERS / cells, _CHECKS[0])]
-    draws = int(affordable[-1])
+    affordable = _CHECKED_NUMBERS // cells
+    draws = int(_CHECKS[affordable >= _CHECKS].max(initial=min(affordable, _CHECKS[0])))
     most = _most_hits(draws, alpha, _CHECK_ERROR)
     return float(lower_probability(most + 1, draws, _CHECK_MISSES)) if most >= 0 else 0.0
 
