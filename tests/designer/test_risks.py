@@ -1,5 +1,7 @@
 """How risks are counted and when they count as proved."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -12,7 +14,7 @@ from rldp.designer.risks import Risk, checkable
 from rldp.judge.posterior import looks
 from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.model import DesignProblem
-from rldp.theory.posterior import distortions, failures
+from rldp.theory.posterior import distortions, failures, leakages
 
 COUNTS = np.array([[[9, 4, 1], [2, 7, 6]], [[3, 3, 3], [1, 0, 9]], [[9, 4, 1], [2, 7, 6]]])
 D = np.subtract.outer(np.arange(3), np.arange(3)) ** 2.0
@@ -80,3 +82,30 @@ def test_the_largest_number_of_hits_that_proves_a_level_is_found(hits):
     level = float(risks.upper_probability(hits, 10_000, 1e-6))
     assert risks._most_hits(10_000, level, 1e-6) == hits
     assert risks._most_hits(10_000, level * (1 - 1e-9), 1e-6) == hits - 1
+
+
+@pytest.mark.parametrize(("share", "accepted"), [(0.6, True), (1.2, False), (1.7, False)])
+def test_a_risk_is_accepted_below_alpha_and_not_above(share, accepted):
+    """ε is the quantile of ε* that makes the risk this share of α, by draws of another seed."""
+    problem, solved = tables(4)
+    options = {"prior": 0.5, "draws": 200_000, "seed": 99}
+    leaks = [leakages(solved.matrix[k], conditionals(COUNTS[k], **options)) for k in range(3)]
+    epsilon = np.array([np.quantile(each, 1 - share * 0.1) for each in leaks])
+    found, _ = risks.proved(BOTH[:1], replace(problem, epsilon=epsilon), solved, 0)
+    assert (found == accepted).all()
+
+
+def test_nothing_is_proved_by_draws_that_were_looked_at_before(monkeypatch):
+    streams, tally = [], risks._tally
+
+    def recorded(kinds, problem, solved, draws, stream):
+        streams.append(stream)
+        return tally(kinds, problem, solved, draws, stream)
+
+    monkeypatch.setattr(risks, "_tally", recorded)
+    problem, solved = tables(5)
+    risks.estimated(BOTH, problem, solved)
+    for trial in range(4):
+        risks.proved(BOTH, problem, solved, trial)
+    assert len(streams) >= 5
+    assert len(set(streams)) == len(streams)
