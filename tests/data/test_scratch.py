@@ -114,6 +114,21 @@ def test_a_scratch_file_that_is_cleared_away_before_it_is_locked_is_made_again(t
     assert len(seen) == 2
 
 
+@pytest.mark.parametrize(("module", "call"), [(os, "open"), (fcntl, "flock"), (os, "dup")])
+def test_an_interruption_while_the_system_makes_the_file_leaves_nothing(target, monkeypatch, module, call):
+    original = getattr(module, call)
+
+    def interrupted(*arguments):
+        original(*arguments)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, call, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(target)
+    assert names(target.parent) == []
+
+
 def test_where_files_cannot_be_locked_nothing_is_cleared_away(target, monkeypatch):
     def fails(*_):
         raise OSError(errno.ENOLCK, "No locks available")

@@ -29,15 +29,20 @@ def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryI
     It is locked until the block ends, and then taken away if it is still there. Its permissions are
     those of a new file under the umask; if ``private``, its owner alone may read and write it.
     """
-    handle, path = _created(folder, name, 0o600 if private else 0o666)
-    lock = os.dup(handle) if fcntl else None  # the lock outlasts the file object, until the block ends
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file, path
-    finally:
-        path.unlink(missing_ok=True)
-        if lock is not None:
-            os.close(lock)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = folder / f".{name[:_LONGEST]}.{secrets.token_hex(8)}{_UNFINISHED}"
+        lock = None
+        try:  # from before there is a file: an interruption may come while the system makes it
+            with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb") as file:
+                if _claimed(file.fileno()):
+                    lock = os.dup(file.fileno()) if fcntl else None  # outlasts the file object
+                    yield file, path
+                    return
+        finally:
+            path.unlink(missing_ok=True)
+            if lock is not None:
+                os.close(lock)
 
 
 def clear_abandoned(folder: Path, name: str) -> None:
@@ -54,19 +59,6 @@ def clear_abandoned(folder: Path, name: str) -> None:
             if ours.fullmatch(found.name):
                 with suppress(OSError):  # locked, gone by now, or not ours
                     _remove_unlocked(found)
-
-
-def _created(folder: Path, name: str, mode: int) -> tuple[int, Path]:
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    while True:
-        path = folder / f".{name[:_LONGEST]}.{secrets.token_hex(8)}{_UNFINISHED}"
-        try:
-            handle = os.open(path, flags, mode)
-        except FileExistsError:
-            continue
-        if _claimed(handle):
-            return handle, path
-        os.close(handle)
 
 
 def _claimed(handle: int) -> bool:
