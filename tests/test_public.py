@@ -1,5 +1,7 @@
 """The public surface: its names, and what it takes to import and use it."""
 
+import ast
+import inspect
 from types import ModuleType
 
 import pytest
@@ -61,18 +63,33 @@ NAMES = {
 }
 
 
-def imported():
-    """The names that the package imports, its modules left out."""
-    return {
-        name
-        for name, thing in vars(rldp).items()
-        if not name.startswith("_") and not isinstance(thing, ModuleType)
-    }
+def public():
+    """The names that the package shows, its modules left out."""
+    shown = (name for name in dir(rldp) if not name.startswith("_"))
+    return {name for name in shown if not isinstance(getattr(rldp, name), ModuleType)}
 
 
 def test_the_public_names_do_not_drift():
-    assert imported() == NAMES
-    assert set(getattr(rldp, "__all__", NAMES)) - {"__version__"} == NAMES
+    assert public() == NAMES
+    assert set(rldp.__all__) == NAMES
+
+
+def test_who_reads_types_finds_what_a_program_finds():
+    """Names are imported when they are first used; type checkers read imports that never run."""
+    tree = ast.parse(inspect.getsource(rldp))
+    read = {
+        alias.name: statement.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for statement in block.body
+        for alias in statement.names
+    }
+    assert read == {name: f"rldp.{room}" for name, room in rldp._HOME.items()}
+
+
+def test_a_name_that_does_not_exist():
+    with pytest.raises(AttributeError, match="module 'rldp' has no attribute 'desing'"):
+        _ = rldp.desing
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
@@ -105,11 +122,22 @@ def test_every_warning_is_one_of_ours(warning):
 def test_importing_the_package_imports_no_data_frames_terminals_or_modellers():
     found = python("""
         import sys
-        import rldp
+        from rldp import *
         heavy = "flint pyarrow narwhals pandas polars rich typer matplotlib cvxpy".split()
         print(*(name for name in heavy if name in sys.modules))
     """)
     assert found == []
+
+
+def test_a_name_is_imported_when_it_is_first_used():
+    found = python("""
+        import sys
+        import rldp
+        print("numpy" in sys.modules)
+        rldp.Sample
+        print("numpy" in sys.modules)
+    """)
+    assert found == ["False", "True"]
 
 
 def test_designing_needs_neither_files_nor_a_terminal(tmp_path):

@@ -7,101 +7,118 @@
 (0, 1, 2)
 """
 
-from rldp import _start
-
-_start.leave_when_interrupted()
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from rldp._version import __version__ as __version__
-from rldp.auditor.confirmation import Confirmation, confirm, confirm_chain
-from rldp.auditor.new_data import Audit, Membership, audit
-from rldp.auditor.released_rows import ReleaseAudit, audit_release
-from rldp.beliefs import Posterior, posterior
-from rldp.certificate import Certificate
-from rldp.designer.api import design, design_batch
-from rldp.designer.designs import Batch, BatchStatus, Design, Status
-from rldp.designer.engine import Progress
-from rldp.errors import (
-    DataError,
-    GapWarning,
-    InvalidArgument,
-    InvalidArgumentType,
-    MissingDependency,
-    NotEnoughMemory,
-    PriceWarning,
-    ProtocolFileError,
-    RldpError,
-    RldpWarning,
-    SparseTableWarning,
-    UnseenSecretWarning,
-)
-from rldp.judge import Verdict, verify
-from rldp.measures import WorstCase, distortion, leakage, worst_case, worst_case_leakage
-from rldp.protocol import Guarantee, Protocol
-from rldp.protocol_file.json import load
-from rldp.sample import Sample
-from rldp.sets import (
-    AllDistributions,
-    ChiSquare,
-    Credible,
-    CressieRead,
-    GTest,
-    Nominal,
-    Pairs,
-    PowerDivergence,
-    UncertaintySet,
-)
 
-_start.allow_interruption()
+if _TYPE_CHECKING:  # for who reads types; a program imports each name when it first uses it, as told below
+    from rldp.auditor.confirmation import (
+        Confirmation as Confirmation,
+        confirm as confirm,
+        confirm_chain as confirm_chain,
+    )
+    from rldp.auditor.new_data import Audit as Audit, Membership as Membership, audit as audit
+    from rldp.auditor.released_rows import ReleaseAudit as ReleaseAudit, audit_release as audit_release
+    from rldp.beliefs import Posterior as Posterior, posterior as posterior
+    from rldp.certificate import Certificate as Certificate
+    from rldp.designer.api import design as design, design_batch as design_batch
+    from rldp.designer.designs import (
+        Batch as Batch,
+        BatchStatus as BatchStatus,
+        Design as Design,
+        Status as Status,
+    )
+    from rldp.designer.engine import Progress as Progress
+    from rldp.errors import (
+        DataError as DataError,
+        GapWarning as GapWarning,
+        InvalidArgument as InvalidArgument,
+        InvalidArgumentType as InvalidArgumentType,
+        MissingDependency as MissingDependency,
+        NotEnoughMemory as NotEnoughMemory,
+        PriceWarning as PriceWarning,
+        ProtocolFileError as ProtocolFileError,
+        RldpError as RldpError,
+        RldpWarning as RldpWarning,
+        SparseTableWarning as SparseTableWarning,
+        UnseenSecretWarning as UnseenSecretWarning,
+    )
+    from rldp.judge import Verdict as Verdict, verify as verify
+    from rldp.measures import (
+        WorstCase as WorstCase,
+        distortion as distortion,
+        leakage as leakage,
+        worst_case as worst_case,
+        worst_case_leakage as worst_case_leakage,
+    )
+    from rldp.protocol import Guarantee as Guarantee, Protocol as Protocol
+    from rldp.protocol_file.json import load as load
+    from rldp.sample import Sample as Sample
+    from rldp.sets import (
+        AllDistributions as AllDistributions,
+        ChiSquare as ChiSquare,
+        Credible as Credible,
+        CressieRead as CressieRead,
+        GTest as GTest,
+        Nominal as Nominal,
+        Pairs as Pairs,
+        PowerDivergence as PowerDivergence,
+        UncertaintySet as UncertaintySet,
+    )
 
-__all__ = [
-    "AllDistributions",
-    "Audit",
-    "Batch",
-    "BatchStatus",
-    "Certificate",
-    "ChiSquare",
-    "Confirmation",
-    "Credible",
-    "CressieRead",
-    "DataError",
-    "Design",
-    "GTest",
-    "GapWarning",
-    "Guarantee",
-    "InvalidArgument",
-    "InvalidArgumentType",
-    "Membership",
-    "MissingDependency",
-    "Nominal",
-    "NotEnoughMemory",
-    "Pairs",
-    "Posterior",
-    "PowerDivergence",
-    "PriceWarning",
-    "Progress",
-    "Protocol",
-    "ProtocolFileError",
-    "ReleaseAudit",
-    "RldpError",
-    "RldpWarning",
-    "Sample",
-    "SparseTableWarning",
-    "Status",
-    "UncertaintySet",
-    "UnseenSecretWarning",
-    "Verdict",
-    "WorstCase",
-    "audit",
-    "audit_release",
-    "confirm",
-    "confirm_chain",
-    "design",
-    "design_batch",
-    "distortion",
-    "leakage",
-    "load",
-    "posterior",
-    "verify",
-    "worst_case",
-    "worst_case_leakage",
-]
+_NAMES = {
+    "auditor.confirmation": ["Confirmation", "confirm", "confirm_chain"],
+    "auditor.new_data": ["Audit", "Membership", "audit"],
+    "auditor.released_rows": ["ReleaseAudit", "audit_release"],
+    "beliefs": ["Posterior", "posterior"],
+    "certificate": ["Certificate"],
+    "designer.api": ["design", "design_batch"],
+    "designer.designs": ["Batch", "BatchStatus", "Design", "Status"],
+    "designer.engine": ["Progress"],
+    "errors": [
+        "DataError",
+        "GapWarning",
+        "InvalidArgument",
+        "InvalidArgumentType",
+        "MissingDependency",
+        "NotEnoughMemory",
+        "PriceWarning",
+        "ProtocolFileError",
+        "RldpError",
+        "RldpWarning",
+        "SparseTableWarning",
+        "UnseenSecretWarning",
+    ],
+    "judge": ["Verdict", "verify"],
+    "measures": ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"],
+    "protocol": ["Guarantee", "Protocol"],
+    "protocol_file.json": ["load"],
+    "sample": ["Sample"],
+    "sets": [
+        "AllDistributions",
+        "ChiSquare",
+        "Credible",
+        "CressieRead",
+        "GTest",
+        "Nominal",
+        "Pairs",
+        "PowerDivergence",
+        "UncertaintySet",
+    ],
+}
+_HOME = {name: room for room, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rldp' has no attribute {name!r}")
+    value = getattr(_import_module(f"rldp.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

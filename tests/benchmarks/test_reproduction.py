@@ -7,8 +7,7 @@ import pytest
 
 import reproduction
 from page import read_section
-from rldp.paper import Settings, reproduce
-from rldp.paper import reproduction as paper
+from rldp.paper import Settings, reproduce, reproduction as paper
 
 HINT = "run 'make reproduction'"
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

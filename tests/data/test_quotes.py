@@ -6,8 +6,7 @@ import io
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rldp
 from rldp.data import readers

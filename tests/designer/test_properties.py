@@ -6,8 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rldp
 from strategies import EPSILONS, ORDERS, samples, sets_of

@@ -8,8 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 from flint import arb, ctx
-from mpmath import exp as mp_exp
-from mpmath import mpf, workdps
+from mpmath import exp as mp_exp, mpf, workdps
 from scipy.stats import beta
 
 import rldp

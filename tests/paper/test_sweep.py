@@ -14,8 +14,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import rldp
-from rldp.paper import Settings, reproduce, work
-from rldp.paper import sweep as sweep_module
+from rldp.paper import Settings, reproduce, sweep as sweep_module, work
 from rldp.paper.plan import EXPERIMENTS, tasks
 from rldp.paper.store import Store
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from oracles import JointSet, divergence, exact_mean, largest_difference_by_cones, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, wilson_upper

@@ -36,6 +36,9 @@ __all__ = [
     "show_json",
 ]
 
+for _name in rldp.__all__:  # now, while Ctrl-C finds nothing that would have to be tidied up
+    getattr(rldp, _name)
+
 _INTERRUPTED = 130
 _told: set[str] = set()
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)

@@ -57,8 +57,7 @@ def reproduce(
     with needs("reproducing the paper", "joblib", install="robust-ldp[paper]"):
         import joblib
 
-    from rldp.paper import Settings
-    from rldp.paper import reproduce as reproduce_figures
+    from rldp.paper import Settings, reproduce as reproduce_figures
     from rldp.reporter import terminal
 
     settings = Settings(

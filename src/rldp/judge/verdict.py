@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
-from typing import Protocol as Interface
+from typing import TYPE_CHECKING, Protocol as Interface
 
 from rldp.errors import InvalidArgument, ProtocolFileError, needs
 from rldp.judge.words import (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rldp.paper import privacy_judges as privacy
-from rldp.paper import utility_judges as utility
+from rldp.paper import privacy_judges as privacy, utility_judges as utility
 from rldp.paper.claims import Claim
 from rldp.paper.words import SCATTERS
 
