@@ -49,6 +49,8 @@ CHANGES: dict[str, tuple[str, ...]] = {
     "most_shortenings": ("10",),
     "centring": ("0.001", "0.1"),
     "near": ("0",),
+    "large": ("0", "1000000"),
+    "far": ("0", "1"),
     "accuracy": ("1000",),
     "ease": ("0", "1e9"),
     "refinements": ("3",),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import array_api_strict
 import numpy as np
 import pytest
 
 import rldp
-from rldp.designer.engine import solve
+from rldp.designer.engine import solve, step
 from rldp.designer.engine.algebra.arrays import Layout
 from rldp.designer.engine.algebra.forms import PairForms, SpreadForms
 from rldp.designer.engine.algebra.pair_moves import Pairs
@@ -46,6 +48,13 @@ def test_every_iterate_is_strictly_private(problem):
         assert (iterate.slacks > 0).all()
         assert np.allclose(iterate.q.sum(axis=1), 1, atol=1e-9)
         iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)), 0.0)
+
+
+def test_a_second_correction_saves_steps_in_large_tables(monkeypatch):
+    task = a_problem("NURP", count=3, shape=(2, 60), n=2000)
+    steps = int(solve(task, gap=1e-4, windows=False, xp=np).steps.sum())
+    monkeypatch.setattr(step, "SETTINGS", replace(step.SETTINGS, large=10**9))
+    assert steps <= 0.95 * int(solve(task, gap=1e-4, windows=False, xp=np).steps.sum())
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

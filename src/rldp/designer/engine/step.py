@@ -2,7 +2,8 @@ r"""One iteration: a direction, its correction, a step.
 
 Newton's system at an iterate is factorised once and solved twice: for the direction to a smaller μ, and
 again with the second-order terms along that direction, those of the products of slacks and multipliers
-and those of the constraints themselves. A correction that gets nowhere is taken in shares. See
+and those of the constraints themselves. A correction that gets nowhere is taken in shares. In large tables,
+whose factorisation is dear, a short step is corrected once more, by the second-order terms along itself. See
 ``docs/theory.md``, 'Direction and corrections'.
 """
 
@@ -218,7 +219,11 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
-    return _moved(local, *local.tempered(plain, step))
+    step, length = local.tempered(plain, step)
+    short = ~(length >= SETTINGS.far)
+    if iterate.nu.shape[1] >= SETTINGS.large and bool(xp.any(short)):
+        step, length = local.farther(step, length, local.direction(target, step, step.rough), short)
+    return _moved(local, step, length)
 
 
 def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array]:
