@@ -124,10 +124,10 @@ def test_an_interruption_while_the_command_is_imported_is_one_line(tmp_path, mod
         assert interrupted_while_importing(tmp_path, module, *start, "--version") == done
 
 
-@pytest.mark.parametrize("script", ["", "import sys; sys.argv = ['rldp'];"])
+@pytest.mark.parametrize("script", ["", "import sys; sys.argv = ['rldp']; "])
 def test_an_interruption_while_the_library_is_imported_is_python_s(tmp_path, script):
     code, _, errors = interrupted_while_importing(
-        tmp_path, "scipy.special", "-c", f"{script} import rldp; rldp.design"
+        tmp_path, "scipy.special", "-c", f"{script}import rldp; rldp.design"
     )
     assert code == -signal.SIGINT
     assert errors.endswith("KeyboardInterrupt\n")
