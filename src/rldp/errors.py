@@ -6,7 +6,10 @@
     ├── InvalidArgument           also a ValueError: an argument has a wrong value
     ├── InvalidArgumentType       also a TypeError: an argument has a wrong type
     ├── DataError                 also a ValueError: a file or a data frame cannot be used
-    ├── ProtocolFileError         also a ValueError: a protocol file cannot be read
+    ├── FileError                 a file cannot be read or written
+    │   ├── DataFileError         also a DataError: it is one with data
+    │   └── ProtocolFileError     also a ValueError: it is a protocol
+    │       └── NotProved         it can be read, but does not prove what is asked of it
     ├── NotEnoughMemory           also a MemoryError: the machine has not what this would take
     └── MissingDependency         also an ImportError: an optional library is not installed
 
@@ -27,11 +30,14 @@ from contextlib import contextmanager
 
 __all__ = [
     "DataError",
+    "DataFileError",
+    "FileError",
     "GapWarning",
     "InvalidArgument",
     "InvalidArgumentType",
     "MissingDependency",
     "NotEnoughMemory",
+    "NotProved",
     "PriceWarning",
     "ProtocolFileError",
     "RldpError",
@@ -54,12 +60,24 @@ class InvalidArgumentType(RldpError, TypeError):
     """An argument has a type that cannot be used."""
 
 
+class FileError(RldpError):
+    """A file cannot be read or written: it is missing, is no such file, or the system refuses."""
+
+
 class DataError(RldpError, ValueError):
     """A file or a data frame cannot be turned into a sample."""
 
 
-class ProtocolFileError(RldpError, ValueError):
-    """A protocol file cannot be read."""
+class DataFileError(DataError, FileError):
+    """A file with data cannot be read or written; what is wrong with its entries is a DataError alone."""
+
+
+class ProtocolFileError(FileError, ValueError):
+    """A protocol file cannot be read or written."""
+
+
+class NotProved(ProtocolFileError):
+    """A protocol file can be read, but it does not prove what is asked of it."""
 
 
 class NotEnoughMemory(RldpError, MemoryError):

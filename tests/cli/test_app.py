@@ -56,7 +56,7 @@ def test_a_full_standard_output_is_one_line(folder, name):
         process = started(folder, *COMMANDS[name], stdout=full)
         errors = process.communicate(timeout=60)[1]
     message = "rldp: standard output must be writable, but it is not: No space left on device\n"
-    assert (process.returncode, errors) == (1, message)
+    assert (process.returncode, errors) == (4, message)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
@@ -64,7 +64,7 @@ def test_a_full_standard_error_leaves_the_exit_code(folder):
     command = [sys.executable, "-m", "rldp", "verify", "none.json"]
     with FULL.open("w") as full:
         done = subprocess.run(command, cwd=folder, stderr=full, stdout=subprocess.PIPE, timeout=60)
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (4, b"")
 
 
 @pytest.mark.parametrize("name", ["verify", "audit"])

@@ -75,7 +75,7 @@ def test_drift_is_reported_and_only_strictness_makes_it_a_failure(command):
     assert (code, err) == (0, "")
     assert "• Drift: " in out
     code, out, err = command(*audit("other.csv", "--strict"))
-    assert code == 1
+    assert code == 3
     assert "• Drift: " in out
     assert err.startswith("rldp: Drift: the new data lie outside the sets for privacy and utility, and ")
     assert err.count("\n") == 1
@@ -91,12 +91,12 @@ def test_a_broken_promise_fails_a_strict_audit(command, monkeypatch):
     assert (code, err) == (0, "")
     assert "• The protocol breaks its own promise" in out
     code, _, err = command(*audit("same.csv", "--strict"))
-    assert code == 1
+    assert code == 3
     assert err.endswith("the new data leak more than was promised; the protocol breaks its own promise\n")
 
 
 def test_the_level_is_an_option(command):
-    assert command(*audit("same.csv", "--strict", "--alpha", "0.9999999"))[0] == 1
+    assert command(*audit("same.csv", "--strict", "--alpha", "0.9999999"))[0] == 3
     assert command(*audit("same.csv", "--alpha", "1"))[::2] == (
         1,
         "rldp: alpha must lie strictly between 0 and 1, got 1.0\n",
@@ -184,7 +184,7 @@ def test_new_data_that_look_like_numbers_are_audited_as_the_text_they_were_desig
 
 def test_a_missing_protocol_is_one_line(command):
     code, out, err = command(*audit("same.csv", protocol="none.json"))
-    assert (code, out) == (1, "")
+    assert (code, out) == (4, "")
     assert err == "rldp: path must be a protocol file, but 'none.json' is missing\n"
 
 
@@ -223,13 +223,13 @@ def test_a_release_that_leaks_more_than_claimed_is_reported(command, released):
     assert (code, err) == (0, "")
     assert "the claim is contradicted" in out
     code, _, err = command(*audit_release("--epsilon", "0.2", "--strict"))
-    assert (code, err) == (1, "rldp: the released rows contradict what is claimed of them\n")
+    assert (code, err) == (3, "rldp: the released rows contradict what is claimed of them\n")
 
 
 def test_a_seed_used_again_is_reported(command, released):
     released(one_seed=True)
     code, out, _ = command(*audit_release("--value", "age", "--strict"))
-    assert code == 1
+    assert code == 3
     assert "every 1000 rows" in out
     document = json.loads(command(*audit_release("--json"))[1])
     assert (document["repeats"], document["ok"], document["values_known"]) == (1000, None, False)

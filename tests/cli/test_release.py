@@ -56,9 +56,12 @@ def command(monkeypatch, capsys, folder):
     return run
 
 
-def refused(done, message, folder, *, files=("data.csv", "protocol.json")):
-    """Exit code 1, one line, nothing written."""
-    assert done == (1, "", f"rldp: {message}\n")
+MISTAKE, CLAIM, FILE = 1, 3, 4
+
+
+def refused(done, message, folder, *, code=MISTAKE, files=("data.csv", "protocol.json")):
+    """An exit code, one line, nothing written."""
+    assert done == (code, "", f"rldp: {message}\n")
     assert sorted(path.name for path in folder.iterdir()) == sorted(files)
 
 
@@ -110,6 +113,7 @@ def test_a_protocol_that_claims_nothing_is_not_released_from(plainly, folder):
         "protocol.json must prove a privacy level, but the file claims nothing: it holds a table without a "
         "guarantee; --unproved releases all the same",
         folder,
+        code=CLAIM,
     )
     assert plainly("--unproved") == (0, "3 rows released (nothing proved), written to out.csv\n", "")
 
@@ -121,6 +125,7 @@ def test_a_protocol_that_claims_no_finite_level_is_not_released_from(plainly, fo
         "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved releases all the "
         "same",
         folder,
+        code=CLAIM,
     )
     assert plainly("--unproved")[:2] == (
         0,
@@ -131,7 +136,7 @@ def test_a_protocol_that_claims_no_finite_level_is_not_released_from(plainly, fo
 def test_a_protocol_whose_table_was_changed_is_not_released_from(proved, plainly, folder):
     identity(proved).save("protocol.json")
     code, _, errors = plainly()
-    assert code == 1
+    assert code == CLAIM
     assert errors.startswith(
         "rldp: protocol.json must prove what it claims, but privacy is not proved for output "
     )
@@ -151,7 +156,7 @@ def test_a_protocol_whose_objective_or_bound_is_not_proved_is_not_released_from(
     guarantee = dataclasses.replace(proved.guarantee, **changes)
     rldp.Protocol(proved.matrix, *labels, guarantee=guarantee).save("protocol.json")
     code, output, errors = plainly()
-    assert (code, output) == (1, "")
+    assert (code, output) == (CLAIM, "")
     assert errors.startswith(f"rldp: protocol.json must prove what it claims, but {what} not proved")
     assert not (folder / "out.csv").exists()
 
@@ -160,7 +165,7 @@ def test_a_limit_of_infinity_is_no_leave_to_release_what_claims_no_level(plainly
     claiming(np.inf).save("protocol.json")
     message = "protocol.json must prove a privacy level, but it claims none (ε = ∞)"
     message += "; --unproved releases all the same"
-    refused(plainly("--epsilon-at-most", "inf"), message, folder)
+    refused(plainly("--epsilon-at-most", "inf"), message, folder, code=CLAIM)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +185,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
         f"protocol.json must prove a privacy level of at most {limit}, but it proves ε = {epsilon!r} "
         f"{SCOPE}; --epsilon-at-most says what is expected",
         folder,
+        code=CLAIM,
     )
 
 
@@ -218,11 +224,11 @@ def test_the_file_that_is_expected_and_no_other_is_released_from(proved, plainly
     claiming(0.4).save("protocol.json")
     other = hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest()
     message = f"protocol.json must be the file with SHA-256 {digest}, but it has {other}"
-    refused(plainly("--expect-sha256", digest), message, folder)
-    refused(plainly("--expect-sha256", digest, "--unproved"), message, folder)
+    refused(plainly("--expect-sha256", digest), message, folder, code=CLAIM)
+    refused(plainly("--expect-sha256", digest, "--unproved"), message, folder, code=CLAIM)
     for wanted in (other[:-1] + "01"[other[-1] == "0"], "01"[other[0] == "0"] + other[1:]):
         message = f"protocol.json must be the file with SHA-256 {wanted}, but it has {other}"
-        refused(plainly("--expect-sha256", wanted), message, folder)
+        refused(plainly("--expect-sha256", wanted), message, folder, code=CLAIM)
 
 
 def test_what_is_verified_is_what_is_released_from(proved, plainly, folder, monkeypatch):
@@ -230,7 +236,7 @@ def test_what_is_verified_is_what_is_released_from(proved, plainly, folder, monk
     contents = iter([identity(proved).to_json().encode(), proved.to_json().encode()])
     monkeypatch.setattr(Path, "read_bytes", lambda _: next(contents))
     code, _, errors = plainly()
-    assert code == 1
+    assert code == CLAIM
     assert errors.startswith("rldp: protocol.json must prove what it claims, but privacy is not proved for ")
     assert not (folder / "out.csv").exists()
 
@@ -649,22 +655,26 @@ def test_a_mistake_leaves_an_older_file_alone(command, folder):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code", "message"),
     [
-        ({"secret": "Sex"}, "data.csv has no column 'Sex'; it has 'id', 'sex', 'age', 'note'"),
-        ({"value": "sex"}, "secret and value must be two columns, got 'sex' for both"),
-        ({"data": "none.csv"}, "data must be a file that exists, got 'none.csv'"),
-        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.'"),
-        ({"output": "data.csv"}, "output must be another file than the data, got 'data.csv'"),
-        ({"output": "./protocol.json"}, "output must be another file than the protocol, got 'protocol.json'"),
-        ({"output": "none/out.csv"}, "--output must lie in a folder that exists, got 'none/out.csv'"),
-        ({"output": "."}, "--output must be a file, got the folder '.'"),
-        ({"protocol": "none.json"}, "path must be a protocol file, but 'none.json' is missing"),
+        ({"secret": "Sex"}, MISTAKE, "data.csv has no column 'Sex'; it has 'id', 'sex', 'age', 'note'"),
+        ({"value": "sex"}, MISTAKE, "secret and value must be two columns, got 'sex' for both"),
+        ({"data": "none.csv"}, FILE, "data must be a file that exists, got 'none.csv'"),
+        ({"data": "."}, FILE, "data must be a CSV or Parquet file, got the folder '.'"),
+        ({"output": "data.csv"}, MISTAKE, "output must be another file than the data, got 'data.csv'"),
+        (
+            {"output": "./protocol.json"},
+            MISTAKE,
+            "output must be another file than the protocol, got 'protocol.json'",
+        ),
+        ({"output": "none/out.csv"}, FILE, "--output must lie in a folder that exists, got 'none/out.csv'"),
+        ({"output": "."}, FILE, "--output must be a file, got the folder '.'"),
+        ({"protocol": "none.json"}, FILE, "path must be a protocol file, but 'none.json' is missing"),
     ],
     ids=str,
 )
-def test_what_cannot_be_asked_for(command, folder, options, message):
-    refused(command(**options), message, folder)
+def test_what_cannot_be_asked_for(command, folder, options, code, message):
+    refused(command(**options), message, folder, code=code)
 
 
 def test_a_pipe_is_not_replaced(command, folder):
@@ -673,6 +683,7 @@ def test_a_pipe_is_not_replaced(command, folder):
         command(output="pipe"),
         "output must be writable, but 'pipe' is not: it is a device or pipe",
         folder,
+        code=FILE,
         files=("data.csv", "pipe", "protocol.json"),
     )
 
@@ -687,7 +698,7 @@ def test_missing_and_repeated_columns_to_keep(command, folder):
 def test_a_file_that_breaks_off_far_down_is_refused(command, folder):
     (folder / "data.csv").write_text("sex,age\n" + "f,10\n" * 400_000 + "f\n")
     code, out, err = command()
-    assert (code, out) == (1, "")
+    assert (code, out) == (FILE, "")
     assert err.startswith("rldp: data.csv must be a CSV or Parquet table, but it cannot be read: ")
     assert not (folder / "out.csv").exists()
 
@@ -697,7 +708,7 @@ def test_a_file_that_breaks_off_far_down_is_refused(command, folder):
 def test_files_that_are_no_tables(command, folder, name, content):
     (folder / name).write_bytes(content)
     code, out, err = command(data=name)
-    assert (code, out) == (1, "")
+    assert (code, out) == (FILE, "")
     assert err.startswith(f"rldp: {name} must ")
     assert err.count("\n") == 1
     assert not (folder / "out.csv").exists()
@@ -708,7 +719,9 @@ def test_a_full_disk_is_one_line(command, folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fails)
-    refused(command(), "output must be writable, but 'out.csv' is not: No space left on device", folder)
+    refused(
+        command(), "output must be writable, but 'out.csv' is not: No space left on device", folder, code=FILE
+    )
 
 
 @pytest.mark.parametrize(

@@ -1134,9 +1134,9 @@ def test_the_command_prints_the_verdict(verify_command):
     assert verify_command("good.json") == (0, f"{rldp.verify('good.json')}\n", "")
 
 
-def test_a_refusal_is_exit_code_one_and_one_line(verify_command):
+def test_a_refusal_is_exit_code_three_and_one_line(verify_command):
     code, output, errors = verify_command("bad.json")
-    assert code == 1
+    assert code == 3
     assert output == f"{rldp.verify('bad.json')}\n"
     assert re.fullmatch(r"rldp: bad\.json is refused: privacy is not proved for output .+\n", errors)
 
@@ -1148,13 +1148,13 @@ def test_the_verdict_as_json(verify_command, name):
     found = json.loads(output)
     assert set(found) == {
         *("ok", "epsilon", "objective", "lower_bound", "reasons", "proved", "assumptions"),
-        *("not_promised", "scope", "distortion"),
+        *("not_promised", "scope", "distortion", "readable"),
     }
     assert found["ok"] is verdict.ok
     assert (found["epsilon"], found["objective"]) == (verdict.epsilon, verdict.objective)
     assert found["reasons"] == list(verdict.reasons)
-    assert code == (0 if verdict.ok else 1)
-    assert errors.count("\n") == code
+    assert code == (0 if verdict.ok else 3)
+    assert errors.count("\n") == (code != 0)
 
 
 def test_no_level_at_all_is_a_word_in_json(verify_command, tmp_path):
@@ -1166,10 +1166,10 @@ def test_no_level_at_all_is_a_word_in_json(verify_command, tmp_path):
 
 def test_a_file_that_is_missing_or_no_protocol(verify_command, tmp_path):
     code, output, errors = verify_command("none.json")
-    assert (code, output) == (1, "")
+    assert (code, output) == (4, "")
     assert errors == "rldp: path must be a protocol file, but 'none.json' is missing\n"
     (tmp_path / "other.json").write_text("[]")
     code, output, errors = verify_command("other.json")
-    assert code == 1
+    assert code == 4
     assert errors == "rldp: other.json is refused: the file is no protocol file: it holds other JSON\n"
     assert verify_command()[0] == 2

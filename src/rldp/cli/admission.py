@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rldp._checks import real_number, shown
 from rldp.cli.app import progress
-from rldp.errors import InvalidArgument, ProtocolFileError
+from rldp.errors import InvalidArgument, NotProved
 from rldp.judge import Verdict, judged
 from rldp.protocol import Protocol
 from rldp.protocol_file.json import ProtocolFile, read
@@ -58,8 +58,10 @@ def admitted(path: Path, conditions: Conditions) -> tuple[Protocol, Verdict]:
 
     Raises
     ------
+    NotProved
+        If it does not meet them.
     ProtocolFileError
-        If it does not meet them, or is no protocol file.
+        If it is no protocol file.
     """
     file = read(path)
     _require_digest(file, conditions)
@@ -74,7 +76,7 @@ def admitted(path: Path, conditions: Conditions) -> tuple[Protocol, Verdict]:
 def _require_digest(file: ProtocolFile, conditions: Conditions) -> None:
     wanted = conditions.sha256
     if wanted is not None and file.sha256 != wanted.lower():
-        raise ProtocolFileError(
+        raise NotProved(
             f"{file.path} must be the file with SHA-256 {wanted.lower()}, but it has {file.sha256}"
         )
 
@@ -88,15 +90,13 @@ def _require_proof(file: ProtocolFile, verdict: Verdict) -> None:
         needed, reason = "a privacy level", "it claims none (ε = ∞)"
     else:
         return
-    raise ProtocolFileError(
-        f"{file.path} must prove {needed}, but {reason}; --unproved releases all the same"
-    )
+    raise NotProved(f"{file.path} must prove {needed}, but {reason}; --unproved releases all the same")
 
 
 def _require_level(file: ProtocolFile, verdict: Verdict, conditions: Conditions) -> None:
     limit = LARGEST_EPSILON if conditions.epsilon_at_most is None else conditions.epsilon_at_most
     if verdict.epsilon is None or not verdict.epsilon <= limit:
-        raise ProtocolFileError(
+        raise NotProved(
             f"{file.path} must prove a privacy level of at most {limit!r}, but it proves {verdict.promise}; "
             "--epsilon-at-most says what is expected"
         )

@@ -1,7 +1,6 @@
 """The command: arguments → one library call → exit code. The application and what its commands share.
 
-Exit codes: 0 success, 1 a mistake that one sentence explains, 2 wrong usage, 3 a claim that is not confirmed,
-130 interrupted, 128 + n stopped by signal n.
+How it ends is an :class:`ExitCode`; 128 + n where signal n stopped it.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -24,10 +24,11 @@ import typer
 import rldp
 from rldp._checks import printable
 from rldp._start import allow_interruption
-from rldp.errors import InvalidArgument, RldpError, RldpWarning
+from rldp.errors import FileError, NotProved, RldpError, RldpWarning
 
 __all__ = [
     "ALPHA_HELP",
+    "ExitCode",
     "app",
     "main",
     "progress",
@@ -39,7 +40,22 @@ __all__ = [
 for _name in rldp.__all__:  # now, while Ctrl-C finds nothing that would have to be tidied up
     getattr(rldp, _name)
 
-_INTERRUPTED = 130
+
+class ExitCode(IntEnum):
+    """How a command can end, for scripts; docs/json.md explains them."""
+
+    SUCCESS = 0
+    MISTAKE = 1
+    """An argument or data that cannot be used."""
+    USAGE = 2
+    """No such command or option."""
+    CLAIM = 3
+    """A claim that does not hold, is not proved or not confirmed."""
+    FILE = 4
+    """A file that cannot be read or written."""
+    INTERRUPTED = 130
+
+
 _told: set[str] = set()
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
@@ -72,13 +88,13 @@ def require_writable(output: Path) -> None:
     """Refuse early what would only fail after the work."""
     try:
         if not output.absolute().parent.is_dir():
-            raise InvalidArgument(f"--output must lie in a folder that exists, got {str(output)!r}")
+            raise FileError(f"--output must lie in a folder that exists, got {str(output)!r}")
         if output.is_dir():
-            raise InvalidArgument(f"--output must be a file, got the folder {str(output)!r}")
+            raise FileError(f"--output must be a file, got the folder {str(output)!r}")
         if not os.access(output.absolute().parent, os.W_OK):
-            raise InvalidArgument(f"--output must lie in a folder that can be written, got {str(output)!r}")
+            raise FileError(f"--output must lie in a folder that can be written, got {str(output)!r}")
     except OSError as error:
-        raise InvalidArgument(f"--output must be a file that can be written, but: {error}") from error
+        raise FileError(f"--output must be a file that can be written, but: {error}") from error
 
 
 @contextmanager
@@ -114,42 +130,52 @@ def _outcome() -> int:
         app()
     except RldpError as error:
         say(str(error))
-        return 1
+        return _code_of(error)
     except SystemExit as stop:
-        if stop.code == _INTERRUPTED:
+        if stop.code == ExitCode.INTERRUPTED:
             say("interrupted")
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         say("interrupted")
-        return _INTERRUPTED
+        return ExitCode.INTERRUPTED
     except OSError as error:
-        _say_refused(error)
-        return 1
+        return _say_refused(error)
     except MemoryError:  # the library has sentences for what it works on; what is left is a file or a table
         say("there is not enough memory for this")
-        return 1
-    return 0
+        return ExitCode.MISTAKE
+    return ExitCode.SUCCESS
+
+
+def _code_of(error: RldpError) -> ExitCode:
+    """Which of the library's errors ends the command how."""
+    if isinstance(error, NotProved):
+        return ExitCode.CLAIM
+    return ExitCode.FILE if isinstance(error, FileError) else ExitCode.MISTAKE
 
 
 def _delivered() -> int:
-    """0 if everything printed has gone out; else 1 and a line about it, unless the reader left."""
+    """Whether everything printed has gone out; if not, a line about it, unless the reader left."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        _say_refused(error)
-        return 1
-    return 0
+        return _say_refused(error)
+    return ExitCode.SUCCESS
 
 
-def _say_refused(error: OSError) -> None:
-    """What the system refused. The library has sentences for files; what has no name is the output."""
+def _say_refused(error: OSError) -> ExitCode:
+    """What the system refused. The library has sentences for files; what has no name is the output.
+
+    Where the reader left, nobody is told, and the code is that of other programs.
+    """
     if error.filename is not None or error.errno not in _OF_AN_OUTPUT:
         say(f"the system refused something: {error}")
-        return
+        return ExitCode.FILE
     _discard(sys.stdout)
-    if error.errno != errno.EPIPE:
-        say(f"standard output must be writable, but it is not: {error.strerror}")
+    if error.errno == errno.EPIPE:
+        return ExitCode.MISTAKE
+    say(f"standard output must be writable, but it is not: {error.strerror}")
+    return ExitCode.FILE
 
 
 def _discard(stream: TextIO) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import app, progress, say, show_json
+from rldp.cli.app import ExitCode, app, progress, say, show_json
 from rldp.cli.design import DistortionName
 
-Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -65,7 +65,7 @@ def audit(
     }
     if strict and any(troubles.values()):
         say("; ".join(trouble for trouble, seen in troubles.items() if seen))
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.CLAIM)
 
 
 @app.command("audit-release")
@@ -94,7 +94,7 @@ def audit_release(
     _show(found, {"ok": found.ok}, as_json, terminal.release_report)
     if strict and (found.ok is False or found.repeats is not None):
         say("the released rows contradict what is claimed of them")
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.CLAIM)
 
 
 def _show(found: Any, facts: dict[str, Any], as_json: bool, report: Any) -> None:

@@ -10,10 +10,8 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.cli.app import app, progress
+from rldp.cli.app import ExitCode, app, progress
 from rldp.errors import InvalidArgument
-
-_NOT_CONFIRMED = 3
 
 
 @app.command()
@@ -49,7 +47,7 @@ def confirm(
     else:
         terminal.console().print(terminal.confirmation_report(found))
     if not found.confirmed:
-        raise typer.Exit(_NOT_CONFIRMED)
+        raise typer.Exit(ExitCode.CLAIM)
 
 
 def _as_json(found: rldp.Confirmation) -> str:

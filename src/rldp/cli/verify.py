@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rldp
-from rldp.cli.app import app, say, show_json
+from rldp.cli.app import ExitCode, app, say, show_json
 
 
 @app.command()
@@ -20,7 +20,8 @@ def verify(
 ) -> None:
     """Check every claim of a protocol file, in exact and ball arithmetic, trusting nothing that made it.
 
-    Exit code 0 means that every claim is proved; 1 that at least one is not.
+    Exit code 0 means that every claim is proved; 3 that at least one is not, 4 that the file
+    cannot be read.
     """
     verdict = rldp.verify(protocol)
     if as_json:
@@ -29,7 +30,7 @@ def verify(
         typer.echo(str(verdict))
     if not verdict.ok:
         say(f"{protocol} is refused: {verdict.reasons[0]}")
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.CLAIM if verdict.readable else ExitCode.FILE)
 
 
 def _fields(verdict: rldp.Verdict) -> dict[str, Any]:

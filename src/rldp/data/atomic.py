@@ -12,14 +12,14 @@ from typing import BinaryIO
 
 from rldp._checks import shown
 from rldp.data.scratch import clear_abandoned, growing
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpError
+from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, RldpError
 
 __all__ = ["checked_path", "replacing", "require_other_file", "whole"]
 
 
 @contextmanager
 def replacing(
-    path: str | PathLike[str], *, name: str = "path", error: type[RldpError] = DataError
+    path: str | PathLike[str], *, name: str = "path", error: type[RldpError] = DataFileError
 ) -> Iterator[BinaryIO]:
     """A new binary file that takes the place of ``path`` when the block ends well.
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.errors import DataError
+from rldp.errors import DataFileError
 
 __all__ = ["Quotes", "Watched"]
 
@@ -165,7 +165,7 @@ class Watched(io.RawIOBase):
 
     def _require_order(self, path: Path) -> None:
         if self._quotes.trouble is not None:
-            raise DataError(f"{path} must be a CSV table, but {self._quotes.trouble}")
+            raise DataFileError(f"{path} must be a CSV table, but {self._quotes.trouble}")
 
     def readable(self) -> bool:
         return True

@@ -19,7 +19,7 @@ from rldp._checks import shown
 from rldp.data.columns import encode, encode_texts
 from rldp.data.labels import Alphabet, Encoded
 from rldp.data.quotes import Watched
-from rldp.errors import DataError, needs
+from rldp.errors import DataError, DataFileError, needs
 
 __all__ = [
     "NULLS",
@@ -68,12 +68,12 @@ def _table_file(path: Path) -> int:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        raise DataError(f"data must be a file that exists, got {shown(str(path))}") from error
+        raise DataFileError(f"data must be a file that exists, got {shown(str(path))}") from error
     if not stat.S_ISREG(status.st_mode):
         kind = "the folder" if stat.S_ISDIR(status.st_mode) else "the device or pipe"
-        raise DataError(f"data must be a CSV or Parquet file, got {kind} {str(path)!r}")
+        raise DataFileError(f"data must be a CSV or Parquet file, got {kind} {str(path)!r}")
     if status.st_size == 0:
-        raise DataError(f"{path} must hold a table, got an empty file")
+        raise DataFileError(f"{path} must hold a table, got an empty file")
     return status.st_size
 
 
@@ -90,11 +90,13 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} must be UTF-8 text, got other bytes in the header") from error
+        raise DataFileError(f"{path} must be UTF-8 text, got other bytes in the header") from error
     except (pyarrow.ArrowException, OSError) as error:
         said = _WITH_A_ROW.sub(r"\1", str(error)).split("\n")[0]
         reason = "".join(c if c.isprintable() else "?" for c in said)
-        raise DataError(f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}") from error
+        raise DataFileError(
+            f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}"
+        ) from error
 
 
 # Whole files
@@ -273,14 +275,14 @@ def _csv_parts(path: Path, size: int, columns: Columns, pair: dict[str, Alphabet
             for batch in labels:
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
-                    raise DataError(f"{path} must not change while it is read, but it did")
+                    raise DataFileError(f"{path} must not change while it is read, but it did")
                 secrets, values = (
                     encode_texts(column_name(c, path), batch.column(c), a) for c, a in pair.items()
                 )
                 cells = [beside.column(name) for name in columns.keep]
                 yield Part(secrets, values, cells, min(1.0, file.position() / size))
             if _identity(path) != before:  # another file, perhaps with the rows of other people
-                raise DataError(f"{path} must not change while it is read, but it did")
+                raise DataFileError(f"{path} must not change while it is read, but it did")
 
     return Parts([pyarrow.field(name, kind) for name in columns.keep], parts())
 

@@ -64,6 +64,8 @@ class Verdict:
         The distributions that ``epsilon`` holds for, in words; None where nothing is claimed.
     distortion : str, or None
         Which distortion the file is about, in words.
+    readable : bool
+        Whether it is a protocol file at all.
     """
 
     ok: bool
@@ -76,6 +78,7 @@ class Verdict:
     not_promised: tuple[str, ...] = ()
     scope: str | None = None
     distortion: str | None = None
+    readable: bool = True
 
     @property
     def promise(self) -> str:
@@ -130,7 +133,7 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
     try:
         return judged(_document(protocol))
     except _Unreadable as error:
-        return Verdict(False, reasons=(str(error),))
+        return Verdict(False, reasons=(str(error),), readable=False)
 
 
 def judged(document: Document) -> Verdict:

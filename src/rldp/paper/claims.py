@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rldp.errors import DataError, RldpError
+from rldp.errors import DataFileError, RldpError
 from rldp.paper.plan import EXPERIMENTS
 from rldp.paper.results import Results, read
 from rldp.paper.settings import Settings
@@ -117,7 +117,7 @@ def evidence(folder: Path) -> Evidence:
     try:
         settings = Settings.from_manifest((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError, RldpError) as error:
-        raise DataError(f"{folder} must be a folder that reproduce made, but: {error}") from error
+        raise DataFileError(f"{folder} must be a folder that reproduce made, but: {error}") from error
     paths = {name: folder / f"{name}.csv" for name in EXPERIMENTS}
     return Evidence(settings, {name: read(path) for name, path in paths.items() if path.exists()})
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.errors import DataError
+from rldp.errors import DataFileError
 from rldp.paper.work import COLUMNS
 from rldp.theory.model import Floats
 
@@ -71,7 +71,7 @@ def read(path: Path) -> Results:
             }
         )
     except (OSError, ValueError, IndexError, StopIteration) as error:
-        raise DataError(f"{path} must be a table of designs, but: {error}") from error
+        raise DataFileError(f"{path} must be a table of designs, but: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rldp._checks import shown
 from rldp.data.atomic import whole
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import FileError, InvalidArgument, InvalidArgumentType
 from rldp.paper.plan import Task
 from rldp.paper.settings import Settings
 from rldp.paper.work import header
@@ -106,7 +106,7 @@ class Store:
             yield
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise InvalidArgument(
+            raise FileError(
                 f"out must be a folder that can be written, but {self.name} is not: {reason}"
             ) from error
 
