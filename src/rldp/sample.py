@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ from rldp import _html
 from rldp._checks import Label, count_array, counted, labels
 
 __all__ = ["Sample"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -95,6 +100,7 @@ class Sample:
         """
         from rldp.data.frames import pair_counts
 
+        started = time.perf_counter()
         counts, secret_labels, value_labels = pair_counts(
             data,
             secret=secret,
@@ -102,7 +108,13 @@ class Sample:
             secrets=None if secrets is None else labels("secrets", secrets),
             values=None if values is None else labels("values", values),
         )
-        return cls(counts, secret_labels, value_labels)
+        sample = cls(counts, secret_labels, value_labels)
+        seconds, (rows, columns) = time.perf_counter() - started, counts.shape
+        source = data if isinstance(data, str | PathLike) else f"a {type(data).__name__}"
+        _log.info(
+            "counted %s: %d rows, %d secrets × %d values, %.2g s", source, sample.n, rows, columns, seconds
+        )
+        return sample
 
     @property
     def n(self) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rldp._checks import real_number, shown
-from rldp.cli.app import progress
+from rldp.cli.voice import progress
 from rldp.errors import InvalidArgument, NotProved
 from rldp.judge import Verdict, judged
 from rldp.protocol import Protocol

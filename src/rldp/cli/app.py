@@ -13,24 +13,31 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from enum import IntEnum
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
 import rldp
-from rldp._checks import printable
 from rldp._start import allow_interruption
+from rldp.cli import voice
+from rldp.cli.voice import LogLevel, bar, discard, is_quiet, note, progress, say
 from rldp.errors import FileError, NotProved, RldpError, RldpWarning
 
 __all__ = [
     "ALPHA_HELP",
     "ExitCode",
+    "Json",
     "app",
+    "bar",
+    "command",
+    "is_quiet",
     "main",
+    "note",
     "progress",
     "require_writable",
     "say",
@@ -75,13 +82,53 @@ ALPHA_HELP = (
 )
 
 
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of words; docs/json.md has its keys.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and results.")]
+Logged = Annotated[
+    LogLevel | None,
+    typer.Option("--log-level", help="Log the library's steps to standard error, from this level on."),
+]
+
+
 @app.callback(invoke_without_command=True)
 def _top(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    quiet: Quiet = False,
+    log_level: Logged = None,
 ) -> None:
+    voice.be(quiet=quiet, log_level=log_level)
     if version:
         typer.echo(f"rldp {rldp.__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(ExitCode.USAGE)
+
+
+def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command that has, beside its own options, those of all commands."""
+
+    def registered(function: Callable[..., None]) -> Callable[..., None]:
+        common = {"quiet": (Quiet, False), "log_level": (Logged, None)}
+
+        @wraps(function)
+        def run(*, quiet: bool, log_level: LogLevel | None, **given: Any) -> None:
+            voice.be(quiet=quiet or None, log_level=log_level)
+            function(**given)
+
+        own = signature(function, eval_str=True)
+        added = [
+            Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for option, (kind, default) in common.items()
+        ]
+        parameters = [*own.parameters.values(), *added]
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        app.command(name)(run)
+        return function
+
+    return registered
 
 
 def require_writable(output: Path) -> None:
@@ -97,22 +144,10 @@ def require_writable(output: Path) -> None:
         raise FileError(f"--output must be a file that can be written, but: {error}") from error
 
 
-@contextmanager
-def progress(title: str) -> Iterator[Callable[[rldp.Progress], None]]:
-    """A status line on standard error while the work runs, if someone is watching."""
-    from rldp.reporter import terminal
-
-    with terminal.console(stderr=True).status(f"{title} …") as status:
-
-        def show(now: rldp.Progress) -> None:
-            status.update(f"{title} … step {now.iteration}, gap {now.worst_gap:.1e}")
-
-        yield show
-
-
 def main() -> None:
     """Run the command; what ends it early becomes one line and an exit code."""
     _told.clear()
+    voice.as_at_first()
     warnings.showwarning = _one_line_warning
     warnings.simplefilter("always", RldpWarning)
     for stream in (sys.stdout, sys.stderr):
@@ -171,19 +206,11 @@ def _say_refused(error: OSError) -> ExitCode:
     if error.filename is not None or error.errno not in _OF_AN_OUTPUT:
         say(f"the system refused something: {error}")
         return ExitCode.FILE
-    _discard(sys.stdout)
+    discard(sys.stdout)
     if error.errno == errno.EPIPE:
         return ExitCode.MISTAKE
     say(f"standard output must be writable, but it is not: {error.strerror}")
     return ExitCode.FILE
-
-
-def _discard(stream: TextIO) -> None:
-    """Send what a stream could not write nowhere, so that Python does not try again when it ends."""
-    with suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
 
 
 def _tidy_up_when_asked_to_stop() -> None:
@@ -206,20 +233,10 @@ def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
     line = f"warning: {message}"
     if line not in _told:
         _told.add(line)
-        say(line)
+        note(line)
 
 
 def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:
     """JSON on standard output; what cannot be printed is escaped, as JSON allows."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
     typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
-
-
-def say(message: str) -> None:
-    """One line on standard error."""
-    if sys.stderr is None:
-        return
-    try:
-        print("rldp:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
-    except OSError:  # nobody can be told
-        _discard(sys.stderr)

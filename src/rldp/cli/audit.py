@@ -11,14 +11,14 @@ import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, app, progress, say, show_json
+from rldp.cli.app import ExitCode, command, progress, say, show_json
 from rldp.cli.design import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
-@app.command()
+@command()
 def audit(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data.")],
@@ -68,7 +68,7 @@ def audit(
         raise typer.Exit(ExitCode.CLAIM)
 
 
-@app.command("audit-release")
+@command("audit-release")
 def audit_release(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with secrets and released outputs.")],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],

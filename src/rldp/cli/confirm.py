@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, app, progress
+from rldp.cli.app import ExitCode, command, progress
 from rldp.errors import InvalidArgument
 
 
-@app.command()
+@command()
 def confirm(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     fresh: Annotated[Path, typer.Argument(help="CSV or Parquet file with rows that no design has seen.")],

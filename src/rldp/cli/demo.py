@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.app import app, progress
+from rldp.cli.app import command, progress
 from rldp.errors import InvalidArgument
 
 
-@app.command()
+@command()
 def demo(
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more.")] = 0.5,
     rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,

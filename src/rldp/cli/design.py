@@ -11,7 +11,7 @@ import typer
 
 import rldp
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
-from rldp.cli.app import ALPHA_HELP, app, progress, require_writable, say
+from rldp.cli.app import ALPHA_HELP, command, is_quiet, note, progress, require_writable
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
@@ -60,7 +60,7 @@ class DistortionName(StrEnum):
     hamming = "hamming"
 
 
-@app.command()
+@command()
 def design(
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the public sample.")],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
@@ -104,7 +104,9 @@ def design(
     sample = rldp.Sample.from_data(data, secret=secret, value=value)
     if sample.counts.size * len(sample.values) > _LARGE:
         secrets, values = sample.counts.shape
-        say(f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, takes less")
+        note(
+            f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, takes less"
+        )
     promised = PROMISES[utility.value](alpha, prior)
     with progress("Designing") as callback:
         designed = rldp.design(
@@ -118,11 +120,13 @@ def design(
             callback=callback,
         )
     if designed.objective >= _NO_BETTER * designed.constant_objective > 0:
-        say(
+        note(
             "warning: this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
     designed.protocol.save(output)
+    if is_quiet():
+        return
     terminal.console().print(terminal.summary(designed))
     names = _others(privacy, designed, others)
     if names:

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted
-from rldp.cli.app import app, require_writable, say
+from rldp.cli.app import bar, command, is_quiet, note, require_writable
 
 
-@app.command()
+@command()
 def release(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows to release.")],
@@ -69,8 +69,8 @@ def release(
     require_other_file(output, protocol, "the protocol")
     loaded, verdict = admitted(protocol, conditions)
     if seed is not None:
-        say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
-    with terminal.bar("Releasing") as advance:
+        note("warning: with --seed the release is reproducible, for tests only; it protects nobody")
+    with bar("Releasing") as advance:
         rows = release_file(
             loaded,
             data,
@@ -83,5 +83,7 @@ def release(
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
+    if is_quiet():
+        return
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
     terminal.say(f"{counted}, written to {output}")

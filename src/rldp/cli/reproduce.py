@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.app import ALPHA_HELP, app
+from rldp.cli.app import ALPHA_HELP, bar, command, is_quiet
 from rldp.errors import needs
 
 
@@ -23,7 +23,7 @@ class RobustSetName(StrEnum):
 LAMBDAS = {RobustSetName.chi2: 1.0, RobustSetName.g: 0.0, RobustSetName.cr: 2 / 3}
 
 
-@app.command()
+@command()
 def reproduce(
     figures: Annotated[
         list[str],
@@ -69,7 +69,7 @@ def reproduce(
         secrets=secrets,
         values=values,
     )
-    with terminal.bar("Designing") as advance:
+    with bar("Designing") as advance:
         report = reproduce_figures(
             figures,
             out,
@@ -77,6 +77,8 @@ def reproduce(
             jobs=joblib.cpu_count() if jobs is None else jobs,
             advance=advance,
         )
+    if is_quiet():
+        return
     terminal.console().print(terminal.verdicts(report.claims))
     for note in (*report.notes, f"written to {report.folder}"):
         terminal.say(note)

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, app, say, show_json
+from rldp.cli.app import ExitCode, command, say, show_json
 
 
-@app.command()
+@command()
 def verify(
     protocol: Annotated[Path, typer.Argument(help="Protocol file to judge.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,

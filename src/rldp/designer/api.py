@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -39,6 +40,7 @@ from rldp.theory.pair_sets import resolved
 
 __all__ = ["Batch", "Design", "design", "design_batch"]
 
+_log = logging.getLogger(__name__)
 _CHI_SQUARE = ChiSquare()
 _RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be expected fewer than 5 times
 _COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
@@ -138,6 +140,13 @@ def design(
     _warn_open(problem, solved, gap, windows)
     status = Status(
         str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
+    )
+    _log.info(
+        "designed by route %r: %d steps, %.2g s; %s",
+        status.route,
+        status.steps,
+        status.seconds,
+        status.reason,
     )
     privacy = _numbered(privacy, sample, found.radii.get("privacy"))
     utility = _numbered(utility, sample, found.radii.get("utility"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import time
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Protocol as Interface
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Verdict", "judged", "verify"]
 
+_log = logging.getLogger(__name__)
 _RARE, _MOST_RARE = 5, 0.2
 _NO_LEVEL = "nothing claimed (ε = ∞)"
 
@@ -145,8 +148,12 @@ def judged(document: Document) -> Verdict:
     claim = document.guarantee
     if claim is None:
         return Verdict(False, reasons=("the file claims nothing: it holds a table without a guarantee",))
+    started = time.perf_counter()
     with flint.ctx.workprec(precision(claim.privacy, claim.utility)):
-        return _judged(document, claim)
+        verdict = _judged(document, claim)
+    ruling = "all claims proved" if verdict.ok else f"refused: {verdict.reasons[0]}"
+    _log.info("judged in %.2g s; %s", time.perf_counter() - started, ruling)
+    return verdict
 
 
 class _Unreadable(Exception):

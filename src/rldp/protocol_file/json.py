@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -42,6 +43,8 @@ from rldp.sets import (
 
 __all__ = ["ProtocolFile", "load", "read", "save", "to_json"]
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class ProtocolFile:
@@ -73,7 +76,9 @@ def read(path: str | PathLike[str]) -> ProtocolFile:
         protocol = _protocol(document)
     except ProtocolFileError as error:
         raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
-    return ProtocolFile(str(path), hashlib.sha256(content).hexdigest(), document, protocol)
+    digest = hashlib.sha256(content).hexdigest()
+    _log.info("read the protocol file %s: %d bytes, SHA-256 %s", path, len(content), digest)
+    return ProtocolFile(str(path), digest, document, protocol)
 
 
 def to_json(protocol: Protocol) -> str:
@@ -89,6 +94,7 @@ def save(protocol: Protocol, path: str | PathLike[str]) -> None:
     content = to_json(protocol).encode("utf-8")
     with replacing(path, error=ProtocolFileError) as file:
         file.write(content)
+    _log.info("wrote the protocol file %s: %d bytes", path, len(content))
 
 
 def load(path: str | PathLike[str]) -> Protocol:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
 
 __all__ = ["Step", "release_file"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def release_file(
     InvalidArgument, InvalidArgumentType
         If the columns asked for cannot be written together.
     """
+    started = time.perf_counter()
     source, target = checked_path(data, "data"), checked_path(output, "output")
     columns = Columns(secret, value, tuple(_checked_names(secret, value, keep)))
     released = _released_name(columns, name, allow_original)
@@ -96,6 +101,9 @@ def release_file(
                 if callback is not None:
                     callback(Step(found.rows, part.share))
         found.refuse("released")
+    _log.info(
+        "released %d rows of %s into %s, %.2g s", found.rows, data, output, time.perf_counter() - started
+    )
     return found.rows
 
 
