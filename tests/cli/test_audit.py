@@ -122,7 +122,7 @@ def test_machines_get_json(command):
 
 def test_infinity_is_a_word_in_json_and_a_sign_in_tables(command, tmp_path):
     (tmp_path / "one.csv").write_text("diagnosis,age\nill,0\n")
-    assert json.loads(command(*audit("one.csv", "--json"))[1])["privacy"]["divergence"] == "inf"
+    assert json.loads(command(*audit("one.csv", "--json"))[1])["privacy"]["divergence"] == "infinity"
     code, out, err = command(*audit("one.csv"))
     assert (code, err) == (0, "")
     assert "∞ ✗" in out

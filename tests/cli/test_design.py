@@ -1,6 +1,7 @@
 """The command: exit codes, one line for a mistake, never a traceback."""
 
 import errno
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ import typer.main
 import rldp
 from commands import one_line
 from rldp import cli
+from rldp.adviser import verdict
 
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
 
@@ -443,3 +445,58 @@ def test_a_useful_protocol_brings_no_warning(rldp_command):
     code, out, err = rldp_command(*changed(epsilon="3"), "--privacy", "nominal", "--utility", "nominal")
     assert (code, err) == (0, "")
     assert "gap closed" in out
+
+
+# Is it any good?
+
+
+@pytest.fixture
+def rare(rldp_command, tmp_path, monkeypatch):
+    """A table with one secret of a single row."""
+    monkeypatch.setattr(verdict, "QUICK", 3600.0)  # machines may be slow
+    (tmp_path / "data.csv").write_text("sex,age\n" + "f,1\nm,2\n" * 150 + "f,2\nm,1\n" * 100 + "x,1\n")
+
+
+@pytest.mark.usefixtures("rare")
+@pytest.mark.parametrize("columns", [80, 100])
+def test_a_design_ends_with_a_verdict_in_words(rldp_command, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, _ = rldp_command(*DESIGN)
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= columns
+    end = " ".join(out[out.index("Is it any good?") :].split())
+    assert "no privacy at all has 0." in end
+    assert "A rare secret drives the cost: without 'x' (1 row of 501) the distortion would be" in end
+    assert re.search(r"About \d+ % of the rows are expected to change", end)
+    assert "2 of 2 outputs are used." in end
+    assert end.endswith("written to protocol.json")
+
+
+def test_one_secret_alone_is_told_to_need_no_protection(rldp_command, tmp_path):
+    (tmp_path / "data.csv").write_text("sex,age\n" + "f,1\nf,2\n" * 20)
+    assert "There is only one secret, so there is nothing to protect." in rldp_command(*DESIGN)[1]
+
+
+def test_a_sparse_table_is_not_called_tiny_as_well(rldp_command):
+    code, out, err = rldp_command(*DESIGN)
+    assert (code, "tiny" in out, "sparse" in err) == (0, False, True)
+    nominal = [*DESIGN, "--privacy", "nominal", "--utility", "nominal"]
+    code, out, err = rldp_command(*nominal)
+    assert (code, "The sample is tiny: 9 rows for 4 cells" in out, "sparse" in err) == (0, True, False)
+
+
+@pytest.mark.usefixtures("rare")
+def test_a_design_for_machines_has_the_same_facts(rldp_command, tmp_path):
+    code, out, _ = rldp_command(*DESIGN, "--json", "--others")
+    found = json.loads(out)
+    assert code == 0
+    claim = rldp.load(tmp_path / "protocol.json").guarantee
+    assert (found["protocol"], found["epsilon"], found["promise"]) == ("protocol.json", 0.5, claim.promise)
+    assert (found["objective"], found["lower_bound"]) == (claim.objective, claim.lower_bound)
+    assert found["verdict"]["without"]["secrets"] == ["x"]
+    assert found["verdict"]["sentences"][-1].startswith("A rare secret drives the cost")
+    assert [other["privacy"] for other in found["others"]] == ["all", "pairs", "credible", "nominal"]
+    assert len(found["warnings"]) == 1
+    assert found["warnings"][0].startswith("the table is sparse")
+    quiet = json.loads(rldp_command("--quiet", *DESIGN, "--json", "--no-others")[1])
+    assert (quiet["verdict"], quiet["others"]) == (found["verdict"], [])

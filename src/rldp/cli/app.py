@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 import signal
 import sys
@@ -41,7 +40,8 @@ __all__ = [
     "progress",
     "require_writable",
     "say",
-    "show_json",
+    "warn",
+    "warned",
 ]
 
 for _name in rldp.__all__:  # now, while Ctrl-C finds nothing that would have to be tidied up
@@ -63,7 +63,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-_told: set[str] = set()
+_told: dict[str, None] = {}
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 app = typer.Typer(
@@ -97,7 +97,7 @@ def _top(
     quiet: Quiet = False,
     log_level: Logged = None,
 ) -> None:
-    voice.be(quiet=quiet, log_level=log_level)
+    voice.be(quiet=quiet or None, log_level=log_level)
     if version:
         typer.echo(f"rldp {rldp.__version__}")
         raise typer.Exit
@@ -230,13 +230,16 @@ def _stop(number: int, _: object) -> None:
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Each warning once, however many designs it is about."""
-    line = f"warning: {message}"
-    if line not in _told:
-        _told.add(line)
-        note(line)
+    warn(f"{message}")
 
 
-def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:
-    """JSON on standard output; what cannot be printed is escaped, as JSON allows."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
-    typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+def warn(message: str) -> None:
+    """One line that begins with 'warning', unless it was said before."""
+    if message not in _told:
+        _told[message] = None
+        note(f"warning: {message}")
+
+
+def warned() -> list[str]:
+    """Every warning of this run, in the order they came."""
+    return list(_told)

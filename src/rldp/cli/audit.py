@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, command, progress, say, show_json
+from rldp.cli.app import ExitCode, Json, command, progress, say
 from rldp.cli.design import DistortionName
+from rldp.cli.machine import plain, show_json
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 @command()
@@ -49,7 +46,7 @@ def audit(
         "drifted": found.drifted,
         "sound": found.sound,
         "confirmation": {
-            "epsilon": _plain(confirmed.epsilon),
+            "epsilon": confirmed.epsilon,
             "alpha": confirmed.alpha,
             "confirmed": confirmed.confirmed,
             "sentences": list(confirmed.sentences),
@@ -103,15 +100,4 @@ def _show(found: Any, facts: dict[str, Any], as_json: bool, report: Any) -> None
     if not as_json:
         terminal.console().print(report(found))
         return
-    show_json({**facts, **_plain(found), "sentences": list(found.sentences)})
-
-
-def _plain(thing: Any) -> Any:
-    """Dataclasses, arrays and infinities as JSON has them; ∞ becomes the string "inf"."""
-    if dataclasses.is_dataclass(thing):
-        return {field.name: _plain(getattr(thing, field.name)) for field in dataclasses.fields(thing)}
-    if isinstance(thing, np.ndarray):
-        return thing.tolist()
-    if isinstance(thing, tuple):
-        return [_plain(item) for item in thing]
-    return "inf" if isinstance(thing, float) and math.isinf(thing) else thing
+    show_json({**facts, **plain(found), "sentences": list(found.sentences)})

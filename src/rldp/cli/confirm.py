@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, command, progress
+from rldp.cli.app import ExitCode, Json, command, progress
+from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
 
@@ -24,7 +23,7 @@ def confirm(
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Confirm on fresh data that a protocol is private, for every distribution and number of rows.
 
@@ -43,16 +42,15 @@ def confirm(
     with progress("Confirming"):
         found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon)
     if as_json:
-        typer.echo(_as_json(found))
+        show_json(_facts(found))
     else:
         terminal.console().print(terminal.confirmation_report(found))
     if not found.confirmed:
         raise typer.Exit(ExitCode.CLAIM)
 
 
-def _as_json(found: rldp.Confirmation) -> str:
-    """One line; ∞ becomes the string "inf"."""
-    document = {
+def _facts(found: rldp.Confirmation) -> dict[str, Any]:
+    return {
         "confirmed": found.confirmed,
         "claim": found.claim,
         "epsilon": found.epsilon,
@@ -65,5 +63,3 @@ def _as_json(found: rldp.Confirmation) -> str:
         "rows": found.sample.n,
         "sentences": found.sentences,
     }
-    plain = {key: "inf" if item == math.inf else item for key, item in document.items()}
-    return json.dumps(plain, ensure_ascii=False, allow_nan=False)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import rldp
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
-from rldp.cli.app import ALPHA_HELP, command, is_quiet, note, progress, require_writable
+from rldp.adviser.verdict import Worth, worth
+from rldp.cli.app import ALPHA_HELP, Json, command, is_quiet, note, progress, require_writable, warn, warned
+from rldp.cli.machine import plain, show_json
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
@@ -94,6 +97,7 @@ def design(
             show_default="shown where that takes seconds",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
     from rldp.data.atomic import require_other_file
@@ -120,15 +124,15 @@ def design(
             callback=callback,
         )
     if designed.objective >= _NO_BETTER * designed.constant_objective > 0:
-        note(
-            "warning: this protocol is hardly better than an output that ignores the data; "
+        warn(
+            "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
     designed.protocol.save(output)
-    if is_quiet():
+    if is_quiet() and not as_json:
         return
-    terminal.console().print(terminal.summary(designed))
     names = _others(privacy, designed, others)
+    found: list[Rung] = []
     if names:
         with progress("Trying other promises"), warnings.catch_warnings():
             warnings.simplefilter("ignore", rldp.RldpWarning)
@@ -144,8 +148,40 @@ def design(
                     gap=max(gap, _COMPARED),
                 )
             )
-        terminal.console().print(terminal.ladder([*found, Rung.of(privacy.value, designed)], privacy.value))
+    with progress("Looking for what drives the cost"):
+        judged = worth(sample, designed)
+    if as_json:
+        show_json(_facts(output, designed, judged, found), indent=2)
+        return
+    screen = terminal.console()
+    screen.print(terminal.summary(designed))
+    if found:
+        screen.print(terminal.ladder([*found, Rung.of(privacy.value, designed)], privacy.value))
+    screen.print(terminal.worth_report(judged))
     terminal.say(f"written to {output}")
+
+
+def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[Rung]) -> dict[str, Any]:
+    """What a design is, for machines."""
+    from rldp.reporter.words import worth_sentences
+
+    claim = designed.protocol.guarantee
+    assert claim is not None
+    return {
+        "protocol": output,
+        "problem": designed.problem,
+        "epsilon": claim.epsilon,
+        "promise": claim.promise,
+        "objective": designed.objective,
+        "lower_bound": designed.lower_bound,
+        "status": plain(designed.status),
+        "verdict": {**plain(judged), "reach": judged.reach, "sentences": worth_sentences(judged)},
+        "others": [
+            {"privacy": rung.name, "promised": rung.design.objective, "estimate": rung.estimate}
+            for rung in others
+        ],
+        "warnings": warned(),
+    }
 
 
 def _others(chosen: PrivacyName, designed: rldp.Design, asked: bool | None) -> list[str]:

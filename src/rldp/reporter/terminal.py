@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,13 @@ from rich.text import Text
 from rldp._checks import printable
 from rldp.adviser.demo import Row
 from rldp.adviser.ladder import LADDER, MEANINGS, Rung
+from rldp.adviser.verdict import Worth
 from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
-from rldp.measures import distortion
 from rldp.protocol import Protocol
+from rldp.reporter.words import worth_sentences
 
 if TYPE_CHECKING:
     from rldp.paper import Checked
@@ -38,6 +39,7 @@ __all__ = [
     "say",
     "summary",
     "verdicts",
+    "worth_report",
 ]
 
 _SHADES = " ·░▒▓█"
@@ -140,21 +142,30 @@ def summary(designed: Design) -> Table:
     guarantee = designed.protocol.guarantee
     assert guarantee is not None
     sample = guarantee.sample
-    used = int((designed.protocol.matrix.max(axis=(0, 1)) > 0).sum())
     lines = {
         "problem": designed.problem,
         "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
         "privacy": guarantee.promise,
-        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}; "
-        f"{distortion(designed.protocol, sample.distribution):.6g} under the estimate",
+        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
-        "a constant": f"an output that ignores the data has {designed.constant_objective:.6g}",
-        "outputs used": f"{used} of {len(designed.protocol.outputs)}",
         "found by": _way(designed.status),
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
+    return table
+
+
+def worth_report(found: Worth) -> RenderableType:
+    """Is a protocol any good? One sentence a line."""
+    return Group(Text(), Text("Is it any good?", style="bold"), _bullets(worth_sentences(found)), Text())
+
+
+def _bullets(sentences: Iterable[str]) -> Table:
+    """Sentences, the further lines of each below its first word."""
+    table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
+    for sentence in sentences:
+        table.add_row("•", Text(sentence))
     return table
 
 

@@ -1,0 +1,220 @@
+"""Is a protocol any good? Its cost beside a constant output and beside no privacy, and what drives it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rldp._checks import Label
+from rldp.designer.api import design
+from rldp.designer.designs import Design
+from rldp.errors import RldpWarning
+from rldp.measures import distortion
+from rldp.protocol import Guarantee
+from rldp.sample import Sample
+from rldp.sets import Credible, Pairs, UncertaintySet
+from rldp.theory import bounds
+from rldp.theory.model import DesignProblem
+
+__all__ = ["Without", "Worth", "worth"]
+
+USED = 1e-6
+"""An output that is less likely than this under the estimate does not count as used."""
+QUICK = 2.0
+"""Seconds that a design may have taken if it is made again without its rarest secrets."""
+RARE = 0.05
+"""Share of the rows that rare secrets have together, at most."""
+MOST_LEFT_OUT = 3
+WORTH_TELLING = 0.9
+"""Of the promised distortion: what is promised without rare secrets must be at most this."""
+FEW = 5
+"""Rows for each cell, on average, below which a sample is called tiny. A count of 5 has a standard deviation
+of √5, or 45 % of itself: about half of what such a cell shows is chance."""
+
+_GAP = 1e-3
+_RARE_COUNT, _MOST_RARE = 5, 0.2  # Cochran's rule, by which SparseTableWarning goes
+
+
+@dataclass(frozen=True)
+class Without:
+    """What would be promised if some rare secrets were not there.
+
+    Attributes
+    ----------
+    secrets : tuple of labels
+        The rarest, which are left out.
+    rows : int
+        That the sample has of them.
+    promised : float
+        Distortion of a design for the other secrets, up to a gap of 0.001.
+    """
+
+    secrets: tuple[Label, ...]
+    rows: int
+    promised: float
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a protocol is worth.
+
+    Attributes
+    ----------
+    promised : float
+        Largest expected distortion over the utility set.
+    estimate : float
+        Expected distortion under the estimate.
+    constant : float
+        Promised distortion of the best output that ignores secret and value.
+    unprotected : float
+        Promised distortion of the nearest output for each value: 0 where the outputs are the values.
+    changed : float, or None
+        P(Y ≠ U) under the estimate; None where not every value is an output.
+    outputs_used, outputs : int
+        How many of the outputs have a probability above 1e-6 under the estimate, of how many.
+    without : Without, or None
+        The rare secrets that drive the cost, where that was quick to find out and they do: without them the
+        promised distortion is at most nine tenths.
+    secrets, values, rows : int
+        Of the sample.
+    is_tiny : bool
+        Whether there are fewer than 5 rows for each cell on average, and no SparseTableWarning says so.
+    """
+
+    promised: float
+    estimate: float
+    constant: float
+    unprotected: float
+    changed: float | None
+    outputs_used: int
+    outputs: int
+    without: Without | None
+    secrets: int
+    values: int
+    rows: int
+    is_tiny: bool
+
+    @property
+    def reach(self) -> float | None:
+        """How much of the way from the constant to no privacy is promised, 0 to 1; None if there is none."""
+        way = self.constant - self.unprotected
+        if not way > 0:
+            return None
+        return float(np.clip((self.constant - self.promised) / way, 0.0, 1.0))
+
+
+def worth(sample: Sample, designed: Design) -> Worth:
+    """Judge the worth of a design.
+
+    Parameters
+    ----------
+    sample : Sample
+        That it was designed on.
+    designed : Design
+
+    Examples
+    --------
+    >>> import rldp
+    >>> sample = rldp.Sample([[300, 100], [50, 250]])
+    >>> found = worth(sample, rldp.design(sample, epsilon=1.0))
+    >>> found.outputs_used, found.unprotected, found.without
+    (2, 0.0, None)
+    >>> found.promised < found.constant
+    True
+    """
+    protocol, claim = designed.protocol, designed.protocol.guarantee
+    assert claim is not None
+    p = sample.distribution
+    likely = np.einsum("su,suy->y", p, protocol.matrix)
+    return Worth(
+        promised=designed.objective,
+        estimate=min(distortion(protocol, p), designed.objective),
+        constant=designed.constant_objective,
+        unprotected=_unprotected(claim),
+        changed=_changed(sample, designed),
+        outputs_used=int((likely > USED).sum()),
+        outputs=len(protocol.outputs),
+        without=_without(sample, designed, claim),
+        secrets=len(sample.secrets),
+        values=len(sample.values),
+        rows=sample.n,
+        is_tiny=_is_tiny(sample, claim),
+    )
+
+
+def _unprotected(claim: Guarantee) -> float:
+    """The objective of the table that gives each value its nearest output."""
+    d, counts = claim.distortion, claim.sample.counts
+    problem = DesignProblem.of(counts[None], np.zeros(1), d, claim.privacy, claim.utility)
+    nearest = np.eye(d.shape[1])[d.argmin(axis=1)]
+    table = np.broadcast_to(nearest, (1, len(counts), *d.shape))
+    return float(bounds.objective(problem, table)[0][0])
+
+
+def _changed(sample: Sample, designed: Design) -> float | None:
+    protocol = designed.protocol
+    if not set(protocol.values) <= set(protocol.outputs):
+        return None
+    same = [protocol.outputs.index(value) for value in protocol.values]
+    kept = protocol.matrix[:, np.arange(len(same)), same]
+    return float(np.clip((sample.distribution * (1 - kept)).sum(), 0.0, 1.0))
+
+
+def _is_tiny(sample: Sample, claim: Guarantee) -> bool:
+    cells = sample.counts.size
+    rare = int((sample.counts < _RARE_COUNT).sum())
+    asymptotic = claim.privacy.is_asymptotic or claim.utility.is_asymptotic
+    told = asymptotic and rare > _MOST_RARE * cells
+    return sample.n < FEW * cells and not told
+
+
+def _without(sample: Sample, designed: Design, claim: Guarantee) -> Without | None:
+    """The fewest rare secrets, at most three, without which much less distortion could be promised."""
+    if designed.status.seconds > QUICK or designed.status.route == "windows":
+        return None
+    for rarest in _rarest(sample):
+        left = [s for s in range(len(sample.secrets)) if s not in rarest]
+        promised = _designed_for(left, sample, designed, claim)
+        if promised <= WORTH_TELLING * designed.objective:
+            names = tuple(sample.secrets[s] for s in rarest)
+            return Without(names, int(sample.counts[rarest].sum()), promised)
+    return None
+
+
+def _rarest(sample: Sample) -> Iterator[list[int]]:
+    """The rarest secret, the two rarest, …: as long as they are rare and leave two others."""
+    rows = sample.counts.sum(axis=1)
+    order = np.argsort(rows, kind="stable").tolist()
+    for count in range(1, min(MOST_LEFT_OUT, len(order) - 2) + 1):
+        if rows[order[:count]].sum() > RARE * sample.n:
+            return
+        yield order[:count]
+
+
+def _designed_for(left: list[int], sample: Sample, designed: Design, claim: Guarantee) -> float:
+    fewer = Sample(sample.counts[left], [sample.secrets[s] for s in left], sample.values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RldpWarning)
+        again = design(
+            fewer,
+            claim.epsilon,
+            privacy=_as_asked(claim.privacy),
+            utility=_as_asked(claim.utility),
+            distortion=claim.distortion,
+            outputs=designed.protocol.outputs,
+            gap=_GAP,
+        )
+    return again.objective
+
+
+def _as_asked(promise: UncertaintySet) -> UncertaintySet:
+    """A promise without the radii that were found for another sample."""
+    match promise:
+        case Credible():
+            return replace(promise, radius=None)
+        case Pairs(alpha):
+            return Pairs(alpha)
+    return promise

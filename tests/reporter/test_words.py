@@ -1,0 +1,92 @@
+"""Sentences about what a protocol is worth: the right one in the right place, and none twice."""
+
+import dataclasses
+
+import pytest
+
+from rldp.adviser.verdict import Without, Worth
+from rldp.reporter.words import percent, worth_sentences
+
+PLAIN = Worth(
+    promised=2.5,
+    estimate=1.25,
+    constant=10.0,
+    unprotected=0.0,
+    changed=0.484,
+    outputs_used=12,
+    outputs=16,
+    without=None,
+    secrets=2,
+    values=16,
+    rows=500,
+    is_tiny=False,
+)
+
+
+def told(**changes):
+    return worth_sentences(dataclasses.replace(PLAIN, **changes))
+
+
+def test_an_ordinary_protocol():
+    assert told() == [
+        "The expected distortion is at most 2.5, and 1.25 under the estimate. The best output that ignores "
+        "the data has 10; no privacy at all has 0.",
+        "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it is promised to reach 75 %.",
+        "About 48 % of the rows are expected to change.",
+        "12 of 16 outputs are used; the others come up less than once in a million rows.",
+    ]
+
+
+def test_what_does_not_apply_is_not_said():
+    assert told(changed=None, outputs_used=16, constant=0.0, promised=0.0)[1:] == [
+        "16 of 16 outputs are used."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("without", "start"),
+    [
+        (Without(("Other",), 1, 1.5), "A rare secret drives the cost: without 'Other' (1 row of 500) the "),
+        (
+            Without(("x", 7), 3, 1.5),
+            "Rare secrets drive the cost: without 'x' and '7' (3 rows of 500) the ",
+        ),
+    ],
+)
+def test_rare_secrets_are_named_with_their_rows(without, start):
+    sentence = told(without=without)[-1]
+    assert sentence.startswith(f"{start}distortion would be at most 1.5. If ")
+    assert sentence.endswith(
+        "cannot be released; if joined with another secret, nothing is promised about telling them apart."
+    )
+
+
+def test_a_label_does_not_command_the_terminal():
+    assert "\x1b" not in told(without=Without(("\x1b[2J",), 1, 1.5))[-1]
+
+
+def test_one_secret_is_nothing_to_protect():
+    assert told(secrets=1)[-1] == "There is only one secret, so there is nothing to protect."
+
+
+def test_a_tiny_sample_is_told_with_its_size():
+    assert told(is_tiny=True, rows=45)[-1].startswith(
+        "The sample is tiny: 45 rows for 32 cells (secrets × values). Below 5 rows a cell, about half"
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0 %"),
+        (1e-9, "less than 1 %"),
+        (0.0099, "less than 1 %"),
+        (0.01, "1 %"),
+        (0.5, "50 %"),
+        (0.99, "99 %"),
+        (0.999, "more than 99 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_only_what_is_certain_is_none_or_all(share, text):
+    assert percent(share) == text
