@@ -13,13 +13,13 @@ from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.errors import RldpWarning
 from rldp.measures import distortion
-from rldp.protocol import Guarantee
+from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import Credible, Pairs, UncertaintySet
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem
 
-__all__ = ["Without", "Worth", "worth"]
+__all__ = ["Without", "Worth", "outputs_used", "worth"]
 
 USED = 1e-6
 """An output that is less likely than this under the estimate does not count as used."""
@@ -128,14 +128,13 @@ def worth(sample: Sample, designed: Design) -> Worth:
     protocol, claim = designed.protocol, designed.protocol.guarantee
     assert claim is not None
     p = sample.distribution
-    likely = np.einsum("su,suy->y", p, protocol.matrix)
     return Worth(
         promised=designed.objective,
         estimate=min(distortion(protocol, p), designed.objective),
         constant=designed.constant_objective,
         unprotected=_unprotected(claim),
         changed=_changed(sample, designed),
-        outputs_used=int((likely > USED).sum()),
+        outputs_used=outputs_used(protocol),
         outputs=len(protocol.outputs),
         without=_without(sample, designed, claim),
         secrets=len(sample.secrets),
@@ -143,6 +142,15 @@ def worth(sample: Sample, designed: Design) -> Worth:
         rows=sample.n,
         is_tiny=_is_tiny(sample, claim),
     )
+
+
+def outputs_used(protocol: Protocol) -> int:
+    """How many outputs have a probability above 1e-6 under the estimate; where there is none, above 0."""
+    claim = protocol.guarantee
+    if claim is None:
+        return int(protocol.matrix.any(axis=(0, 1)).sum())
+    likely = np.einsum("su,suy->y", claim.sample.distribution, protocol.matrix)
+    return int((likely > USED).sum())
 
 
 def _unprotected(claim: Guarantee) -> float:

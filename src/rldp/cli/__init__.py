@@ -4,7 +4,19 @@ from rldp._start import leave_when_interrupted
 
 leave_when_interrupted()
 
-from rldp.cli import design, verify, release, audit, confirm, reproduce, demo  # isort: skip
+from rldp.cli import design, verify, show, release, export, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
-__all__ = ["app", "audit", "confirm", "demo", "design", "main", "release", "reproduce", "verify"]
+__all__ = [
+    "app",
+    "audit",
+    "confirm",
+    "demo",
+    "design",
+    "export",
+    "main",
+    "release",
+    "reproduce",
+    "show",
+    "verify",
+]

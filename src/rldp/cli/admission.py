@@ -14,7 +14,7 @@ from rldp.judge import Verdict, judged
 from rldp.protocol import Protocol
 from rldp.protocol_file.json import ProtocolFile, read
 
-__all__ = ["LARGEST_EPSILON", "Conditions", "admitted"]
+__all__ = ["LARGEST_EPSILON", "Conditions", "admitted", "admitted_file"]
 
 LARGEST_EPSILON = 10.0
 """Above this, an output may be twenty thousand times as likely under one secret as under another."""
@@ -52,9 +52,24 @@ class Conditions:
 
 
 def admitted(path: Path, conditions: Conditions) -> tuple[Protocol, Verdict]:
-    """The protocol in a file, and what is proved of it, if it meets the conditions.
+    """The protocol in a file, and what is proved of it; see :func:`admitted_file`."""
+    file, verdict = admitted_file(path, conditions)
+    return file.protocol, verdict
+
+
+def admitted_file(
+    path: Path, conditions: Conditions, *, all_the_same: str = "releases"
+) -> tuple[ProtocolFile, Verdict]:
+    """A protocol file, and what is proved of it, if it meets the conditions.
 
     The file is read once: what is returned is what was judged.
+
+    Parameters
+    ----------
+    path : Path
+    conditions : Conditions
+    all_the_same : str
+        What --unproved does with a file that proves nothing.
 
     Raises
     ------
@@ -68,9 +83,9 @@ def admitted(path: Path, conditions: Conditions) -> tuple[Protocol, Verdict]:
     with progress("Verifying"):
         verdict = judged(file.document)
     if not conditions.unproved:
-        _require_proof(file, verdict)
+        _require_proof(file, verdict, all_the_same)
         _require_level(file, verdict, conditions)
-    return file.protocol, verdict
+    return file, verdict
 
 
 def _require_digest(file: ProtocolFile, conditions: Conditions) -> None:
@@ -81,7 +96,7 @@ def _require_digest(file: ProtocolFile, conditions: Conditions) -> None:
         )
 
 
-def _require_proof(file: ProtocolFile, verdict: Verdict) -> None:
+def _require_proof(file: ProtocolFile, verdict: Verdict, all_the_same: str) -> None:
     if file.document.guarantee is None:
         needed, reason = "a privacy level", verdict.reasons[0]
     elif not verdict.ok:
@@ -90,7 +105,7 @@ def _require_proof(file: ProtocolFile, verdict: Verdict) -> None:
         needed, reason = "a privacy level", "it claims none (ε = ∞)"
     else:
         return
-    raise NotProved(f"{file.path} must prove {needed}, but {reason}; --unproved releases all the same")
+    raise NotProved(f"{file.path} must prove {needed}, but {reason}; --unproved {all_the_same} all the same")
 
 
 def _require_level(file: ProtocolFile, verdict: Verdict, conditions: Conditions) -> None:

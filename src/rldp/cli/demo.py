@@ -44,7 +44,7 @@ def demo(
         "and the default. docs/promises.md has the sentences that each promise lets you say.\n"
     )
     screen.print("The RURP protocol:\n")
-    screen.print(terminal.heat_map(found[-1].design.protocol))
+    screen.print(terminal.heat_map(found[-1].design.protocol, width=screen.width))
     screen.print(
         "\nNext, on a table of your own:\n"
         "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json",

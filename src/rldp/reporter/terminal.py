@@ -1,4 +1,4 @@
-"""Terminal pictures: tables and heat maps. The only module that imports rich."""
+"""Terminal pictures: tables, reports, bars. Beside the drawing of heat maps, all that imports rich."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from rich.text import Text
 from rldp._checks import printable
 from rldp.adviser.demo import Row
 from rldp.adviser.ladder import LADDER, MEANINGS, Rung
-from rldp.adviser.verdict import Worth
+from rldp.adviser.verdict import Worth, outputs_used
 from rldp.auditor.confirmation import Confirmation, rounded_up
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
 from rldp.protocol import Protocol
+from rldp.reporter.drawing import heat_map
 from rldp.reporter.words import worth_sentences
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ __all__ = [
     "confirmation_report",
     "console",
     "heat_map",
+    "protocol_report",
     "release_report",
     "say",
     "summary",
@@ -42,38 +44,7 @@ __all__ = [
     "worth_report",
 ]
 
-_SHADES = " ·░▒▓█"
-
-
-def heat_map(protocol: Protocol, *, widest: int = 40) -> RenderableType:
-    """P(y | s, u) for every secret: rows are values, columns outputs, darker is likelier."""
-    parts: list[RenderableType] = []
-    values, outputs = protocol.values[:widest], protocol.outputs[:widest]
-    for secret, table in zip(protocol.secrets, protocol.matrix, strict=True):
-        grid = Table(
-            title=Text(f"P(y | {printable(secret)}, u)"), box=None, padding=(0, 0), title_justify="left"
-        )
-        grid.add_column("u \\ y ", justify="right", style="dim")
-        for output in outputs:
-            grid.add_column(Text(f"{printable(output)[:6]:>3}"), justify="right")
-        for value, row in zip(values, table, strict=False):
-            grid.add_row(Text(f"{printable(value)} "), *(_cell(p) for p in row[: len(outputs)]))
-        parts += [grid, Text()]
-    cut = len(protocol.values) > widest or len(protocol.outputs) > widest
-    note = f" (first {widest} values and outputs shown)" if cut else ""
-    legend = "  ".join(f"{shade * 2} ≤ {share:g}" for shade, share in zip(_SHADES, _LIMITS, strict=True))
-    return Group(*parts, Text(f"shades: {legend}{note}", style="dim"))
-
-
 _WORTH = 0.99  # of the distortion: what is not worth naming otherwise
-
-_LIMITS = (0.001, 0.05, 0.2, 0.5, 0.8, 1.0)
-
-
-def _cell(probability: float) -> Text:
-    level = next(i for i, limit in enumerate(_LIMITS) if probability <= limit + 1e-12)
-    colour = ("grey30", "blue", "cyan", "green", "yellow", "red")[level]
-    return Text(" " + _SHADES[level] * 2, style=colour)
 
 
 def comparison(rows: Sequence[Row], epsilon: float) -> Table:
@@ -154,6 +125,34 @@ def summary(designed: Design) -> Table:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
+
+
+def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
+    """What a protocol claims, one line each, and its table as heat maps."""
+    claim = protocol.guarantee
+    secrets, values, outputs = (
+        f"{len(names)} {what}{'s' * (len(names) != 1)}"
+        for what, names in (
+            ("secret", protocol.secrets),
+            ("value", protocol.values),
+            ("output", protocol.outputs),
+        )
+    )
+    used = f"{outputs_used(protocol)} of {len(protocol.outputs)}"
+    lines = {"table": f"{secrets} × {values} → {outputs}"}
+    if claim is None:
+        lines |= {"claims": "nothing", "outputs used": f"{used} are possible"}
+    else:
+        lines |= {
+            "claims": claim.promise,
+            "distortion": f"at most {claim.objective:.6g} for {claim.utility.scope}",
+            "sample": f"{claim.sample.n} rows, whose counts the file holds",
+            "outputs used": f"{used}, under the estimate",
+        }
+    claims = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, text in lines.items():
+        claims.add_row(Text(name, style="bold"), Text(text))
+    return Group(claims, Text(), heat_map(protocol, width=width))
 
 
 def worth_report(found: Worth) -> RenderableType:

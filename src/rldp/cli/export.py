@@ -1,0 +1,71 @@
+"""``rldp export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted_file
+from rldp.cli.app import Json, command, is_quiet, require_writable
+from rldp.cli.machine import show_json
+from rldp.errors import ProtocolFileError
+
+
+@command()
+def export(
+    protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write (JSON).")],
+    unproved: Annotated[
+        bool,
+        typer.Option(
+            "--unproved", help="Export even if the file does not prove what it claims, or claims nothing."
+        ),
+    ] = False,
+    epsilon_at_most: Annotated[
+        float | None,
+        typer.Option(
+            help="Refuse a protocol whose proved ε is larger.",
+            metavar="E",
+            show_default=f"{LARGEST_EPSILON:g}",
+        ),
+    ] = None,
+    expect_sha256: Annotated[
+        str | None,
+        typer.Option(
+            "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the table of a protocol alone, without the counts of the sample and without the proof.
+
+    The protocol is verified first, as 'rldp release' does. What is written proves nothing any more, so that
+    'rldp release' refuses it without --unproved: it is for clients that draw outputs themselves.
+    """
+    from rldp.data.atomic import replacing, require_other_file
+    from rldp.protocol_file.export import table_of
+    from rldp.reporter import terminal
+
+    conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
+    require_writable(output)
+    require_other_file(output, protocol, "the protocol")
+    file, verdict = admitted_file(protocol, conditions, all_the_same="exports")
+    content = table_of(file).encode("utf-8")
+    with replacing(output, name="output", error=ProtocolFileError) as target:
+        target.write(content)
+    if as_json:
+        facts = {"output": output, "bytes": len(content), "protocol": protocol, "sha256": file.sha256}
+        show_json({**facts, "proved": verdict.ok, "epsilon": verdict.epsilon, "promise": verdict.promise})
+    elif not is_quiet():
+        terminal.say(
+            f"The protocol was verified: {verdict.promise}."
+            if verdict.ok
+            else "The protocol proves nothing, or not all that it claims; it was exported all the same."
+        )
+        terminal.say(
+            "The table holds neither the sample's counts nor the proof: keep the protocol file. Without them "
+            "nothing can be verified, so rldp release takes the table with --unproved only."
+        )
+        terminal.say(f"{len(content):,} bytes written to {output}")

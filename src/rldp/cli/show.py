@@ -1,0 +1,48 @@
+"""``rldp show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rldp.cli.app import Json, command
+from rldp.cli.machine import show_json
+from rldp.protocol_file.json import ProtocolFile, read
+
+
+@command()
+def show(
+    protocol: Annotated[Path, typer.Argument(help="Protocol file to draw.")],
+    as_json: Json = False,
+) -> None:
+    """Draw a protocol, and say what its file claims; 'rldp verify' says whether that is proved."""
+    from rldp.reporter import terminal
+
+    file = read(protocol)
+    if as_json:
+        show_json(_facts(file))
+        return
+    screen = terminal.console()
+    screen.print(terminal.protocol_report(file.protocol, width=screen.width))
+
+
+def _facts(file: ProtocolFile) -> dict[str, Any]:
+    from rldp.adviser.verdict import outputs_used
+
+    protocol, claim = file.protocol, file.protocol.guarantee
+    return {
+        "protocol": file.path,
+        "sha256": file.sha256,
+        "secrets": protocol.secrets,
+        "values": protocol.values,
+        "outputs": protocol.outputs,
+        "probabilities": protocol.matrix,
+        "outputs_used": outputs_used(protocol),
+        "epsilon": None if claim is None else claim.epsilon,
+        "promise": None if claim is None else claim.promise,
+        "objective": None if claim is None else claim.objective,
+        "lower_bound": None if claim is None else claim.lower_bound,
+        "rows": None if claim is None else claim.sample.n,
+    }
