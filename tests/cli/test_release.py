@@ -3,8 +3,10 @@
 import dataclasses
 import gzip
 import hashlib
+import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -843,8 +845,11 @@ def arguments(folder, data="rows.csv", output="out.csv"):
 def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
     write_rows(tmp_path / "rows.csv", 50_000)
     command = arguments(tmp_path)
-    done = subprocess.run(command, capture_output=True, timeout=60)
+    done = subprocess.run([*command, "--quiet"], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert done.stderr.decode().startswith("rldp: warning: ε is that of the released column alone")
+    assert done.stderr.count(b"\n") == 1
     screen, terminal = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=terminal, env=environment)
@@ -945,3 +950,56 @@ def test_five_million_rows(tmp_path, data, output):
             seen = np.bincount(codes[(secrets == i) & (values == j)], minlength=16)
             wanted = protocol.matrix[i, j] * seen.sum()
             assert chi2.sf(((seen - wanted) ** 2 / wanted).sum(), 15) > 1e-6
+
+
+# What kept columns tell
+
+
+def test_a_kept_column_is_warned_of_once_with_a_command_that_measures_it(
+    command, folder, monkeypatch, capsys
+):
+    rows = "".join(f"{sex},{age},{clinic}\n" for sex, clinic in ("fA", "mB") for age in (10, 20, 30)) * 60
+    (folder / "the data.csv").write_text("sex,age,the clinic\n" + rows)
+    code, _, errors = command("--keep", "the clinic", data="the data.csv")
+    assert code == 0
+    start = (
+        "rldp: warning: ε is that of the released column alone; kept columns are copied as they are and can "
+        "tell the secret. This measures how much 'the clinic' tells: "
+    )
+    assert errors.startswith(start)
+    assert errors.count("\n") == 1
+    words = shlex.split(errors.removeprefix(start))
+    code, output, errors = run_command(monkeypatch, capsys, *words[1:], "--json")
+    assert (code, errors) == (0, "")
+    assert json.loads(output)["epsilon"] > 1.45
+
+
+def test_several_kept_columns_bring_one_warning_and_none_bring_none(command):
+    _, _, errors = command("--keep", "id", "--keep", "note")
+    assert errors.count("\n") == 1
+    assert errors.endswith("--released=id, and the same with each other kept column\n")
+    assert command()[2] == ""
+    assert command("--keep", "sex", "--allow-original")[2] == ""
+    assert command("--keep", "id", "--quiet") == (0, "", "")
+
+
+def test_a_release_for_machines(proved, plainly, folder):
+    code, output, errors = plainly("--json", "--keep", "id", "--as", "shown")
+    found = json.loads(output)
+    assert (code, errors.count("\n")) == (0, 1)
+    warning = found.pop("warnings")
+    assert errors == f"rldp: warning: {warning[0]}\n"
+    assert found == {
+        "output": "out.csv",
+        "rows": 3,
+        "released": "shown",
+        "kept": ["id"],
+        "protocol": "protocol.json",
+        "sha256": hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest(),
+        "proved": True,
+        "epsilon": 0.5,
+        "promise": f"ε = 0.5 {SCOPE}",
+    }
+    swap().save("protocol.json")
+    found = json.loads(plainly("--json", "--unproved")[1])
+    assert (found["proved"], found["epsilon"], found["promise"]) == (False, None, "nothing proved")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
-from rldp.cli.app import command, progress
+from rldp.adviser.demo import Row, adult, compare
+from rldp.adviser.ladder import Rung, rungs
+from rldp.cli.app import Json, command, progress
+from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
 
@@ -14,23 +18,25 @@ from rldp.errors import InvalidArgument
 def demo(
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more.")] = 0.5,
     rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,
+    as_json: Json = False,
 ) -> None:
     """Design on a small table inside the package and show what each promise costs."""
-    from rldp.adviser.demo import adult, compare
-    from rldp.adviser.ladder import rungs
     from rldp.reporter import terminal
 
     if not 1 <= rows <= 10**9:
         raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
     sample = adult(rows)
+    with progress("Designing"):
+        found = compare(sample, epsilon)
+        steps = list(rungs(sample, epsilon))
+    if as_json:
+        show_json(_facts(sample.n, epsilon, found, steps), indent=2)
+        return
     screen = terminal.console()
     screen.print(
         "Secret: sex. To be published: years of education. Public sample: "
         f"{sample.n} rows in the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0).\n"
     )
-    with progress("Designing"):
-        found = compare(sample, epsilon)
-        steps = list(rungs(sample, epsilon))
     screen.print(terminal.comparison(found, epsilon))
     screen.print(
         "\nIn a problem's name R is robust and N is nominal: RU and NU say whether the promised distortion "
@@ -50,3 +56,24 @@ def demo(
         "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json",
         soft_wrap=True,
     )
+
+
+def _facts(rows: int, epsilon: float, problems: Sequence[Row], steps: Sequence[Rung]) -> dict[str, Any]:
+    return {
+        "rows": rows,
+        "epsilon": epsilon,
+        "problems": [
+            {
+                "problem": row.design.problem,
+                "worst_leakage": row.worst_leakage,
+                "promised": row.design.objective,
+                "lower_bound": row.design.lower_bound,
+                "estimate": row.nominal_distortion,
+            }
+            for row in problems
+        ],
+        "promises": [
+            {"privacy": rung.name, "promised": rung.design.objective, "estimate": rung.estimate}
+            for rung in steps
+        ],
+    }

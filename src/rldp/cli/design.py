@@ -158,7 +158,7 @@ def design(
     if found:
         screen.print(terminal.ladder([*found, Rung.of(privacy.value, designed)], privacy.value))
     screen.print(terminal.worth_report(judged))
-    terminal.say("The protocol file holds the counts of your sample; rldp export writes the table alone.")
+    terminal.tell("The protocol file holds the counts of your sample; rldp export writes the table alone.")
     terminal.say(f"written to {output}")
 
 

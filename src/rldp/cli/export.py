@@ -59,12 +59,12 @@ def export(
         facts = {"output": output, "bytes": len(content), "protocol": protocol, "sha256": file.sha256}
         show_json({**facts, "proved": verdict.ok, "epsilon": verdict.epsilon, "promise": verdict.promise})
     elif not is_quiet():
-        terminal.say(
+        terminal.tell(
             f"The protocol was verified: {verdict.promise}."
             if verdict.ok
             else "The protocol proves nothing, or not all that it claims; it was exported all the same."
         )
-        terminal.say(
+        terminal.tell(
             "The table holds neither the sample's counts nor the proof: keep the protocol file. Without them "
             "nothing can be verified, so rldp release takes the table with --unproved only."
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted
-from rldp.cli.app import bar, command, is_quiet, note, require_writable
+from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted_file
+from rldp.cli.app import Json, bar, command, is_quiet, require_writable, warn, warned
+from rldp.cli.machine import show_json
 
 
 @command()
@@ -54,6 +57,7 @@ def release(
         int | None,
         typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Release a column of a file: draw an output for every row, in constant memory.
 
@@ -67,12 +71,12 @@ def release(
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
-    loaded, verdict = admitted(protocol, conditions)
+    file, verdict = admitted_file(protocol, conditions)
     if seed is not None:
-        note("warning: with --seed the release is reproducible, for tests only; it protects nobody")
+        warn("with --seed the release is reproducible, for tests only; it protects nobody")
     with bar("Releasing") as advance:
         rows = release_file(
-            loaded,
+            file.protocol,
             data,
             output,
             secret=secret,
@@ -83,7 +87,38 @@ def release(
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
+    _warn_of_kept(data, secret, keep or ())
+    if as_json:
+        show_json(
+            {
+                "output": output,
+                "rows": rows,
+                "released": value if name is None else name,
+                "kept": keep or [],
+                "protocol": protocol,
+                "sha256": file.sha256,
+                "proved": verdict.ok,
+                "epsilon": verdict.epsilon,
+                "promise": verdict.promise,
+                "warnings": warned(),
+            },
+            indent=2,
+        )
+        return
     if is_quiet():
         return
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
     terminal.say(f"{counted}, written to {output}")
+
+
+def _warn_of_kept(data: Path, secret: str, keep: Sequence[str]) -> None:
+    """What a kept column means, with the command that measures it: on the data, where the secrets stand."""
+    kept = [column for column in keep if column != secret]
+    if not kept:
+        return
+    line = shlex.join(["rldp", "audit-release", str(data), f"--secret={secret}", f"--released={kept[0]}"])
+    others = "" if len(kept) == 1 else ", and the same with each other kept column"
+    warn(
+        "ε is that of the released column alone; kept columns are copied as they are and can tell the "
+        f"secret. This measures how much {kept[0]!r} tells: {line}{others}"
+    )

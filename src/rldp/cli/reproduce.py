@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.app import ALPHA_HELP, bar, command, is_quiet
+from rldp.cli.app import ALPHA_HELP, Json, bar, command, is_quiet
+from rldp.cli.machine import plain, show_json
 from rldp.errors import needs
 
 
@@ -52,6 +53,7 @@ def reproduce(
     secrets: Annotated[int, typer.Option(help="Number of secrets.")] = 3,
     values: Annotated[int, typer.Option(help="Number of values, 0, 1, 2, and so on.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    as_json: Json = False,
 ) -> None:
     """Make the paper's figures again, with their data and a verdict on every claim."""
     with needs("reproducing the paper", "joblib", install="robust-ldp[paper]"):
@@ -77,6 +79,10 @@ def reproduce(
             jobs=joblib.cpu_count() if jobs is None else jobs,
             advance=advance,
         )
+    if as_json:
+        claims = [plain(claim) for claim in report.claims]
+        show_json({"folder": report.folder, "claims": claims, "notes": report.notes}, indent=2)
+        return
     if is_quiet():
         return
     terminal.console().print(terminal.verdicts(report.claims))

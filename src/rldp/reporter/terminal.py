@@ -40,6 +40,7 @@ __all__ = [
     "release_report",
     "say",
     "summary",
+    "tell",
     "verdicts",
     "worth_report",
 ]
@@ -329,6 +330,11 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
             progress.update(task, total=total, completed=done, note=note)
 
         yield advance
+
+
+def tell(text: str) -> None:
+    """A sentence on standard output, in as many lines as it takes."""
+    console().print(Text(printable(text)))
 
 
 def say(text: str) -> None:
