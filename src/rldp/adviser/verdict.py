@@ -154,12 +154,10 @@ def outputs_used(protocol: Protocol) -> int:
 
 
 def _unprotected(claim: Guarantee) -> float:
-    """The objective of the table that gives each value its nearest output."""
-    d, counts = claim.distortion, claim.sample.counts
-    problem = DesignProblem.of(counts[None], np.zeros(1), d, claim.privacy, claim.utility)
-    nearest = np.eye(d.shape[1])[d.argmin(axis=1)]
-    table = np.broadcast_to(nearest, (1, len(counts), *d.shape))
-    return float(bounds.objective(problem, table)[0][0])
+    """The objective of the table that gives each value its nearest output, seen as the only one there is."""
+    nearest, counts = claim.distortion.min(axis=1, keepdims=True), claim.sample.counts
+    problem = DesignProblem.of(counts[None], np.zeros(1), nearest, claim.privacy, claim.utility)
+    return float(bounds.objective(problem, np.ones((1, *counts.shape, 1)))[0][0])
 
 
 def _changed(sample: Sample, designed: Design) -> float | None:

@@ -140,7 +140,7 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
     with _lines(title) as tell:
 
         def moved(done: float, total: float, note: str = "") -> None:
-            tell(f"{100 * done / total:.0f} %" + (f", {note}" if note else ""))
+            tell(f"{100 * done / (total or 1):.0f} %" + (f", {note}" if note else ""))
 
         yield moved
 
