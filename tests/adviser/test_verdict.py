@@ -67,7 +67,8 @@ def test_the_distortion_under_the_estimate_is_that_of_a_count(sample, designed):
     for u, y in itertools.product(VALUES, VALUES):
         expected += (u - y) ** 2 * counted(sample, designed.protocol, lambda a, b, u=u, y=y: (a, b) == (u, y))
     assert found.estimate == pytest.approx(expected, rel=1e-9)
-    assert found.promised == designed.objective
+    assert (found.promised, found.is_robust) == (designed.objective, True)
+    assert not worth(sample, rldp.design(sample, 0.7, utility=rldp.Nominal())).is_robust
 
 
 @pytest.mark.parametrize("outputs", [None, (0.5, 3.5), (7,)])

@@ -9,6 +9,7 @@ from rldp.reporter.words import percent, worth_sentences
 
 PLAIN = Worth(
     promised=2.5,
+    is_robust=True,
     estimate=1.25,
     constant=10.0,
     unprotected=0.0,
@@ -35,6 +36,19 @@ def test_an_ordinary_protocol():
         "About 48 % of the rows are expected to change.",
         "12 of 16 outputs are used; the others come up less than once in a million rows.",
     ]
+
+
+def test_where_only_the_estimate_counts_nothing_more_is_promised():
+    first, second = told(is_robust=False, promised=1.25, estimate=1.25, constant=5.0)[:2]
+    assert first.startswith(
+        "The expected distortion is 1.25 under the estimate; for other distributions nothing is promised of "
+        "it. "
+    )
+    assert second.endswith("it reaches 75 %.")
+
+
+def test_where_no_row_changes_it_says_so():
+    assert told(changed=0.0)[2] == "No row is expected to change."
 
 
 def test_what_does_not_apply_is_not_said():
@@ -67,6 +81,7 @@ def test_a_label_does_not_command_the_terminal():
 
 def test_one_secret_is_nothing_to_protect():
     assert told(secrets=1)[-1] == "There is only one secret, so there is nothing to protect."
+    assert told(secrets=1, is_tiny=True) == told(secrets=1)
 
 
 def test_a_tiny_sample_is_told_with_its_size():

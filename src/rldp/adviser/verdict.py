@@ -65,6 +65,8 @@ class Worth:
     ----------
     promised : float
         Largest expected distortion over the utility set.
+    is_robust : bool
+        Whether that set holds more than the estimate.
     estimate : float
         Expected distortion under the estimate.
     constant : float
@@ -85,6 +87,7 @@ class Worth:
     """
 
     promised: float
+    is_robust: bool
     estimate: float
     constant: float
     unprotected: float
@@ -130,6 +133,7 @@ def worth(sample: Sample, designed: Design) -> Worth:
     p = sample.distribution
     return Worth(
         promised=designed.objective,
+        is_robust=designed.problem.startswith("RU"),
         estimate=min(distortion(protocol, p), designed.objective),
         constant=designed.constant_objective,
         unprotected=_unprotected(claim),

@@ -14,15 +14,17 @@ def worth_sentences(found: Worth) -> list[str]:
 
 
 def _worth(found: Worth) -> list[str]:
+    own = f"at most {found.promised:.4g}, and {found.estimate:.4g} under the estimate"
+    if not found.is_robust:
+        own = f"{found.estimate:.4g} under the estimate; for other distributions nothing is promised of it"
     sentences = [
-        f"The expected distortion is at most {found.promised:.4g}, and {found.estimate:.4g} under the "
-        f"estimate. The best output that ignores the data has {found.constant:.4g}; no privacy at all has "
-        f"{found.unprotected:.4g}."
+        f"The expected distortion is {own}. The best output that ignores the data has {found.constant:.4g}; "
+        f"no privacy at all has {found.unprotected:.4g}."
     ]
     if found.reach is not None:
         sentences.append(
-            f"So on a scale from 0 % (ignores the data) to 100 % (no privacy) it is promised to reach "
-            f"{percent(found.reach)}."
+            "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it "
+            f"{'is promised to reach' if found.is_robust else 'reaches'} {percent(found.reach)}."
         )
     return sentences
 
@@ -31,12 +33,13 @@ def _use(found: Worth) -> list[str]:
     used = f"{found.outputs_used} of {found.outputs} outputs are used"
     if found.outputs_used < found.outputs:
         used += "; the others come up less than once in a million rows"
-    changed = (
-        []
-        if found.changed is None
-        else [f"About {percent(found.changed)} of the rows are expected to change."]
-    )
-    return [*changed, f"{used}."]
+    return [*_changes(found.changed), f"{used}."]
+
+
+def _changes(share: float | None) -> list[str]:
+    if share is None:
+        return []
+    return [f"{f'About {percent(share)} of the rows are' if share else 'No row is'} expected to change."]
 
 
 def _rare(found: Worth) -> list[str]:
@@ -57,7 +60,7 @@ def _doubts(found: Worth) -> list[str]:
     sentences = []
     if found.secrets == 1:
         sentences.append("There is only one secret, so there is nothing to protect.")
-    if found.is_tiny:
+    elif found.is_tiny:
         cells = found.secrets * found.values
         sentences.append(
             f"The sample is tiny: {_rows(found.rows)} for {cells} cells (secrets × values). Below {FEW} "
