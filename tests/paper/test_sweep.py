@@ -327,7 +327,7 @@ def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fails)
-    with pytest.raises(rldp.InvalidArgument, match=r"can be written, but .* is not: No space left on device"):
+    with pytest.raises(rldp.FileError, match=r"can be written, but .* is not: No space left on device"):
         store.save("claims.md", b"")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["manifest.json", "parts"]
     assert list((tmp_path / "parts").iterdir()) == []

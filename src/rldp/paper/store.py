@@ -104,10 +104,14 @@ class Store:
         """What the file system refuses, in one sentence."""
         try:
             yield
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or error
+        except OSError as error:
+            reason = error.strerror or error
             raise FileError(
                 f"out must be a folder that can be written, but {self.name} is not: {reason}"
+            ) from error
+        except UnicodeDecodeError as error:
+            raise InvalidArgument(
+                f"out must be a folder that this command made, but the manifest of {self.name} is no text"
             ) from error
 
     def _require_same(self, text: str) -> None:
