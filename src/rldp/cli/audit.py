@@ -12,6 +12,7 @@ import typer
 
 import rldp
 from rldp.cli.app import app, progress, say, show_json
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.design import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
@@ -22,8 +23,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 def audit(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data.")],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
     distortion: Annotated[
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
@@ -35,9 +38,7 @@ def audit(
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
-    sample = rldp.Sample.from_data(
-        data, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
-    )
+    sample = new_sample(loaded, data, secret, value, as_secret, as_value)
     with progress("Auditing"):
         found = rldp.audit(
             loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha
