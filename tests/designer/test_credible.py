@@ -140,6 +140,15 @@ def test_a_level_that_nobody_could_check_is_refused():
         rldp.design(rldp.Sample(COUNTS["2×2"]), 0.5, privacy=rldp.Credible(1e-5))
 
 
+@pytest.mark.parametrize("about", ["privacy", "utility"])
+def test_such_a_level_is_refused_before_anything_is_designed(about):
+    promises = {"privacy": rldp.Nominal(), "utility": rldp.Nominal()} | {about: rldp.Credible(1e-5)}
+    with pytest.raises(rldp.InvalidArgument, match=r"^alpha must be larger to be checked by draws"):
+        credible.credible_risks(**promises, cells=4)
+    (risk,) = credible.credible_risks(**promises | {about: rldp.Credible(1e-3)}, cells=4)
+    assert (risk.about, risk.promise, risk.cells) == (about, rldp.Credible(1e-3), 4)
+
+
 @each_sample
 def test_the_judge_confirms_with_draws_of_its_own(counts):
     found = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Credible(), utility=rldp.Credible(0.1))
