@@ -169,3 +169,11 @@ def test_a_nested_column_of_a_parquet_file_is_answered_in_one_sentence(tmp_path,
         ):
             rldp.Sample.from_data(path, **columns)
     assert rldp.Sample.from_data(path, secret="s", value="v").n == 2
+
+
+def test_what_the_parser_says_of_a_file_does_not_command_a_terminal(tmp_path):
+    with (
+        pytest.raises(rldp.DataError, match=r"cannot be read: invalid value '\?\[2J'$"),
+        readers._reading(tmp_path),
+    ):
+        raise pa.ArrowInvalid("invalid value '\x1b[2J'")
