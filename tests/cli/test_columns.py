@@ -167,7 +167,7 @@ def test_unknown_values_are_mapped_on_purpose_only(rldp_command, folder):
         assert one_line(err).startswith(
             "--unknown must be refuse or value=LABEL, with a value of the protocol"
         )
-    (folder / "new.csv").write_text("sex,age\nf,\nd,1\n")
+    (folder / "new.csv").write_text("sex,age\nf,\nm,1\n")
     assert rldp_command(*release, "--unknown", "value=3")[0] == 1
 
 
