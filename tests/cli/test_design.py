@@ -79,7 +79,11 @@ def test_a_large_table_is_told_to_take_a_while(rldp_command, monkeypatch):
     monkeypatch.setattr(cli.design, "_LARGE", 1)
     code, _, err = rldp_command(*DESIGN)
     assert code == 0
-    assert one_line(err) == "2 secrets × 2 values may take minutes; a larger --gap, such as 1e-3, takes less"
+    wanted = (
+        "2 secrets × 2 values may take minutes; "
+        "a larger --gap, such as 1e-3, or --bins for numbers takes less"
+    )
+    assert one_line(err) == wanted
 
 
 def test_the_data_are_not_written_over(rldp_command, tmp_path):
@@ -185,16 +189,21 @@ def test_a_warning_is_one_line(rldp_command, tmp_path):
         (
             {"data": "nulls.csv"},
             "column 'age' of nulls.csv must hold no nulls, but row 2 has no value; "
-            "1 of 2 rows cannot be counted",
+            "1 of 2 rows cannot be counted; in 1 an entry is missing: --missing skip leaves such rows out, "
+            "--missing category gives them a label of their own (missing=)",
         ),
         ({"data": "bad\nname.csv"}, "bad name.csv must hold a table, got an empty file"),
         ({"secret": "gender"}, "data.csv has no column 'gender'; it has 'sex', 'age', 'town'"),
         ({"value": "Age"}, "data.csv has no column 'Age'; it has 'sex', 'age', 'town'"),
-        ({"value": "sex"}, "secret and value must be two columns, got 'sex' for both"),
+        ({"value": "sex"}, "secret and value must be different columns, got 'sex' more than once"),
         (
             {"value": "town"},
             "distortion 'squared' needs values that are numbers, got 'b'; "
             "use 'hamming', a function d(u, y) or a matrix instead",
+        ),
+        (
+            {"distortion": "cubed"},
+            "--distortion must be squared, absolute, hamming or a file that exists, got 'cubed'",
         ),
         ({"epsilon": "-1"}, "epsilon must be at least 0, got -1.0"),
         ({"epsilon": "nan"}, "epsilon must be a number, got NaN"),
@@ -212,7 +221,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(rldp_command, tmp_path, option
     (tmp_path / "nulls.csv").write_text("sex,age\nf,1\nm,\n")
     before = sorted(tmp_path.iterdir())
     code, out, err = rldp_command(*changed(**options))
-    assert code == (4 if re.search("a file that exists|folder|an empty file", message) else 1)
+    assert code == (4 if re.search("must be a file that exists|folder|an empty file", message) else 1)
     assert out == ""
     assert one_line(err) == message
     assert sorted(tmp_path.iterdir()) == before
@@ -264,7 +273,6 @@ def test_a_mistake_leaves_an_older_protocol_alone(rldp_command, tmp_path):
         changed(alpha="five"),
         changed(privacy="euclid"),
         changed(utility="Chi2"),
-        changed(distortion="cubed"),
         [*DESIGN, "more"],
         [*DESIGN, "--nonsense"],
         ["demo", "--rows", "1.5"],

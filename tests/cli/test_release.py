@@ -212,6 +212,7 @@ def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
         (["--epsilon-at-most", "-1"], "--epsilon-at-most must be at least 0, got -1.0"),
         (["--expect-sha256", "abc"], "--expect-sha256 must be 64 hexadecimal digits, got 'abc'"),
         (["--expect-sha256", "g" * 64], f"--expect-sha256 must be 64 hexadecimal digits, got '{'g' * 64}'"),
+        (["--expect-sha256", "a" * 65], f"--expect-sha256 must be 64 hexadecimal digits, got '{'a' * 65}'"),
     ],
 )
 def test_expectations_that_make_no_sense_are_refused(proved, plainly, folder, options, message):
@@ -660,7 +661,7 @@ def test_a_mistake_leaves_an_older_file_alone(command, folder):
     ("options", "code", "message"),
     [
         ({"secret": "Sex"}, MISTAKE, "data.csv has no column 'Sex'; it has 'id', 'sex', 'age', 'note'"),
-        ({"value": "sex"}, MISTAKE, "secret and value must be two columns, got 'sex' for both"),
+        ({"value": "sex"}, MISTAKE, "secret and value must be different columns, got 'sex' more than once"),
         ({"data": "none.csv"}, FILE, "data must be a file that exists, got 'none.csv'"),
         ({"data": "."}, FILE, "data must be a CSV or Parquet file, got the folder '.'"),
         ({"output": "data.csv"}, MISTAKE, "output must be another file than the data, got 'data.csv'"),
@@ -983,6 +984,20 @@ def test_several_kept_columns_bring_one_warning_and_none_bring_none(command):
     assert command("--keep", "id", "--quiet") == (0, "", "")
 
 
+def test_a_kept_column_beside_a_joint_secret_is_measured_with_each_of_its_columns(
+    folder, monkeypatch, capsys
+):
+    rows = "".join(f"{s},{r},{u},k\n" for s in "fm" for r in "xy" for u in (1, 2)) * 9
+    (folder / "joint.csv").write_text("sex,race,age,kept\n" + rows)
+    columns = ["--secret", "sex", "--secret", "race", "--value", "age", "--epsilon", "1"]
+    run_command(monkeypatch, capsys, "design", "joint.csv", *columns, "--no-others", "-o", "joint.json")
+    options = ["--keep", "kept", "-o", "out.csv"]
+    code, _, errors = run_command(monkeypatch, capsys, "release", "joint.json", "joint.csv", *options)
+    assert code == 0
+    end = "--secret=sex --released=kept, and with each other column of the secret\n"
+    assert errors.endswith(end)
+
+
 def test_a_release_for_machines(proved, plainly, folder):
     code, output, errors = plainly("--json", "--keep", "id", "--as", "shown")
     found = json.loads(output)
@@ -992,6 +1007,7 @@ def test_a_release_for_machines(proved, plainly, folder):
     assert found == {
         "output": "out.csv",
         "rows": 3,
+        "skipped": 0,
         "released": "shown",
         "kept": ["id"],
         "protocol": "protocol.json",

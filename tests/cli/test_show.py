@@ -66,3 +66,18 @@ def test_no_level_is_a_word_in_json(rldp_command, tmp_path):
 def test_what_is_no_protocol_is_not_drawn(rldp_command):
     assert rldp_command("show", "none.json")[0] == 4
     assert rldp_command("show", "data.csv")[0] == 4
+
+
+def test_the_columns_that_a_file_names_are_shown(rldp_command):
+    columns = ["--secret", "sex", "--secret", "town", "--value", "age"]
+    assert rldp_command("design", "data.csv", *columns, "--epsilon", "1", "-o", "protocol.json")[0] == 0
+    assert "columns 'age', with the secret 'sex' and 'town'" in " ".join(
+        rldp_command("show", "protocol.json")[1].split()
+    )
+    found = json.loads(rldp_command("show", "protocol.json", "--json")[1])
+    assert found["columns"] == {"secret": ["sex", "town"], "value": "age"}
+
+
+def test_a_protocol_that_names_no_columns_shows_none(rldp_command, protocol):
+    assert "columns" not in rldp_command("show", "protocol.json")[1]
+    assert json.loads(rldp_command("show", "protocol.json", "--json")[1])["columns"] is None

@@ -10,16 +10,18 @@ import rldp
 from rldp.data import readers
 from rldp.data.labels import Alphabet, faults
 from rldp.data.readers import Columns, read_encoded, read_parts
+from rldp.data.reading import Column, Reading
 from rldp.releaser.files import release_file
 
 
 def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
-        parts = list(read_parts(path, Columns("s", "u", ()), Alphabet(["a"]), Alphabet(labels), text=False))
+        reading = Reading((Column("s", ("a",)),), Column("u", tuple(labels)))
+        parts = list(read_parts(path, Columns(reading, ()), text=False))
     except rldp.DataError as error:
         return str(error)
-    return [code for part in parts for code in part.values.codes.tolist()]
+    return [code for part in parts for code in part.columns[-1].codes.tolist()]
 
 
 def as_a_whole(path, labels, secrets=("a",)):
@@ -103,7 +105,7 @@ def test_what_cannot_be_released_cannot_be_counted_for_the_same_reason(tmp_path,
     with pytest.raises(rldp.DataError) as caught:
         rldp.Sample.from_data(path, secret="s", value="u", secrets=["a"], values=[1, 2])
     sentences.append(str(caught.value))
-    assert sentences[0].removesuffix("released") == sentences[1].removesuffix("counted")
+    assert sentences[0].removesuffix("released") == sentences[1].split("counted")[0]
 
 
 def test_labels_that_a_file_cannot_tell_apart_are_refused_by_all(tmp_path):
@@ -167,3 +169,11 @@ def test_a_nested_column_of_a_parquet_file_is_answered_in_one_sentence(tmp_path,
         ):
             rldp.Sample.from_data(path, **columns)
     assert rldp.Sample.from_data(path, secret="s", value="v").n == 2
+
+
+def test_what_the_parser_says_of_a_file_does_not_command_a_terminal(tmp_path):
+    with (
+        pytest.raises(rldp.DataError, match=r"cannot be read: invalid value '\?\[2J'$"),
+        readers._reading(tmp_path),
+    ):
+        raise pa.ArrowInvalid("invalid value '\x1b[2J'")

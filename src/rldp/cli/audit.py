@@ -9,6 +9,7 @@ import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, command, progress, say
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.design import DistortionName
 from rldp.cli.machine import plain, show_json
 
@@ -19,8 +20,10 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a bro
 def audit(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data.")],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
     distortion: Annotated[
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
@@ -32,9 +35,7 @@ def audit(
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
-    sample = rldp.Sample.from_data(
-        data, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
-    )
+    sample = new_sample(loaded, data, secret, value, as_secret, as_value)
     with progress("Auditing"):
         found = rldp.audit(
             loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha

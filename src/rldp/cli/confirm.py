@@ -9,6 +9,7 @@ import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, command, progress
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
@@ -17,8 +18,10 @@ from rldp.errors import InvalidArgument
 def confirm(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     fresh: Annotated[Path, typer.Argument(help="CSV or Parquet file with rows that no design has seen.")],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
     alpha: Annotated[float, typer.Option(help="How often such a confirmation may be wrong.")] = 0.05,
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
@@ -36,9 +39,7 @@ def confirm(
         raise InvalidArgument(
             f"--epsilon must be given, as {protocol} claims no ε; inf asks for a bound alone"
         )
-    sample = rldp.Sample.from_data(
-        fresh, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
-    )
+    sample = new_sample(loaded, fresh, secret, value, as_secret, as_value)
     with progress("Confirming"):
         found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon)
     if as_json:

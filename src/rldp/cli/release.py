@@ -9,20 +9,33 @@ from typing import Annotated
 
 import typer
 
+from rldp._checks import Label
 from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted_file
 from rldp.cli.app import Json, bar, command, is_quiet, require_writable, warn, warned
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, reading_for
 from rldp.cli.machine import show_json
+from rldp.data.labels import NOT_A_LABEL, Alphabet
+from rldp.errors import InvalidArgument
 
 
 @command()
 def release(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows to release.")],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write: Parquet if it ends in .parquet, else CSV.")
     ],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
+    unknown: Annotated[
+        str,
+        typer.Option(
+            metavar="refuse|value=LABEL",
+            help="Values that the protocol does not know: refuse the file, or read them as LABEL.",
+        ),
+    ] = "refuse",
     keep: Annotated[
         list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
     ] = None,
@@ -65,7 +78,7 @@ def release(
     --epsilon-at-most says). Its ε covers the released column alone, not what --keep copies beside it.
     """
     from rldp.data.atomic import require_other_file
-    from rldp.releaser.files import release_file
+    from rldp.releaser.files import Step, release_file
     from rldp.reporter import terminal
 
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
@@ -74,26 +87,38 @@ def release(
     file, verdict = admitted_file(protocol, conditions)
     if seed is not None:
         warn("with --seed the release is reproducible, for tests only; it protects nobody")
+    skipped = 0
     with bar("Releasing") as advance:
+
+        def show(step: Step) -> None:
+            nonlocal skipped
+            skipped = step.skipped
+            advance(step.share, 1.0, f"{step.rows:,} rows")
+
         rows = release_file(
             file.protocol,
             data,
             output,
-            secret=secret,
+            secret=secret or None,
             value=value,
+            as_secret=as_secret or None,
+            as_value=as_value,
+            unknown=_mapped(unknown, file.protocol.values),
             keep=keep or (),
             allow_original=allow_original,
             name=name,
             seed=seed,
-            callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
+            callback=show,
         )
-    _warn_of_kept(data, secret, keep or ())
+    reading = reading_for(file.protocol, secret, value, as_secret, as_value)
+    _warn_of_kept(data, [column.name for column in reading.secret], keep or ())
     if as_json:
         show_json(
             {
                 "output": output,
                 "rows": rows,
-                "released": value if name is None else name,
+                "skipped": skipped,
+                "released": reading.value.name if name is None else name,
                 "kept": keep or [],
                 "protocol": protocol,
                 "sha256": file.sha256,
@@ -108,17 +133,34 @@ def release(
     if is_quiet():
         return
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
+    if skipped:
+        counted += f", {skipped} left out for missing entries"
     terminal.say(f"{counted}, written to {output}")
 
 
-def _warn_of_kept(data: Path, secret: str, keep: Sequence[str]) -> None:
+def _warn_of_kept(data: Path, secret: Sequence[str], keep: Sequence[str]) -> None:
     """What a kept column means, with the command that measures it: on the data, where the secrets stand."""
-    kept = [column for column in keep if column != secret]
+    kept = [column for column in keep if column not in secret]
     if not kept:
         return
-    line = shlex.join(["rldp", "audit-release", str(data), f"--secret={secret}", f"--released={kept[0]}"])
+    line = shlex.join(["rldp", "audit-release", str(data), f"--secret={secret[0]}", f"--released={kept[0]}"])
     others = "" if len(kept) == 1 else ", and the same with each other kept column"
+    if len(secret) > 1:
+        others += ", and with each other column of the secret"
     warn(
         "ε is that of the released column alone; kept columns are copied as they are and can tell the "
         f"secret. This measures how much {kept[0]!r} tells: {line}{others}"
     )
+
+
+def _mapped(unknown: str, values: tuple[Label, ...]) -> Label | None:
+    """The label that values stand for which the protocol does not know; None if they are refused."""
+    if unknown == "refuse":
+        return None
+    given = unknown.removeprefix("value=")
+    code = int(Alphabet(values).of_texts([given])[0])
+    if given == unknown or code == NOT_A_LABEL:
+        raise InvalidArgument(
+            f"--unknown must be refuse or value=LABEL, with a value of the protocol, got {unknown!r}"
+        )
+    return values[code]

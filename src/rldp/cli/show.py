@@ -9,6 +9,7 @@ import typer
 
 from rldp.cli.app import Json, command
 from rldp.cli.machine import show_json
+from rldp.data.reading import Reading
 from rldp.protocol_file.json import ProtocolFile, read
 
 
@@ -31,10 +32,11 @@ def show(
 def _facts(file: ProtocolFile) -> dict[str, Any]:
     from rldp.adviser.verdict import outputs_used
 
-    protocol, claim = file.protocol, file.protocol.guarantee
+    protocol, claim, reading = file.protocol, file.protocol.guarantee, file.protocol.reading
     return {
         "protocol": file.path,
         "sha256": file.sha256,
+        "columns": None if reading is None else _columns(reading),
         "secrets": protocol.secrets,
         "values": protocol.values,
         "outputs": protocol.outputs,
@@ -46,3 +48,7 @@ def _facts(file: ProtocolFile) -> dict[str, Any]:
         "lower_bound": None if claim is None else claim.lower_bound,
         "rows": None if claim is None else claim.sample.n,
     }
+
+
+def _columns(reading: Reading) -> dict[str, Any]:
+    return {"secret": [column.name for column in reading.secret], "value": reading.value.name}

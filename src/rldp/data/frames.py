@@ -3,48 +3,87 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, shown
-from rldp.data.columns import encode, is_column
-from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
-from rldp.data.readers import column_name, read_encoded, read_table, require_columns
+from rldp.data.bins import Binning, Bins, numbers_in
+from rldp.data.columns import is_column
+from rldp.data.labels import Alphabet, Encoded, Kind, count_pairs
+from rldp.data.readers import column_name, is_parquet, read_encoded, read_table, require_columns, typed
+from rldp.data.reading import MISSING, Column, Reading
+from rldp.data.rows import rows_of, with_category
+from rldp.data.scale import Scale
+from rldp.data.wanted import Wanted
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
-__all__ = ["columns", "pair_counts"]
+__all__ = ["Counted", "columns", "counted_pairs"]
+
+_ABOUT_MISSING = (
+    "; in {} an entry is missing: --missing skip leaves such rows out, --missing category gives them a label "
+    "of their own (missing=)"
+)
 
 
-def pair_counts(
-    data: Any,
-    *,
-    secret: str,
-    value: str,
-    secrets: Sequence[Label] | None,
-    values: Sequence[Label] | None,
-) -> tuple[NDArray[np.int64], tuple[Label, ...], tuple[Label, ...]]:
-    """How often each pair of labels stands in two columns of ``data``.
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """How often each pair of labels stands in the columns of some data.
 
-    Returns
-    -------
+    Attributes
+    ----------
     counts : int array (|S|, |U|)
-    secrets, values : tuple of labels
+    reading : Reading
+        How the columns were read.
+    skipped : int
+        Rows that were left out because an entry is missing.
+    scale : Scale or None
+        What the values stand for as numbers, where that is not what they are.
     """
-    for name, column in (("secret", secret), ("value", value)):
-        if not isinstance(column, str):
-            raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(column)}")
-    if secret == value:
-        raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
-    alphabets = (None if given is None else Alphabet(given) for given in (secrets, values))
-    s, u = _encoded(data, dict(zip((secret, value), alphabets, strict=True)))
-    if len(s) == 0:
+
+    counts: NDArray[np.int64]
+    reading: Reading
+    skipped: int
+    scale: Scale | None
+
+
+def counted_pairs(data: Any, wanted: Wanted) -> Counted:
+    """Count the pairs of labels in the columns of ``data``."""
+    readings, scale = dict(wanted.readings), None
+    if wanted.binning is not None:
+        readings[wanted.names[-1]], scale = _binned(data, wanted.names[-1], wanted.binning)
+    columns = _encoded(data, readings)
+    if len(columns[0]) == 0:
         raise DataError(f"{_source(data)} must hold at least one row, got none")
-    faults(s, u).refuse()
-    return count_pairs(s, u), s.labels, u.labels
+    if wanted.missing == "category" and not wanted.has_all_labels:
+        columns = [with_category(column) for column in columns]
+    *secret, value = map(_column, wanted.names, columns)
+    reading = Reading(tuple(secret), value, wanted.missing)
+    rows = rows_of(reading, columns)
+    if rows.faults.first is not None:
+        missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
+        rows.faults.refuse(hint=_ABOUT_MISSING.format(missing) if missing else "")
+    if len(rows.values) == 0:
+        raise DataError(f"{_source(data)} must hold a row without missing entries, got none")
+    counts = count_pairs(rows.secrets, rows.values, (len(reading.secrets), len(value.labels)))
+    if wanted.ordered:
+        scale = Scale.of_ranks(len([label for label in value.labels if label != MISSING]))
+    return Counted(counts, reading, rows.skipped, scale or Scale.of_days(value.labels))
+
+
+def _column(name: str, found: Encoded) -> Column:
+    edges = tuple(found.alphabet.edges.tolist()) if isinstance(found.alphabet, Bins) else None
+    return Column(name, found.labels, edges)
+
+
+def _binned(data: Any, name: str, binning: Binning) -> tuple[Bins, Scale]:
+    (column,) = columns(data, (name,))
+    texts = isinstance(data, str | os.PathLike) and not is_parquet(Path(data))
+    labels, edges, scale = binning.found(column_name(name, _source(data)), numbers_in(column, texts=texts))
+    return Bins(edges, labels), scale
 
 
 def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
@@ -56,13 +95,13 @@ def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
     return _columns_of_frame(data, names)
 
 
-def _encoded(data: Any, alphabets: Mapping[str, Alphabet | None]) -> list[Encoded]:
+def _encoded(data: Any, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
     if isinstance(data, str | os.PathLike):
-        return read_encoded(Path(data), alphabets)
-    found = _columns_of_frame(data, tuple(alphabets))
+        return read_encoded(Path(data), readings)
+    found = _columns_of_frame(data, tuple(readings))
     return [
-        encode(column_name(name, _source(data)), column, alphabet)
-        for (name, alphabet), column in zip(alphabets.items(), found, strict=True)
+        typed(column_name(name, _source(data)), column, given)
+        for (name, given), column in zip(readings.items(), found, strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 An entry of a CSV file has no type. Where the labels are known, it is read as what they are, never as what the
 rest of the column looks like: every file is then read alike, by whoever reads it, from its first row to its
-last. Where they are not, the column has the narrowest type that fits all of it.
+last. Where they are not, all of the column decides: it holds numbers where that loses nothing, else text.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from rldp._checks import shown
+from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
-from rldp.data.labels import Alphabet, Encoded
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, Kind
 from rldp.data.quotes import Watched
+from rldp.data.reading import Reading
 from rldp.errors import DataError, DataFileError, needs
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "read_parts",
     "read_table",
     "require_columns",
+    "typed",
 ]
 
 NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
@@ -92,6 +95,8 @@ def _reading(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise DataFileError(f"{path} must be UTF-8 text, got other bytes in the header") from error
     except (pyarrow.ArrowException, OSError) as error:
+        if "invalid UTF8" in str(error):
+            raise DataFileError(f"{path} must be UTF-8 text, got other bytes") from error
         said = _WITH_A_ROW.sub(r"\1", str(error)).split("\n")[0]
         reason = "".join(c if c.isprintable() else "?" for c in said)
         raise DataFileError(
@@ -102,37 +107,53 @@ def _reading(path: Path) -> Iterator[None]:
 # Whole files
 
 
-def read_encoded(path: Path, columns: Mapping[str, Alphabet | None]) -> list[Encoded]:
-    """Columns of a file as codes, each in the alphabet given for it, or in the one that is found."""
-    table = read_table(path, list(columns), known=[c for c, a in columns.items() if a is not None])
-    encoded = []
-    for column, alphabet in columns.items():
-        name = column_name(column, path)
-        if alphabet is None or is_parquet(path):
-            encoded.append(encode(name, table[column], alphabet))
-        else:
-            alphabet.require_readable(name)
-            encoded.append(encode_texts(name, table[column], alphabet))
+def read_encoded(path: Path, columns: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
+    """Columns of a file as codes, each in the alphabet given for it, or in the one that is found.
+
+    A :data:`~rldp.data.labels.Kind` says what the labels of a CSV file are that are to be found.
+    """
+    table = read_table(path, list(columns))
+    read = typed if is_parquet(path) else _untyped
+    return [read(column_name(column, path), table[column], given) for column, given in columns.items()]
+
+
+def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
+    """The codes of a column whose entries have a type, which must be the kind that is asked for."""
+    if isinstance(given, Alphabet):
+        return encode(name, column, given)
+    found = encode(name, column)
+    if given is not None and any(isinstance(label, str) != (given == "text") for label in found.labels):
+        raise DataError(
+            f"{name} must hold {'text' if given == 'text' else 'numbers'}, as asked for, but its entries are "
+            "of another type"
+        )
+    return found
+
+
+def _untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
+    if isinstance(given, Alphabet):
+        given.require_readable(name)
+        return encode_texts(name, column, given)
+    texts = {text for chunk in column.chunks for text in chunk.unique().to_pylist() if text is not None}
+    encoded = encode_texts(name, column, Alphabet.read(name, texts, given))
+    if given == "number":
+        others = int((encoded.alphabet.of_texts(sorted(texts)) == NOT_A_LABEL).sum())
+        if others:
+            raise DataError(
+                f"{name} must hold numbers, as asked for, but {others} of its {len(texts)} distinct entries "
+                "are none"
+            )
     return encoded
 
 
-def read_table(path: Path, columns: Sequence[str], known: Sequence[str] = ()) -> Any:
-    """Columns of a file as an Arrow table.
-
-    Parameters
-    ----------
-    path : Path
-    columns : sequence of str
-        Which to read.
-    known : sequence of str
-        Those of them whose labels are known: in a CSV file they are left as text.
-    """
+def read_table(path: Path, columns: Sequence[str]) -> Any:
+    """Columns of a file as an Arrow table; those of a CSV file are text."""
     _table_file(path)
     with _reading(path):
         import pyarrow.parquet
 
         if not is_parquet(path):
-            return _read_csv(path, columns, known)
+            return _read_csv(path, columns)
         schema = pyarrow.parquet.read_schema(path)
         require_columns(schema.names, columns, path)
         for column in columns:
@@ -151,28 +172,16 @@ def _require_flat(name: str, kind: Any) -> None:
         )
 
 
-def _read_csv(path: Path, columns: Sequence[str], known: Sequence[str]) -> Any:
+def _read_csv(path: Path, columns: Sequence[str]) -> Any:
+    """As text: what it stands for depends on all of a column, or on labels that are known."""
     import pyarrow.csv
 
     require_columns(_open_csv(path)[0].schema.names, columns, path)
-    types = dict.fromkeys(known, pyarrow.string())
-    table = _whole_csv(path, columns, types)
-    found = {column: table.schema.field(column).type for column in columns}
-    for column, kind in found.items():
-        if pyarrow.types.is_binary(kind):
-            raise DataError(f"{column_name(column, path)} must be UTF-8 text, got other bytes")
-    dates = {column: pyarrow.string() for column, kind in found.items() if pyarrow.types.is_temporal(kind)}
-    if dates:  # a label is the text that stands there
-        table = _whole_csv(path, columns, types | dates)
-    return table
-
-
-def _whole_csv(path: Path, columns: Sequence[str], types: dict[str, Any]) -> Any:
-    import pyarrow.csv
-
     file = _Followed(path)
     with file.parsed(path):
-        return pyarrow.csv.read_csv(file, **_csv_options(list(columns), types))
+        return pyarrow.csv.read_csv(
+            file, **_csv_options(list(columns), dict.fromkeys(columns, pyarrow.string()))
+        )
 
 
 def _csv_options(
@@ -198,23 +207,28 @@ def _csv_options(
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the data that are needed."""
+    """The columns of the data that are needed: those that are read, and those to keep as they are."""
 
-    secret: str
-    value: str
+    reading: Reading
     keep: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys((self.secret, self.value, *self.keep)))
+        return list(dict.fromkeys((*self.reading.names, *self.keep)))
+
+    @property
+    def alphabets(self) -> dict[str, Alphabet]:
+        return {column.name: alphabet_of(column) for column in self.reading.columns}
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows in a row; ``share`` of the file is read by now."""
+    """Some rows in a row: the columns that are read, in order, and those to keep.
 
-    secrets: Encoded
-    values: Encoded
+    ``share`` of the file is read by now.
+    """
+
+    columns: list[Encoded]
     kept: list[Any]
     share: float
 
@@ -230,43 +244,42 @@ class Parts:
         return self.parts
 
 
-def read_parts(path: Path, columns: Columns, secrets: Alphabet, values: Alphabet, *, text: bool) -> Parts:
+def read_parts(path: Path, columns: Columns, *, text: bool) -> Parts:
     """Open a file; columns kept from a CSV file are Arrow strings if ``text``, else bytes as they stand."""
     size = _table_file(path)
-    pair = {columns.secret: secrets, columns.value: values}
     with _reading(path):
         if is_parquet(path):
-            return _parquet_parts(path, columns, pair)
-        return _csv_parts(path, size, columns, pair, text)
+            return _parquet_parts(path, columns)
+        return _csv_parts(path, size, columns, text)
 
 
-def _parquet_parts(path: Path, columns: Columns, pair: dict[str, Alphabet]) -> Parts:
+def _parquet_parts(path: Path, columns: Columns) -> Parts:
     import pyarrow.parquet
 
     file = pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
     schema = file.schema_arrow
     require_columns(schema.names, columns.names, path)
-    total = max(1, file.metadata.num_rows)
+    total, alphabets = max(1, file.metadata.num_rows), columns.alphabets
 
     def parts() -> Iterator[Part]:
         rows = 0
         with _reading(path):
             for batch in file.iter_batches(_ROWS, columns=columns.names):
                 rows += batch.num_rows
-                secrets, values = (encode(column_name(c, path), batch.column(c), a) for c, a in pair.items())
-                yield Part(secrets, values, [batch.column(name) for name in columns.keep], rows / total)
+                read = [encode(column_name(c, path), batch.column(c), a) for c, a in alphabets.items()]
+                yield Part(read, [batch.column(name) for name in columns.keep], rows / total)
 
     return Parts([schema.field(name).remove_metadata() for name in columns.keep], parts())
 
 
-def _csv_parts(path: Path, size: int, columns: Columns, pair: dict[str, Alphabet], text: bool) -> Parts:
+def _csv_parts(path: Path, size: int, columns: Columns, text: bool) -> Parts:
     import pyarrow
 
-    before = _identity(path)
+    before, alphabets = _identity(path), columns.alphabets
     require_columns(_open_csv(path)[0].schema.names, columns.names, path)
-    for column, alphabet in pair.items():
+    for column, alphabet in alphabets.items():
         alphabet.require_readable(column_name(column, path))
-    labels, file = _open_csv(path, dict.fromkeys(pair, pyarrow.string()))
+    labels, file = _open_csv(path, dict.fromkeys(alphabets, pyarrow.string()))
     kind = pyarrow.string() if text else pyarrow.binary()
     kept = iter(_open_csv(path, dict.fromkeys(columns.keep, kind), nulls=[""])[0]) if columns.keep else None
 
@@ -276,11 +289,9 @@ def _csv_parts(path: Path, size: int, columns: Columns, pair: dict[str, Alphabet
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
                     raise DataFileError(f"{path} must not change while it is read, but it did")
-                secrets, values = (
-                    encode_texts(column_name(c, path), batch.column(c), a) for c, a in pair.items()
-                )
+                read = [encode_texts(column_name(c, path), batch.column(c), a) for c, a in alphabets.items()]
                 cells = [beside.column(name) for name in columns.keep]
-                yield Part(secrets, values, cells, min(1.0, file.position() / size))
+                yield Part(read, cells, min(1.0, file.position() / size))
             if _identity(path) != before:  # another file, perhaps with the rows of other people
                 raise DataFileError(f"{path} must not change while it is read, but it did")
 

@@ -11,10 +11,12 @@ from os import PathLike
 
 import numpy as np
 
-from rldp._checks import shown
+from rldp._checks import Label, shown
 from rldp.data.atomic import checked_path, replacing, require_other_file
-from rldp.data.labels import Alphabet, Faults
+from rldp.data.labels import Faults
 from rldp.data.readers import Columns, is_parquet, read_parts
+from rldp.data.rows import rows_of
+from rldp.data.wanted import reading_of_new_data
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
@@ -27,10 +29,21 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Step:
-    """How far the release of a file has come: rows so far, and the share of the input that is read."""
+    """How far the release of a file has come.
+
+    Attributes
+    ----------
+    rows : int
+        Released so far.
+    share : float
+        Of the input that is read.
+    skipped : int
+        Rows that were left out because an entry is missing.
+    """
 
     rows: int
     share: float
+    skipped: int = 0
 
 
 def release_file(
@@ -38,8 +51,11 @@ def release_file(
     data: str | PathLike[str],
     output: str | PathLike[str],
     *,
-    secret: str,
-    value: str,
+    secret: str | Sequence[str] | None = None,
+    value: str | None = None,
+    as_secret: str | Sequence[str] | None = None,
+    as_value: str | None = None,
+    unknown: Label | None = None,
     keep: Sequence[str] = (),
     allow_original: bool = False,
     name: str | None = None,
@@ -56,8 +72,12 @@ def release_file(
     protocol : Protocol
     data, output : path
         Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV; they may differ.
-    secret, value : str
-        Names of the two columns of ``data``.
+    secret, value : str, optional
+        Names of the columns of ``data``; needed only where the protocol does not name them.
+    as_secret, as_value : str, optional
+        Other names than the protocol's, of columns that hold the same.
+    unknown : label, optional
+        The value that stands for all values that the protocol does not know; by default they are refused.
     keep : sequence of str
         Columns to copy; from a CSV file as the text that stands there.
     allow_original : bool
@@ -84,37 +104,54 @@ def release_file(
     """
     started = time.perf_counter()
     source, target = checked_path(data, "data"), checked_path(output, "output")
-    columns = Columns(secret, value, tuple(_checked_names(secret, value, keep)))
+    reading = reading_of_new_data(
+        protocol.reading,
+        (protocol.secrets, protocol.values),
+        secret=secret,
+        value=value,
+        as_secret=as_secret,
+        as_value=as_value,
+    )
+    columns = Columns(reading, tuple(_checked_names(keep)))
     released = _released_name(columns, name, allow_original)
+    mapped = _code_of_unknown(protocol, unknown)
     require_other_file(target, source, "the data")
     words = randomness(seed)
-    alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
-    parts = read_parts(source, columns, *alphabets, text=is_parquet(target))
-    found = Faults()
+    parts = read_parts(source, columns, text=is_parquet(target))
+    found, skipped = Faults(), 0
     with replacing(target, name="output") as file:
         with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
             for part in parts:
-                found = found.and_in(part.secrets, part.values)
+                rows = rows_of(reading, part.columns, found, mapped)
+                found, skipped = rows.faults, skipped + rows.skipped
                 if not found.at_fault:
-                    pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
-                    writer.write(part.kept, protocol.sampler.draw(pairs, words))
+                    pairs = rows.secrets * np.int32(len(protocol.values)) + rows.values
+                    kept = part.kept if rows.used is None else [c.filter(rows.used) for c in part.kept]
+                    writer.write(kept, protocol.sampler.draw(pairs, words))
                 if callback is not None:
-                    callback(Step(found.rows, part.share))
+                    callback(Step(found.rows - skipped, part.share, skipped))
         found.refuse("released")
+    released_rows = found.rows - skipped
     _log.info(
-        "released %d rows of %s into %s, %.2g s", found.rows, data, output, time.perf_counter() - started
+        "released %d rows of %s into %s, %.2g s", released_rows, data, output, time.perf_counter() - started
     )
-    return found.rows
+    return released_rows
 
 
-def _checked_names(secret: str, value: str, keep: Sequence[str]) -> Sequence[str]:
+def _code_of_unknown(protocol: Protocol, label: Label | None) -> int | None:
+    if label is None:
+        return None
+    if label not in protocol.values:
+        raise InvalidArgument(f"unknown must be a value of the protocol, got {shown(label)}")
+    return protocol.values.index(label)
+
+
+def _checked_names(keep: Sequence[str]) -> Sequence[str]:
     if isinstance(keep, str) or not isinstance(keep, Sequence):
         raise InvalidArgumentType(f"keep must be a list of names of columns, got {shown(keep)}")
-    for argument, column in [("secret", secret), ("value", value), *(("keep", c) for c in keep)]:
+    for column in keep:
         if not isinstance(column, str):
-            raise InvalidArgumentType(f"{argument} must be the name of a column, got {shown(column)}")
-    if secret == value:
-        raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
+            raise InvalidArgumentType(f"keep must be the name of a column, got {shown(column)}")
     for column in keep:
         if keep.count(column) > 1:
             raise InvalidArgument(f"keep must name each column once, got {column!r} more than once")
@@ -124,13 +161,14 @@ def _checked_names(secret: str, value: str, keep: Sequence[str]) -> Sequence[str
 def _released_name(columns: Columns, name: str | None, allow_original: bool) -> str:
     if name is not None and (not isinstance(name, str) or not name):
         raise InvalidArgumentType(f"the name of the released column must be text, got {shown(name)}")
-    for role, column in (("secret", columns.secret), ("value", columns.value)):
+    *secret, value = columns.reading.names
+    for role, column in [*(("secret", column) for column in secret), ("value", value)]:
         if column in columns.keep and not allow_original:
             raise InvalidArgument(
                 f"keep must not name the {role} column {column!r}, which would be written as it is; "
                 "allow that with --allow-original (allow_original=True) if it is meant"
             )
-    released = columns.value if name is None else name
+    released = value if name is None else name
     if released in columns.keep:
         raise InvalidArgument(
             f"the released column must not be called {released!r} like a column that is kept; "

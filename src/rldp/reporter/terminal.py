@@ -24,6 +24,7 @@ from rldp.designer.designs import Design, Status
 from rldp.protocol import Protocol
 from rldp.reporter.drawing import heat_map
 from rldp.reporter.words import worth_sentences
+from rldp.sample import Sample
 
 if TYPE_CHECKING:
     from rldp.paper import Checked
@@ -116,7 +117,7 @@ def summary(designed: Design) -> Table:
     sample = guarantee.sample
     lines = {
         "problem": designed.problem,
-        "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
+        "sample": _counted(sample),
         "privacy": guarantee.promise,
         "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
         "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
@@ -141,6 +142,9 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
     )
     used = f"{outputs_used(protocol)} of {len(protocol.outputs)}"
     lines = {"table": f"{secrets} × {values} → {outputs}"}
+    if protocol.reading is not None:
+        *secret, value = (repr(column.name) for column in protocol.reading.columns)
+        lines["columns"] = printable(f"{value}, with the secret {' and '.join(secret)}")
     if claim is None:
         lines |= {"claims": "nothing", "outputs used": f"{used} are possible"}
     else:
@@ -167,6 +171,23 @@ def _bullets(sentences: Iterable[str]) -> Table:
     for sentence in sentences:
         table.add_row("•", Text(sentence))
     return table
+
+
+def _counted(sample: Sample) -> str:
+    """What was counted, in words."""
+    text = f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
+    if sample.reading is None:
+        return text
+    *secret, value = (repr(column.name) for column in sample.reading.columns)
+    text += f": {value}, with the secret {' and '.join(secret)}"
+    if len(secret) > 1:
+        never = int((sample.counts.sum(axis=1) == 0).sum())
+        text += f" jointly ({len(sample.secrets)} combinations, {never} of them never seen)"
+    if sample.reading.value.edges is not None:
+        text += "; in bins, with distances inside a bin as the sample shows them"
+    if sample.skipped:
+        text += f"; {sample.skipped} row{'s' * (sample.skipped != 1)} left out for missing entries"
+    return text
 
 
 def _way(status: Status) -> str:
