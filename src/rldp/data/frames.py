@@ -65,7 +65,9 @@ def counted_pairs(data: Any, wanted: Wanted) -> Counted:
     rows = rows_of(reading, columns)
     if rows.faults.first is not None:
         missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
-        rows.faults.refuse(hint=_ABOUT_MISSING.format(missing) if missing else "")
+        rows.faults.refuse(
+            hint=_ABOUT_MISSING.format(missing) if missing and not wanted.has_all_labels else ""
+        )
     if len(rows.values) == 0:
         raise DataError(f"{_source(data)} must hold a row without missing entries, got none")
     counts = count_pairs(rows.secrets, rows.values, (len(reading.secrets), len(value.labels)))
