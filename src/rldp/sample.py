@@ -69,6 +69,7 @@ class Sample:
         value: str,
         secrets: Iterable[Label] | None = None,
         values: Iterable[Label] | None = None,
+        show_labels: bool = False,
     ) -> Sample:
         """Count the pairs in a CSV or Parquet file, or in any data frame.
 
@@ -86,6 +87,9 @@ class Sample:
             number is not its text; but an entry of a CSV file, which has no type, is read as the
             type of the labels that are given. Where none are, the column has the type that fits all
             of it.
+        show_labels : bool
+            Whether a message about an entry that is no label may show it. It is somebody's, and
+            messages end in logs.
 
         Raises
         ------
@@ -101,6 +105,7 @@ class Sample:
             value=value,
             secrets=None if secrets is None else labels("secrets", secrets),
             values=None if values is None else labels("values", values),
+            show_labels=show_labels,
         )
         return cls(counts, secret_labels, value_labels)
 

@@ -452,7 +452,7 @@ def test_an_entry_is_read_as_the_type_of_the_labels(folder, labels, text, code):
 def test_an_entry_that_stands_for_no_label_is_refused(folder, labels, text):
     (folder / "data.csv").write_text(f"s,u\nx,{text}\n", encoding="utf-8")
     with pytest.raises(
-        rldp.DataError, match=r"^column 'u' of data.csv must hold known labels .* but row 1 has '"
+        rldp.DataError, match=r"^column 'u' of data.csv must hold known labels, but row 1 has another entry; "
     ):
         release_file(swap(["x"], labels), "data.csv", "out.csv", secret="s", value="u")
 
@@ -580,23 +580,31 @@ def test_outputs_of_several_types_do_not_fit_in_parquet(command, folder):
 
 
 UNKNOWN = "of data.csv must hold known labels"
+ADVICE = "; --show-labels (show_labels=True) shows it"
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("f,10\nf,11\nm,12\n", f"column 'age' {UNKNOWN} (10, 20, 30), but row 2 has '11'; 2 of 3"),
-        ("f,10\nx,10\ny,1\n", f"column 'sex' {UNKNOWN} ('f', 'm'), but row 2 has 'x'; 2 of 3"),
+        ("f,10\nf,11\nm,12\n", f"column 'age' {UNKNOWN}, but row 2 has another entry; 2 of 3"),
+        ("f,10\nx,10\ny,1\n", f"column 'sex' {UNKNOWN}, but row 2 has another entry; 2 of 3"),
         ("f,10\nf,\n,10\n", "column 'age' of data.csv must hold no nulls, but row 2 has no value; 2 of 3"),
         ("f,10\nNA,10\n", "column 'sex' of data.csv must hold no nulls, but row 2 has no value; 1 of 2"),
-        ('f,10\n"NA",10\n', f"column 'sex' {UNKNOWN} ('f', 'm'), but row 2 has 'NA'; 1 of 2"),
-        ("f,ten\n", f"column 'age' {UNKNOWN} (10, 20, 30), but row 1 has 'ten'; 1 of 1"),
+        ('f,10\n"NA",10\n', f"column 'sex' {UNKNOWN}, but row 2 has another entry; 1 of 2"),
+        ("f,ten\n", f"column 'age' {UNKNOWN}, but row 1 has another entry; 1 of 1"),
     ],
     ids=["unknown value", "unknown secret", "empty", "NA", "quoted NA", "text"],
 )
 def test_rows_that_cannot_be_released(command, folder, rows, message):
     (folder / "data.csv").write_text("sex,age\n" + rows)
-    refused(command(), f"{message} rows cannot be released", folder)
+    advice = ADVICE if "another entry" in message else ""
+    refused(command(), f"{message} rows cannot be released{advice}", folder)
+
+
+def test_an_entry_is_shown_to_those_who_ask(command, folder):
+    (folder / "data.csv").write_text("sex,age\nf,10\nf,11\n")
+    message = "must hold known labels (10, 20, 30), but row 2 has '11'; 1 of 2 rows cannot be released"
+    refused(command("--show-labels"), f"column 'age' of data.csv {message}", folder)
 
 
 def test_rows_are_counted_through_all_parts(folder, monkeypatch):
@@ -608,7 +616,7 @@ def test_rows_are_counted_through_all_parts(folder, monkeypatch):
     with pytest.raises(rldp.DataError) as caught:
         release_file(swap(), "data.csv", "out.csv", secret="sex", value="age", callback=steps.append)
     assert str(caught.value) == (
-        f"column 'age' {UNKNOWN} (10, 20, 30), but row 2346 has '5'; 3 of 5000 rows cannot be released"
+        f"column 'age' {UNKNOWN}, but row 2346 has another entry; 3 of 5000 rows cannot be released{ADVICE}"
     )
     assert len(steps) > 10
     assert not (folder / "out.csv").exists()
@@ -618,11 +626,11 @@ def test_rows_are_counted_through_all_parts(folder, monkeypatch):
     ("column", "message"),
     [
         (pa.array([10, None, 11]), "must hold no nulls, but row 2 has no value; 2 of 3"),
-        (pa.array([10, 11, None]), "must hold known labels (10, 20, 30), but row 2 has 11; 2 of 3"),
+        (pa.array([10, 11, None]), "must hold known labels, but row 2 has another entry; 2 of 3"),
         (pa.array([10.0, float("nan"), 20]), "must hold no nulls, but row 2 has no value; 1 of 3"),
         (
             pa.array(["10", "20", "30"]),
-            "must hold known labels (10, 20, 30), but row 1 has '10'; 3 of 3",
+            "must hold known labels, but row 1 has another entry; 3 of 3",
         ),
         (
             pa.array([0, 1, 2], pa.date32()),
@@ -635,7 +643,8 @@ def test_rows_of_parquet_that_cannot_be_released(command, folder, column, messag
     pq.write_table(pa.table({"sex": ["f"] * 3, "age": column}), "data.parquet")
     refused(
         command(data="data.parquet"),
-        f"column 'age' of data.parquet {message} rows cannot be released",
+        f"column 'age' of data.parquet {message} rows cannot be released"
+        + (ADVICE if "another entry" in message else ""),
         folder,
         files=("data.csv", "data.parquet", "protocol.json"),
     )

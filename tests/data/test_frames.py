@@ -245,18 +245,24 @@ def test_equal_numbers_are_the_same_label(csv):
 def test_labels_that_are_not_listed_are_named_and_counted(csv, secrets, such):
     path = csv("s,u\na,1\nb,2\nb,2\nc,2\n")
     with pytest.raises(rldp.DataError) as caught:
-        count(path, secrets=secrets)
+        count(path, secrets=secrets, show_labels=True)
     assert str(caught.value) == f"column 's' of {path} must hold known labels {such}"
+    with pytest.raises(rldp.DataError) as caught:
+        count(path, secrets=secrets)
+    hidden = re.sub(r"^\(.*\), but row 2 has 'b'", "but row 2 has another entry", such)
+    assert str(caught.value) == (
+        f"column 's' of {path} must hold known labels, {hidden}; --show-labels (show_labels=True) shows it"
+    )
 
 
 @FRAMES
 def test_a_number_in_a_frame_is_not_the_text_of_it(frame):
     with pytest.raises(
-        rldp.DataError, match=r"^column 'u' of data must hold known labels \('1'\), but row 1 has 1;"
+        rldp.DataError, match=r"^column 'u' of data must hold known labels, but row 1 has another entry;"
     ):
         count(frame({"s": ["a"], "u": [1]}), values=["1"])
     with pytest.raises(
-        rldp.DataError, match=r"^column 'u' of data must hold known labels \(1\), but row 1 has '1';"
+        rldp.DataError, match=r"^column 'u' of data must hold known labels, but row 1 has another entry;"
     ):
         count(frame({"s": ["a"], "u": ["1"]}), values=[1])
 
@@ -432,7 +438,8 @@ def test_a_column_of_other_things_is_refused_without_showing_them(frame, item):
 @FRAMES
 def test_infinity_is_no_label(frame):
     with pytest.raises(
-        rldp.DataError, match=r"^column 'u' of data must hold finite labels, but row 1 has inf; 1 of"
+        rldp.DataError,
+        match=r"^column 'u' of data must hold finite labels, but row 1 has another entry",
     ):
         count(frame({"s": ["a"], "u": [float("inf")]}))
 

@@ -103,7 +103,7 @@ def test_what_cannot_be_released_cannot_be_counted_for_the_same_reason(tmp_path,
     with pytest.raises(rldp.DataError) as caught:
         rldp.Sample.from_data(path, secret="s", value="u", secrets=["a"], values=[1, 2])
     sentences.append(str(caught.value))
-    assert sentences[0].removesuffix("released") == sentences[1].removesuffix("counted")
+    assert sentences[0].replace("cannot be released", "cannot be counted") == sentences[1]
 
 
 def test_labels_that_a_file_cannot_tell_apart_are_refused_by_all(tmp_path):
@@ -134,7 +134,7 @@ def test_long_files_are_read_alike(tmp_path, monkeypatch):
     codes = [{"1": 0, "1.0": 0, "2": 1, "02": 1, "x": 2, "y": -1}[text] for text in texts]
     assert by_parts(path, labels) == as_a_whole(path, labels) == codes
     _, u = read_encoded(path, {"s": None, "u": Alphabet(labels)})
-    assert faults(u).first == (
+    assert faults(u, show_labels=True).first == (
         f"column 'u' of {path} must hold known labels (1, 2, 'x'), but row 400002 has 'y'"
     )
 

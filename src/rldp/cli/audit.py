@@ -13,6 +13,7 @@ import typer
 import rldp
 from rldp.cli.app import app, progress, say, show_json
 from rldp.cli.design import DistortionName
+from rldp.cli.files import ShowLabels
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -28,6 +29,7 @@ def audit(
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    show_labels: ShowLabels = False,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +38,12 @@ def audit(
 
     loaded = rldp.load(protocol)
     sample = rldp.Sample.from_data(
-        data, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
+        data,
+        secret=secret,
+        value=value,
+        secrets=loaded.secrets,
+        values=loaded.values,
+        show_labels=show_labels,
     )
     with progress("Auditing"):
         found = rldp.audit(

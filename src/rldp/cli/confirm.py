@@ -11,6 +11,7 @@ import typer
 
 import rldp
 from rldp.cli.app import app, progress
+from rldp.cli.files import ShowLabels
 from rldp.errors import InvalidArgument
 
 _NOT_CONFIRMED = 3
@@ -26,6 +27,7 @@ def confirm(
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
     ] = None,
+    show_labels: ShowLabels = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Confirm on fresh data that a protocol is private, for every distribution and number of rows.
@@ -40,7 +42,12 @@ def confirm(
             f"--epsilon must be given, as {protocol} claims no ε; inf asks for a bound alone"
         )
     sample = rldp.Sample.from_data(
-        fresh, secret=secret, value=value, secrets=loaded.secrets, values=loaded.values
+        fresh,
+        secret=secret,
+        value=value,
+        secrets=loaded.secrets,
+        values=loaded.values,
+        show_labels=show_labels,
     )
     with progress("Confirming"):
         found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon)

@@ -9,6 +9,7 @@ import typer
 
 from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted
 from rldp.cli.app import app, require_writable, say
+from rldp.cli.files import ShowLabels
 
 
 @app.command()
@@ -50,6 +51,7 @@ def release(
             "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
         ),
     ] = None,
+    show_labels: ShowLabels = False,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
@@ -80,6 +82,7 @@ def release(
             keep=keep or (),
             allow_original=allow_original,
             name=name,
+            show_labels=show_labels,
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rldp._checks import Label, shown
 from rldp.data.columns import encode, is_column
-from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, count_pairs, faults
 from rldp.data.readers import column_name, read_encoded, read_table, require_columns
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
@@ -26,6 +26,7 @@ def pair_counts(
     value: str,
     secrets: Sequence[Label] | None,
     values: Sequence[Label] | None,
+    show_labels: bool = False,
 ) -> tuple[NDArray[np.int64], tuple[Label, ...], tuple[Label, ...]]:
     """How often each pair of labels stands in two columns of ``data``.
 
@@ -43,7 +44,7 @@ def pair_counts(
     s, u = _encoded(data, dict(zip((secret, value), alphabets, strict=True)))
     if len(s) == 0:
         raise DataError(f"{_source(data)} must hold at least one row, got none")
-    faults(s, u).refuse()
+    faults(s, u, show_labels=show_labels).refuse(advice=HOW_TO_SHOW)
     return count_pairs(s, u), s.labels, u.labels
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -24,6 +24,7 @@ from rldp.data.lookup import NOT_A_LABEL, Codes, Finder, among_neighbours, among
 from rldp.errors import DataError
 
 __all__ = [
+    "HOW_TO_SHOW",
     "MOST_LABELS",
     "NOT_A_LABEL",
     "Alphabet",
@@ -35,6 +36,7 @@ __all__ = [
     "is_label",
 ]
 
+HOW_TO_SHOW = "--show-labels (show_labels=True) shows it"
 MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may be more
 _BLOCK = 2**15
 _LARGEST_TABLE = 2**16
@@ -252,27 +254,36 @@ class Faults:
         How many of them have an entry that is no label.
     first : str or None
         What is wrong with the first of these.
+    show_labels : bool
+        Whether that may show the entry, which is somebody's, and some of the labels.
     """
 
     rows: int = 0
     at_fault: int = 0
     first: str | None = None
+    show_labels: bool = field(default=False, compare=False)
 
     def and_in(self, *columns: Encoded) -> Faults:
         """These, and those of the rows that follow."""
         found = _at_fault(columns)
-        first = _first(columns, self.rows) if found and self.first is None else self.first
-        return Faults(self.rows + len(columns[0]), self.at_fault + found, first)
+        first = self.first
+        if found and first is None:
+            first = _first(columns, self.rows, self.show_labels)
+        return Faults(self.rows + len(columns[0]), self.at_fault + found, first, self.show_labels)
 
-    def refuse(self, purpose: str = "counted") -> None:
-        """Raise the one sentence about them, if there are any; ``purpose``: what rows cannot be then."""
+    def refuse(self, purpose: str = "counted", *, advice: str = "") -> None:
+        """Raise the one sentence about them, if there are any.
+
+        ``purpose``: what rows cannot be then; ``advice``: how an entry is shown that this hides.
+        """
         if self.first is not None:
-            raise DataError(f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}")
+            more = f"; {advice}" if advice and self.first.endswith(_HIDDEN) else ""
+            raise DataError(f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}{more}")
 
 
-def faults(*columns: Encoded) -> Faults:
+def faults(*columns: Encoded, show_labels: bool = False) -> Faults:
     """The rows in which an entry of the columns, all of one length, is no label."""
-    return Faults().and_in(*columns)
+    return Faults(show_labels=show_labels).and_in(*columns)
 
 
 def _at_fault(columns: Sequence[Encoded]) -> int:
@@ -281,26 +292,31 @@ def _at_fault(columns: Sequence[Encoded]) -> int:
     return int(np.count_nonzero(np.logical_or.reduce([column.codes < 0 for column in columns])))
 
 
-def _first(columns: Sequence[Encoded], before: int) -> str:
+def _first(columns: Sequence[Encoded], before: int, show_labels: bool) -> str:
     """About the first row at fault; ``before``: how many rows came earlier."""
     firsts = [int(np.argmax(column.codes < 0)) for column in columns]
     row, which = min((row, i) for i, row in enumerate(firsts) if columns[i].codes[row] < 0)
-    column = columns[which]
-    return _reason(column.name, column.entry(row), column.alphabet, before + row + 1)
-
-
-def _reason(name: str, entry: object, alphabet: Alphabet, row: int) -> str:
+    column, number = columns[which], before + row + 1
+    entry = column.entry(row)
     if _is_missing(entry):
-        return f"{name} must hold no nulls, but row {row} has no value"
+        return f"{column.name} must hold no nulls, but row {number} has no value"
     plain = entry.item() if isinstance(entry, np.generic) and is_label(type(entry)) else entry
-    needed = needed_of_label(plain)
+    needed = needed_of_label(plain) or "known labels"
     if not is_label(type(plain)):
-        return f"{name} must hold {needed}, but row {row} has an entry of type {type(plain).__name__}"
-    if needed is not None:
-        return f"{name} must hold {needed}, but row {row} has {shown(plain)}"
-    some = ", ".join(shown(label, 24) for label in alphabet.labels[:3])
-    more = ", …" if len(alphabet.labels) > 3 else ""
-    return f"{name} must hold known labels ({some}{more}), but row {row} has {shown(plain)}"
+        return (
+            f"{column.name} must hold {needed}, but row {number} has an entry of type {type(plain).__name__}"
+        )
+    if not show_labels:  # it is somebody's, and messages end in logs
+        return f"{column.name} must hold {needed}, but row {number} {_HIDDEN}"
+    known = f" ({_some(column.labels)})" if needed == "known labels" else ""
+    return f"{column.name} must hold {needed}{known}, but row {number} has {shown(plain)}"
+
+
+_HIDDEN = "has another entry"
+
+
+def _some(labels: Sequence[Label]) -> str:
+    return ", ".join(shown(label, 24) for label in labels[:3]) + (", …" if len(labels) > 3 else "")
 
 
 def _is_missing(entry: object) -> bool:

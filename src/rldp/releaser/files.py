@@ -11,7 +11,7 @@ import numpy as np
 
 from rldp._checks import shown
 from rldp.data.atomic import checked_path, replacing, require_other_file
-from rldp.data.labels import Alphabet, Faults
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults
 from rldp.data.readers import Columns, is_parquet, read_parts
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
@@ -39,6 +39,7 @@ def release_file(
     keep: Sequence[str] = (),
     allow_original: bool = False,
     name: str | None = None,
+    show_labels: bool = False,
     seed: int | None = None,
     callback: Callable[[Step], None] | None = None,
 ) -> int:
@@ -60,6 +61,8 @@ def release_file(
         Whether ``keep`` may name the secret or the value column, which are then written as they are.
     name : str, optional
         Name of the released column; that of the value column by default.
+    show_labels : bool
+        Whether a message about an entry that is no label may show it.
     seed : int, optional
         **For tests only**, see :meth:`rldp.Protocol.release`.
     callback : callable, optional
@@ -85,7 +88,7 @@ def release_file(
     words = randomness(seed)
     alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
     parts = read_parts(source, columns, *alphabets, text=is_parquet(target))
-    found = Faults()
+    found = Faults(show_labels=show_labels)
     with replacing(target, name="output") as file:
         with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
             for part in parts:
@@ -95,7 +98,7 @@ def release_file(
                     writer.write(part.kept, protocol.sampler.draw(pairs, words))
                 if callback is not None:
                     callback(Step(found.rows, part.share))
-        found.refuse("released")
+        found.refuse("released", advice=HOW_TO_SHOW)
     return found.rows
 
 
