@@ -69,6 +69,8 @@ class Sample:
         value: str,
         secrets: Iterable[Label] | None = None,
         values: Iterable[Label] | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
         show_labels: bool = False,
     ) -> Sample:
         """Count the pairs in a CSV or Parquet file, or in any data frame.
@@ -78,8 +80,10 @@ class Sample:
         Parameters
         ----------
         data : path, or data frame (pandas, Polars, PyArrow, …)
+            A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema,
+            "-" for a CSV table on standard input.
         secret, value : str
-            Names of the two columns.
+            Names of the two columns; or their places, ``"#2"`` for the second, if no column is called so.
         secrets, values : sequence, optional
             The alphabets, in the order wanted; by default what the data shows, sorted: at most
             1000 labels. A label that is given but not in the data gets count 0; one in the data but
@@ -87,6 +91,11 @@ class Sample:
             number is not its text; but an entry of a CSV file, which has no type, is read as the
             type of the labels that are given. Where none are, the column has the type that fits all
             of it.
+        delimiter : str, optional
+            The mark between the columns of a CSV file, ``"tab"`` too. By default that of comma, semicolon,
+            tab and bar under which the two columns are there.
+        encoding : str, optional
+            Of a CSV file, such as ``"latin-1"``; UTF-8 by default.
         show_labels : bool
             Whether a message about an entry that is no label may show it. It is somebody's, and
             messages end in logs.
@@ -97,6 +106,7 @@ class Sample:
             If the file or a column is missing or empty, or holds nulls or unknown labels, with the
             first such row (counted from 1) and how many there are.
         """
+        from rldp.data.dialects import Dialect
         from rldp.data.frames import pair_counts
 
         counts, secret_labels, value_labels = pair_counts(
@@ -105,6 +115,7 @@ class Sample:
             value=value,
             secrets=None if secrets is None else labels("secrets", secrets),
             values=None if values is None else labels("values", values),
+            dialect=Dialect(delimiter, encoding),
             show_labels=show_labels,
         )
         return cls(counts, secret_labels, value_labels)

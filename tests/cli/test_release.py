@@ -663,7 +663,7 @@ def test_a_mistake_leaves_an_older_file_alone(command, folder):
         ({"secret": "Sex"}, "data.csv has no column 'Sex'; it has 'id', 'sex', 'age', 'note'"),
         ({"value": "sex"}, "secret and value must be two columns, got 'sex' for both"),
         ({"data": "none.csv"}, "data must be a file that exists, got 'none.csv'"),
-        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.'"),
+        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.' without any Parquet files"),
         ({"output": "data.csv"}, "output must be another file than the data, got 'data.csv'"),
         ({"output": "./protocol.json"}, "output must be another file than the protocol, got 'protocol.json'"),
         ({"output": "none/out.csv"}, "--output must lie in a folder that exists, got 'none/out.csv'"),
@@ -686,10 +686,13 @@ def test_a_pipe_is_not_replaced(command, folder):
     )
 
 
+PLACES = "choose one by its place, '#3' or '#4'"
+
+
 def test_missing_and_repeated_columns_to_keep(command, folder):
     refused(command("--keep", "x"), "data.csv has no column 'x'; it has 'id', 'sex', 'age', 'note'", folder)
     (folder / "data.csv").write_text("sex,age,x,x\nf,10,1,2\n")
-    refused(command("--keep", "x"), "data.csv must have one column 'x', got several", folder)
+    refused(command("--keep", "x"), f"data.csv must have one column 'x', got several; {PLACES}", folder)
     refused(command("--as", ""), "the name of the released column must be text, got ''", folder)
 
 

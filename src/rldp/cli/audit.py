@@ -13,7 +13,7 @@ import typer
 import rldp
 from rldp.cli.app import app, progress, say, show_json
 from rldp.cli.design import DistortionName
-from rldp.cli.files import ShowLabels
+from rldp.cli.files import Delimiter, Encoding, ShowLabels
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -29,6 +29,8 @@ def audit(
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     show_labels: ShowLabels = False,
     strict: Strict = False,
     as_json: Json = False,
@@ -43,6 +45,8 @@ def audit(
         value=value,
         secrets=loaded.secrets,
         values=loaded.values,
+        delimiter=delimiter,
+        encoding=encoding,
         show_labels=show_labels,
     )
     with progress("Auditing"):
@@ -85,15 +89,18 @@ def audit_release(
     alpha: Annotated[
         float, typer.Option(help="The lower bound is wrong with at most this probability.")
     ] = 0.01,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Check released rows from outside: a lower bound on their ε, and whether randomness repeats."""
+    from rldp.data.dialects import Dialect
     from rldp.data.frames import columns
     from rldp.reporter import terminal
 
     names = (secret, released) if value is None else (secret, released, value)
-    secrets, outputs, *values = columns(data, names)
+    secrets, outputs, *values = columns(data, names, dialect=Dialect(delimiter, encoding))
     with progress("Auditing"):
         found = rldp.audit_release(
             secrets, outputs, values=values[0] if values else None, epsilon=epsilon, alpha=alpha

@@ -11,7 +11,7 @@ import typer
 
 import rldp
 from rldp.cli.app import app, progress
-from rldp.cli.files import ShowLabels
+from rldp.cli.files import Delimiter, Encoding, ShowLabels
 from rldp.errors import InvalidArgument
 
 _NOT_CONFIRMED = 3
@@ -27,6 +27,8 @@ def confirm(
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
     ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     show_labels: ShowLabels = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
@@ -47,6 +49,8 @@ def confirm(
         value=value,
         secrets=loaded.secrets,
         values=loaded.values,
+        delimiter=delimiter,
+        encoding=encoding,
         show_labels=show_labels,
     )
     with progress("Confirming"):

@@ -12,7 +12,7 @@ import typer
 import rldp
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.cli.app import ALPHA_HELP, app, progress, require_writable, say
-from rldp.cli.files import ShowLabels
+from rldp.cli.files import Delimiter, Encoding, ShowLabels
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
@@ -80,6 +80,8 @@ def design(
         DistortionName, typer.Option(help="How far an output is from the value.")
     ] = DistortionName.squared,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     show_labels: ShowLabels = False,
     windows: Annotated[
         bool,
@@ -103,7 +105,9 @@ def design(
 
     require_writable(output)
     require_other_file(output, data, "the data")
-    sample = rldp.Sample.from_data(data, secret=secret, value=value, show_labels=show_labels)
+    sample = rldp.Sample.from_data(
+        data, secret=secret, value=value, delimiter=delimiter, encoding=encoding, show_labels=show_labels
+    )
     if sample.counts.size * len(sample.values) > _LARGE:
         secrets, values = sample.counts.shape
         say(f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, takes less")

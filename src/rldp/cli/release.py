@@ -9,7 +9,7 @@ import typer
 
 from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted
 from rldp.cli.app import app, require_writable, say
-from rldp.cli.files import ShowLabels
+from rldp.cli.files import Delimiter, Encoding, ShowLabels
 
 
 @app.command()
@@ -51,6 +51,8 @@ def release(
             "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
         ),
     ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     show_labels: ShowLabels = False,
     seed: Annotated[
         int | None,
@@ -82,6 +84,8 @@ def release(
             keep=keep or (),
             allow_original=allow_original,
             name=name,
+            delimiter=delimiter,
+            encoding=encoding,
             show_labels=show_labels,
             seed=seed,
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),

@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from rldp._checks import Label, shown
 from rldp.data.columns import encode, is_column
+from rldp.data.dialects import Dialect
+from rldp.data.headers import column_name, require_columns, require_distinct
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, count_pairs, faults
-from rldp.data.readers import column_name, read_encoded, read_table, require_columns
+from rldp.data.readers import read_encoded, read_table
+from rldp.data.sources import opened
+from rldp.data.standard import STANDARD
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
 __all__ = ["columns", "pair_counts"]
@@ -26,6 +30,7 @@ def pair_counts(
     value: str,
     secrets: Sequence[Label] | None,
     values: Sequence[Label] | None,
+    dialect: Dialect | None = None,
     show_labels: bool = False,
 ) -> tuple[NDArray[np.int64], tuple[Label, ...], tuple[Label, ...]]:
     """How often each pair of labels stands in two columns of ``data``.
@@ -41,25 +46,27 @@ def pair_counts(
     if secret == value:
         raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
     alphabets = (None if given is None else Alphabet(given) for given in (secrets, values))
-    s, u = _encoded(data, dict(zip((secret, value), alphabets, strict=True)))
+    s, u = _encoded(data, dict(zip((secret, value), alphabets, strict=True)), dialect)
     if len(s) == 0:
         raise DataError(f"{_source(data)} must hold at least one row, got none")
     faults(s, u, show_labels=show_labels).refuse(advice=HOW_TO_SHOW)
     return count_pairs(s, u), s.labels, u.labels
 
 
-def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
+def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
     """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
     if len(set(names)) < len(names):
         raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
     if isinstance(data, str | os.PathLike):
-        return list(read_table(Path(data), names).columns)
+        with opened(data, dialect) as source:
+            return list(read_table(source, names).columns)
     return _columns_of_frame(data, names)
 
 
-def _encoded(data: Any, alphabets: Mapping[str, Alphabet | None]) -> list[Encoded]:
+def _encoded(data: Any, alphabets: Mapping[str, Alphabet | None], dialect: Dialect | None) -> list[Encoded]:
     if isinstance(data, str | os.PathLike):
-        return read_encoded(Path(data), alphabets)
+        with opened(data, dialect) as source:
+            return read_encoded(source, alphabets)
     found = _columns_of_frame(data, tuple(alphabets))
     return [
         encode(column_name(name, _source(data)), column, alphabet)
@@ -69,7 +76,9 @@ def _encoded(data: Any, alphabets: Mapping[str, Alphabet | None]) -> list[Encode
 
 def _source(data: Any) -> str:
     """What messages call the data."""
-    return str(Path(data)) if isinstance(data, str | os.PathLike) else "data"
+    if not isinstance(data, str | os.PathLike):
+        return "data"
+    return "standard input" if os.fspath(data) == STANDARD else str(Path(data))
 
 
 def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
@@ -84,7 +93,8 @@ def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise DataError(f"data must have columns of distinct names, but: {reason}") from error
-    require_columns(frame.columns, names, "data")
-    series = [frame[name] for name in names]
+    places = require_columns(frame.columns, names, "data")
+    require_distinct(places)
+    series = [frame[frame.columns[place]] for place in places.values()]
     # A column of a library that we do not know comes over Arrow.
     return [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]

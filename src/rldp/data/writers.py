@@ -9,7 +9,8 @@ from typing import Any, BinaryIO, Protocol
 from rldp._checks import Label
 from rldp.data.decoding import arrow_labels
 from rldp.data.labels import Codes
-from rldp.data.readers import NULLS, is_parquet
+from rldp.data.readers import NULLS
+from rldp.data.sources import is_parquet
 from rldp.errors import DataError
 
 __all__ = ["Writer", "writer_for"]

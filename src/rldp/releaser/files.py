@@ -10,9 +10,12 @@ from os import PathLike
 import numpy as np
 
 from rldp._checks import shown
-from rldp.data.atomic import checked_path, replacing, require_other_file
+from rldp.data.atomic import checked_path, replacing
+from rldp.data.dialects import Dialect
+from rldp.data.headers import Located
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults
-from rldp.data.readers import Columns, is_parquet, read_parts
+from rldp.data.readers import Columns, located, read_parts
+from rldp.data.sources import is_parquet, opened, require_apart
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
@@ -39,6 +42,8 @@ def release_file(
     keep: Sequence[str] = (),
     allow_original: bool = False,
     name: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
     show_labels: bool = False,
     seed: int | None = None,
     callback: Callable[[Step], None] | None = None,
@@ -52,15 +57,20 @@ def release_file(
     ----------
     protocol : Protocol
     data, output : path
-        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV; they may differ.
+        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV; they may differ. As data, a
+        folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema, and "-"
+        for a CSV table on standard input.
     secret, value : str
-        Names of the two columns of ``data``.
+        Names of the two columns of ``data``; or their places, ``"#2"`` for the second, if no column is
+        called so.
     keep : sequence of str
-        Columns to copy; from a CSV file as the text that stands there.
+        Columns to copy, by name or place; from a CSV file as the text that stands there.
     allow_original : bool
         Whether ``keep`` may name the secret or the value column, which are then written as they are.
     name : str, optional
         Name of the released column; that of the value column by default.
+    delimiter, encoding : str, optional
+        Of ``data`` if it is CSV, see :meth:`rldp.Sample.from_data`.
     show_labels : bool
         Whether a message about an entry that is no label may show it.
     seed : int, optional
@@ -81,24 +91,27 @@ def release_file(
     InvalidArgument, InvalidArgumentType
         If the columns asked for cannot be written together.
     """
-    source, target = checked_path(data, "data"), checked_path(output, "output")
+    target = checked_path(output, "output")
     columns = Columns(secret, value, tuple(_checked_names(secret, value, keep)))
-    released = _released_name(columns, name, allow_original)
-    require_other_file(target, source, "the data")
+    _require_leave(columns, name, allow_original)
     words = randomness(seed)
-    alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
-    parts = read_parts(source, columns, *alphabets, text=is_parquet(target))
-    found = Faults(show_labels=show_labels)
-    with replacing(target, name="output") as file:
-        with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
-            for part in parts:
-                found = found.and_in(part.secrets, part.values)
-                if not found.at_fault:
-                    pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
-                    writer.write(part.kept, protocol.sampler.draw(pairs, words))
-                if callback is not None:
-                    callback(Step(found.rows, part.share))
-        found.refuse("released", advice=HOW_TO_SHOW)
+    with opened(checked_path(data, "data"), Dialect(delimiter, encoding)) as source:
+        require_apart(target, source)
+        table = located(source, columns.names)
+        released = _released_name(table, columns, name)
+        alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
+        parts = read_parts(table, columns, *alphabets, text=is_parquet(target))
+        found = Faults(show_labels=show_labels)
+        with replacing(target, name="output") as file:
+            with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
+                for part in parts:
+                    found = found.and_in(part.secrets, part.values)
+                    if not found.at_fault:
+                        pairs = part.secrets.codes * np.int32(len(protocol.values)) + part.values.codes
+                        writer.write(part.kept, protocol.sampler.draw(pairs, words))
+                    if callback is not None:
+                        callback(Step(found.rows, part.share))
+            found.refuse("released", advice=HOW_TO_SHOW)
     return found.rows
 
 
@@ -116,7 +129,8 @@ def _checked_names(secret: str, value: str, keep: Sequence[str]) -> Sequence[str
     return keep
 
 
-def _released_name(columns: Columns, name: str | None, allow_original: bool) -> str:
+def _require_leave(columns: Columns, name: str | None, allow_original: bool) -> None:
+    """Refuse to write the secret or the value as it is, unless that is meant."""
     if name is not None and (not isinstance(name, str) or not name):
         raise InvalidArgumentType(f"the name of the released column must be text, got {shown(name)}")
     for role, column in (("secret", columns.secret), ("value", columns.value)):
@@ -125,8 +139,16 @@ def _released_name(columns: Columns, name: str | None, allow_original: bool) -> 
                 f"keep must not name the {role} column {column!r}, which would be written as it is; "
                 "allow that with --allow-original (allow_original=True) if it is meant"
             )
-    released = columns.value if name is None else name
-    if released in columns.keep:
+
+
+def _released_name(table: Located, columns: Columns, name: str | None) -> str:
+    """What the released column is called, unlike all that are kept."""
+    released = table.name(columns.value) if name is None else name
+    kept = [table.name(column) for column in columns.keep]
+    for column in kept:
+        if kept.count(column) > 1:
+            raise InvalidArgument(f"keep must name columns of different names, got two called {column!r}")
+    if released in kept:
         raise InvalidArgument(
             f"the released column must not be called {released!r} like a column that is kept; "
             "name it otherwise with --as (name=)"
