@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import hashlib
+import io
 import os
 import pty
 import signal
@@ -677,13 +678,65 @@ def test_what_cannot_be_asked_for(command, folder, options, message):
 
 
 def test_a_pipe_is_not_replaced(command, folder):
-    os.mkfifo("pipe")
+    os.mkfifo("pipe.csv")
     refused(
-        command(output="pipe"),
-        "output must be writable, but 'pipe' is not: it is a device or pipe",
+        command(output="pipe.csv"),
+        "output must be writable, but 'pipe.csv' is not: it is a device or pipe",
         folder,
-        files=("data.csv", "pipe", "protocol.json"),
+        files=("data.csv", "pipe.csv", "protocol.json"),
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["out", "out.xlsx", "out.json", "out.tsv", "out.gz", "out.parquet.gz", ".csv"]
+)
+def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
+    endings = ".csv, .csv.gz, .csv.zst, .parquet or .pq"
+    message = f"output must end in {endings}, or be - for standard output, got {name!r}"
+    refused(command(output=name), message, folder)
+    with pytest.raises(rldp.InvalidArgument) as caught:
+        release_file(swap(), "data.csv", name, secret="sex", value="age")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("name", "codec"), [("out.csv.gz", "gzip"), ("OUT.CSV.ZST", "zstd")])
+def test_a_compressed_file_is_written_by_its_name(command, folder, name, codec):
+    assert command("--keep", "id", output=name)[0] == 0
+    with pa.CompressedInputStream(pa.OSFile(name), codec) as stream:
+        assert stream.read() == b"id,age\n007,10\n1e5,20\n3,10\n"
+    if codec == "gzip":
+        assert gzip.decompress(Path(name).read_bytes()).startswith(b"id,age\n")
+    (folder / "data.csv").write_text("sex,age\nf,11\n")
+    before = Path(name).read_bytes()
+    assert command(output=name)[0] == 1
+    assert Path(name).read_bytes() == before
+
+
+def test_rows_go_from_standard_input_to_standard_output_and_nothing_else_does(command, folder, monkeypatch):
+    (folder / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "scratch"))
+    for content, done in (
+        (DATA, (0, "age\n10\n20\n10\n", "rldp: 3 rows released (nothing proved)\n")),
+        (f"{DATA}4,m,11,w\n", (1, "", f"rldp: column 'age' of standard input {TENTH}{ADVICE}\n")),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+        assert command(data="-", output="-") == done
+        assert list((folder / "scratch").iterdir()) == []
+
+
+TENTH = "must hold known labels, but row 4 has another entry; 1 of 4 rows cannot be released"
+
+
+def test_a_reader_that_leaves_is_no_mistake(proved, folder):
+    """As in ``rldp release … -o - | head``."""
+    (folder / "data.csv").write_text("sex,age\n" + "f,10\n" * 100_000)
+    options = ["--secret", "sex", "--value", "age", "-o", "-"]
+    command = [sys.executable, "-m", "rldp", "release", "protocol.json", "data.csv", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as running:
+        assert running.stdout.readline() == b"age\n"
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(60) == 1
 
 
 PLACES = "choose one by its place, '#3' or '#4'"

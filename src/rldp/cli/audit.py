@@ -22,7 +22,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 @app.command()
 def audit(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data.")],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data; - is standard input.")],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     value: Annotated[str, typer.Option(help="Column to publish.")],
     distortion: Annotated[
@@ -81,7 +81,10 @@ def audit(
 
 @app.command("audit-release")
 def audit_release(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with secrets and released outputs.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="CSV or Parquet file with secrets and released outputs; - is standard input."),
+    ],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     released: Annotated[str, typer.Option(help="Column that was released.")],
     value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,

@@ -20,7 +20,10 @@ _NOT_CONFIRMED = 3
 @app.command()
 def confirm(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
-    fresh: Annotated[Path, typer.Argument(help="CSV or Parquet file with rows that no design has seen.")],
+    fresh: Annotated[
+        Path,
+        typer.Argument(help="CSV or Parquet file with rows that no design has seen; - is standard input."),
+    ],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     value: Annotated[str, typer.Option(help="Column to publish.")],
     alpha: Annotated[float, typer.Option(help="How often such a confirmation may be wrong.")] = 0.05,

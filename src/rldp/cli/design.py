@@ -63,7 +63,9 @@ class DistortionName(StrEnum):
 
 @app.command()
 def design(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the public sample.")],
+    data: Annotated[
+        Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
+    ],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     value: Annotated[str, typer.Option(help="Column to publish.")],
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],

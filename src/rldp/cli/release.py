@@ -15,11 +15,18 @@ from rldp.cli.files import Delimiter, Encoding, ShowLabels
 @app.command()
 def release(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows to release.")],
+    data: Annotated[
+        Path, typer.Argument(help="CSV or Parquet file with the rows to release; - is standard input.")
+    ],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     value: Annotated[str, typer.Option(help="Column to publish.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write: Parquet if it ends in .parquet, else CSV.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .csv, .csv.gz, .csv.zst, .parquet or .pq; - is standard output.",
+        ),
     ],
     keep: Annotated[
         list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
@@ -65,12 +72,16 @@ def release(
     --epsilon-at-most says). Its ε covers the released column alone, not what --keep copies beside it.
     """
     from rldp.data.atomic import require_other_file
+    from rldp.data.standard import STANDARD
+    from rldp.data.writers import writer_for
     from rldp.releaser.files import release_file
     from rldp.reporter import terminal
 
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
-    require_writable(output)
-    require_other_file(output, protocol, "the protocol")
+    if str(output) != STANDARD:
+        require_writable(output)
+        require_other_file(output, protocol, "the protocol")
+    writer_for(output)  # refuses other endings, before the work
     loaded, verdict = admitted(protocol, conditions)
     if seed is not None:
         say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
@@ -91,4 +102,7 @@ def release(
             callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
         )
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
-    terminal.say(f"{counted}, written to {output}")
+    if str(output) == STANDARD:
+        say(counted)  # standard output holds the rows, and nothing else
+    else:
+        terminal.say(f"{counted}, written to {output}")

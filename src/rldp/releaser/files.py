@@ -16,6 +16,7 @@ from rldp.data.headers import Located
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults
 from rldp.data.readers import Columns, located, read_parts
 from rldp.data.sources import is_parquet, opened, require_apart
+from rldp.data.standard import STANDARD, printing
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
@@ -56,10 +57,12 @@ def release_file(
     Parameters
     ----------
     protocol : Protocol
-    data, output : path
-        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV; they may differ. As data, a
-        folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema, and "-"
-        for a CSV table on standard input.
+    data : path
+        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV. A folder or a pattern such as
+        ``rows/*.parquet`` stands for Parquet files of one schema, "-" for a CSV table on standard input.
+    output : path
+        Its name says what is written: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet`` or ``.pq``; "-" is
+        CSV on standard output, which nothing reaches before all rows are released.
     secret, value : str
         Names of the two columns of ``data``; or their places, ``"#2"`` for the second, if no column is
         called so.
@@ -94,6 +97,7 @@ def release_file(
     target = checked_path(output, "output")
     columns = Columns(secret, value, tuple(_checked_names(secret, value, keep)))
     _require_leave(columns, name, allow_original)
+    make_writer = writer_for(target)
     words = randomness(seed)
     with opened(checked_path(data, "data"), Dialect(delimiter, encoding)) as source:
         require_apart(target, source)
@@ -102,8 +106,8 @@ def release_file(
         alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
         parts = read_parts(table, columns, *alphabets, text=is_parquet(target))
         found = Faults(show_labels=show_labels)
-        with replacing(target, name="output") as file:
-            with closing(writer_for(target)(file, parts.kept, released, protocol.outputs)) as writer:
+        with printing() if str(target) == STANDARD else replacing(target, name="output") as file:
+            with closing(make_writer(file, parts.kept, released, protocol.outputs)) as writer:
                 for part in parts:
                     found = found.and_in(part.secrets, part.values)
                     if not found.at_fault:
