@@ -16,7 +16,7 @@ from rldp.releaser.files import release_file
 def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
-        parts = list(read_parts(path, Columns("s", "u", ()), Alphabet(["a"]), Alphabet(labels), text=False))
+        parts = list(read_parts(path, Columns("s", "u", ()), Alphabet(["a"]), Alphabet(labels), typed=False))
     except rldp.DataError as error:
         return str(error)
     return [code for part in parts for code in part.values.codes.tolist()]

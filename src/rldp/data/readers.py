@@ -16,6 +16,7 @@ from rldp._checks import shown
 from rldp.data.columns import encode, encode_texts
 from rldp.data.dialects import Recoded
 from rldp.data.headers import Located, column_name, locate, require_distinct
+from rldp.data.kinds import Kind, read_as
 from rldp.data.labels import Alphabet, Encoded
 from rldp.data.quotes import Watched
 from rldp.data.sources import HOW_TO_DECODE, Source, reading, source_of
@@ -230,15 +231,19 @@ class Parts:
 
 
 def read_parts(
-    path: Path | Source | Located, columns: Columns, secrets: Alphabet, values: Alphabet, *, text: bool
+    path: Path | Source | Located, columns: Columns, secrets: Alphabet, values: Alphabet, *, typed: bool
 ) -> Parts:
-    """Open a file; columns kept from a CSV file are Arrow strings if ``text``, else bytes as they stand."""
+    """Open a file.
+
+    Columns kept from a CSV file have the types that fit all of their entries if ``typed``, for which the
+    file is read twice; else they are bytes as they stand.
+    """
     found = located(path, columns.names)
     pair = {columns.secret: secrets, columns.value: values}
     with reading(found.source):
         if found.source.parquet:
             return _parquet_parts(found, columns, pair)
-        return _csv_parts(found, columns, pair, text)
+        return _csv_parts(found, columns, pair, typed)
 
 
 def _parquet_parts(found: Located, columns: Columns, pair: dict[str, Alphabet]) -> Parts:
@@ -269,17 +274,16 @@ def _parquet_parts(found: Located, columns: Columns, pair: dict[str, Alphabet]) 
     return Parts(kept, parts())
 
 
-def _csv_parts(found: Located, columns: Columns, pair: dict[str, Alphabet], text: bool) -> Parts:
+def _csv_parts(found: Located, columns: Columns, pair: dict[str, Alphabet], typed: bool) -> Parts:
     import pyarrow
 
     source, size = found.source, found.source.size
     for column, alphabet in pair.items():
         alphabet.require_readable(column_name(column, source))
+    as_read = pyarrow.string() if typed else pyarrow.binary()
+    types = _kinds(found, columns.keep) if typed else [as_read] * len(columns.keep)
     labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in pair}, found=found)
-    kind = pyarrow.string() if text else pyarrow.binary()
-    kept = None
-    if columns.keep:
-        kept = iter(_open_csv(source, {found.key(c): kind for c in columns.keep}, nulls=[""], found=found)[0])
+    kept = _kept(found, columns.keep, as_read)
 
     def parts() -> Iterator[Part]:
         with reading(source), file.parsed(source):
@@ -291,11 +295,35 @@ def _csv_parts(found: Located, columns: Columns, pair: dict[str, Alphabet], text
                     encode_texts(column_name(c, source), batch.column(found.key(c)), a)
                     for c, a in pair.items()
                 )
-                cells = [beside.column(found.key(column)) for column in columns.keep]
+                cells = [
+                    read_as(beside.column(found.key(column)), kind)
+                    for column, kind in zip(columns.keep, types, strict=True)
+                ]
                 yield Part(secrets, values, cells, min(1.0, file.position() / size))
             source.require_unchanged()
 
-    return Parts([pyarrow.field(found.name(column), kind) for column in columns.keep], parts())
+    named = zip(map(found.name, columns.keep), types, strict=True)
+    return Parts([pyarrow.field(name, kind) for name, kind in named], parts())
+
+
+def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | None:
+    """Rows of the columns to keep, beside those of the two that are released."""
+    if not columns:
+        return None
+    types = {found.key(column): kind for column in columns}
+    stream, _ = _open_csv(found.source, types, nulls=[""], found=found)
+    return (batch for batch in stream)
+
+
+def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
+    """The types that fit all entries of the columns, from the first row to the last."""
+    import pyarrow
+
+    kinds = {column: Kind() for column in columns}
+    for batch in _kept(found, columns, pyarrow.string()) or ():
+        for column, kind in kinds.items():
+            kind.see(batch.column(found.key(column)))
+    return [kind.type for kind in kinds.values()]
 
 
 def _open_csv(

@@ -67,7 +67,9 @@ def release_file(
         Names of the two columns of ``data``; or their places, ``"#2"`` for the second, if no column is
         called so.
     keep : sequence of str
-        Columns to copy, by name or place; from a CSV file as the text that stands there.
+        Columns to copy, by name or place. From one CSV file to another they are copied as they stand;
+        in a Parquet file they get the type that fits all of their entries: integers, floats, booleans or
+        dates where nothing is lost by it, else text.
     allow_original : bool
         Whether ``keep`` may name the secret or the value column, which are then written as they are.
     name : str, optional
@@ -104,7 +106,7 @@ def release_file(
         table = located(source, columns.names)
         released = _released_name(table, columns, name)
         alphabets = Alphabet(protocol.secrets), Alphabet(protocol.values)
-        parts = read_parts(table, columns, *alphabets, text=is_parquet(target))
+        parts = read_parts(table, columns, *alphabets, typed=is_parquet(target))
         found = Faults(show_labels=show_labels)
         with printing() if str(target) == STANDARD else replacing(target, name="output") as file:
             with closing(make_writer(file, parts.kept, released, protocol.outputs)) as writer:
