@@ -92,6 +92,8 @@ def test_what_is_no_table_is_named_and_not_shown(file, content, kind):
 
 
 WITHOUT_HEADER = {
+    "one row and its end": f"{PERSON},female,ill\n",
+    "all different": f"{PERSON},female,ill\nPeter,male,well\n",
     "numbers": f"{PERSON},47,ill\n{PERSON},48,well\n",
     "addresses": f"{PERSON},maria@example.org,ill\n",
     "repeated": f"{PERSON},female,ill\nAnna,female,well\n",

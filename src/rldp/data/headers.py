@@ -23,6 +23,8 @@ __all__ = ["Located", "column_name", "locate", "require_columns", "require_disti
 _LONGEST_NAME = 64
 _MOST_NAMED = 30
 _PLACE = re.compile(r"#([1-9][0-9]{0,5})")
+_NOT_SHOWN = "it has {}, whose names are not shown, as the first line may be data"
+_NUMBER = re.compile(r"\s*[-+]?[0-9][0-9.,eE+-]*\s*")
 _NO_NAME = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*|.*[@{}<>;|\t].*|[\[(].*|", re.DOTALL)
 
 
@@ -136,21 +138,28 @@ class _Several(DataError):
 class _Missing(DataError):
     """A column is not there; what there is instead may be data."""
 
-    def __init__(self, source: object, column: str, present: Sequence[str]) -> None:
-        self.source, self.column, self.present = source, column, present
+    def __init__(
+        self, source: object, column: str, present: Sequence[str], wanted: Sequence[str] = ()
+    ) -> None:
+        self.source, self.column, self.present, self.wanted = source, column, present, wanted
         if not present:
             said = "it has no columns"
         elif all(map(_plausible, present)):
             some = [*map(repr, present[:_MOST_NAMED]), *["…"] * (len(present) > _MOST_NAMED)]
             said = f"it has {', '.join(some)}"
         else:
-            said = f"it has {len(present)}, whose names look like data and are not shown"
+            said = _NOT_SHOWN.format(len(present))
         super().__init__(f"{source} has no column {column!r}; {said}")
+
+    def without_names(self) -> DataError:
+        """The same, without those that there are."""
+        said = _NOT_SHOWN.format(len(self.present))
+        return DataError(f"{self.source} has no column {self.column!r}; {said}")
 
 
 def require_columns(present: Sequence[str], wanted: Sequence[str], source: object) -> dict[str, int]:
     """The places of the columns that are wanted, each of which must be there once."""
-    return {column: _place(present, column, source) for column in wanted}
+    return {column: _place(present, column, wanted, source) for column in wanted}
 
 
 def require_distinct(places: dict[str, int]) -> None:
@@ -164,7 +173,7 @@ def require_distinct(places: dict[str, int]) -> None:
             )
 
 
-def _place(present: Sequence[str], column: str, source: object) -> int:
+def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: object) -> int:
     count = present.count(column)
     if count == 1:
         return present.index(column)
@@ -177,7 +186,7 @@ def _place(present: Sequence[str], column: str, source: object) -> int:
     by_place = _PLACE.fullmatch(column)
     if by_place is not None and int(by_place[1]) <= len(present):
         return int(by_place[1]) - 1
-    raise _Missing(source, column, present)
+    raise _Missing(source, column, present, wanted)
 
 
 def _plausible(name: str) -> bool:
@@ -196,22 +205,32 @@ def _told(missing: _Missing, beginning: str, delimiter: str) -> DataError:
             f"{source} has no column {column!r}: one column was found; if another mark stands between "
             f"columns, --delimiter {mark} (delimiter={mark if others else '…'}) reads it"
         )
-    if _again_below(beginning, present, delimiter):
-        return DataError(
-            f"{source} has no column {column!r}: {len(present)} columns were found, and the first line looks "
-            "like data; it must hold the names of the columns"
-        )
-    return missing
+    rows = _rows_below(beginning, len(present), delimiter)
+    return missing if _is_header(present, missing.wanted, rows) else missing.without_names()
 
 
-def _again_below(beginning: str, present: Sequence[str], delimiter: str) -> bool:
-    """Whether an entry of the first line stands below itself, as entries do and names do not."""
-    lines = beginning.split("\n")[1:-1] or beginning.split("\n")[1:]
+def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
+    """The first rows below the first line, as far as they are whole."""
+    lines = beginning.replace("\r\n", "\n").split("\n")[1:-1]
     try:
-        rows = list(csv.reader(lines, delimiter=delimiter))
+        return [row for row in csv.reader(lines, delimiter=delimiter) if len(row) == width]
     except csv.Error:
-        return True
-    return any(name and name == entry for row in rows for name, entry in zip(present, row, strict=False))
+        return []
+
+
+def _is_header(present: Sequence[str], wanted: Sequence[str], rows: list[list[str]]) -> bool:
+    """Whether the first line shows that it holds names: one that is asked for, or one above numbers.
+
+    An entry that stands below itself, as entries do and names do not, shows that it holds data.
+    """
+    below = list(zip(*rows, strict=True))
+    if not below or any(name in entries for name, entries in zip(present, below, strict=True)):
+        return False
+    asked = {column.strip().casefold() for column in wanted}
+    return any(
+        name.strip().casefold() in asked or all(map(_NUMBER.fullmatch, entries))
+        for name, entries in zip(present, below, strict=True)
+    )
 
 
 _MARKS = {

@@ -19,6 +19,7 @@ from rldp.errors import DataError, InvalidArgument
 __all__ = ["Writer", "writer_for"]
 
 _COMPRESSED = {".csv.gz": "gzip", ".csv.zst": "zstd"}
+_LONGEST_TYPE = 80
 _NEEDS_QUOTES = '[",\r\n]|^$'
 
 
@@ -88,7 +89,7 @@ class _CsvWriter:
             except pyarrow.ArrowException as error:
                 raise DataError(
                     f"column {field.name!r} must hold text, numbers or times to stand in a CSV file, "
-                    f"got {field.type}"
+                    f"got {str(field.type)[:_LONGEST_TYPE]}"
                 ) from error
         cells = [_cell(label) for label in outputs]
         for i, cell in enumerate(cells):
