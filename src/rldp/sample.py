@@ -80,8 +80,8 @@ class Sample:
         Parameters
         ----------
         data : path, or data frame (pandas, Polars, PyArrow, …)
-            A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema,
-            "-" for a CSV table on standard input.
+            A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema, "-"
+            for a CSV table on standard input; workbooks are read with the extra ``excel``.
         secret, value : str
             Names of the two columns; or their places, ``"#2"`` for the second, if no column is called so.
         secrets, values : sequence, optional

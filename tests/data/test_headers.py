@@ -75,7 +75,10 @@ KINDS = {
     "JSON": (f'{{"name": "{PERSON}", "s": "a"}}\n', "JSON"),
     "a list in JSON": (f'[{{"name": "{PERSON}"}}]', "JSON"),
     "XML": (f"<people><name>{PERSON}</name></people>", "XML or HTML"),
-    "Excel": (b"PK\x03\x04\x14\0" + PERSON.encode() * 9, "an Excel workbook or a zip archive"),
+    "Excel": (
+        b"PK\x03\x04\x14\0" + PERSON.encode() * 9,
+        "an Excel workbook, whose name must end in .xlsx, or a zip archive",
+    ),
     "Parquet": (b"PAR1" + PERSON.encode(), "a Parquet file, whose name must end in .parquet"),
     "gzip": (gzip.compress(PERSON.encode()), "a gzip file, whose name must end in .gz"),
     "UTF-16": (

@@ -235,8 +235,8 @@ def _is_header(present: Sequence[str], wanted: Sequence[str], rows: list[list[st
 
 _MARKS = {
     b"PAR1": "a Parquet file, whose name must end in .parquet",
-    b"PK\x03\x04": "an Excel workbook or a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"PK\x03\x04": "an Excel workbook, whose name must end in .xlsx, or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook, whose name must end in .xls",
     b"\x1f\x8b": "a gzip file, whose name must end in .gz",
     b"\x28\xb5\x2f\xfd": "a zstd file, whose name must end in .zst",
     b"BZh": "a bzip2 file, whose name must end in .bz2",

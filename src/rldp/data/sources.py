@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rldp._checks import shown
+from rldp.data import workbooks
 from rldp.data.atomic import require_other_file
 from rldp.data.dialects import Dialect
-from rldp.data.standard import STANDARD, standard_input
+from rldp.data.standard import STANDARD, spooled, standard_input
 from rldp.errors import DataError, InvalidArgument, needs
 
 __all__ = ["HOW_TO_DECODE", "Source", "is_parquet", "opened", "reading", "require_apart", "source_of"]
@@ -89,10 +90,19 @@ def is_parquet(path: Path) -> bool:
 
 @contextmanager
 def opened(data: str | os.PathLike[str], dialect: Dialect | None = None) -> Iterator[Source]:
-    """Where the table is that ``data`` names, while the block runs; "-" is standard input."""
+    """Where the table is that ``data`` names, while the block runs.
+
+    "-" is standard input. That, and a workbook, is a CSV file meanwhile.
+    """
     if os.fspath(data) == STANDARD:
         with standard_input() as path:
-            yield replace(source_of(path, dialect, name="standard input"), codec=None)
+            yield source_of(path, dialect, name="standard input")
+    elif Path(data).suffix.lower() in workbooks.ENDINGS:
+        book = source_of(data)
+        if dialect is not None and dialect.given:
+            raise InvalidArgument(f"delimiter and encoding are for CSV files, got the workbook {str(book)!r}")
+        with spooled(workbooks.as_csv(book.path)) as path:
+            yield source_of(path, Dialect(","), name=str(book))
     else:
         yield source_of(data, dialect)
 
