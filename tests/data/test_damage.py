@@ -149,7 +149,7 @@ def damaged_parquet(rng, path):
     if rng.random() < 0.4:
         odd = rng.choice(ODD)
         columns[rng.randrange(4)] = pa.array([odd[i % len(odd)] for i in range(len(rows))])
-    if rng.random() < 0.2:
+    if columns[0].type == pa.string() and rng.random() < 0.2:
         columns[0] = columns[0].dictionary_encode()
     names = rng.choice([HEADER] * 5 + [["secret", "value", "name", "name"], ["a", "b", "c", "d"]])
     file = io.BytesIO()
