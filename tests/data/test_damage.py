@@ -23,20 +23,22 @@ FILES = int(os.environ.get("RLDP_DAMAGED_FILES", "300"))
 SHARES = 10  # in which they are tried, side by side
 LONGEST = 400
 MARKS = ("qz", "918273")  # in every entry
-SECRETS = ["qz-ill", "qz-well", "qz gone"]
-VALUES = ["qz1", "qz2", "qz;3", "qz|4"]
+SECRETS = ["qz-ill-qz", "qz-well-qz", "qz gone qz"]
+VALUES = ["qz1qz", "qz2qz", "qz;3qz", "qz|4qz"]
 PROTOCOL = rldp.Protocol([[[0.25] * 4] * 4] * 3, SECRETS, VALUES, VALUES)
 HEADER = ["secret", "value", "name", "number"]
 
 
 def rows_of(rng):
+    """Rows, with numbers or without: above numbers, a name shows that it is one."""
+    width = rng.choice([3, 4])
     return [
         [
             rng.choice(SECRETS),
             rng.choice(VALUES),
-            f"qz {rng.choice('äbcdé')}, {i}",
+            f"qz {rng.choice('äbcdé')}, {i} qz",
             f"918273{i}",
-        ]
+        ][:width]
         for i in range(rng.randint(1, 40))
     ]
 
@@ -113,11 +115,11 @@ DAMAGES = [truncated, beheaded, without_header, noise, stray, cut_out, swollen, 
 def damaged_csv(rng, path):
     rows = rows_of(rng)
     if rng.random() < 0.05:
-        content = json.dumps([dict(zip(HEADER, row, strict=True)) for row in rows]).encode()
+        content = json.dumps([dict(zip(HEADER, row, strict=False)) for row in rows]).encode()
     elif rng.random() < 0.05:
         content = rng.randbytes(rng.randint(1, 5000))
     else:
-        content = csv_text(rng, [HEADER, *rows]).encode()
+        content = csv_text(rng, [HEADER[: len(rows[0])], *rows]).encode()
     for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
         content = rng.choice(DAMAGES)(rng, content)
     if path.suffix == ".gz":
@@ -148,13 +150,15 @@ def damaged_parquet(rng, path):
     columns = [pa.array(column) for column in zip(*rows, strict=True)]
     if rng.random() < 0.4:
         odd = rng.choice(ODD)
-        columns[rng.randrange(4)] = pa.array([odd[i % len(odd)] for i in range(len(rows))])
+        columns[rng.randrange(len(columns))] = pa.array([odd[i % len(odd)] for i in range(len(rows))])
     if columns[0].type == pa.string() and rng.random() < 0.2:
         columns[0] = columns[0].dictionary_encode()
     names = rng.choice([HEADER] * 5 + [["secret", "value", "name", "name"], ["a", "b", "c", "d"]])
     file = io.BytesIO()
     pq.write_table(
-        pa.table(columns, names=names), file, compression=rng.choice(["snappy", "none", "zstd", "gzip"])
+        pa.table(columns, names=names[: len(columns)]),
+        file,
+        compression=rng.choice(["snappy", "none", "zstd", "gzip"]),
     )
     content = file.getvalue()
     for _ in range(rng.choice([0, 0, 1, 1, 2])):

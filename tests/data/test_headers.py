@@ -125,6 +125,14 @@ def test_rows_that_do_not_fit_a_comma_do_not_hide_a_misspelled_name(file):
     assert refused(file("sex;age\nf;1,5\nm;2\n")) == "has no column 's'; it has 'sex', 'age'"
 
 
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_a_row_that_does_not_fit_is_told_of_the_mark_that_does(file, mark):
+    rows = [["s", "u", "name"], ["a", "1", f"{PERSON}, Dr."], ["b", "2"]]
+    path = file("".join(mark.join(row) + "\n" for row in rows).replace(f"{PERSON}, Dr.", f'"{PERSON}, Dr."'))
+    message = refused(path)
+    assert message.endswith("it cannot be read: Row #3: Expected 3 columns, got 2")
+
+
 # By place
 
 

@@ -104,7 +104,7 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
             if delimiter == ",":
                 break
     if not fitting:
-        raise _explained(source, troubles, head(source)) from None
+        raise _explained(source, wanted, troubles, head(source)) from None
     if len(fitting) > 1:
         raise DataError(
             f"{source} has these columns under more than one delimiter; --delimiter (delimiter=) says which"
@@ -112,11 +112,18 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
     return fitting[0]
 
 
-def _explained(source: Source, troubles: dict[str, Exception], beginning: bytes) -> Exception:
+def _explained(
+    source: Source, wanted: Sequence[str], troubles: dict[str, Exception], beginning: bytes
+) -> Exception:
     """The best there is to say about a CSV file in which no delimiter finds the columns."""
     kind = _looks_like(beginning)
     if kind is not None:
         return DataError(f"{source} must be a CSV or Parquet table, but it looks like {kind}")
+    text = beginning.decode(errors="replace").removeprefix("\ufeff")
+    line = text.split("\n", 1)[0]
+    for mark, error in troubles.items():
+        if set(wanted) <= set(_entries(line, mark)):  # what is wrong is further down
+            return error
     repeated = [error for error in troubles.values() if isinstance(error, _Several)]
     if repeated:
         return repeated[0]
@@ -124,7 +131,7 @@ def _explained(source: Source, troubles: dict[str, Exception], beginning: bytes)
     mark = max(missing, key=lambda mark: len(missing[mark].present), default=",")
     first = next(iter(troubles.values()))
     if mark in missing and (len(missing[mark].present) > 1 or isinstance(first, _Missing)):
-        return _told(missing[mark], beginning.decode(errors="replace"), mark)
+        return _told(missing[mark], text, mark)
     return first
 
 
@@ -212,8 +219,14 @@ def _told(missing: _Missing, beginning: str, delimiter: str) -> DataError:
 def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
     """The first rows below the first line, as far as they are whole."""
     lines = beginning.replace("\r\n", "\n").split("\n")[1:-1]
+    rows = (_entries(line, delimiter) for line in lines)
+    return [row for row in rows if len(row) == width]
+
+
+def _entries(line: str, delimiter: str) -> list[str]:
+    """The entries of a line, if they are in order; an entry may not go on below."""
     try:
-        return [row for row in csv.reader(lines, delimiter=delimiter) if len(row) == width]
+        return next(csv.reader([line.removesuffix("\r")], delimiter=delimiter), [])
     except csv.Error:
         return []
 
