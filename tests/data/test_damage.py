@@ -86,7 +86,9 @@ def stray(rng, content):
 
 
 def cut_out(rng, content):
-    start = rng.randrange(len(content) + 1)
+    """Not across the end of the first line: a name joined to an entry is a name, to whoever reads it."""
+    first = content.find(b"\n") + 1
+    start = rng.randrange(first, len(content) + 1)
     return content[:start] + content[start + rng.randint(1, 30) :]
 
 

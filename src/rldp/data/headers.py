@@ -124,13 +124,13 @@ def _explained(
     for mark, error in troubles.items():
         if set(wanted) <= set(_entries(line, mark)):  # what is wrong is further down
             return error
-    repeated = [error for error in troubles.values() if isinstance(error, _Several)]
+    repeated = [error for error in troubles.values() if isinstance(error, RepeatedColumn)]
     if repeated:
         return repeated[0]
-    missing = {mark: error for mark, error in troubles.items() if isinstance(error, _Missing)}
+    missing = {mark: error for mark, error in troubles.items() if isinstance(error, MissingColumn)}
     mark = max(missing, key=lambda mark: len(missing[mark].present), default=",")
     first = next(iter(troubles.values()))
-    if mark in missing and (len(missing[mark].present) > 1 or isinstance(first, _Missing)):
+    if mark in missing and (len(missing[mark].present) > 1 or isinstance(first, MissingColumn)):
         return _told(missing[mark], text, mark)
     return first
 
@@ -138,11 +138,11 @@ def _explained(
 # What is said where a column is not there
 
 
-class _Several(DataError):
+class RepeatedColumn(DataError):
     """A column is there more than once."""
 
 
-class _Missing(DataError):
+class MissingColumn(DataError):
     """A column is not there; what there is instead may be data."""
 
     def __init__(
@@ -186,14 +186,14 @@ def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: o
         return present.index(column)
     if count > 1:
         places = [f"#{i + 1}" for i, name in enumerate(present) if name == column]
-        raise _Several(
+        raise RepeatedColumn(
             f"{source} must have one column {column!r}, got several; choose one by its place, "
             f"{' or '.join(map(repr, places[:3]))}"
         )
     by_place = _PLACE.fullmatch(column)
     if by_place is not None and int(by_place[1]) <= len(present):
         return int(by_place[1]) - 1
-    raise _Missing(source, column, present, wanted)
+    raise MissingColumn(source, column, present, wanted)
 
 
 def _plausible(name: str) -> bool:
@@ -201,7 +201,7 @@ def _plausible(name: str) -> bool:
     return name.isprintable() and len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
 
 
-def _told(missing: _Missing, beginning: str, delimiter: str) -> DataError:
+def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
     """About a column that a CSV file has not, without showing the first row of a file that has no header."""
     source, column, present = missing.source, missing.column, missing.present
     if len(present) == 1:
