@@ -63,6 +63,19 @@ def test_two_marks_that_would_both_do_are_not_chosen_between(file):
     assert message == "has these columns under more than one delimiter; --delimiter (delimiter=) says which"
 
 
+def test_places_under_a_comma_do_not_make_a_file_one_with_commas(file):
+    """The second column would be everything after the comma of a name."""
+    path = file("Name, Vorname;s;u\nMeier, Anna;a;1\nHuber, Eva;b;2\n")
+    assert refused(path, secret="#1", value="#2").startswith(
+        "has these columns under more than one delimiter"
+    )
+    assert (
+        count(path, secret="#2", value="#3")
+        == count(path)
+        == rldp.Sample([[1, 0], [0, 1]], ["a", "b"], [1, 2])
+    )
+
+
 def test_a_delimiter_that_is_given_is_not_second_guessed(file):
     message = refused(file("s,u\na,1\n"), delimiter=";")
     assert message == (
@@ -95,6 +108,7 @@ def test_what_is_no_table_is_named_and_not_shown(file, content, kind):
 
 
 WITHOUT_HEADER = {
+    "an entry above numbers": f"{PERSON},female,unknown\nAnna,female,3\nEva,female,4\n",
     "one row and its end": f"{PERSON},female,ill\n",
     "all different": f"{PERSON},female,ill\nPeter,male,well\n",
     "numbers": f"{PERSON},47,ill\n{PERSON},48,well\n",

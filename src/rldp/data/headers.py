@@ -101,7 +101,7 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
         except Exception as error:  # whatever is raised by reading what is something else
             troubles[delimiter] = error
         else:
-            if delimiter == ",":
+            if delimiter == "," and set(wanted) <= set(names):  # a place may be there under any mark
                 break
     if not fitting:
         raise _explained(source, wanted, troubles, head(source)) from None
