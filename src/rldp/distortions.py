@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._checks import Label, number_array, shown
+from rldp.data.scale import Scale
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Distortion", "distortion_matrix"]
 
 Distortion: TypeAlias = str | Callable[[Label, Label], float] | ArrayLike
 
-_NAMED: dict[str, Callable[[float, float], float]] = {
+_NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "squared": lambda u, y: (u - y) * (u - y),
     "absolute": lambda u, y: abs(u - y),
 }
@@ -25,7 +26,10 @@ _LARGEST = 1e100  # so that sums of products stay finite
 
 
 def distortion_matrix(
-    distortion: Distortion, values: Sequence[Label], outputs: Sequence[Label]
+    distortion: Distortion,
+    values: Sequence[Label],
+    outputs: Sequence[Label],
+    scale: Scale | None = None,
 ) -> NDArray[np.float64]:
     """d(u, y) for every value and output.
 
@@ -33,6 +37,9 @@ def distortion_matrix(
     ----------
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
         The first two need labels that are numbers.
+    values, outputs : sequence of labels
+    scale : Scale, optional
+        What values, and outputs that are values, stand for as numbers, where that is not what they are.
 
     Returns
     -------
@@ -47,7 +54,7 @@ def distortion_matrix(
     """
     shape = (len(values), len(outputs))
     if isinstance(distortion, str):
-        matrix = _named(distortion, values, outputs)
+        matrix = _named(distortion, values, outputs, scale)
     elif callable(distortion):
         matrix = _tabulated(distortion, values, outputs)
     else:
@@ -68,21 +75,32 @@ def distortion_matrix(
     return matrix
 
 
-def _named(name: str, values: Sequence[Label], outputs: Sequence[Label]) -> NDArray[np.float64]:
+def _named(
+    name: str, values: Sequence[Label], outputs: Sequence[Label], scale: Scale | None
+) -> NDArray[np.float64]:
     if name == "hamming":
         return np.array([[float(u != y) for y in outputs] for u in values])
     if name not in _NAMED:
         raise InvalidArgument(
             f"distortion must be {_NAMES}, a function or a matrix of numbers, got {shown(name)}"
         )
-    for kind, labels in (("values", values), ("outputs", outputs)):
+    if scale is not None and len(scale.points) == len(values):
+        numbers: dict[Label, Label] = dict(zip(values, scale.numbers, strict=True))
+        outputs = [numbers.get(output, output) for output in outputs]
+        _require_numbers(name, outputs=outputs)
+        return scale.distances(_NAMED[name], [float(y) for y in outputs])
+    _require_numbers(name, values=values, outputs=outputs)
+    return np.array([[_NAMED[name](float(u), float(y)) for y in outputs] for u in values])
+
+
+def _require_numbers(name: str, **kinds: Sequence[Label]) -> None:
+    for kind, labels in kinds.items():
         for item in labels:
             if isinstance(item, str) or not abs(item) <= sys.float_info.max:
                 raise InvalidArgument(
                     f"distortion {name!r} needs {kind} that are numbers, got {shown(item)}; "
                     "use 'hamming', a function d(u, y) or a matrix instead"
                 )
-    return np.array([[_NAMED[name](float(u), float(y)) for y in outputs] for u in values])
 
 
 def _tabulated(

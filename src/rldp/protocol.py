@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rldp import _html
 from rldp._checks import Label, counted, labels, number_array, shown
 from rldp.certificate import Certificate
+from rldp.data.reading import Reading
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
@@ -92,6 +93,8 @@ class Protocol:
         Labels; 0, 1, 2, … by default.
     guarantee : Guarantee, optional
         What is proved of it; :func:`rldp.design` fills this in.
+    reading : Reading, optional
+        The columns it is for, and how their entries are read; that of the sample it was designed on.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Protocol:
     values: tuple[Label, ...]
     outputs: tuple[Label, ...]
     guarantee: Guarantee | None
+    reading: Reading | None
 
     def __init__(
         self,
@@ -114,6 +118,7 @@ class Protocol:
         outputs: Iterable[Label] | None = None,
         *,
         guarantee: Guarantee | None = None,
+        reading: Reading | None = None,
     ) -> None:
         table = on_grid(_stochastic(matrix))
         table.setflags(write=False)
@@ -123,6 +128,7 @@ class Protocol:
         ):
             object.__setattr__(self, name, labels(name, given, table.shape[axis]))
         object.__setattr__(self, "guarantee", guarantee)
+        object.__setattr__(self, "reading", _fitting(reading, self.secrets, self.values))
 
     def __repr__(self) -> str:
         size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
@@ -235,6 +241,14 @@ def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") 
                 f"{name} must have the protocol's {which}, got {found}; "
                 f"give Sample.from_data {which}=protocol.{which}"
             )
+
+
+def _fitting(
+    reading: Reading | None, secrets: tuple[Label, ...], values: tuple[Label, ...]
+) -> Reading | None:
+    if reading is not None and (reading.secrets, reading.value.labels) != (secrets, values):
+        raise InvalidArgument("reading must have the protocol's secrets and values, got others")
+    return reading
 
 
 def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rldp import _html
 from rldp._checks import Label, count_array, counted, labels
+from rldp.data.reading import Reading
+from rldp.data.scale import Scale
+from rldp.data.wanted import Alphabets, Wanted
 
 __all__ = ["Sample"]
 
@@ -25,6 +28,14 @@ class Sample:
         Non-negative, not all zero. A row of zeros is a secret that was never seen.
     secrets, values : sequence of str, int, float or bool, optional
         Labels of the rows and columns; 0, 1, 2, … by default.
+    reading : Reading, optional
+        The columns that were counted, and how their entries were read; :meth:`from_data` fills this in. It
+        goes into the file of a protocol that is designed on the sample.
+    skipped : int
+        Rows that were left out because an entry was missing.
+    scale : Scale, optional
+        What the values stand for as numbers, for squared and absolute distortions, where that is not what
+        they are: dates, ordered categories, bins.
 
     Raises
     ------
@@ -48,27 +59,43 @@ class Sample:
     counts: NDArray[np.int64]
     secrets: tuple[Label, ...] = field()
     values: tuple[Label, ...] = field()
+    reading: Reading | None = None
+    skipped: int = 0
+    scale: Scale | None = None
 
     def __init__(
         self,
         counts: ArrayLike,
         secrets: Iterable[Label] | None = None,
         values: Iterable[Label] | None = None,
+        *,
+        reading: Reading | None = None,
+        skipped: int = 0,
+        scale: Scale | None = None,
     ) -> None:
         array = count_array("counts", counts, ndim=2)
         object.__setattr__(self, "counts", array)
         object.__setattr__(self, "secrets", labels("secrets", secrets, array.shape[0]))
         object.__setattr__(self, "values", labels("values", values, array.shape[1]))
+        object.__setattr__(self, "reading", reading)
+        object.__setattr__(self, "skipped", skipped)
+        object.__setattr__(self, "scale", scale)
 
     @classmethod
     def from_data(
         cls,
         data: Any,
         *,
-        secret: str,
+        secret: str | Sequence[str],
         value: str,
-        secrets: Iterable[Label] | None = None,
-        values: Iterable[Label] | None = None,
+        secrets: Alphabets = None,
+        values: Sequence[Label] | None = None,
+        missing: str = "refuse",
+        text: Sequence[str] = (),
+        number: Sequence[str] = (),
+        order: Mapping[str, Sequence[Label]] | None = None,
+        bins: int | None = None,
+        bin_width: float | None = None,
         delimiter: str | None = None,
         encoding: str | None = None,
         show_labels: bool = False,
@@ -82,18 +109,36 @@ class Sample:
         data : path, or data frame (pandas, Polars, PyArrow, …)
             A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema, "-"
             for a CSV table on standard input; workbooks are read with the extra ``excel``.
-        secret, value : str
-            Names of the two columns; or their places, ``"#2"`` for the second, if no column is called so.
+        secret : str, or sequence of str
+            The column of the secret. Several columns are protected jointly: their labels' combinations are
+            the secrets, also those that were never seen.
+        value : str
+            The column to publish. Columns are named, or chosen by their place, ``"#2"`` for the second, if
+            none is called so.
         secrets, values : sequence, optional
             The alphabets, in the order wanted; by default what the data shows, sorted: at most
             1000 labels. A label that is given but not in the data gets count 0; one in the data but
-            not given is an error. Equal numbers are the same label, whatever their type, and a
-            number is not its text; but an entry of a CSV file, which has no type, is read as the
-            type of the labels that are given. Where none are, the column has the type that fits all
-            of it.
+            not given is an error. For several columns of the secret, a mapping from their names. Equal
+            numbers are the same label, whatever their type, and a number is not its text; but an entry of a
+            CSV file, which has no type, is read as the type of the labels that are given. Where none are, a
+            column of a CSV file has numbers or booleans if that loses nothing (no leading zeros or
+            exponents, at most 15 digits, one text for each number), and text otherwise.
+        missing : str
+            What is done where an entry is missing: "refuse", "skip" the row, or "category", which gives
+            these entries the label ``(missing)``.
+        text, number : sequence of str
+            Columns whose entries are text, or numbers, whatever they look like.
+        order : mapping, optional
+            Column → its labels in their order. Squared and absolute distortions of a value then count ranks.
+            Dates such as 2024-01-31 need none: they count days.
+        bins : int, optional
+            Cut the value, a column of numbers, into so many bins of about as many rows each.
+        bin_width : float, optional
+            Cut it into bins of this width. The label of a bin is the mean of what it holds, and a squared or
+            absolute distortion of a bin is the mean over what it holds, so that it counts what binning loses.
         delimiter : str, optional
             The mark between the columns of a CSV file, ``"tab"`` too. By default that of comma, semicolon,
-            tab and bar under which the two columns are there.
+            tab and bar under which all columns are there.
         encoding : str, optional
             Of a CSV file, such as ``"latin-1"``; UTF-8 by default.
         show_labels : bool
@@ -106,19 +151,49 @@ class Sample:
             If the file or a column is missing or empty, or holds nulls or unknown labels, with the
             first such row (counted from 1) and how many there are.
         """
-        from rldp.data.dialects import Dialect
-        from rldp.data.frames import pair_counts
-
-        counts, secret_labels, value_labels = pair_counts(
-            data,
-            secret=secret,
-            value=value,
-            secrets=None if secrets is None else labels("secrets", secrets),
-            values=None if values is None else labels("values", values),
-            dialect=Dialect(delimiter, encoding),
-            show_labels=show_labels,
+        wanted = Wanted.of(
+            secret,
+            value,
+            secrets=secrets,
+            values=values,
+            text=text,
+            number=number,
+            missing=missing,
+            order=order,
+            bins=bins,
+            bin_width=bin_width,
         )
-        return cls(counts, secret_labels, value_labels)
+        return cls._counted(data, wanted, delimiter, encoding, show_labels)
+
+    @classmethod
+    def like(
+        cls,
+        data: Any,
+        reading: Reading,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        show_labels: bool = False,
+    ) -> Sample:
+        """Count the pairs in other data as a sample was counted before, of the same columns and labels."""
+        return cls._counted(data, Wanted.like(reading), delimiter, encoding, show_labels)
+
+    @classmethod
+    def _counted(
+        cls, data: Any, wanted: Wanted, delimiter: str | None, encoding: str | None, show_labels: bool
+    ) -> Sample:
+        from rldp.data.dialects import Dialect
+        from rldp.data.frames import counted_pairs
+
+        found = counted_pairs(data, wanted, dialect=Dialect(delimiter, encoding), show_labels=show_labels)
+        return cls(
+            found.counts,
+            found.reading.secrets,
+            found.reading.value.labels,
+            reading=found.reading,
+            skipped=found.skipped,
+            scale=found.scale,
+        )
 
     @property
     def n(self) -> int:

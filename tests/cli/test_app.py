@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import rldp
 from commands import run_command
+from rldp.cli.app import _stop
 from rldp.reporter import terminal
 
 FULL = Path("/dev/full")
@@ -124,10 +126,10 @@ def test_an_interruption_while_the_command_is_imported_is_one_line(tmp_path, mod
         assert interrupted_while_importing(tmp_path, module, *start, "--version") == done
 
 
-@pytest.mark.parametrize("script", ["", "import sys; sys.argv = ['rldp'];"])
+@pytest.mark.parametrize("script", ["", "import sys; sys.argv = ['rldp']; "])
 def test_an_interruption_while_the_library_is_imported_is_python_s(tmp_path, script):
     code, _, errors = interrupted_while_importing(
-        tmp_path, "scipy.special", "-c", f"{script} import rldp; rldp.design"
+        tmp_path, "scipy.special", "-c", f"{script}import rldp; rldp.design"
     )
     assert code == -signal.SIGINT
     assert errors.endswith("KeyboardInterrupt\n")
@@ -179,6 +181,25 @@ def test_a_run_that_is_asked_to_stop_leaves_nothing(folder, asked):
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "protocol.json", "rows.csv"]
 
 
+def test_who_is_asked_twice_still_tidies_up(monkeypatch):
+    """The second signal comes while the first is being answered."""
+    answers = {}
+    monkeypatch.setattr(signal, "signal", answers.__setitem__)
+    with pytest.raises(SystemExit) as stopped:
+        _stop(signal.SIGTERM, None)
+    assert stopped.value.code == 128 + signal.SIGTERM
+    assert answers == {signal.SIGTERM: signal.SIG_IGN}
+
+
+def test_the_command_runs_in_any_thread(folder, monkeypatch, capsys):
+    """Signals are for the main thread alone."""
+    monkeypatch.chdir(folder)
+    with ThreadPoolExecutor(1) as other:
+        code, out, err = other.submit(run_command, monkeypatch, capsys, *COMMANDS["verify"]).result()
+    assert (code, err) == (0, "")
+    assert out
+
+
 def test_a_run_that_is_to_outlive_its_terminal_does(folder):
     process = writing(folder, before=["sh", "-c", 'trap "" HUP; exec "$@"', "sh"])
     process.send_signal(signal.SIGHUP)
@@ -195,8 +216,9 @@ NASTY = ["ill\x1b]0;owned\x07", "well\x9b2J", "so\u202eso"]
 @pytest.fixture
 def nasty(tmp_path):
     """Data and a protocol whose labels hold escape sequences."""
-    rows = "".join(f"{secret},{value}\n" for secret in NASTY for value in ("a\x08b", "c\rd", "e\x7ff") * 9)
-    (tmp_path / "nasty.csv").write_text("s\x1b,u\n" + rows.replace("c\rd", '"c\rd"'), newline="")
+    values = ("a\x08\x1bb", '"c\r\x1bd"', "e\x7ff")
+    rows = "".join(f"{secret},{value}\n" for secret in NASTY for value in values * 9)
+    (tmp_path / "nasty.csv").write_text("s\x1b,u\n" + rows, newline="")
     sample = rldp.Sample.from_data(tmp_path / "nasty.csv", secret="s\x1b", value="u")
     assert (sample.secrets, sample.n) == (tuple(sorted(NASTY)), 81)
     rldp.design(sample, 0.5, distortion="hamming").protocol.save(tmp_path / "nasty.json")

@@ -53,3 +53,14 @@ def test_a_protocol_that_claims_no_level_needs_one(command):
     assert (code, output) == (1, "")
     assert one_line(errors).startswith("--epsilon must be given, as bare.json claims no ε")
     assert command("--epsilon", "inf", protocol="bare.json")[0] == 0
+
+
+def test_fresh_rows_are_read_as_the_labels_that_the_protocol_knows(command, tmp_path):
+    """They look like numbers, and one value does not occur: found in the rows, the labels would be others."""
+    known = rldp.load("protocol.json")
+    labels = {"secrets": ("0", "1"), "values": ("10", "20", "x")}
+    rldp.Protocol(known.matrix, **labels).save("text.json")
+    (tmp_path / "fresh.csv").write_text("sex,age\n" + "0,10\n1,20\n" * 500)
+    code, output, errors = command("--epsilon", "inf", "--json", protocol="text.json")
+    assert (code, errors) == (0, "")
+    assert json.loads(output)["rows"] == 1000

@@ -77,7 +77,11 @@ def test_a_large_table_is_told_to_take_a_while(rldp_command, monkeypatch):
     monkeypatch.setattr(cli.design, "_LARGE", 1)
     code, _, err = rldp_command(*DESIGN)
     assert code == 0
-    assert one_line(err) == "2 secrets × 2 values may take minutes; a larger --gap, such as 1e-3, takes less"
+    wanted = (
+        "2 secrets × 2 values may take minutes; "
+        "a larger --gap, such as 1e-3, or --bins for numbers takes less"
+    )
+    assert one_line(err) == wanted
 
 
 def test_the_data_are_not_written_over(rldp_command, tmp_path):

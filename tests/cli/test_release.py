@@ -205,6 +205,7 @@ def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
         (["--epsilon-at-most", "-1"], "--epsilon-at-most must be at least 0, got -1.0"),
         (["--expect-sha256", "abc"], "--expect-sha256 must be 64 hexadecimal digits, got 'abc'"),
         (["--expect-sha256", "g" * 64], f"--expect-sha256 must be 64 hexadecimal digits, got '{'g' * 64}'"),
+        (["--expect-sha256", "a" * 65], f"--expect-sha256 must be 64 hexadecimal digits, got '{'a' * 65}'"),
     ],
 )
 def test_expectations_that_make_no_sense_are_refused(proved, plainly, folder, options, message):

@@ -176,3 +176,20 @@ def test_a_group_that_cannot_be_kept_loses_its_permissions(target, umask, monkey
     monkeypatch.setattr(os, "chown", fails)
     write_then(target, None)
     assert mode(target) == 0o604
+
+
+def test_a_group_that_can_be_kept_without_the_owner_is_kept(target, umask, monkeypatch):
+    target.write_bytes(b"old")
+    target.chmod(0o664)
+    asked = []
+
+    def keeps_groups_alone(_, owner, group):
+        asked.append((owner, group))
+        if owner != -1:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chown", keeps_groups_alone)
+    before = target.stat()
+    write_then(target, None)
+    assert asked == [(before.st_uid, before.st_gid), (-1, before.st_gid)]
+    assert mode(target) == 0o664

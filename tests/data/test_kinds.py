@@ -9,7 +9,7 @@ import pytest
 
 import rldp
 from rldp.data import readers
-from rldp.data.kinds import Kind, read_as
+from rldp.data.kinds import FittingType, read_as
 from rldp.releaser.files import release_file
 
 DAY = datetime.date(2024, 2, 29)
@@ -51,10 +51,10 @@ TEXT = {
 
 
 def kind_of(entries):
-    kind = Kind()
+    kind = FittingType()
     for entry in entries:
         kind.see(pa.array([entry], pa.string()))
-    whole = Kind()
+    whole = FittingType()
     whole.see(pa.array(entries, pa.string()))
     assert whole.type == kind.type, "parts must not matter"
     return kind.type

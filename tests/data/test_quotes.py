@@ -54,6 +54,7 @@ def test_longer_texts_too(words):
         ('a,b\n1,"2\n3,4\n', "the quote that opens on line 2 is never closed"),
         ('a,b\n1,"2"\n3,"4""\n\n5,6', "the quote that opens on line 3 is never closed"),
         ('"', "the quote that opens on line 1 is never closed"),
+        ('a,b\n1,"x\n""y\n', "the quote that opens on line 2 is never closed"),
         ('\ufeff"a,b\n', "the quote that opens on line 1 is never closed"),
         ('a,b\n1,"2\n3,"4"\n', "the quote that closes on line 3 is followed by text"),
         ('a,b\n"1" ,2\n', "the quote that closes on line 2 is followed by text"),

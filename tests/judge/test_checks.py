@@ -17,6 +17,7 @@ from scipy.stats import chi2
 import rldp
 from claims import DENOMINATOR, DIGITS, File, Set, quantile, worst
 from rldp import cli
+from rldp.judge import checks
 from rldp.judge.checks import Case, _bracket
 from rldp.judge.regions import Group, Region, minimised, precision, upper_quantile
 from rldp.protocol_file.format import SetClaim, parsed
@@ -767,7 +768,32 @@ def test_many_secrets_make_no_list_of_pairs(tmp_path):
     one = bare([[[DENOMINATOR, 0]]] * many, [[1]] * many)
     assert verdict_on(one, tmp_path).ok
     one["numerators"][-1] = [[0, DENOMINATOR]]
-    only_reason(verdict_on(one, tmp_path), "privacy is not proved for output 0 and secrets 0, 1: the file ")
+    only_reason(
+        verdict_on(one, tmp_path),
+        "privacy is not proved for output 0 and secrets 0, 5999: the file carries no η to prove it",
+    )
+
+
+def test_without_eta_few_triples_are_searched_and_of_many_one_in_doubt_is_named(tmp_path, monkeypatch):
+    """'Where a file carries no η and has more than ten thousand triples in doubt' (docs/theory.md)."""
+    assert checks._MOST_TRIPLES_WITHOUT_PROOF == 10_000
+    protocol = rldp.design(rldp.Sample([[20, 9, 4], [8, 12, 9], [3, 8, 17]]), 0.5).protocol
+    document = json.loads(protocol.to_json())
+    document[G]["certificate"]["eta"] = None
+    assert verdict_on(document, tmp_path).ok
+    monkeypatch.setattr(checks, "_MOST_TRIPLES_WITHOUT_PROOF", 0)
+    (reason,) = verdict_on(document, tmp_path).reasons
+    named = r"privacy is not proved for output (.) and secrets (.), (.): the file carries no η to prove it"
+    y, s1, s2 = map(int, re.fullmatch(named, reason).groups())
+    assert protocol.matrix[s1, :, y].max() > np.exp(0.5) * protocol.matrix[s2, :, y].min()
+
+
+def test_many_triples_without_eta_are_no_matter_where_every_distribution_is_private(tmp_path):
+    """One secret's own rows are far apart, which no pair of secrets is; e² is 7.4."""
+    far, near = ([round(p * DENOMINATOR), DENOMINATOR - round(p * DENOMINATOR)] for p in (0.08, 0.7))
+    middle = [DENOMINATOR * 3 // 10, DENOMINATOR - DENOMINATOR * 3 // 10]
+    document = bare([[far, near]] + [[middle, middle]] * 101, [[1, 1]] * 102, epsilon=2.0)
+    assert verdict_on(document, tmp_path).ok
 
 
 def test_many_values_are_not_searched_through(tmp_path):

@@ -176,6 +176,29 @@ def test_a_credible_objective_is_exceeded_with_probability_alpha_at_most(tmp_pat
     refused(judged(one_functional(law.ppf(0.96), credible_claim(9.0)), tmp_path), "the objective ")
 
 
+@pytest.mark.parametrize(("prior", "law"), [(5.0, beta(8, 12)), (0.5, beta(3.5, 7.5))], ids=["5", "0.5"])
+def test_a_credible_objective_is_tried_under_its_own_prior(tmp_path, prior, law):
+    """Seven rows with value 0 and three with value 1."""
+    for share, ok in ((0.96, True), (0.94, False)):
+        document = one_functional(law.ppf(share), credible_claim(1e-9) | {"prior": prior})
+        document[G].update(counts=[[7, 3]], n=10)
+        assert judged(document, tmp_path).ok == ok
+
+
+@pytest.mark.parametrize(("privacy", "utility"), [(0.3, 0.05), (0.05, 0.3)])
+def test_each_credible_promise_is_tried_at_its_own_level(tmp_path, privacy, utility):
+    """Always output 0: nothing leaks, and the distortion is the probability of value 1."""
+    law = beta(3.5 + 8.5, 9.5 + 4.5)
+    for share, ok in ((0.8, True), (1.2, False)):
+        document = by_hand(
+            *(np.ones((2, 2, 1)), COUNTS, 1.0),
+            *(credible_claim(0.0, alpha=privacy), credible_claim(1e-9, alpha=utility)),
+            distortion=[[0.0], [1.0]],
+            objective=law.isf(share * utility),
+        )
+        assert judged(document, tmp_path).ok == ok
+
+
 def test_a_designed_set_with_a_known_risk_passes_with_its_lower_bound(tmp_path):
     claims = {"privacy": credible_claim(0.06), "utility": credible_claim(0.05)}
     document = credible_file([[30, 12], [14, 26]], 0.5, **claims)
@@ -334,6 +357,32 @@ def test_equal_pairs_share_one_proof(monkeypatch):
     for n1, n2 in ((5, 9), (9, 5), (5, 9), (5, 5)):
         assert proofs.is_valid(7.0, n1, n2, 3, 0.05, "A1")
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (6.0, 5, 9, 3, 0.05, "A1"),
+        (7.0, 6, 9, 3, 0.05, "A1"),
+        (7.0, 5, 8, 3, 0.05, "A1"),
+        (7.0, 5, 9, 4, 0.05, "A1"),
+        (7.0, 5, 9, 3, 0.04, "A1"),
+        (7.0, 5, 9, 3, 0.05, "A2"),
+    ],
+)
+def test_pairs_that_differ_share_no_proof(monkeypatch, other):
+    one = (7.0, 5, 9, 3, 0.05, "A1")
+    monkeypatch.setattr(radii, "_proof", lambda *claim: (claim == one, 1.0))
+    proofs = radii.Radii()
+    assert proofs.is_valid(*one)
+    assert not proofs.is_valid(*other)
+
+
+def test_every_radius_is_looked_at_where_secrets_have_as_many_rows(tmp_path):
+    document = pairs_file([[6, 2, 1], [1, 4, 4], [3, 3, 3]], 0.7, method="A1")
+    assert judged(document, tmp_path).ok
+    document[G]["privacy"]["radii"][2] *= 1 - 1e-6
+    refused(judged(document, tmp_path), "the radius ")
 
 
 def test_radii_are_no_concern_where_nothing_is_claimed(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import rldp
+from rldp.data.reading import Column, Reading
 from rldp.protocol_file.format import parsed
 
 OBJECTS = [
@@ -94,3 +95,67 @@ def test_a_file_has_the_first_version_that_knows_its_promise(tree):
             rldp.ProtocolFileError, match=f"its version must be {claimed['version']} for what"
         ):
             parsed(json.dumps(claimed | {"version": other["version"]}).encode())
+
+
+# Columns
+
+
+@pytest.fixture(scope="module")
+def with_columns():
+    secret = (Column("sex", ("f", "m")), Column("ill", (False, True)))
+    reading = Reading(secret, Column("age", (20.0, 40.0, "(missing)"), edges=(30.0,)), "category")
+    sample = rldp.Sample(
+        [[9, 3, 1], [2, 8, 1], [4, 4, 1], [0, 0, 2]], reading.secrets, reading.value.labels, reading=reading
+    )
+    return rldp.design(sample, 1.0, distortion="hamming").protocol
+
+
+def test_a_file_keeps_how_columns_are_read(with_columns):
+    text = with_columns.to_json()
+    assert json.loads(text)["version"] == 2
+    assert parsed(text.encode()).reading == with_columns.reading
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("missing",), "drop", "columns.missing must be one of refuse, skip, category"),
+        (("secret",), [], "columns.secret must be a list of columns"),
+        (("secret", 0, "name"), 5, r"columns.secret\[0\].name must be the name of a column"),
+        (("secret", 0, "name"), "age", "columns must be about columns of distinct names"),
+        (
+            ("secret", 0, "labels"),
+            ["m", "f"],
+            "columns.secret must be columns whose labels combine to the secrets",
+        ),
+        (
+            ("secret", 1, "labels"),
+            [False],
+            "columns.secret must be columns whose labels combine to the secrets",
+        ),
+        (("value", "name"), None, "columns.value.name must be the name of a column"),
+        (("value", "edges"), [30.0, 40.0], "columns.value.edges must be a list of 1"),
+        (("value", "edges"), ["30"], r"columns.value.edges\[0\] must be a number"),
+        (("value", "bins"), 2, "columns.value.'bins' is not a key of this format"),
+        (("note",), 2, "columns.'note' is not a key of this format"),
+    ],
+    ids=str,
+)
+def test_columns_that_do_not_fit_are_refused(with_columns, path, value, message):
+    tree = json.loads(with_columns.to_json())
+    at(tree["columns"], path[:-1])[path[-1]] = value
+    with pytest.raises(rldp.ProtocolFileError, match=message):
+        parsed(json.dumps(tree).encode())
+
+
+def test_edges_increase(with_columns):
+    tree = json.loads(with_columns.to_json())
+    tree["columns"]["missing"], tree["columns"]["value"]["edges"] = "skip", [30.0, 30.0]
+    with pytest.raises(rldp.ProtocolFileError, match=r"columns.value.edges must be numbers that increase"):
+        parsed(json.dumps(tree).encode())
+
+
+def test_the_first_version_knows_no_columns(with_columns):
+    tree = json.loads(with_columns.to_json()) | {"version": 1}
+    with pytest.raises(rldp.ProtocolFileError, match="its version must be 2 for what it claims, got 1"):
+        parsed(json.dumps(tree).encode())

@@ -12,6 +12,7 @@ import pytest
 
 import rldp
 from promised import credible_claim, credible_file, everything_file, pairs_file
+from rldp.data.reading import Column, Reading
 from rldp.protocol_file.format import parsed
 
 SCHEMA = json.loads(files("rldp.protocol_file").joinpath("protocol.schema.json").read_text(encoding="utf-8"))
@@ -29,6 +30,13 @@ def documents():
     yield json.loads(rldp.design(SAMPLE, 0.0).protocol.to_json())
     yield from promises().values()
     yield json.loads(rldp.Protocol([[[0.5, 0.5]]]).to_json())
+    yield json.loads(rldp.design(columns_of_two(), 1.0).protocol.to_json())
+
+
+def columns_of_two():
+    """A sample with two columns for the secret and bins for the value."""
+    reading = Reading((Column("s", ("f", "m")), Column("t", (1,))), Column("u", (1.5, 2.5), (2.0,)), "skip")
+    return rldp.Sample([[9, 3], [1, 4]], reading.secrets, reading.value.labels, reading=reading)
 
 
 def promises():

@@ -18,6 +18,7 @@ from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.posterior import (
     distortion_bound,
     distortions,
+    excesses,
     failures,
     largest_ratios,
     leakages,
@@ -303,3 +304,15 @@ def test_what_distortion_exceeds_is_rounded_up_by_more_than_it_may_be_wrong():
     for value in (1e-9, 0.3, 7.0):
         bound = distortion_bound(np.full(2000, value), shape, alpha=0.05, error=1e-6)
         assert value * (1 + (sum(shape) + 8) * 2.0**-52) <= bound <= value * (1 + 1e-12)
+
+
+def test_a_distortion_on_the_edge_counts_as_exceeded():
+    """Every cell costs the same: the distortion is a hair more than ``most`` under every distribution."""
+    cost = (0.1 + 0.7) / 2
+    below = cost if cost < (Fraction(0.1) + Fraction(0.7)) / 2 else math.nextafter(cost, 0)
+    matrix, d = np.full((2, 30, 2), 0.5), np.broadcast_to([0.1, 0.7], (30, 2))
+    options = {"prior": 0.5, "draws": 500, "seed": 8}
+    counts = np.full((2, 30), 3)
+    drawn, mass = conditionals(counts, **options), masses(counts, **options)
+    assert excesses(matrix, d, below, drawn, mass) == 500
+    assert excesses(matrix, d, cost * (1 + 2**-40), drawn, mass) == 0

@@ -174,7 +174,7 @@ def audit_release(
     y = encode("released", released, None if outputs is None else Alphabet(labels("outputs", outputs)))
     u = None if values is None else encode("values", values)
     faults(s, y, *(() if u is None else (u,))).refuse()
-    bound, found = _lower_bound(count_pairs(s, y), miss)
+    bound, found = _lower_bound(count_pairs(s.codes, y.codes, (len(s.labels), len(y.labels))), miss)
     cells = s.codes.astype(np.int64)
     if u is not None:
         cells = cells * len(u.labels) + u.codes

@@ -12,8 +12,9 @@ import typer
 
 import rldp
 from rldp.cli.app import app, progress, say, show_json
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.design import DistortionName
-from rldp.cli.files import Delimiter, Encoding, ShowLabels
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 if drift or a broken promise is found.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -21,10 +22,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 
 @app.command()
 def audit(
+    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data; - is standard input.")],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
     distortion: Annotated[
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
@@ -39,14 +43,13 @@ def audit(
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
-    sample = rldp.Sample.from_data(
-        data,
-        secret=secret,
-        value=value,
-        secrets=loaded.secrets,
-        values=loaded.values,
-        delimiter=delimiter,
-        encoding=encoding,
+    sample = new_sample(
+        loaded,
+        given(command, data, delimiter, encoding),
+        secret,
+        value,
+        as_secret,
+        as_value,
         show_labels=show_labels,
     )
     with progress("Auditing"):
@@ -81,6 +84,7 @@ def audit(
 
 @app.command("audit-release")
 def audit_release(
+    command: typer.Context,
     data: Annotated[
         Path,
         typer.Argument(help="CSV or Parquet file with secrets and released outputs; - is standard input."),
@@ -98,12 +102,11 @@ def audit_release(
     as_json: Json = False,
 ) -> None:
     """Check released rows from outside: a lower bound on their ε, and whether randomness repeats."""
-    from rldp.data.dialects import Dialect
     from rldp.data.frames import columns
     from rldp.reporter import terminal
 
     names = (secret, released) if value is None else (secret, released, value)
-    secrets, outputs, *values = columns(data, names, dialect=Dialect(delimiter, encoding))
+    secrets, outputs, *values = columns(given(command, data, delimiter, encoding), names)
     with progress("Auditing"):
         found = rldp.audit_release(
             secrets, outputs, values=values[0] if values else None, epsilon=epsilon, alpha=alpha

@@ -11,7 +11,8 @@ import typer
 
 import rldp
 from rldp.cli.app import app, progress
-from rldp.cli.files import Delimiter, Encoding, ShowLabels
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.errors import InvalidArgument
 
 _NOT_CONFIRMED = 3
@@ -19,13 +20,16 @@ _NOT_CONFIRMED = 3
 
 @app.command()
 def confirm(
+    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     fresh: Annotated[
         Path,
         typer.Argument(help="CSV or Parquet file with rows that no design has seen; - is standard input."),
     ],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
     alpha: Annotated[float, typer.Option(help="How often such a confirmation may be wrong.")] = 0.05,
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
@@ -46,14 +50,13 @@ def confirm(
         raise InvalidArgument(
             f"--epsilon must be given, as {protocol} claims no ε; inf asks for a bound alone"
         )
-    sample = rldp.Sample.from_data(
-        fresh,
-        secret=secret,
-        value=value,
-        secrets=loaded.secrets,
-        values=loaded.values,
-        delimiter=delimiter,
-        encoding=encoding,
+    sample = new_sample(
+        loaded,
+        given(command, fresh, delimiter, encoding),
+        secret,
+        value,
+        as_secret,
+        as_value,
         show_labels=show_labels,
     )
     with progress("Confirming"):

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import rldp
+from rldp._checks import Label
+from rldp.adviser.binning import CANDIDATES, best
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.cli.app import ALPHA_HELP, app, progress, require_writable, say
-from rldp.cli.files import Delimiter, Encoding, ShowLabels
+from rldp.cli.columns import Missing
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
+from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
+from rldp.distortions import Distortion
+from rldp.errors import InvalidArgument
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
 _COMPARED = 1e-3  # gap of designs that are made for comparing
+_COARSER = 0.9  # of the distortion, from which a coarser table is worth a word
 _QUICK = 2.0  # seconds, up to which other promises are tried without being asked for
 _MANY_CELLS = 50  # from which pairs may cost less than one set for the whole table
 
@@ -63,10 +72,13 @@ class DistortionName(StrEnum):
 
 @app.command()
 def design(
+    command: typer.Context,
     data: Annotated[
         Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
     ],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
+    secret: Annotated[
+        list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
+    ],
     value: Annotated[str, typer.Option(help="Column to publish.")],
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Protocol file to write (JSON).")],
@@ -79,8 +91,49 @@ def design(
         float, typer.Option(help="Prior of credible promises, Dirichlet(PRIOR) on the cells; ½ is Jeffreys'.")
     ] = 0.5,
     distortion: Annotated[
-        DistortionName, typer.Option(help="How far an output is from the value.")
-    ] = DistortionName.squared,
+        str,
+        typer.Option(
+            metavar="squared|absolute|hamming|FILE",
+            help="How far an output is from the value; a FILE is a CSV table of values by outputs.",
+        ),
+    ] = DistortionName.squared.value,
+    outputs: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…|FILE", help="What may be published; by default the values."),
+    ] = None,
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            help="Rows with missing entries: refuse the file, skip them, or make a category of them."
+        ),
+    ] = Missing.refuse,
+    text: Annotated[
+        list[str] | None, typer.Option(help="Column of a CSV file whose entries are text; may be repeated.")
+    ] = None,
+    number: Annotated[
+        list[str] | None, typer.Option(help="Column whose entries are numbers; may be repeated.")
+    ] = None,
+    secrets: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="All labels of the secret, also those the data lack; once for each --secret.",
+        ),
+    ] = None,
+    values: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="All labels of the value, also those the data lack.")
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL=A,B,…", help="Order of a column's labels; distances then count ranks."),
+    ] = None,
+    bins: Annotated[
+        str | None,
+        typer.Option(metavar="N|auto", help="Cut the value, a column of numbers, into bins of equal shares."),
+    ] = None,
+    bin_width: Annotated[
+        float | None, typer.Option(metavar="W", help="Cut the value into bins of this width.")
+    ] = None,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -107,20 +160,44 @@ def design(
 
     require_writable(output)
     require_other_file(output, data, "the data")
-    sample = rldp.Sample.from_data(
-        data, secret=secret, value=value, delimiter=delimiter, encoding=encoding, show_labels=show_labels
+    promises = {
+        "privacy": PROMISES[privacy.value](alpha, prior),
+        "utility": PROMISES[utility.value](alpha, prior),
+    }
+    counted = partial(
+        rldp.Sample.from_data,
+        given(command, data, delimiter, encoding),
+        secret=secret,
+        value=value,
+        secrets=_alphabets(secret, secrets),
+        values=None if values is None else listed_labels("--values", values),
+        missing=missing.value,
+        text=text or (),
+        number=number or (),
+        order=order_of(order),
+        show_labels=show_labels,
     )
+    if bins == "auto":
+        with progress("Trying bins"):
+            cut = best(lambda count: counted(bins=count), epsilon, distortion=distortion, **promises)
+        say(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
+        sample = cut.sample
+    else:
+        sample = counted(bins=_whole("--bins", bins), bin_width=bin_width)
+    measure, published = _measured(distortion, outputs, sample)
     if sample.counts.size * len(sample.values) > _LARGE:
         secrets, values = sample.counts.shape
-        say(f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, takes less")
-    promised = PROMISES[utility.value](alpha, prior)
+        say(
+            f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, or --bins "
+            "for numbers takes less"
+        )
     with progress("Designing") as callback:
         designed = rldp.design(
             sample,
             epsilon,
-            privacy=PROMISES[privacy.value](alpha, prior),
-            utility=promised,
-            distortion=distortion.value,
+            **promises,
+            distortion=measure,
+            outputs=published,
             gap=gap,
             windows=windows,
             callback=callback,
@@ -130,6 +207,7 @@ def design(
             "warning: this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
+    _advise_bins(counted, epsilon, designed, sample, distortion, promises)
     designed.protocol.save(output)
     terminal.console().print(terminal.summary(designed))
     names = _others(privacy, designed, others)
@@ -143,13 +221,68 @@ def design(
                     names,
                     alpha=alpha,
                     prior=prior,
-                    utility=promised,
-                    distortion=distortion.value,
+                    utility=promises["utility"],
+                    distortion=measure,
+                    outputs=published,
                     gap=max(gap, _COMPARED),
                 )
             )
         terminal.console().print(terminal.ladder([*found, Rung.of(privacy.value, designed)], privacy.value))
     terminal.say(f"written to {output}")
+
+
+def _advise_bins(
+    counted: Callable[..., rldp.Sample],
+    epsilon: float,
+    designed: rldp.Design,
+    sample: rldp.Sample,
+    distortion: str,
+    promises: dict[str, rldp.UncertaintySet],
+) -> None:
+    """Say so where a coarser table would promise much less distortion."""
+    numbers = sample.scale is None and not any(isinstance(value, str | bool) for value in sample.values)
+    if not numbers or len(sample.values) <= CANDIDATES[-1] or distortion not in ("squared", "absolute"):
+        return
+    with progress("Trying bins"):
+        cut = best(lambda count: counted(bins=count), epsilon, distortion=distortion, **promises)
+    if cut.objective < _COARSER * designed.objective:
+        say(
+            f"warning: {len(sample.values)} values are many for {sample.n} rows: with --bins {cut.bins} the "
+            f"promised distortion would be {cut.objective:.4g}, and it is {designed.objective:.4g}"
+        )
+
+
+def _whole(option: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError as error:
+        raise InvalidArgument(f"{option} must be a whole number or auto, got {text!r}") from error
+
+
+def _measured(
+    distortion: str, outputs: str | None, sample: rldp.Sample
+) -> tuple[Distortion, list[Label] | None]:
+    """The distortion and the outputs that are asked for; a table in a file says both."""
+    published = outputs_of(outputs)
+    if distortion in set(DistortionName):
+        return distortion, published
+    if not Path(distortion).exists():
+        names = ", ".join(DistortionName)
+        raise InvalidArgument(f"--distortion must be {names} or a file that exists, got {distortion!r}")
+    listed, table = distortion_table(Path(distortion), sample.values)
+    if published not in (None, listed):
+        raise InvalidArgument("--outputs must be those of the table of distortions, or not be given")
+    return table, listed
+
+
+def _alphabets(secret: list[str], listed: list[str] | None) -> dict[str, list[Label]] | None:
+    if not listed:
+        return None
+    if len(listed) != len(secret):
+        raise InvalidArgument(
+            f"--secrets must be given once for each --secret, got {len(listed)} for {len(secret)}"
+        )
+    return {name: listed_labels("--secrets", text) for name, text in zip(secret, listed, strict=True)}
 
 
 def _others(chosen: PrivacyName, designed: rldp.Design, asked: bool | None) -> list[str]:

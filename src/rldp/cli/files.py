@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["Delimiter", "Encoding", "ShowLabels"]
+from rldp.data.dialects import Dialect
+from rldp.data.sources import Source, opened
+
+__all__ = ["Delimiter", "Encoding", "ShowLabels", "given"]
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -28,3 +32,8 @@ ShowLabels: TypeAlias = Annotated[
         help="Let a message show the entry that is no label; it is somebody's.",
     ),
 ]
+
+
+def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
+    """Where the data are that a command is given, until it ends: standard input can be read once only."""
+    return command.with_resource(opened(data, Dialect(delimiter, encoding)))

@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
+from rldp._checks import Label
 from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted
 from rldp.cli.app import app, require_writable, say
+from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue
 from rldp.cli.files import Delimiter, Encoding, ShowLabels
+from rldp.data.labels import NOT_A_LABEL, Alphabet
+from rldp.errors import InvalidArgument
 
 
 @app.command()
@@ -18,8 +22,6 @@ def release(
     data: Annotated[
         Path, typer.Argument(help="CSV or Parquet file with the rows to release; - is standard input.")
     ],
-    secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
     output: Annotated[
         Path,
         typer.Option(
@@ -28,6 +30,17 @@ def release(
             help="File to write: .csv, .csv.gz, .csv.zst, .parquet or .pq; - is standard output.",
         ),
     ],
+    secret: NewSecret = None,
+    value: NewValue = None,
+    as_secret: AsSecret = None,
+    as_value: AsValue = None,
+    unknown: Annotated[
+        str,
+        typer.Option(
+            metavar="refuse|value=LABEL",
+            help="Values that the protocol does not know: refuse the file, or read them as LABEL.",
+        ),
+    ] = "refuse",
     keep: Annotated[
         list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
     ] = None,
@@ -74,7 +87,7 @@ def release(
     from rldp.data.atomic import require_other_file
     from rldp.data.standard import STANDARD
     from rldp.data.writers import writer_for
-    from rldp.releaser.files import release_file
+    from rldp.releaser.files import Step, release_file
     from rldp.reporter import terminal
 
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
@@ -85,13 +98,23 @@ def release(
     loaded, verdict = admitted(protocol, conditions)
     if seed is not None:
         say("warning: with --seed the release is reproducible, for tests only; it protects nobody")
+    skipped = 0
     with terminal.bar("Releasing") as advance:
+
+        def show(step: Step) -> None:
+            nonlocal skipped
+            skipped = step.skipped
+            advance(step.share, 1.0, f"{step.rows:,} rows")
+
         rows = release_file(
             loaded,
             data,
             output,
-            secret=secret,
+            secret=secret or None,
             value=value,
+            as_secret=as_secret or None,
+            as_value=as_value,
+            unknown=_mapped(unknown, loaded.values),
             keep=keep or (),
             allow_original=allow_original,
             name=name,
@@ -99,10 +122,25 @@ def release(
             encoding=encoding,
             show_labels=show_labels,
             seed=seed,
-            callback=lambda step: advance(step.share, 1.0, f"{step.rows:,} rows"),
+            callback=show,
         )
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
+    if skipped:
+        counted += f", {skipped} left out for missing entries"
     if str(output) == STANDARD:
         say(counted)  # standard output holds the rows, and nothing else
     else:
         terminal.say(f"{counted}, written to {output}")
+
+
+def _mapped(unknown: str, values: tuple[Label, ...]) -> Label | None:
+    """The label that values stand for which the protocol does not know; None if they are refused."""
+    if unknown == "refuse":
+        return None
+    given = unknown.removeprefix("value=")
+    code = int(Alphabet(values).of_texts([given])[0])
+    if given == unknown or code == NOT_A_LABEL:
+        raise InvalidArgument(
+            f"--unknown must be refuse or value=LABEL, with a value of the protocol, got {unknown!r}"
+        )
+    return values[code]

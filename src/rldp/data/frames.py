@@ -3,82 +3,128 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, shown
-from rldp.data.columns import encode, is_column
+from rldp.data.bins import Binning, Bins, numbers_in
+from rldp.data.columns import is_column
 from rldp.data.dialects import Dialect
 from rldp.data.headers import column_name, require_columns, require_distinct
-from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, count_pairs, faults
-from rldp.data.readers import read_encoded, read_table
-from rldp.data.sources import opened
-from rldp.data.standard import STANDARD
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, Kind, count_pairs
+from rldp.data.readers import located, read_encoded, read_table, typed
+from rldp.data.reading import MISSING, Column, Reading
+from rldp.data.rows import rows_of, with_category
+from rldp.data.scale import Scale
+from rldp.data.sources import Source, opened
+from rldp.data.wanted import Wanted
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
-__all__ = ["columns", "pair_counts"]
+__all__ = ["Counted", "columns", "counted_pairs"]
+
+_ABOUT_MISSING = (
+    "; in {} an entry is missing: --missing skip leaves such rows out, --missing category gives them a label "
+    "of their own (missing=)"
+)
 
 
-def pair_counts(
-    data: Any,
-    *,
-    secret: str,
-    value: str,
-    secrets: Sequence[Label] | None,
-    values: Sequence[Label] | None,
-    dialect: Dialect | None = None,
-    show_labels: bool = False,
-) -> tuple[NDArray[np.int64], tuple[Label, ...], tuple[Label, ...]]:
-    """How often each pair of labels stands in two columns of ``data``.
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """How often each pair of labels stands in the columns of some data.
 
-    Returns
-    -------
+    Attributes
+    ----------
     counts : int array (|S|, |U|)
-    secrets, values : tuple of labels
+    reading : Reading
+        How the columns were read.
+    skipped : int
+        Rows that were left out because an entry is missing.
+    scale : Scale or None
+        What the values stand for as numbers, where that is not what they are.
     """
-    for name, column in (("secret", secret), ("value", value)):
-        if not isinstance(column, str):
-            raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(column)}")
-    if secret == value:
-        raise InvalidArgument(f"secret and value must be two columns, got {secret!r} for both")
-    alphabets = (None if given is None else Alphabet(given) for given in (secrets, values))
-    s, u = _encoded(data, dict(zip((secret, value), alphabets, strict=True)), dialect)
-    if len(s) == 0:
-        raise DataError(f"{_source(data)} must hold at least one row, got none")
-    faults(s, u, show_labels=show_labels).refuse(advice=HOW_TO_SHOW)
-    return count_pairs(s, u), s.labels, u.labels
+
+    counts: NDArray[np.int64]
+    reading: Reading
+    skipped: int
+    scale: Scale | None
+
+
+def counted_pairs(
+    data: Any, wanted: Wanted, *, dialect: Dialect | None = None, show_labels: bool = False
+) -> Counted:
+    """Count the pairs of labels in the columns of ``data``."""
+    readings, scale = dict(wanted.readings), None
+    with _held(data, wanted.names, dialect) as held:
+        if wanted.binning is not None:
+            readings[wanted.names[-1]], scale = _binned(held, wanted.names[-1], wanted.binning)
+        columns = _encoded(held, readings)
+    if len(columns[0]) == 0:
+        raise DataError(f"{_source(held)} must hold at least one row, got none")
+    if wanted.missing == "category" and not wanted.has_all_labels:
+        columns = [with_category(column) for column in columns]
+    *secret, value = map(_column, wanted.names, columns)
+    reading = Reading(tuple(secret), value, wanted.missing)
+    rows = rows_of(reading, columns, Faults(show_labels=show_labels))
+    if rows.faults.first is not None:
+        missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
+        rows.faults.refuse(hint=_ABOUT_MISSING.format(missing) if missing else "", advice=HOW_TO_SHOW)
+    if len(rows.values) == 0:
+        raise DataError(f"{_source(held)} must hold a row without missing entries, got none")
+    counts = count_pairs(rows.secrets, rows.values, (len(reading.secrets), len(value.labels)))
+    if wanted.ordered:
+        scale = Scale.of_ranks(len([label for label in value.labels if label != MISSING]))
+    return Counted(counts, reading, rows.skipped, scale or Scale.of_days(value.labels))
+
+
+@contextmanager
+def _held(data: Any, names: Sequence[str], dialect: Dialect | None = None) -> Iterator[Any]:
+    """The data, while the block runs: a file is opened once, and its delimiter found by all the columns."""
+    if not isinstance(data, str | os.PathLike | Source):
+        yield data
+        return
+    with opened(data, dialect) as source:
+        yield located(source, names).source
+
+
+def _column(name: str, found: Encoded) -> Column:
+    edges = tuple(found.alphabet.edges.tolist()) if isinstance(found.alphabet, Bins) else None
+    return Column(name, found.labels, edges)
+
+
+def _binned(data: Any, name: str, binning: Binning) -> tuple[Bins, Scale]:
+    (column,) = columns(data, (name,))
+    texts = isinstance(data, Source) and not data.parquet
+    labels, edges, scale = binning.found(column_name(name, _source(data)), numbers_in(column, texts=texts))
+    return Bins(edges, labels), scale
 
 
 def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
     """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
     if len(set(names)) < len(names):
         raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
-    if isinstance(data, str | os.PathLike):
-        with opened(data, dialect) as source:
-            return list(read_table(source, names).columns)
-    return _columns_of_frame(data, names)
+    with _held(data, names, dialect) as held:
+        if isinstance(held, Source):
+            return list(read_table(held, names).columns)
+        return _columns_of_frame(held, names)
 
 
-def _encoded(data: Any, alphabets: Mapping[str, Alphabet | None], dialect: Dialect | None) -> list[Encoded]:
-    if isinstance(data, str | os.PathLike):
-        with opened(data, dialect) as source:
-            return read_encoded(source, alphabets)
-    found = _columns_of_frame(data, tuple(alphabets))
+def _encoded(data: Any, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
+    if isinstance(data, Source):
+        return read_encoded(data, readings)
+    found = _columns_of_frame(data, tuple(readings))
     return [
-        encode(column_name(name, _source(data)), column, alphabet)
-        for (name, alphabet), column in zip(alphabets.items(), found, strict=True)
+        typed(column_name(name, _source(data)), column, given)
+        for (name, given), column in zip(readings.items(), found, strict=True)
     ]
 
 
 def _source(data: Any) -> str:
     """What messages call the data."""
-    if not isinstance(data, str | os.PathLike):
-        return "data"
-    return "standard input" if os.fspath(data) == STANDARD else str(Path(data))
+    return str(data) if isinstance(data, Source) else "data"
 
 
 def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["Kind", "read_as"]
+__all__ = ["FittingType", "read_as"]
 
 _INTEGER = r"^(?:0|-?[1-9][0-9]{0,14})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
@@ -18,13 +18,13 @@ _TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
-class Kind:
+class FittingType:
     """What a column may still be, after the entries that were seen.
 
     Examples
     --------
     >>> import pyarrow
-    >>> kind = Kind()
+    >>> kind = FittingType()
     >>> kind.see(pyarrow.array(["1", None, "25"]))
     >>> kind.type
     DataType(int64)

@@ -8,13 +8,14 @@ alphabet has the code −1, and :func:`faults` says why.
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +32,12 @@ __all__ = [
     "Codes",
     "Encoded",
     "Faults",
+    "Kind",
     "count_pairs",
     "faults",
     "is_label",
+    "labels_of_texts",
+    "number_of_text",
 ]
 
 HOW_TO_SHOW = "--show-labels (show_labels=True) shows it"
@@ -42,6 +46,9 @@ _BLOCK = 2**15
 _LARGEST_TABLE = 2**16
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
 _NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
+
+Kind: TypeAlias = Literal["text", "number"]
+"""What the entries of a column of a CSV file are taken for, where they are not read as what loses nothing."""
 
 _WHOLE = re.compile(r"[ \t]*(?:-?[0-9]{1,100}|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
 _NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
@@ -100,6 +107,26 @@ class Alphabet:
                 "group or round them first"
             )
         return cls(sorted(labels, key=lambda label: (isinstance(label, str), label)))
+
+    @classmethod
+    def read(cls, name: str, texts: Iterable[str | None], kind: Kind | None = None) -> Alphabet:
+        """The labels that entries of a CSV file stand for, in the order of :meth:`found`.
+
+        They are numbers, or booleans, where that loses nothing: no leading zeros, no exponents, at most 15
+        digits, and no two texts for one number. Otherwise they are text. With ``kind``, they are what it
+        says; a text that is no number is then no label.
+
+        Examples
+        --------
+        >>> Alphabet.read("zip", ["10115", "01067"]).labels, Alphabet.read("age", ["39", "7"]).labels
+        (('01067', '10115'), (7, 39))
+        """
+        distinct = dict.fromkeys(text for text in texts if text is not None)
+        return cls.found(name, _READ_AS[kind](distinct))
+
+    def and_label(self, label: Label) -> Alphabet:
+        """These labels and one more."""
+        return Alphabet((*self.labels, label))
 
     @cached_property
     def _kinds(self) -> set[type]:
@@ -185,6 +212,53 @@ class Alphabet:
                 )
 
 
+def number_of_text(text: str | None) -> float | None:
+    """The number that an entry of a CSV file stands for, if it does."""
+    if text is None or not (_NUMBER.fullmatch(text) or _WHOLE.fullmatch(text)):
+        return None
+    return float(int(text, 16)) if "x" in text.lower() else float(text)
+
+
+def _as_text(texts: Iterable[str]) -> Iterable[Label]:
+    return texts
+
+
+def _as_numbers(texts: Iterable[str]) -> Iterable[Label]:
+    """The numbers among texts."""
+    numbers = [text for text in texts if _NUMBER.fullmatch(text) or _WHOLE.fullmatch(text)]
+    if all(_WHOLE.fullmatch(text) for text in numbers):
+        return [int(text, 16 if "x" in text.lower() else 10) for text in numbers]
+    return [float(text) for text in numbers if math.isfinite(float(text))]
+
+
+def labels_of_texts(texts: Collection[str]) -> Iterable[Label]:
+    """What distinct texts stand for: numbers or booleans where that loses nothing, and the texts if not."""
+    for form, read in _LOSSLESS:
+        if all(map(form.fullmatch, texts)):
+            labels: list[Label] = [read(text.strip(" \t")) for text in texts]
+            if len(set(labels)) == len(texts):
+                return labels
+    return texts
+
+
+_BLANK = r"[ \t]*"
+_END = "(?![0-9.])"
+_FEW_DIGITS = (
+    f"(?!-0(?:[.]0+)?{_END})-?(?=[0-9.]{{1,16}}{_END})"  # at most 15 and a point; no zero below zero
+)
+_DECIMAL = f"{_FEW_DIGITS}(?:0|[1-9][0-9]*)(?:[.][0-9]+)?"
+_LOSSLESS: tuple[tuple[re.Pattern[str], Callable[[str], Label]], ...] = (
+    (re.compile(f"{_BLANK}(?:0|-?[1-9][0-9]{{0,14}}){_BLANK}", re.ASCII), int),
+    (re.compile(f"{_BLANK}{_DECIMAL}{_BLANK}", re.ASCII), float),
+    (re.compile("[Tt]rue|TRUE|[Ff]alse|FALSE"), lambda text: text.lower() == "true"),
+)
+_READ_AS: dict[Kind | None, Callable[[Collection[str]], Iterable[Label]]] = {
+    None: labels_of_texts,
+    "text": _as_text,
+    "number": _as_numbers,
+}
+
+
 def _integers(items: Sequence[Any]) -> NDArray[np.int64] | None:
     """Python integers as an array, if that is what all of them are."""
     try:
@@ -231,11 +305,17 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether an entry is missing: (n,)."""
+        found = np.zeros(len(self), dtype=np.bool_)
+        doubtful = np.flatnonzero(self.codes == NOT_A_LABEL)
+        found[doubtful] = [_is_missing(self.entry(row)) for row in doubtful.tolist()]
+        return found
 
-def count_pairs(first: Encoded, second: Encoded) -> NDArray[np.int64]:
-    """How often each label of one column stands beside each of the other, where all entries are labels."""
-    shape = len(first.labels), len(second.labels)
-    pairs = first.codes.astype(np.int64) * shape[1] + second.codes
+
+def count_pairs(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.int64]:
+    """How often each code of one column stands beside each of the other."""
+    pairs = first.astype(np.int64) * shape[1] + second
     return np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
 
 
@@ -263,22 +343,26 @@ class Faults:
     first: str | None = None
     show_labels: bool = field(default=False, compare=False)
 
-    def and_in(self, *columns: Encoded) -> Faults:
-        """These, and those of the rows that follow."""
-        found = _at_fault(columns)
+    def and_in(self, *columns: Encoded, among: NDArray[np.bool_] | None = None) -> Faults:
+        """These, and those of the rows that follow; only ``among`` some of them, if a mask (n,) says so."""
+        at_fault = _at_fault(columns, among)
+        found = int(np.count_nonzero(at_fault))
         first = self.first
         if found and first is None:
-            first = _first(columns, self.rows, self.show_labels)
+            first = _reason_of(columns, int(np.argmax(at_fault)), self.rows, self.show_labels)
         return Faults(self.rows + len(columns[0]), self.at_fault + found, first, self.show_labels)
 
-    def refuse(self, purpose: str = "counted", *, advice: str = "") -> None:
+    def refuse(self, purpose: str = "counted", hint: str = "", *, advice: str = "") -> None:
         """Raise the one sentence about them, if there are any.
 
-        ``purpose``: what rows cannot be then; ``advice``: how an entry is shown that this hides.
+        ``purpose``: what rows cannot be then; ``hint``: what could be done, after a semicolon; ``advice``:
+        how an entry is shown that this hides.
         """
         if self.first is not None:
             more = f"; {advice}" if advice and self.first.endswith(_HIDDEN) else ""
-            raise DataError(f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}{more}")
+            raise DataError(
+                f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}{hint}{more}"
+            )
 
 
 def faults(*columns: Encoded, show_labels: bool = False) -> Faults:
@@ -286,17 +370,17 @@ def faults(*columns: Encoded, show_labels: bool = False) -> Faults:
     return Faults(show_labels=show_labels).and_in(*columns)
 
 
-def _at_fault(columns: Sequence[Encoded]) -> int:
+def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """In which rows an entry is no label; none at all may be an empty array."""
     if not len(columns[0]) or all(column.codes.min() >= 0 for column in columns):
-        return 0
-    return int(np.count_nonzero(np.logical_or.reduce([column.codes < 0 for column in columns])))
+        return np.zeros(0, dtype=np.bool_)
+    found: NDArray[np.bool_] = np.logical_or.reduce([column.codes < 0 for column in columns])
+    return found if among is None else found & among
 
 
-def _first(columns: Sequence[Encoded], before: int, show_labels: bool) -> str:
-    """About the first row at fault; ``before``: how many rows came earlier."""
-    firsts = [int(np.argmax(column.codes < 0)) for column in columns]
-    row, which = min((row, i) for i, row in enumerate(firsts) if columns[i].codes[row] < 0)
-    column, number = columns[which], before + row + 1
+def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: bool) -> str:
+    """What is wrong with a row at fault; ``before``: how many rows came earlier."""
+    column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
     entry = column.entry(row)
     if _is_missing(entry):
         return f"{column.name} must hold no nulls, but row {number} has no value"

@@ -2,7 +2,7 @@
 
 An entry of a CSV file has no type. Where the labels are known, it is read as what they are, never as what the
 rest of the column looks like: every file is then read alike, by whoever reads it, from its first row to its
-last. Where they are not, the column has the narrowest type that fits all of it.
+last. Where they are not, all of the column decides: it holds numbers where that loses nothing, else text.
 """
 
 from __future__ import annotations
@@ -13,16 +13,28 @@ from pathlib import Path
 from typing import Any
 
 from rldp._checks import shown
+from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
 from rldp.data.dialects import Recoded
 from rldp.data.headers import Located, column_name, locate, require_distinct
-from rldp.data.kinds import Kind, read_as
-from rldp.data.labels import Alphabet, Encoded
+from rldp.data.kinds import FittingType, read_as
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, Kind
 from rldp.data.quotes import Watched
-from rldp.data.sources import HOW_TO_DECODE, Source, reading, source_of
+from rldp.data.reading import Reading
+from rldp.data.sources import Source, reading, source_of
 from rldp.errors import DataError
 
-__all__ = ["NULLS", "Columns", "Part", "Parts", "located", "read_encoded", "read_parts", "read_table"]
+__all__ = [
+    "NULLS",
+    "Columns",
+    "Part",
+    "Parts",
+    "located",
+    "read_encoded",
+    "read_parts",
+    "read_table",
+    "typed",
+]
 
 NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 _BYTES = 2**20  # of a CSV file, in one part
@@ -68,37 +80,53 @@ def _head(source: Source) -> bytes:
 # Whole files
 
 
-def read_encoded(path: Path | Source, columns: Mapping[str, Alphabet | None]) -> list[Encoded]:
-    """Columns of a file as codes, each in the alphabet given for it, or in the one that is found."""
+def read_encoded(path: Path | Source, columns: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
+    """Columns of a file as codes, each in the alphabet given for it, or in the one that is found.
+
+    A :data:`~rldp.data.labels.Kind` says what the labels of a CSV file are that are to be found.
+    """
     source = source_of(path)
-    table = read_table(source, list(columns), known=[c for c, a in columns.items() if a is not None])
-    encoded = []
-    for column, alphabet in columns.items():
-        name = column_name(column, source)
-        if alphabet is None or source.parquet:
-            encoded.append(encode(name, table[column], alphabet))
-        else:
-            alphabet.require_readable(name)
-            encoded.append(encode_texts(name, table[column], alphabet))
+    table = read_table(source, list(columns))
+    read = typed if source.parquet else _untyped
+    return [read(column_name(column, source), table[column], given) for column, given in columns.items()]
+
+
+def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
+    """The codes of a column whose entries have a type, which must be the kind that is asked for."""
+    if isinstance(given, Alphabet):
+        return encode(name, column, given)
+    found = encode(name, column)
+    if given is not None and any(isinstance(label, str) != (given == "text") for label in found.labels):
+        raise DataError(
+            f"{name} must hold {'text' if given == 'text' else 'numbers'}, as asked for, but its entries are "
+            "of another type"
+        )
+    return found
+
+
+def _untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
+    if isinstance(given, Alphabet):
+        given.require_readable(name)
+        return encode_texts(name, column, given)
+    texts = {text for chunk in column.chunks for text in chunk.unique().to_pylist() if text is not None}
+    encoded = encode_texts(name, column, Alphabet.read(name, texts, given))
+    if given == "number":
+        others = int((encoded.alphabet.of_texts(sorted(texts)) == NOT_A_LABEL).sum())
+        if others:
+            raise DataError(
+                f"{name} must hold numbers, as asked for, but {others} of its {len(texts)} distinct entries "
+                "are none"
+            )
     return encoded
 
 
-def read_table(path: Path | Source, columns: Sequence[str], known: Sequence[str] = ()) -> Any:
-    """Columns of a file as an Arrow table.
-
-    Parameters
-    ----------
-    path : Path or Source
-    columns : sequence of str
-        Which to read, by name or place; they are called so in the table.
-    known : sequence of str
-        Those of them whose labels are known: in a CSV file they are left as text.
-    """
+def read_table(path: Path | Source, columns: Sequence[str]) -> Any:
+    """Columns of a file as an Arrow table, by name or place and called so; those of a CSV file are text."""
     found = located(path, columns)
     with reading(found.source):
         if found.source.parquet:
             return _read_parquet(found, columns)
-        return _read_csv(found, columns, known)
+        return _read_csv(found, columns)
 
 
 def _read_parquet(found: Located, columns: Sequence[str]) -> Any:
@@ -136,34 +164,19 @@ def _require_flat(name: str, kind: Any) -> None:
         )
 
 
-def _read_csv(found: Located, columns: Sequence[str], known: Sequence[str]) -> Any:
-    import pyarrow.csv
-
-    types = {found.key(column): pyarrow.string() for column in known}
-    table = _whole_csv(found, columns, types)
-    kinds = {column: table.schema.field(found.key(column)).type for column in columns}
-    for column, kind in kinds.items():
-        if pyarrow.types.is_binary(kind):
-            raise DataError(
-                f"{column_name(column, found.source)} must be UTF-8 text, got other bytes; {HOW_TO_DECODE}"
-            )
-    dates = [found.key(column) for column, kind in kinds.items() if pyarrow.types.is_temporal(kind)]
-    if dates:  # a label is the text that stands there
-        table = _whole_csv(found, columns, types | dict.fromkeys(dates, pyarrow.string()))
-    return table.rename_columns(list(columns))
-
-
-def _whole_csv(found: Located, columns: Sequence[str], types: dict[str, Any]) -> Any:
+def _read_csv(found: Located, columns: Sequence[str]) -> Any:
+    """As text: what it stands for depends on all of a column, or on labels that are known."""
     import pyarrow.csv
 
     file = _Followed(found.source)
-    keys = [found.key(column) for column in columns]
+    types = {found.key(column): pyarrow.string() for column in columns}
     with file.parsed(found.source):
-        return pyarrow.csv.read_csv(
+        table = pyarrow.csv.read_csv(
             file,
             read_options=pyarrow.csv.ReadOptions(**_names(found)),
-            **_csv_options(found.source, keys, types),
+            **_csv_options(found.source, list(types), types),
         )
+    return table.rename_columns(list(columns))
 
 
 def _names(found: Located | None) -> dict[str, Any]:
@@ -198,23 +211,28 @@ def _csv_options(
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the data that are needed."""
+    """The columns of the data that are needed: those that are read, and those to keep as they are."""
 
-    secret: str
-    value: str
+    reading: Reading
     keep: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys((self.secret, self.value, *self.keep)))
+        return list(dict.fromkeys((*self.reading.names, *self.keep)))
+
+    @property
+    def alphabets(self) -> dict[str, Alphabet]:
+        return {column.name: alphabet_of(column) for column in self.reading.columns}
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows in a row; ``share`` of the file is read by now."""
+    """Some rows in a row: the columns that are read, in order, and those to keep.
 
-    secrets: Encoded
-    values: Encoded
+    ``share`` of the file is read by now.
+    """
+
+    columns: list[Encoded]
     kept: list[Any]
     share: float
 
@@ -230,28 +248,26 @@ class Parts:
         return self.parts
 
 
-def read_parts(
-    path: Path | Source | Located, columns: Columns, secrets: Alphabet, values: Alphabet, *, typed: bool
-) -> Parts:
+def read_parts(path: Path | Source | Located, columns: Columns, *, typed: bool) -> Parts:
     """Open a file.
 
     Columns kept from a CSV file have the types that fit all of their entries if ``typed``, for which the
     file is read twice; else they are bytes as they stand.
     """
     found = located(path, columns.names)
-    pair = {columns.secret: secrets, columns.value: values}
     with reading(found.source):
         if found.source.parquet:
-            return _parquet_parts(found, columns, pair)
-        return _csv_parts(found, columns, pair, typed)
+            return _parquet_parts(found, columns)
+        return _csv_parts(found, columns, typed)
 
 
-def _parquet_parts(found: Located, columns: Columns, pair: dict[str, Alphabet]) -> Parts:
+def _parquet_parts(found: Located, columns: Columns) -> Parts:
     import pyarrow.parquet
 
     source, names = found.source, [found.name(column) for column in columns.names]
     schema = pyarrow.parquet.read_schema(source.path)
     total = max(1, sum(pyarrow.parquet.read_metadata(path).num_rows for path in source.paths))
+    alphabets = columns.alphabets
 
     def batches() -> Iterator[Any]:
         for path in source.paths:
@@ -264,25 +280,23 @@ def _parquet_parts(found: Located, columns: Columns, pair: dict[str, Alphabet]) 
             for batch in batches():
                 rows += batch.num_rows
                 chosen = _chosen(batch, found, columns.names)
-                secrets, values = (
-                    encode(column_name(c, source), chosen.column(c), a) for c, a in pair.items()
-                )
-                yield Part(secrets, values, [chosen.column(name) for name in columns.keep], rows / total)
+                read = [encode(column_name(c, source), chosen.column(c), a) for c, a in alphabets.items()]
+                yield Part(read, [chosen.column(name) for name in columns.keep], rows / total)
             source.require_unchanged()
 
     kept = [schema.field(found.places[column]).remove_metadata() for column in columns.keep]
     return Parts(kept, parts())
 
 
-def _csv_parts(found: Located, columns: Columns, pair: dict[str, Alphabet], typed: bool) -> Parts:
+def _csv_parts(found: Located, columns: Columns, typed: bool) -> Parts:
     import pyarrow
 
-    source, size = found.source, found.source.size
-    for column, alphabet in pair.items():
+    source, size, alphabets = found.source, found.source.size, columns.alphabets
+    for column, alphabet in alphabets.items():
         alphabet.require_readable(column_name(column, source))
     as_read = pyarrow.string() if typed else pyarrow.binary()
     types = _kinds(found, columns.keep) if typed else [as_read] * len(columns.keep)
-    labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in pair}, found=found)
+    labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in alphabets}, found=found)
     kept = _kept(found, columns.keep, as_read)
 
     def parts() -> Iterator[Part]:
@@ -291,15 +305,15 @@ def _csv_parts(found: Located, columns: Columns, pair: dict[str, Alphabet], type
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
                     raise DataError(f"{source} must not change while it is read, but it did")
-                secrets, values = (
+                read = [
                     encode_texts(column_name(c, source), batch.column(found.key(c)), a)
-                    for c, a in pair.items()
-                )
+                    for c, a in alphabets.items()
+                ]
                 cells = [
                     read_as(beside.column(found.key(column)), kind)
                     for column, kind in zip(columns.keep, types, strict=True)
                 ]
-                yield Part(secrets, values, cells, min(1.0, file.position() / size))
+                yield Part(read, cells, min(1.0, file.position() / size))
             source.require_unchanged()
 
     named = zip(map(found.name, columns.keep), types, strict=True)
@@ -319,7 +333,7 @@ def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
     """The types that fit all entries of the columns, from the first row to the last."""
     import pyarrow
 
-    kinds = {column: Kind() for column in columns}
+    kinds = {column: FittingType() for column in columns}
     for batch in _kept(found, columns, pyarrow.string()) or ():
         for column, kind in kinds.items():
             kind.see(batch.column(found.key(column)))

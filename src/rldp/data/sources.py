@@ -89,12 +89,14 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def opened(data: str | os.PathLike[str], dialect: Dialect | None = None) -> Iterator[Source]:
+def opened(data: str | os.PathLike[str] | Source, dialect: Dialect | None = None) -> Iterator[Source]:
     """Where the table is that ``data`` names, while the block runs.
 
     "-" is standard input. That, and a workbook, is a CSV file meanwhile.
     """
-    if os.fspath(data) == STANDARD:
+    if isinstance(data, Source):
+        yield data
+    elif os.fspath(data) == STANDARD:
         with standard_input() as path:
             yield source_of(path, dialect, name="standard input")
     elif Path(data).suffix.lower() in workbooks.ENDINGS:

@@ -128,7 +128,7 @@ def design(
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     names = sample.values if outputs is None else labels("outputs", outputs)
-    matrix = distortion_matrix(distortion, sample.values, names)
+    matrix = distortion_matrix(distortion, sample.values, names, sample.scale)
     tolerance = _checked_gap(gap)
     problem = _problem(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
     solve = partial(solve_batch, windows=bool(windows), callback=callback)
@@ -349,7 +349,14 @@ def _as_design(
         lower_bound=lower_bound,
         certificate=certificate,
     )
-    protocol = Protocol(solved.matrix[0], sample.secrets, sample.values, outputs, guarantee=guarantee)
+    protocol = Protocol(
+        solved.matrix[0],
+        sample.secrets,
+        sample.values,
+        outputs,
+        guarantee=guarantee,
+        reading=sample.reading,
+    )
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
     return Design(kind, protocol, objective, lower_bound, certificate, status)
 

@@ -122,7 +122,8 @@ class Case:
         pairs = self.secrets * (self.secrets - 1)
         doubtful = [y for y in range(self.outputs) if not self._private_for_any_secrets(y)]
         if eta is None and pairs * len(doubtful) > _MOST_TRIPLES_WITHOUT_PROOF:
-            return doubtful[0], *self._pair(0), "the file carries no η to prove it"
+            failing = self._failure_for_some_distribution()
+            return None if failing is None else (*failing[:3], "the file carries no η to prove it")
         for y, t in ((y, t) for y in doubtful for t in range(pairs)):
             s1, s2 = self._pair(t)
             if self._private_for_any_distribution(y, s1, s2):

@@ -10,11 +10,13 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from os import PathLike
 from typing import Any, TypeAlias, TypeVar
 
 from rldp._checks import Label, labels, shown
 from rldp.data.atomic import checked_path
+from rldp.data.reading import MISSING, TREATMENTS, Column, Reading
 from rldp.errors import ProtocolFileError, RldpError
 
 __all__ = [
@@ -36,7 +38,7 @@ __all__ = [
 ]
 
 FORMAT = "rldp-protocol"
-VERSIONS = (1, 2)  # the second knows the promises credible, pairs and all
+VERSIONS = (1, 2)  # the second knows the promises credible, pairs and all, and names columns
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
@@ -130,6 +132,7 @@ class Document:
     outputs: tuple[Label, ...]
     numerators: list[list[list[int]]]
     guarantee: Claim | None
+    reading: Reading | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -138,8 +141,10 @@ class Document:
 
     @property
     def version(self) -> int:
-        """The first version of the format that has words for what is claimed."""
+        """The first version of the format that has words for what it says."""
         claim = self.guarantee
+        if self.reading is not None:
+            return VERSIONS[1]
         old = claim is None or (isinstance(claim.privacy, SetClaim) and isinstance(claim.utility, SetClaim))
         return VERSIONS[0] if old else VERSIONS[1]
 
@@ -161,7 +166,17 @@ def text_of(document: Document) -> str:
         "numerators": document.numerators,
         "guarantee": None if claim is None else _claim_tree(claim),
     }
+    if document.reading is not None:
+        tree["columns"] = _reading_tree(document.reading)
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _reading_tree(reading: Reading) -> dict[str, Any]:
+    secret = [{"name": column.name, "labels": list(column.labels)} for column in reading.secret]
+    value: dict[str, Any] = {"name": reading.value.name}
+    if reading.value.edges is not None:
+        value["edges"] = list(reading.value.edges)
+    return {"secret": secret, "value": value, "missing": reading.missing}
 
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
@@ -374,6 +389,7 @@ def _denominator(item: Any) -> int:
 
 def _document(part: _Part) -> Document:
     fields = part.fields(
+        *(("columns",) if "columns" in part.tree else ()),
         "format",
         "version",
         "generator",
@@ -392,7 +408,55 @@ def _document(part: _Part) -> Document:
         **names,
         numerators=fields["numerators"].array(shape, _integer(DENOMINATOR)),
         guarantee=None if fields["guarantee"].tree is None else _claim(fields["guarantee"], *shape),
+        reading=_reading(fields["columns"], **names) if "columns" in fields else None,
     )
+
+
+def _reading(part: _Part, *, secrets: tuple[Label, ...], values: tuple[Label, ...], **_: object) -> Reading:
+    fields = part.fields("secret", "value", "missing")
+    listed = fields["secret"]
+    if not isinstance(listed.tree, list) or not listed.tree:
+        raise listed.fail("a list of columns")
+    columns = [
+        _Part(f"{listed.path}[{i}]", item).fields("name", "labels") for i, item in enumerate(listed.tree)
+    ]
+    missing = fields["missing"].read(_treatment)
+    reading = Reading(
+        tuple(Column(column["name"].read(_name), _labels(column["labels"])) for column in columns),
+        _value_column(fields["value"], values, missing),
+        missing,
+    )
+    if len(set(reading.names)) < len(reading.names):
+        raise part.fail("about columns of distinct names")
+    if (
+        math.prod(len(column.labels) for column in reading.secret) != len(secrets)
+        or reading.secrets != secrets
+    ):
+        raise listed.fail("columns whose labels combine to the secrets")
+    return reading
+
+
+def _value_column(part: _Part, values: tuple[Label, ...], missing: str) -> Column:
+    if not isinstance(part.tree, dict) or "edges" not in part.tree:
+        return Column(part.fields("name")["name"].read(_name), values)
+    fields = part.fields("name", "edges")
+    bins = len(values) - (missing == "category" and values[-1] == MISSING)
+    edges = fields["edges"].array((bins - 1,), _number)
+    if any(one >= other for one, other in pairwise(edges)):
+        raise fields["edges"].fail("numbers that increase")
+    return Column(fields["name"].read(_name), values, tuple(edges))
+
+
+def _name(item: Any) -> str:
+    if not isinstance(item, str):
+        raise _Wrong("the name of a column")
+    return item
+
+
+def _treatment(item: Any) -> str:
+    if item not in TREATMENTS:
+        raise _Wrong(f"one of {', '.join(TREATMENTS)}")
+    return str(item)
 
 
 def _labels(part: _Part) -> tuple[Label, ...]:

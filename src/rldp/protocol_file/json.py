@@ -112,6 +112,7 @@ def _document(protocol: Protocol) -> Document:
         outputs=protocol.outputs,
         numerators=protocol.numerators.tolist(),
         guarantee=None if protocol.guarantee is None else _claim(protocol.guarantee),
+        reading=protocol.reading,
     )
 
 
@@ -173,6 +174,7 @@ def _protocol(document: Document) -> Protocol:
         np.array(document.numerators, dtype=np.float64) / DENOMINATOR,
         *names,
         guarantee=None if claim is None else _guarantee(claim, document),
+        reading=document.reading,
     )
 
 
@@ -180,7 +182,7 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
     proof = claim.proof
     return Guarantee(
         epsilon=claim.epsilon,
-        sample=Sample(claim.counts, document.secrets, document.values),
+        sample=Sample(claim.counts, document.secrets, document.values, reading=document.reading),
         privacy=_set(claim.privacy),
         utility=_set(claim.utility),
         distortion=np.array(claim.distortion, dtype=np.float64),

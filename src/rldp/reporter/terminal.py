@@ -22,6 +22,7 @@ from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
 from rldp.measures import distortion
 from rldp.protocol import Protocol
+from rldp.sample import Sample
 
 if TYPE_CHECKING:
     from rldp.paper import Checked
@@ -143,7 +144,7 @@ def summary(designed: Design) -> Table:
     used = int((designed.protocol.matrix.max(axis=(0, 1)) > 0).sum())
     lines = {
         "problem": designed.problem,
-        "sample": f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values",
+        "sample": _counted(sample),
         "privacy": guarantee.promise,
         "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}; "
         f"{distortion(designed.protocol, sample.distribution):.6g} under the estimate",
@@ -156,6 +157,23 @@ def summary(designed: Design) -> Table:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
+
+
+def _counted(sample: Sample) -> str:
+    """What was counted, in words."""
+    text = f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
+    if sample.reading is None:
+        return text
+    *secret, value = (repr(column.name) for column in sample.reading.columns)
+    text += f": {value}, with the secret {' and '.join(secret)}"
+    if len(secret) > 1:
+        never = int((sample.counts.sum(axis=1) == 0).sum())
+        text += f" jointly ({len(sample.secrets)} combinations, {never} of them never seen)"
+    if sample.reading.value.edges is not None:
+        text += "; in bins, with distances inside a bin as the sample shows them"
+    if sample.skipped:
+        text += f"; {sample.skipped} row{'s' * (sample.skipped != 1)} left out for missing entries"
+    return text
 
 
 def _way(status: Status) -> str:

@@ -6,6 +6,7 @@ import pytest
 import rldp
 from rldp.designer.engine.algebra import inverse
 from rldp.designer.engine.algebra.inverse import invert_positive, scaled_inverse
+from rldp.theory.namespace import namespace
 
 pytestmark = pytest.mark.numerical
 
@@ -92,3 +93,16 @@ def test_designs_whose_matrices_become_singular_end_without_an_error():
         found = rldp.design(sample, epsilon, windows=True, gap=1e-6)
         assert rldp.verify(found.protocol).ok
         assert found.objective <= 3 * np.exp(-epsilon) * 200**2 + 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning", "ignore::rldp.errors.GapWarning")
+@pytest.mark.parametrize("windows", [False, True])
+def test_a_design_none_of_whose_matrices_can_be_inverted_ends_without_an_error(monkeypatch, windows):
+    """What the engine cannot do, the closed forms do worse; what they give is proved all the same."""
+
+    def singular(_):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(namespace(np.empty(0)).linalg, "inv", singular)
+    found = rldp.design(rldp.Sample([[9, 4, 2], [1, 5, 8]]), 2.0, windows=windows)
+    assert rldp.verify(found.protocol).ok

@@ -1,0 +1,173 @@
+"""Numbers with many values, in bins: an alphabet whose labels stand for ranges. NumPy only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import Label, finite_number, whole_number
+from rldp.data.labels import MOST_LABELS, NOT_A_LABEL, Alphabet, Codes, number_of_text
+from rldp.data.reading import Column
+from rldp.data.scale import Scale
+from rldp.errors import DataError, InvalidArgument
+
+__all__ = ["Binning", "Bins", "alphabet_of", "numbers_in"]
+
+
+class Bins(Alphabet):
+    """Labels of ranges of numbers: the k-th stands for those from the k-th edge up to the next.
+
+    Examples
+    --------
+    >>> Bins([10.0, 20.0], [5, 15, 30]).of_objects([3, 10, 19.5, 1e9, "3", None])
+    array([ 0,  1,  1,  2, -1, -1], dtype=int32)
+    """
+
+    edges: NDArray[np.float64]
+
+    def __init__(self, edges: Sequence[float], labels: Sequence[Label]) -> None:
+        super().__init__(labels)
+        object.__setattr__(self, "edges", np.asarray(edges, dtype=np.float64))
+
+    def of_numbers(self, numbers: NDArray[np.float64]) -> Codes:
+        """Codes of numbers, −1 of NaN and infinities."""
+        codes = np.searchsorted(self.edges, numbers, side="right").astype(np.int32)
+        codes[~np.isfinite(numbers)] = NOT_A_LABEL
+        return codes
+
+    def of_objects(self, items: Sequence[object]) -> Codes:
+        return self.of_numbers(_as_numbers(items))
+
+    def of_array(self, entries: NDArray[Any]) -> Codes:
+        if entries.dtype.kind == "U":
+            return np.full(len(entries), NOT_A_LABEL, dtype=np.int32)
+        return self.of_numbers(entries.astype(np.float64))
+
+    def of_texts(self, texts: Sequence[str | None]) -> Codes:
+        return self.of_numbers(_as_numbers([number_of_text(text) for text in texts]))
+
+    def require_readable(self, name: str) -> None:
+        """Any number can be read."""
+
+    def and_label(self, label: Label) -> Bins:
+        return Bins(self.edges.tolist(), (*self.labels, label))
+
+
+def alphabet_of(column: Column) -> Alphabet:
+    """What the entries of a column are looked up in."""
+    return Alphabet(column.labels) if column.edges is None else Bins(column.edges, column.labels)
+
+
+def numbers_in(column: Any, *, texts: bool) -> NDArray[np.float64]:
+    """The entries of a column as numbers, NaN where there is none; ``texts``: they come from a CSV file."""
+    entries: list[object] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    if texts:
+        read: dict[object, float | None] = {x: number_of_text(x) for x in set(entries) if isinstance(x, str)}
+        entries = [read.get(text) for text in entries]
+    return _as_numbers(entries)
+
+
+def _as_numbers(items: Sequence[object]) -> NDArray[np.float64]:
+    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
+    return np.array([_as_float(item) for item in plain], dtype=np.float64)
+
+
+def _as_float(item: object) -> float:
+    if isinstance(item, bool) or not isinstance(item, int | float):
+        return math.nan
+    try:
+        return float(item)
+    except OverflowError:
+        return math.nan
+
+
+@dataclass(frozen=True)
+class Binning:
+    """How a column of numbers is to be cut: into so many bins, or into bins of a width.
+
+    Examples
+    --------
+    >>> labels, edges, _ = Binning(count=2).found("age", np.array([1.0, 2.0, 3.0, 10.0]))
+    >>> labels, edges
+    ((1.5, 6.5), (3.0,))
+    """
+
+    count: int | None = None
+    width: float | None = None
+
+    @classmethod
+    def asked(cls, bins: int | None, bin_width: float | None) -> Binning | None:
+        """What the arguments ``bins`` and ``bin_width`` ask for."""
+        if bins is None and bin_width is None:
+            return None
+        if bins is not None and bin_width is not None:
+            raise InvalidArgument("bins and bin_width must not be given together")
+        if bins is not None:
+            return cls(count=whole_number("bins", bins, 1, MOST_LABELS))
+        width = finite_number("bin_width", bin_width)
+        if width <= 0:
+            raise InvalidArgument(f"bin_width must be positive, got {bin_width!r}")
+        return cls(width=width)
+
+    def found(
+        self, name: str, numbers: NDArray[np.float64]
+    ) -> tuple[tuple[float, ...], tuple[float, ...], Scale]:
+        """Representatives of the bins, the edges between them, and what each bin holds.
+
+        A bin is represented by the mean of the numbers in it, rounded. The secret has no say in any of this.
+
+        Parameters
+        ----------
+        name : str
+            What messages call the column.
+        numbers : float array (n,)
+            NaN where an entry is missing.
+        """
+        known = np.sort(numbers[np.isfinite(numbers)])
+        if not len(known):
+            raise DataError(f"{name} must hold numbers to be cut into bins, got none")
+        edges = self._edges(name, known)
+        codes = np.searchsorted(edges, known, side="right")
+        held = [known[codes == code] for code in range(len(edges) + 1)]
+        edges = edges[[len(inside) > 0 for inside in held[1:]]]  # an empty bin belongs to the one below
+        points = tuple(np.unique(inside, return_counts=True) for inside in held if len(inside))
+        labels = _labels([float(np.average(x, weights=w)) for x, w in points])
+        return labels, tuple(edges.tolist()), Scale(labels, points)
+
+    def _edges(self, name: str, known: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.width is None:
+            assert self.count is not None
+            return _equal_shares(known, self.count)
+        first, last = (math.floor(x / self.width) for x in (known[0], known[-1]))
+        if last - first >= MOST_LABELS:
+            raise DataError(
+                f"{name} must have at most {MOST_LABELS} bins, got {last - first + 1} of width "
+                f"{self.width!r}; choose a larger width"
+            )
+        return np.arange(first + 1, last + 1) * self.width
+
+
+def _equal_shares(known: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Edges that cut sorted numbers into at most ``count`` bins, where that divides them most equally."""
+    distinct, counts = np.unique(known, return_counts=True)
+    below = np.cumsum(counts)[:-1]  # how many numbers are left of each possible edge
+    if not len(below):
+        return distinct[1:]
+    wanted = np.arange(1, count) * (len(known) / count)
+    nearest = np.abs(below[:, None] - wanted).argmin(axis=0)
+    edges: NDArray[np.float64] = distinct[1:][np.unique(nearest)]
+    return edges
+
+
+def _labels(means: Sequence[float]) -> tuple[float, ...]:
+    """The means with few digits, as long as that tells them apart."""
+    for digits in (4, 6, 9):
+        short = [float(f"{mean:.{digits}g}") for mean in means]
+        if len(set(short)) == len(means):
+            return tuple(short)
+    return tuple(means)

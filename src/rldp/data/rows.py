@@ -1,0 +1,103 @@
+"""Columns as codes → rows of a secret and a value, as a reading says. NumPy only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.data.labels import NOT_A_LABEL, Codes, Encoded, Faults
+from rldp.data.reading import MISSING, Reading
+from rldp.errors import DataError
+
+__all__ = ["Rows", "rows_of", "with_category"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table, read.
+
+    Attributes
+    ----------
+    secrets, values : int32 array (n,)
+        Codes, of the rows that are used.
+    used : bool array or None
+        Which rows these are; None where it is all of them.
+    faults : Faults
+        Rows that can be neither used nor skipped, and those of earlier rows.
+    """
+
+    secrets: Codes
+    values: Codes
+    used: NDArray[np.bool_] | None
+    faults: Faults
+
+    @property
+    def skipped(self) -> int:
+        """How many rows are left out because an entry is missing."""
+        return 0 if self.used is None else int(np.count_nonzero(~self.used))
+
+
+def rows_of(
+    reading: Reading, columns: Sequence[Encoded], before: Faults | None = None, unknown: int | None = None
+) -> Rows:
+    """What the entries of the columns stand for, which come in the order of ``reading.names``.
+
+    Parameters
+    ----------
+    reading : Reading
+    columns : sequence of Encoded
+    before : Faults, optional
+        Of the rows that came earlier.
+    unknown : int, optional
+        The code of values that are not missing and no label; by default, rows with such are at fault.
+    """
+    if reading.missing == "category":
+        columns = [_with_missing_labelled(column) for column in columns]
+    if unknown is not None:
+        columns = [*columns[:-1], _with_unknown_labelled(columns[-1], unknown)]
+    used = _complete(columns) if reading.missing == "skip" else None
+    faults = (before or Faults()).and_in(*columns, among=used)
+    *secret, values = (column.codes if used is None else column.codes[used] for column in columns)
+    joint, *others = secret
+    for column, codes in zip(reading.secret[1:], others, strict=True):
+        joint = joint * np.int32(len(column.labels)) + codes
+    return Rows(joint, values, used, faults)
+
+
+def with_category(column: Encoded) -> Encoded:
+    """The column in an alphabet that also has the label of missing entries, if there are any."""
+    if not column.missing().any():
+        return column
+    if MISSING in column.alphabet.index:
+        raise DataError(
+            f"{column.name} must not hold the text {MISSING!r} beside missing entries, which get this label"
+        )
+    return Encoded(column.name, column.codes, column.alphabet.and_label(MISSING), column.entry)
+
+
+def _with_missing_labelled(column: Encoded) -> Encoded:
+    code = column.alphabet.index.get(MISSING)
+    if code is None or (column.codes != NOT_A_LABEL).all():
+        return column
+    codes = np.where(column.missing(), np.int32(code), column.codes)
+    return Encoded(column.name, codes, column.alphabet, column.entry)
+
+
+def _with_unknown_labelled(column: Encoded, code: int) -> Encoded:
+    if (column.codes != NOT_A_LABEL).all():
+        return column
+    unknown = (column.codes == NOT_A_LABEL) & ~column.missing()
+    return Encoded(
+        column.name, np.where(unknown, np.int32(code), column.codes), column.alphabet, column.entry
+    )
+
+
+def _complete(columns: Sequence[Encoded]) -> NDArray[np.bool_] | None:
+    """Which rows miss no entry; None if it is all of them."""
+    if all((column.codes != NOT_A_LABEL).all() for column in columns):
+        return None
+    complete: NDArray[np.bool_] = ~np.logical_or.reduce([column.missing() for column in columns])
+    return None if complete.all() else complete

@@ -1,0 +1,376 @@
+"""Columns become a secret and a value: labels that lose nothing, joint secrets, missing entries, bins."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rldp
+from rldp.data.bins import Binning, Bins
+from rldp.data.labels import Alphabet
+from rldp.data.reading import MISSING, Column, Reading
+from rldp.data.wanted import reading_of_new_data
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text):
+        (tmp_path / "data.csv").write_text(text)
+        return tmp_path / "data.csv"
+
+    return write
+
+
+def column(*entries):
+    """A CSV table with these values beside two secrets."""
+    return "s,u\n" + "".join(f"{'ab'[i % 2]},{entry}\n" for i, entry in enumerate(entries))
+
+
+def values(path, **options):
+    return rldp.Sample.from_data(path, secret="s", value="u", **options).values
+
+
+# Text stays text where reading it as numbers would lose anything
+
+
+@pytest.mark.parametrize(
+    ("entries", "labels"),
+    [
+        (["7", "10"], (7, 10)),
+        (["-1", "0"], (-1, 0)),
+        (["1.5", "2"], (1.5, 2.0)),
+        (["2.50", "3.25"], (2.5, 3.25)),
+        ([" 7", "10 "], (7, 10)),
+        (["true", "false"], (False, True)),
+        (["007", "10"], ("007", "10")),
+        (["1E2", "100"], ("100", "1E2")),
+        (["1e2", "2e2"], ("1e2", "2e2")),
+        (["1", "1.0"], ("1", "1.0")),
+        (["0.1", ".1"], (".1", "0.1")),
+        (["-0", "1"], ("-0", "1")),
+        (["+1", "2"], ("+1", "2")),
+        (["0x10", "16"], ("0x10", "16")),
+        (["1 ", "1"], ("1", "1 ")),
+        (["123456789012345", "2"], (2, 123456789012345)),
+        (["12345678901234567890", "12345678901234567891"], ("12345678901234567890", "12345678901234567891")),
+        (["0.1234567890123456", "0.1234567890123457"], ("0.1234567890123456", "0.1234567890123457")),
+        (["true", "True"], ("True", "true")),
+        (["1", "x"], ("1", "x")),
+        (["1_000", "2"], ("1_000", "2")),
+        (["١", "٢"], ("١", "٢")),
+    ],
+    ids=lambda given: ",".join(map(str, given)),
+)
+def test_entries_are_numbers_where_that_loses_nothing(csv, entries, labels):
+    found = values(csv(column(*entries)))
+    assert found == labels
+    assert list(map(type, found)) == list(map(type, labels))
+
+
+def test_who_knows_better_says_so(csv):
+    path = csv(column("007", "1E2", "100", "7"))
+    assert values(path, number=["u"]) == (7.0, 100.0)
+    path = csv(column("7", "10"))
+    assert values(path, text=["u"]) == ("10", "7")
+    assert rldp.Sample.from_data(path, secret="u", value="s", text=["u", "s"]).secrets == ("10", "7")
+
+
+def test_a_kind_that_entries_do_not_have_is_refused_without_showing_them(csv, tmp_path):
+    with pytest.raises(rldp.DataError) as caught:
+        values(csv(column("1", "Meier", "2")), number=["u"])
+    assert str(caught.value).endswith(
+        "must hold numbers, as asked for, but 1 of its 3 distinct entries are none"
+    )
+    frame = pd.DataFrame({"s": ["a", "b"], "u": [1, 2]})
+    with pytest.raises(
+        rldp.DataError, match=r"must hold text, as asked for, but its entries are of another type"
+    ):
+        values(frame, text=["u"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": ["x"]}, "text must name columns of secret or value"),
+        ({"text": ["u"], "number": ["u"]}, "number must name columns of secret or value, each once"),
+        ({"text": ["u"], "values": [1]}, "whose labels are not given, got 'u'"),
+        ({"text": "u"}, "text must be a list of names of columns, got 'u'"),
+        ({"missing": "drop"}, "missing must be one of refuse, skip, category, got 'drop'"),
+        ({"missing": None}, "missing must be one of refuse, skip, category, got None"),
+        ({"order": {"x": ["a"]}}, "order must be about columns of secret or value"),
+        ({"order": ["a"]}, "order must be a mapping from columns to labels"),
+        ({"secrets": {"x": ["a"]}}, "secrets must be about columns of the secret, got 'x'"),
+        ({"bins": 0}, "bins must be at least 1, got 0"),
+        ({"bins": 2.5}, "bins must be a whole number, got 2.5"),
+        ({"bin_width": 0}, "bin_width must be positive, got 0"),
+        ({"bins": 2, "bin_width": 1.0}, "bins and bin_width must not be given together"),
+        ({"bins": 2, "values": [1]}, "bins must not be asked for where the labels of the value"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_asked_for(csv, options, message):
+    with pytest.raises((rldp.InvalidArgument, rldp.InvalidArgumentType), match=message):
+        values(csv(column("1", "2")), **options)
+
+
+# Several columns are one secret
+
+
+TWO = "sex,race,u\nf,x,1\nf,y,2\nm,x,2\nm,x,1\n"
+
+
+def test_columns_of_a_secret_are_protected_jointly(csv):
+    sample = rldp.Sample.from_data(csv(TWO), secret=["sex", "race"], value="u")
+    assert sample.secrets == ("f, x", "f, y", "m, x", "m, y")
+    assert sample.counts.tolist() == [[1, 0], [0, 1], [1, 1], [0, 0]]
+    assert sample.reading == Reading(
+        (Column("sex", ("f", "m")), Column("race", ("x", "y"))), Column("u", (1, 2))
+    )
+
+
+def test_the_order_of_the_columns_is_that_of_the_labels(csv):
+    sample = rldp.Sample.from_data(csv(TWO), secret=["race", "sex"], value="u")
+    assert sample.secrets == ("x, f", "x, m", "y, f", "y, m")
+    assert sample.counts.tolist() == [[1, 0], [1, 1], [0, 1], [0, 0]]
+
+
+def test_labels_of_each_column_may_be_given(csv):
+    given = {"race": ["y", "x", "z"]}
+    sample = rldp.Sample.from_data(csv(TWO), secret=["sex", "race"], value="u", secrets=given)
+    assert sample.secrets == ("f, y", "f, x", "f, z", "m, y", "m, x", "m, z")
+    with pytest.raises(rldp.InvalidArgument, match="secrets must name the labels of each column"):
+        rldp.Sample.from_data(csv(TWO), secret=["sex", "race"], value="u", secrets=["f"])
+
+
+def test_combinations_that_would_look_alike_are_quoted():
+    reading = Reading((Column("a", ("x", "x, y")), Column("b", ("y, z", "z"))), Column("u", (1,)))
+    assert len(set(reading.secrets)) == 4
+    assert reading.secrets[0] == "'x', 'y, z'"
+
+
+def test_one_column_in_a_list_is_that_column(csv):
+    path = csv(TWO)
+    assert rldp.Sample.from_data(path, secret=["sex"], value="u") == rldp.Sample.from_data(
+        path, secret="sex", value="u"
+    )
+
+
+@pytest.mark.parametrize("secret", [["sex", "sex"], ["sex", "u"]])
+def test_no_column_is_taken_twice(csv, secret):
+    with pytest.raises(
+        rldp.InvalidArgument, match=r"must be different columns, got '(sex|u)' more than once"
+    ):
+        rldp.Sample.from_data(csv(TWO), secret=secret, value="u")
+
+
+# Missing entries
+
+
+HOLES = "s,u\na,1\nb,2\n,1\na,\nb,1\n"
+
+
+def test_rows_with_missing_entries_may_be_left_out(csv):
+    sample = rldp.Sample.from_data(csv(HOLES), secret="s", value="u", missing="skip")
+    assert sample.counts.tolist() == [[1, 0], [1, 1]]
+    assert sample.skipped == 2
+
+
+def test_missing_entries_may_be_a_label(csv):
+    sample = rldp.Sample.from_data(csv(HOLES), secret="s", value="u", missing="category")
+    assert sample.secrets == ("a", "b", MISSING)
+    assert sample.values == (1, 2, MISSING)
+    assert sample.counts.tolist() == [[1, 0, 1], [1, 1, 0], [1, 0, 0]]
+    assert sample.skipped == 0
+
+
+def test_a_column_without_missing_entries_gets_no_label_for_them(csv):
+    sample = rldp.Sample.from_data(csv("s,u\na,1\nb,\n"), secret="s", value="u", missing="category")
+    assert (sample.secrets, sample.values) == (("a", "b"), (1, MISSING))
+
+
+def test_the_text_of_that_label_is_not_taken_for_missing(csv):
+    with pytest.raises(rldp.DataError, match=r"must not hold the text '\(missing\)' beside missing entries"):
+        rldp.Sample.from_data(csv("s,u\na,1\n(missing),2\n,1\n"), secret="s", value="u", missing="category")
+
+
+def test_skipping_excuses_no_unknown_label(csv):
+    with pytest.raises(rldp.DataError, match="but row 5"):
+        rldp.Sample.from_data(
+            csv("s,u\n,1\na,\n,\na,1\na,3\n"), secret="s", value="u", values=[1, 2], missing="skip"
+        )
+
+
+def test_nothing_but_missing_entries_is_refused(csv):
+    with pytest.raises(rldp.DataError, match="must hold a row without missing entries, got none"):
+        rldp.Sample.from_data(csv("s,u\n,1\na,\n"), secret="s", value="u", missing="skip")
+
+
+@pytest.mark.parametrize("missing", ["skip", "category"])
+def test_files_and_frames_are_read_alike(csv, missing):
+    frame = pd.DataFrame({"s": ["a", "b", None, "a", "b"], "u": [1, 2, 1, None, 1]})
+    options = {"secret": "s", "value": "u", "missing": missing}
+    assert rldp.Sample.from_data(frame, **options) == rldp.Sample.from_data(csv(HOLES), **options)
+
+
+# Bins
+
+
+def test_bins_have_equal_shares_and_never_look_at_the_secret():
+    numbers = np.random.default_rng(0).normal(size=1000).round(6)
+    labels, edges, scale = Binning(count=8).found("u", numbers)
+    codes = Bins(edges, labels).of_numbers(numbers)
+    assert np.bincount(codes).tolist() == [125] * 8
+    means = [numbers[codes == code].mean() for code in range(8)]
+    assert np.allclose(labels, means, rtol=1e-3)
+    assert scale.numbers == labels
+
+
+def test_ties_stay_together():
+    labels, edges, _ = Binning(count=4).found("u", np.array([1.0] * 7 + [2.0]))
+    assert (labels, edges) == ((1.0, 2.0), (2.0,))
+
+
+def test_bins_of_a_width_begin_at_its_multiples_and_none_is_empty():
+    labels, edges, _ = Binning(width=5).found("u", np.array([-3.0, 1.0, 4.0, 5.0, 27.0]))
+    assert (labels, edges) == ((-3.0, 2.5, 5.0, 27.0), (0.0, 5.0, 25.0))
+
+
+def test_an_edge_belongs_to_the_bin_above():
+    bins = Bins([0.0, 10.0], [-5, 5, 20])
+    assert bins.of_numbers(np.array([-1e-300, 0.0, 9.999, 10.0, np.inf, np.nan])).tolist() == [
+        0,
+        1,
+        1,
+        2,
+        -1,
+        -1,
+    ]
+    assert bins.of_texts(["0", "1e1", " 9.9 ", "x", None, "0x0B"]).tolist() == [1, 2, 1, -1, -1, 2]
+    assert bins.of_objects([True, "3", 3, np.float32(10), 10**400]).tolist() == [-1, -1, 1, 2, -1]
+    assert bins.of_array(np.array(["1"])).tolist() == [-1]
+
+
+def test_the_distortion_counts_what_binning_loses(csv):
+    """By hand: the bins are {0, 2} and {10, 14}, with means 1 and 12."""
+    sample = rldp.Sample.from_data(csv(column(0, 10, 2, 14)), secret="s", value="u", bins=2)
+    assert sample.values == (1.0, 12.0)
+    squared = rldp.design(sample, 1.0).protocol.guarantee.distortion
+    assert squared.tolist() == [[1.0, 122.0], [(81 + 169) / 2, 4.0]]
+    absolute = rldp.design(sample, 1.0, distortion="absolute").protocol.guarantee.distortion
+    assert absolute.tolist() == [[1.0, 11.0], [11.0, 2.0]]
+
+
+def test_files_of_every_kind_give_the_same_bins(csv, tmp_path):
+    path = csv(column(*range(40)))
+    frame = pd.read_csv(path)
+    frame.to_parquet(tmp_path / "data.parquet")
+    for data in (frame, tmp_path / "data.parquet"):
+        found = rldp.Sample.from_data(data, secret="s", value="u", bins=5)
+        assert found == rldp.Sample.from_data(path, secret="s", value="u", bins=5)
+        assert found.reading.value.edges == (8.0, 16.0, 24.0, 32.0)
+
+
+def test_what_is_no_number_is_in_no_bin(csv):
+    with pytest.raises(rldp.DataError, match=r"but row 2 .*1 of 3 rows cannot be counted; --show"):
+        values(csv(column(1, "x", 2)), bins=2)
+    with pytest.raises(rldp.DataError, match="must hold numbers to be cut into bins, got none"):
+        values(csv(column("x", "y")), bins=2)
+    with pytest.raises(rldp.DataError, match=r"must have at most 1000 bins, got 2001 of width 1.0"):
+        values(csv(column(0, 2000)), bin_width=1.0)
+
+
+# Orders and dates
+
+
+def test_ordered_categories_count_ranks(csv):
+    path = csv(column("40-64", "5-17", "18-39"))
+    order = {"u": ["5-17", "18-39", "40-64"]}
+    sample = rldp.Sample.from_data(path, secret="s", value="u", order=order)
+    assert sample.values == ("5-17", "18-39", "40-64")
+    found = rldp.design(sample, 1.0).protocol.guarantee.distortion
+    assert found.tolist() == [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
+
+
+def test_dates_count_days(csv):
+    sample = rldp.Sample.from_data(csv(column("2024-03-01", "2024-02-28")), secret="s", value="u")
+    found = rldp.design(sample, 1.0, distortion="absolute").protocol.guarantee.distortion
+    assert found.tolist() == [[0, 2], [2, 0]]
+
+
+@pytest.mark.parametrize("odd", ["2024-02-30", "soon", "2024-1-1"])
+def test_what_is_no_date_has_no_number(csv, odd):
+    sample = rldp.Sample.from_data(csv(column("2024-03-01", odd)), secret="s", value="u")
+    with pytest.raises(rldp.InvalidArgument, match="distortion 'squared' needs values that are numbers"):
+        rldp.design(sample, 1.0)
+
+
+def test_missing_values_have_no_distance(csv):
+    order = {"u": ["low", "high"]}
+    sample = rldp.Sample.from_data(
+        csv(column("low", "high", "")), secret="s", value="u", order=order, missing="category"
+    )
+    with pytest.raises(rldp.InvalidArgument, match="needs values that are numbers, got 'low'"):
+        rldp.design(sample, 1.0)
+    assert rldp.design(sample, 1.0, distortion="hamming").protocol.values == ("low", "high", MISSING)
+
+
+# New data are read as the protocol's own
+
+
+OWN = Reading((Column("sex", ("f", "m")), Column("race", ("x", "y"))), Column("u", (1, 2)), "skip")
+LABELS = (OWN.secrets, OWN.value.labels)
+
+
+def test_a_protocol_names_its_columns():
+    assert reading_of_new_data(OWN, LABELS) is not None
+    assert reading_of_new_data(OWN, LABELS) == OWN
+    assert reading_of_new_data(OWN, LABELS, secret=["sex", "race"], value="u") == OWN
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"secret": "sex"}, {"secret": ["race", "sex"]}, {"value": "v"}, {"secret": ["u"], "value": "sex"}],
+)
+def test_other_columns_are_refused(names):
+    with pytest.raises(
+        rldp.InvalidArgument, match=r"must be what the protocol is for, .*--as-(secret|value)"
+    ):
+        reading_of_new_data(OWN, LABELS, **names)
+
+
+def test_other_columns_may_be_read_on_purpose():
+    found = reading_of_new_data(OWN, LABELS, as_secret=["a", "b"], as_value="c")
+    assert found.names == ("a", "b", "c")
+    assert found.secrets == OWN.secrets
+    with pytest.raises(
+        rldp.InvalidArgument, match="a column for each of 'sex', 'race', in this order, got 1 in"
+    ):
+        reading_of_new_data(OWN, LABELS, as_secret=["a"])
+    with pytest.raises(rldp.InvalidArgument, match="different columns, got 'u' more than once"):
+        reading_of_new_data(OWN, LABELS, as_secret=["a", "u"])
+
+
+def test_a_protocol_without_columns_needs_their_names():
+    labels = ("f", "m"), (1, 2)
+    assert reading_of_new_data(None, labels, secret="s", value="u").names == ("s", "u")
+    for names in ({}, {"secret": "s"}, {"value": "u"}, {"secret": ["a", "b"], "value": "u"}):
+        with pytest.raises(
+            rldp.InvalidArgument, match="must be given as one column, since the protocol does not"
+        ):
+            reading_of_new_data(None, labels, **names)
+
+
+def test_what_is_counted_again_is_counted_alike(csv):
+    path = csv(HOLES)
+    sample = rldp.Sample.from_data(path, secret="s", value="u", missing="category")
+    assert rldp.Sample.like(path, sample.reading) == sample
+    binned = rldp.Sample.from_data(csv(column(*range(10))), secret="s", value="u", bins=3)
+    assert rldp.Sample.like(csv(column(*range(10))), binned.reading) == binned
+
+
+def test_a_protocol_takes_no_reading_of_other_labels():
+    with pytest.raises(rldp.InvalidArgument, match="reading must have the protocol's secrets and values"):
+        rldp.Protocol([[[1.0]]], ["a"], [1], reading=Reading((Column("s", ("b",)),), Column("u", (1,))))
+
+
+def test_one_more_label():
+    assert Alphabet(["a"]).and_label("b").labels == ("a", "b")
