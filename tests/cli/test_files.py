@@ -124,6 +124,37 @@ def test_standard_input_goes_all_the_way(command, monkeypatch, tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "bins", [["--bins", "auto"], ["--bin-width", "5"], []], ids=["auto", "width", "advice"]
+)
+def test_standard_input_may_be_counted_more_than_once(monkeypatch, capsys, tmp_path, bins):
+    """Bins are tried one after the other; what comes in comes once."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    table = "".join(
+        f"{'ab'[s]};{u}\n" for s, u in zip(rng.integers(0, 2, 300), rng.integers(0, 25, 300), strict=True)
+    )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"s;u\n{table}".encode())))
+    options = [
+        "--secret",
+        "s",
+        "--value",
+        "u",
+        "--epsilon",
+        "1",
+        "--no-others",
+        "--gap",
+        "0.01",
+        "-o",
+        "p.json",
+        *bins,
+    ]
+    code, _, err = run_command(monkeypatch, capsys, "design", "-", *options)
+    assert code == 0, err
+    assert "standard input" not in err
+    assert run_command(monkeypatch, capsys, "verify", "p.json")[0] == 0
+
+
 def test_a_column_of_thousands_of_labels_is_one_sentence_without_them(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").write_text(
