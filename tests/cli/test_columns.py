@@ -167,7 +167,7 @@ def test_unknown_values_are_mapped_on_purpose_only(rldp_command, folder):
         assert one_line(err).startswith(
             "--unknown must be refuse or value=LABEL, with a value of the protocol"
         )
-    (folder / "new.csv").write_text("sex,age\nf,\nd,1\n")
+    (folder / "new.csv").write_text("sex,age\nf,\nm,1\n")
     assert rldp_command(*release, "--unknown", "value=3")[0] == 1
 
 
@@ -258,3 +258,11 @@ def test_outputs_come_from_a_list_or_a_file(rldp_command, folder):
     for given in ("1,3", "outputs.txt"):
         assert rldp_command(*design("--outputs", given))[0] == 0
         assert rldp.load(folder / "protocol.json").outputs == (1, 3)
+
+
+def test_new_data_are_not_offered_what_only_a_design_can_do(rldp_command, folder):
+    assert rldp_command(*design())[0] == 0
+    (folder / "new.csv").write_text("sex,age\nf,\nm,1\n")
+    code, _, err = rldp_command("audit", "protocol.json", "new.csv")
+    assert code == 1
+    assert one_line(err).endswith("must hold no nulls, but row 1 has no value; 1 of 2 rows cannot be counted")

@@ -71,7 +71,10 @@ def counted_pairs(
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
     if rows.faults.first is not None:
         missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
-        rows.faults.refuse(hint=_ABOUT_MISSING.format(missing) if missing else "", advice=HOW_TO_SHOW)
+        rows.faults.refuse(
+            hint=_ABOUT_MISSING.format(missing) if missing and not wanted.has_all_labels else "",
+            advice=HOW_TO_SHOW,
+        )
     if len(rows.values) == 0:
         raise DataError(f"{_source(held)} must hold a row without missing entries, got none")
     counts = count_pairs(rows.secrets, rows.values, (len(reading.secrets), len(value.labels)))
