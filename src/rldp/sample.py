@@ -101,6 +101,9 @@ class Sample:
         order: Mapping[str, Sequence[Label]] | None = None,
         bins: int | None = None,
         bin_width: float | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        show_labels: bool = False,
     ) -> Sample:
         """Count the pairs in a CSV or Parquet file, or in any data frame.
 
@@ -109,11 +112,14 @@ class Sample:
         Parameters
         ----------
         data : path, or data frame (pandas, Polars, PyArrow, …)
+            A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema, "-"
+            for a CSV table on standard input; workbooks are read with the extra ``excel``.
         secret : str, or sequence of str
             The column of the secret. Several columns are protected jointly: their labels' combinations are
             the secrets, also those that were never seen.
         value : str
-            The column to publish.
+            The column to publish. Columns are named, or chosen by their place, ``"#2"`` for the second, if
+            none is called so.
         secrets, values : sequence, optional
             The alphabets, in the order wanted; by default what the data shows, sorted: at most
             1000 labels. A label that is given but not in the data gets count 0; one in the data but
@@ -135,6 +141,14 @@ class Sample:
         bin_width : float, optional
             Cut it into bins of this width. The label of a bin is the mean of what it holds, and a squared or
             absolute distortion of a bin is the mean over what it holds, so that it counts what binning loses.
+        delimiter : str, optional
+            The mark between the columns of a CSV file, ``"tab"`` too. By default that of comma, semicolon,
+            tab and bar under which all columns are there.
+        encoding : str, optional
+            Of a CSV file, such as ``"latin-1"``; UTF-8 by default.
+        show_labels : bool
+            Whether a message about an entry that is no label may show it. It is somebody's, and
+            messages end in logs.
 
         Raises
         ------
@@ -154,19 +168,31 @@ class Sample:
             bins=bins,
             bin_width=bin_width,
         )
-        return cls._counted(data, wanted)
+        return cls._counted(data, wanted, delimiter, encoding, show_labels)
 
     @classmethod
-    def like(cls, data: Any, reading: Reading) -> Sample:
+    def like(
+        cls,
+        data: Any,
+        reading: Reading,
+        *,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        show_labels: bool = False,
+    ) -> Sample:
         """Count the pairs in other data as a sample was counted before, of the same columns and labels."""
-        return cls._counted(data, Wanted.like(reading))
+        return cls._counted(data, Wanted.like(reading), delimiter, encoding, show_labels)
 
     @classmethod
-    def _counted(cls, data: Any, wanted: Wanted) -> Sample:
+    def _counted(
+        cls, data: Any, wanted: Wanted, delimiter: str | None, encoding: str | None, show_labels: bool
+    ) -> Sample:
+        from rldp.data.dialects import Dialect
         from rldp.data.frames import counted_pairs
+        from rldp.data.sources import Source
 
         started = time.perf_counter()
-        found = counted_pairs(data, wanted)
+        found = counted_pairs(data, wanted, dialect=Dialect(delimiter, encoding), show_labels=show_labels)
         sample = cls(
             found.counts,
             found.reading.secrets,
@@ -176,7 +202,7 @@ class Sample:
             scale=found.scale,
         )
         seconds, (rows, columns) = time.perf_counter() - started, sample.counts.shape
-        source = data if isinstance(data, str | PathLike) else f"a {type(data).__name__}"
+        source = data if isinstance(data, str | PathLike | Source) else f"a {type(data).__name__}"
         _log.info(
             "counted %s: %d rows, %d secrets × %d values, %.2g s", source, sample.n, rows, columns, seconds
         )

@@ -411,9 +411,12 @@ def test_nan_is_a_null(library):
         ({"released": [0, 1, [0], [1]]}, "released must hold strings, numbers or booleans, but row 3 has an"),
         (
             {"outputs": [0]},
-            "released must hold known labels (0), but row 2 has 1; 2 of 4 rows cannot be counted",
+            "released must hold known labels, but row 2 has another entry; 2 of 4 rows cannot be counted",
         ),
-        ({"values": [0, 1, 2, math.inf]}, "values must hold finite labels, but row 4 has inf; 1 of 4 rows"),
+        (
+            {"values": [0, 1, 2, math.inf]},
+            "values must hold finite labels, but row 4 has another entry",
+        ),
         ({"outputs": 3}, "outputs must be a list of labels, got 3"),
         ({"epsilon": -1}, "epsilon must be at least 0, got -1.0"),
         ({"epsilon": "1"}, "epsilon must be a number, got '1'"),

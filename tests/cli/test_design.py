@@ -184,7 +184,7 @@ def test_a_warning_is_one_line(rldp_command, tmp_path):
     ("options", "message"),
     [
         ({"data": "none.csv"}, "data must be a file that exists, got 'none.csv'"),
-        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.'"),
+        ({"data": "."}, "data must be a CSV or Parquet file, got the folder '.' without any Parquet files"),
         ({"data": "empty.csv"}, "empty.csv must hold a table, got an empty file"),
         (
             {"data": "nulls.csv"},

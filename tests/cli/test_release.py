@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import hashlib
+import io
 import json
 import os
 import pty
@@ -461,7 +462,7 @@ def test_an_entry_is_read_as_the_type_of_the_labels(folder, labels, text, code):
 def test_an_entry_that_stands_for_no_label_is_refused(folder, labels, text):
     (folder / "data.csv").write_text(f"s,u\nx,{text}\n", encoding="utf-8")
     with pytest.raises(
-        rldp.DataError, match=r"^column 'u' of data.csv must hold known labels .* but row 1 has '"
+        rldp.DataError, match=r"^column 'u' of data.csv must hold known labels, but row 1 has another entry; "
     ):
         release_file(swap(["x"], labels), "data.csv", "out.csv", secret="s", value="u")
 
@@ -589,23 +590,31 @@ def test_outputs_of_several_types_do_not_fit_in_parquet(command, folder):
 
 
 UNKNOWN = "of data.csv must hold known labels"
+ADVICE = "; --show-labels (show_labels=True) shows it"
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("f,10\nf,11\nm,12\n", f"column 'age' {UNKNOWN} (10, 20, 30), but row 2 has '11'; 2 of 3"),
-        ("f,10\nx,10\ny,1\n", f"column 'sex' {UNKNOWN} ('f', 'm'), but row 2 has 'x'; 2 of 3"),
+        ("f,10\nf,11\nm,12\n", f"column 'age' {UNKNOWN}, but row 2 has another entry; 2 of 3"),
+        ("f,10\nx,10\ny,1\n", f"column 'sex' {UNKNOWN}, but row 2 has another entry; 2 of 3"),
         ("f,10\nf,\n,10\n", "column 'age' of data.csv must hold no nulls, but row 2 has no value; 2 of 3"),
         ("f,10\nNA,10\n", "column 'sex' of data.csv must hold no nulls, but row 2 has no value; 1 of 2"),
-        ('f,10\n"NA",10\n', f"column 'sex' {UNKNOWN} ('f', 'm'), but row 2 has 'NA'; 1 of 2"),
-        ("f,ten\n", f"column 'age' {UNKNOWN} (10, 20, 30), but row 1 has 'ten'; 1 of 1"),
+        ('f,10\n"NA",10\n', f"column 'sex' {UNKNOWN}, but row 2 has another entry; 1 of 2"),
+        ("f,ten\n", f"column 'age' {UNKNOWN}, but row 1 has another entry; 1 of 1"),
     ],
     ids=["unknown value", "unknown secret", "empty", "NA", "quoted NA", "text"],
 )
 def test_rows_that_cannot_be_released(command, folder, rows, message):
     (folder / "data.csv").write_text("sex,age\n" + rows)
-    refused(command(), f"{message} rows cannot be released", folder)
+    advice = ADVICE if "another entry" in message else ""
+    refused(command(), f"{message} rows cannot be released{advice}", folder)
+
+
+def test_an_entry_is_shown_to_those_who_ask(command, folder):
+    (folder / "data.csv").write_text("sex,age\nf,10\nf,11\n")
+    message = "must hold known labels (10, 20, 30), but row 2 has '11'; 1 of 2 rows cannot be released"
+    refused(command("--show-labels"), f"column 'age' of data.csv {message}", folder)
 
 
 def test_rows_are_counted_through_all_parts(folder, monkeypatch):
@@ -617,7 +626,7 @@ def test_rows_are_counted_through_all_parts(folder, monkeypatch):
     with pytest.raises(rldp.DataError) as caught:
         release_file(swap(), "data.csv", "out.csv", secret="sex", value="age", callback=steps.append)
     assert str(caught.value) == (
-        f"column 'age' {UNKNOWN} (10, 20, 30), but row 2346 has '5'; 3 of 5000 rows cannot be released"
+        f"column 'age' {UNKNOWN}, but row 2346 has another entry; 3 of 5000 rows cannot be released{ADVICE}"
     )
     assert len(steps) > 10
     assert not (folder / "out.csv").exists()
@@ -627,11 +636,11 @@ def test_rows_are_counted_through_all_parts(folder, monkeypatch):
     ("column", "message"),
     [
         (pa.array([10, None, 11]), "must hold no nulls, but row 2 has no value; 2 of 3"),
-        (pa.array([10, 11, None]), "must hold known labels (10, 20, 30), but row 2 has 11; 2 of 3"),
+        (pa.array([10, 11, None]), "must hold known labels, but row 2 has another entry; 2 of 3"),
         (pa.array([10.0, float("nan"), 20]), "must hold no nulls, but row 2 has no value; 1 of 3"),
         (
             pa.array(["10", "20", "30"]),
-            "must hold known labels (10, 20, 30), but row 1 has '10'; 3 of 3",
+            "must hold known labels, but row 1 has another entry; 3 of 3",
         ),
         (
             pa.array([0, 1, 2], pa.date32()),
@@ -644,7 +653,8 @@ def test_rows_of_parquet_that_cannot_be_released(command, folder, column, messag
     pq.write_table(pa.table({"sex": ["f"] * 3, "age": column}), "data.parquet")
     refused(
         command(data="data.parquet"),
-        f"column 'age' of data.parquet {message} rows cannot be released",
+        f"column 'age' of data.parquet {message} rows cannot be released"
+        + (ADVICE if "another entry" in message else ""),
         folder,
         files=("data.csv", "data.parquet", "protocol.json"),
     )
@@ -663,7 +673,11 @@ def test_a_mistake_leaves_an_older_file_alone(command, folder):
         ({"secret": "Sex"}, MISTAKE, "data.csv has no column 'Sex'; it has 'id', 'sex', 'age', 'note'"),
         ({"value": "sex"}, MISTAKE, "secret and value must be different columns, got 'sex' more than once"),
         ({"data": "none.csv"}, FILE, "data must be a file that exists, got 'none.csv'"),
-        ({"data": "."}, FILE, "data must be a CSV or Parquet file, got the folder '.'"),
+        (
+            {"data": "."},
+            FILE,
+            "data must be a CSV or Parquet file, got the folder '.' without any Parquet files",
+        ),
         ({"output": "data.csv"}, MISTAKE, "output must be another file than the data, got 'data.csv'"),
         (
             {"output": "./protocol.json"},
@@ -681,20 +695,75 @@ def test_what_cannot_be_asked_for(command, folder, options, code, message):
 
 
 def test_a_pipe_is_not_replaced(command, folder):
-    os.mkfifo("pipe")
+    os.mkfifo("pipe.csv")
     refused(
-        command(output="pipe"),
-        "output must be writable, but 'pipe' is not: it is a device or pipe",
+        command(output="pipe.csv"),
+        "output must be writable, but 'pipe.csv' is not: it is a device or pipe",
         folder,
         code=FILE,
-        files=("data.csv", "pipe", "protocol.json"),
+        files=("data.csv", "pipe.csv", "protocol.json"),
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["out", "out.xlsx", "out.json", "out.tsv", "out.gz", "out.parquet.gz", ".csv"]
+)
+def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
+    endings = ".csv, .csv.gz, .csv.zst, .parquet or .pq"
+    message = f"output must end in {endings}, or be - for standard output, got {name!r}"
+    refused(command(output=name), message, folder)
+    with pytest.raises(rldp.InvalidArgument) as caught:
+        release_file(swap(), "data.csv", name, secret="sex", value="age")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("name", "codec"), [("out.csv.gz", "gzip"), ("OUT.CSV.ZST", "zstd")])
+def test_a_compressed_file_is_written_by_its_name(command, folder, name, codec):
+    assert command("--keep", "id", output=name)[0] == 0
+    with pa.CompressedInputStream(pa.OSFile(name), codec) as stream:
+        assert stream.read() == b"id,age\n007,10\n1e5,20\n3,10\n"
+    if codec == "gzip":
+        assert gzip.decompress(Path(name).read_bytes()).startswith(b"id,age\n")
+    (folder / "data.csv").write_text("sex,age\nf,11\n")
+    before = Path(name).read_bytes()
+    assert command(output=name)[0] == 1
+    assert Path(name).read_bytes() == before
+
+
+def test_rows_go_from_standard_input_to_standard_output_and_nothing_else_does(command, folder, monkeypatch):
+    (folder / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "scratch"))
+    for content, done in (
+        (DATA, (0, "age\n10\n20\n10\n", "rldp: 3 rows released (nothing proved)\n")),
+        (f"{DATA}4,m,11,w\n", (1, "", f"rldp: column 'age' of standard input {TENTH}{ADVICE}\n")),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+        assert command(data="-", output="-") == done
+        assert list((folder / "scratch").iterdir()) == []
+
+
+TENTH = "must hold known labels, but row 4 has another entry; 1 of 4 rows cannot be released"
+
+
+def test_a_reader_that_leaves_is_no_mistake(proved, folder):
+    """As in ``rldp release … -o - | head``."""
+    (folder / "data.csv").write_text("sex,age\n" + "f,10\n" * 100_000)
+    options = ["--secret", "sex", "--value", "age", "-o", "-"]
+    command = [sys.executable, "-m", "rldp", "release", "protocol.json", "data.csv", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as running:
+        assert running.stdout.readline() == b"age\n"
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(60) == 1
+
+
+PLACES = "choose one by its place, '#3' or '#4'"
 
 
 def test_missing_and_repeated_columns_to_keep(command, folder):
     refused(command("--keep", "x"), "data.csv has no column 'x'; it has 'id', 'sex', 'age', 'note'", folder)
     (folder / "data.csv").write_text("sex,age,x,x\nf,10,1,2\n")
-    refused(command("--keep", "x"), "data.csv must have one column 'x', got several", folder)
+    refused(command("--keep", "x"), f"data.csv must have one column 'x', got several; {PLACES}", folder)
     refused(command("--as", ""), "the name of the released column must be text, got ''", folder)
 
 

@@ -350,13 +350,13 @@ NUMBER = Alphabet([1, 2, 3, 4, 5])
         ([1, None, 2, None], NUMBER, "column must hold no nulls, but row 2 has no value"),
         ([1.0, NAN, 2.0, NAN], None, "column must hold no nulls, but row 2 has no value"),
         ([1.0, NAN, 2.0, NAN], NUMBER, "column must hold no nulls, but row 2 has no value"),
-        ([1.0, INF, 2.0, -INF], None, "column must hold finite labels, but row 2 has inf"),
-        ([1.0, INF, 2.0, -INF], NUMBER, "column must hold finite labels, but row 2 has inf"),
-        (["a", "c", "b", "d"], LETTER, "column must hold known labels ('a', 'b'), but row 2 has 'c'"),
-        ([1, 6, 2, 7], NUMBER, "column must hold known labels (1, 2, 3, …), but row 2 has 6"),
-        ([1.0, 1.5, 2.0, 2.5], NUMBER, "column must hold known labels (1, 2, 3, …), but row 2 has 1.5"),
-        (["1", "2", "a", "b"], LETTER, "column must hold known labels ('a', 'b'), but row 1 has '1'"),
-        ([6, 7, 1, 2], LETTER, "column must hold known labels ('a', 'b'), but row 1 has 6"),
+        ([1.0, INF, 2.0, -INF], None, "column must hold finite labels, but row 2 has another entry"),
+        ([1.0, INF, 2.0, -INF], NUMBER, "column must hold finite labels, but row 2 has another entry"),
+        (["a", "c", "b", "d"], LETTER, "column must hold known labels, but row 2 has another entry"),
+        ([1, 6, 2, 7], NUMBER, "column must hold known labels, but row 2 has another entry"),
+        ([1.0, 1.5, 2.0, 2.5], NUMBER, "column must hold known labels, but row 2 has another entry"),
+        (["1", "2", "a", "b"], LETTER, "column must hold known labels, but row 1 has another entry"),
+        ([6, 7, 1, 2], LETTER, "column must hold known labels, but row 1 has another entry"),
     ],
     ids=str,
 )
@@ -420,13 +420,36 @@ def test_text_that_is_half_a_character_is_no_label():
     with pytest.raises(rldp.DataError) as caught:
         faults(encode("column", ["a", "\ud800"])).refuse()
     assert str(caught.value) == (
-        r"column must hold labels of valid Unicode, but row 2 has '\ud800'; 1 of 2 rows cannot be counted"
+        "column must hold labels of valid Unicode, but row 2 has another entry; 1 of 2 rows cannot be counted"
     )
+
+
+SHOWN = {
+    ("a", "c", "b", "d"): (LETTER, "column must hold known labels ('a', 'b'), but row 2 has 'c'; 2 of 4"),
+    (1.0, 1.5, 2.0): (NUMBER, "column must hold known labels (1, 2, 3, …), but row 2 has 1.5; 1 of 3"),
+    (1.0, INF): (None, "column must hold finite labels, but row 2 has inf; 1 of 2"),
+}
+
+
+@pytest.mark.parametrize("entries", SHOWN)
+def test_entries_are_shown_to_those_who_ask_and_to_nobody_else(entries):
+    alphabet, message = SHOWN[entries]
+    column = encode("column", list(entries), alphabet)
+    with pytest.raises(rldp.DataError) as caught:
+        faults(column, show_labels=True).refuse(advice="this shows it")
+    assert str(caught.value) == f"{message} rows cannot be counted"
+    with pytest.raises(rldp.DataError, match=r"row 2 has another entry; .* counted; this shows it$"):
+        faults(column).refuse(advice="this shows it")
+
+
+def test_a_missing_entry_needs_no_advice_about_showing_it():
+    with pytest.raises(rldp.DataError, match=r"has no value; 1 of 1 rows cannot be counted$"):
+        faults(encode("column", [None], LETTER)).refuse(advice="this shows it")
 
 
 def test_long_entries_and_labels_are_cut_short():
     with pytest.raises(rldp.DataError) as caught:
-        faults(encode("column", ["y" * 500], Alphabet(["x" * 500]))).refuse("released")
+        faults(encode("column", ["y" * 500], Alphabet(["x" * 500])), show_labels=True).refuse("released")
     assert str(caught.value) == (
         f"column must hold known labels ('{'x' * 22}…), but row 1 has '{'y' * 78}…; "
         "1 of 1 rows cannot be released"
@@ -435,17 +458,17 @@ def test_long_entries_and_labels_are_cut_short():
 
 def test_rows_count_once_and_the_first_is_told_whichever_column_it_is_in():
     s, u = encode("s", ["a", "x", "y", "a"], LETTER), encode("u", [6, 1, 6, 1], NUMBER)
-    assert faults(s, u) == Faults(4, 3, "u must hold known labels (1, 2, 3, …), but row 1 has 6")
-    assert faults(s) == Faults(4, 2, "s must hold known labels ('a', 'b'), but row 2 has 'x'")
+    assert faults(s, u) == Faults(4, 3, "u must hold known labels, but row 1 has another entry")
+    assert faults(s) == Faults(4, 2, "s must hold known labels, but row 2 has another entry")
     same = encode("t", ["x"], LETTER), encode("u", [6], NUMBER)
-    assert faults(*same).first == "t must hold known labels ('a', 'b'), but row 1 has 'x'"
+    assert faults(*same).first == "t must hold known labels, but row 1 has another entry"
 
 
 def test_rows_are_counted_through_all_parts():
     good, bad = encode("s", ["a", "b"], LETTER), encode("s", ["a", "x", "y"], LETTER)
     assert faults(good) == Faults(2, 0, None)
     both = faults(good).and_in(bad).and_in(bad)
-    assert both == Faults(8, 4, "s must hold known labels ('a', 'b'), but row 4 has 'x'")
+    assert both == Faults(8, 4, "s must hold known labels, but row 4 has another entry")
     faults(good).refuse()
 
 

@@ -18,7 +18,7 @@ def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
         reading = Reading((Column("s", ("a",)),), Column("u", tuple(labels)))
-        parts = list(read_parts(path, Columns(reading, ()), text=False))
+        parts = list(read_parts(path, Columns(reading, ()), typed=False))
     except rldp.DataError as error:
         return str(error)
     return [code for part in parts for code in part.columns[-1].codes.tolist()]
@@ -105,7 +105,7 @@ def test_what_cannot_be_released_cannot_be_counted_for_the_same_reason(tmp_path,
     with pytest.raises(rldp.DataError) as caught:
         rldp.Sample.from_data(path, secret="s", value="u", secrets=["a"], values=[1, 2])
     sentences.append(str(caught.value))
-    assert sentences[0].removesuffix("released") == sentences[1].split("counted")[0]
+    assert sentences[0].split("cannot be released")[0] == sentences[1].split("cannot be counted")[0]
 
 
 def test_labels_that_a_file_cannot_tell_apart_are_refused_by_all(tmp_path):
@@ -136,7 +136,7 @@ def test_long_files_are_read_alike(tmp_path, monkeypatch):
     codes = [{"1": 0, "1.0": 0, "2": 1, "02": 1, "x": 2, "y": -1}[text] for text in texts]
     assert by_parts(path, labels) == as_a_whole(path, labels) == codes
     _, u = read_encoded(path, {"s": None, "u": Alphabet(labels)})
-    assert faults(u).first == (
+    assert faults(u, show_labels=True).first == (
         f"column 'u' of {path} must hold known labels (1, 2, 'x'), but row 400002 has 'y'"
     )
 
@@ -169,11 +169,3 @@ def test_a_nested_column_of_a_parquet_file_is_answered_in_one_sentence(tmp_path,
         ):
             rldp.Sample.from_data(path, **columns)
     assert rldp.Sample.from_data(path, secret="s", value="v").n == 2
-
-
-def test_what_the_parser_says_of_a_file_does_not_command_a_terminal(tmp_path):
-    with (
-        pytest.raises(rldp.DataError, match=r"cannot be read: invalid value '\?\[2J'$"),
-        readers._reading(tmp_path),
-    ):
-        raise pa.ArrowInvalid("invalid value '\x1b[2J'")

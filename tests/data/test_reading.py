@@ -270,7 +270,7 @@ def test_files_of_every_kind_give_the_same_bins(csv, tmp_path):
 
 
 def test_what_is_no_number_is_in_no_bin(csv):
-    with pytest.raises(rldp.DataError, match=r"but row 2 .*1 of 3 rows cannot be counted$"):
+    with pytest.raises(rldp.DataError, match=r"but row 2 .*1 of 3 rows cannot be counted; --show"):
         values(csv(column(1, "x", 2)), bins=2)
     with pytest.raises(rldp.DataError, match="must hold numbers to be cut into bins, got none"):
         values(csv(column("x", "y")), bins=2)

@@ -288,7 +288,7 @@ def test_unequal_labels_are_not(labels, entry):
     for values in ([entry], (entry,), np.array([entry]), pd.Series([entry], dtype=object)):
         if isinstance(values, np.ndarray) and values.tolist() != [entry]:
             continue  # NumPy itself changed the entry
-        with pytest.raises(rldp.DataError, match=r"^values must hold known labels .*but row 1 has "):
+        with pytest.raises(rldp.DataError, match=r"^values must hold known labels, but row 1 has an"):
             protocol.release(["s"], values)
 
 
@@ -308,12 +308,12 @@ UNKNOWN = "must hold known labels"
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array])
 def test_unknown_labels_are_named_and_counted(kind):
     refused(
-        f"values {UNKNOWN} (10, 20, 30), but row 2 has 11; 2 of 4 rows cannot be released",
+        f"values {UNKNOWN}, but row 2 has another entry; 2 of 4 rows cannot be released",
         kind(["f"] * 4),
         kind([10, 11, 20, -10]),
     )
     refused(
-        f"secrets {UNKNOWN} ('f', 'm'), but row 3 has 'x'; 1 of 4 rows cannot be released",
+        f"secrets {UNKNOWN}, but row 3 has another entry; 1 of 4 rows cannot be released",
         kind(["f", "m", "x", "f"]),
         kind([10] * 4),
     )
@@ -321,12 +321,12 @@ def test_unknown_labels_are_named_and_counted(kind):
 
 def test_rows_count_once_and_the_first_is_reported_whichever_column_it_is_in():
     refused(
-        f"values {UNKNOWN} (10, 20, 30), but row 1 has 1; 3 of 4 rows cannot be released",
+        f"values {UNKNOWN}, but row 1 has another entry; 3 of 4 rows cannot be released",
         ["f", "x", "x", "f"],
         [1, 10, 1, 10],
     )
     refused(
-        f"secrets {UNKNOWN} ('f', 'm'), but row 2 has 'x'; 1 of 2 rows cannot be released",
+        f"secrets {UNKNOWN}, but row 2 has another entry; 1 of 2 rows cannot be released",
         ["f", "x"],
         [10, 11],
     )
@@ -334,7 +334,7 @@ def test_rows_count_once_and_the_first_is_reported_whichever_column_it_is_in():
 
 def test_many_labels_and_long_entries_are_cut_short():
     refused(
-        f"values {UNKNOWN} (0, 1, 2, …), but row 1 has '{'y' * 78}…; 1 of 1 rows cannot be released",
+        f"values {UNKNOWN}, but row 1 has another entry; 1 of 1 rows cannot be released",
         ["s"],
         ["y" * 500],
         protocol=swap(["s"], range(50)),
@@ -345,7 +345,7 @@ def test_far_down_a_long_column():
     values = np.full(300_000, 10)
     values[[200_000, 250_000]] = 40
     refused(
-        f"values {UNKNOWN} (10, 20, 30), but row 200001 has 40; 2 of 300000 rows cannot be released",
+        f"values {UNKNOWN}, but row 200001 has another entry; 2 of 300000 rows cannot be released",
         np.full(300_000, "f"),
         values,
     )

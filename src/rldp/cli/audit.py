@@ -11,6 +11,7 @@ import rldp
 from rldp.cli.app import ExitCode, Json, command, progress, say
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.design import DistortionName
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import plain, show_json
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
@@ -18,8 +19,9 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a bro
 
 @command()
 def audit(
+    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data.")],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data; - is standard input.")],
     secret: NewSecret = None,
     value: NewValue = None,
     as_secret: AsSecret = None,
@@ -28,6 +30,9 @@ def audit(
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    show_labels: ShowLabels = False,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +40,15 @@ def audit(
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
-    sample = new_sample(loaded, data, secret, value, as_secret, as_value)
+    sample = new_sample(
+        loaded,
+        given(command, data, delimiter, encoding),
+        secret,
+        value,
+        as_secret,
+        as_value,
+        show_labels=show_labels,
+    )
     with progress("Auditing"):
         found = rldp.audit(
             loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha
@@ -68,7 +81,11 @@ def audit(
 
 @command("audit-release")
 def audit_release(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with secrets and released outputs.")],
+    command: typer.Context,
+    data: Annotated[
+        Path,
+        typer.Argument(help="CSV or Parquet file with secrets and released outputs; - is standard input."),
+    ],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     released: Annotated[str, typer.Option(help="Column that was released.")],
     value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,
@@ -76,6 +93,8 @@ def audit_release(
     alpha: Annotated[
         float, typer.Option(help="The lower bound is wrong with at most this probability.")
     ] = 0.01,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -84,7 +103,7 @@ def audit_release(
     from rldp.reporter import terminal
 
     names = (secret, released) if value is None else (secret, released, value)
-    secrets, outputs, *values = columns(data, names)
+    secrets, outputs, *values = columns(given(command, data, delimiter, encoding), names)
     with progress("Auditing"):
         found = rldp.audit_release(
             secrets, outputs, values=values[0] if values else None, epsilon=epsilon, alpha=alpha

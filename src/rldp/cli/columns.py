@@ -11,6 +11,7 @@ import typer
 
 import rldp
 from rldp.data.reading import Reading
+from rldp.data.sources import Source
 from rldp.data.wanted import reading_of_new_data
 
 __all__ = [
@@ -67,11 +68,14 @@ def reading_for(
 
 def new_sample(
     protocol: rldp.Protocol,
-    data: Path,
+    data: Path | Source,
     secret: Sequence[str] | None,
     value: str | None,
     as_secret: Sequence[str] | None,
     as_value: str | None,
+    *,
+    show_labels: bool = False,
 ) -> rldp.Sample:
     """A file that is counted as the sample was that the protocol was designed on."""
-    return rldp.Sample.like(data, reading_for(protocol, secret, value, as_secret, as_value))
+    reading = reading_for(protocol, secret, value, as_secret, as_value)
+    return rldp.Sample.like(data, reading, show_labels=show_labels)

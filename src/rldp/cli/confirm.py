@@ -10,14 +10,19 @@ import typer
 import rldp
 from rldp.cli.app import ExitCode, Json, command, progress
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
 
 @command()
 def confirm(
+    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
-    fresh: Annotated[Path, typer.Argument(help="CSV or Parquet file with rows that no design has seen.")],
+    fresh: Annotated[
+        Path,
+        typer.Argument(help="CSV or Parquet file with rows that no design has seen; - is standard input."),
+    ],
     secret: NewSecret = None,
     value: NewValue = None,
     as_secret: AsSecret = None,
@@ -26,6 +31,9 @@ def confirm(
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
     ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    show_labels: ShowLabels = False,
     as_json: Json = False,
 ) -> None:
     """Confirm on fresh data that a protocol is private, for every distribution and number of rows.
@@ -39,7 +47,15 @@ def confirm(
         raise InvalidArgument(
             f"--epsilon must be given, as {protocol} claims no ε; inf asks for a bound alone"
         )
-    sample = new_sample(loaded, fresh, secret, value, as_secret, as_value)
+    sample = new_sample(
+        loaded,
+        given(command, fresh, delimiter, encoding),
+        secret,
+        value,
+        as_secret,
+        as_value,
+        show_labels=show_labels,
+    )
     with progress("Confirming"):
         found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon)
     if as_json:

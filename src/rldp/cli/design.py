@@ -18,6 +18,7 @@ from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.adviser.verdict import Worth, worth
 from rldp.cli.app import ALPHA_HELP, Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.columns import Missing
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import plain, show_json
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
 from rldp.distortions import Distortion
@@ -73,7 +74,10 @@ class DistortionName(StrEnum):
 
 @command()
 def design(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the public sample.")],
+    command: typer.Context,
+    data: Annotated[
+        Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
+    ],
     secret: Annotated[
         list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
     ],
@@ -133,6 +137,9 @@ def design(
         float | None, typer.Option(metavar="W", help="Cut the value into bins of this width.")
     ] = None,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    show_labels: ShowLabels = False,
     windows: Annotated[
         bool,
         typer.Option(
@@ -162,7 +169,7 @@ def design(
     }
     counted = partial(
         rldp.Sample.from_data,
-        data,
+        given(command, data, delimiter, encoding),
         secret=secret,
         value=value,
         secrets=_alphabets(secret, secrets),
@@ -171,6 +178,7 @@ def design(
         text=text or (),
         number=number or (),
         order=order_of(order),
+        show_labels=show_labels,
     )
     if bins == "auto":
         with progress("Trying bins"):

@@ -11,8 +11,9 @@ import typer
 
 from rldp._checks import Label
 from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted_file
-from rldp.cli.app import Json, bar, command, is_quiet, require_writable, warn, warned
+from rldp.cli.app import Json, bar, command, is_quiet, require_writable, say, warn, warned
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, reading_for
+from rldp.cli.files import Delimiter, Encoding, ShowLabels
 from rldp.cli.machine import show_json
 from rldp.data.labels import NOT_A_LABEL, Alphabet
 from rldp.errors import InvalidArgument
@@ -21,9 +22,16 @@ from rldp.errors import InvalidArgument
 @command()
 def release(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with the rows to release.")],
+    data: Annotated[
+        Path, typer.Argument(help="CSV or Parquet file with the rows to release; - is standard input.")
+    ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write: Parquet if it ends in .parquet, else CSV.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: .csv, .csv.gz, .csv.zst, .parquet or .pq; - is standard output.",
+        ),
     ],
     secret: NewSecret = None,
     value: NewValue = None,
@@ -66,6 +74,9 @@ def release(
             "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
         ),
     ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    show_labels: ShowLabels = False,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
@@ -78,12 +89,18 @@ def release(
     --epsilon-at-most says). Its ε covers the released column alone, not what --keep copies beside it.
     """
     from rldp.data.atomic import require_other_file
+    from rldp.data.standard import STANDARD
+    from rldp.data.writers import writer_for
     from rldp.releaser.files import Step, release_file
     from rldp.reporter import terminal
 
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
-    require_writable(output)
-    require_other_file(output, protocol, "the protocol")
+    if as_json and str(output) == STANDARD:
+        raise InvalidArgument("--json must not be given with -o -, where standard output holds the rows")
+    if str(output) != STANDARD:
+        require_writable(output)
+        require_other_file(output, protocol, "the protocol")
+    writer_for(output)  # refuses other endings, before the work
     file, verdict = admitted_file(protocol, conditions)
     if seed is not None:
         warn("with --seed the release is reproducible, for tests only; it protects nobody")
@@ -107,11 +124,17 @@ def release(
             keep=keep or (),
             allow_original=allow_original,
             name=name,
+            delimiter=delimiter,
+            encoding=encoding,
+            show_labels=show_labels,
             seed=seed,
             callback=show,
         )
     reading = reading_for(file.protocol, secret, value, as_secret, as_value)
-    _warn_of_kept(data, [column.name for column in reading.secret], keep or ())
+    dialect = [
+        f"--{option}={given}" for option, given in (("delimiter", delimiter), ("encoding", encoding)) if given
+    ]
+    _warn_of_kept([str(data), *dialect], [column.name for column in reading.secret], keep or ())
     if as_json:
         show_json(
             {
@@ -135,15 +158,18 @@ def release(
     counted = f"{rows} row{'s' * (rows != 1)} released ({verdict.promise})"
     if skipped:
         counted += f", {skipped} left out for missing entries"
-    terminal.say(f"{counted}, written to {output}")
+    if str(output) == STANDARD:
+        say(counted)  # standard output holds the rows, and nothing else
+    else:
+        terminal.say(f"{counted}, written to {output}")
 
 
-def _warn_of_kept(data: Path, secret: Sequence[str], keep: Sequence[str]) -> None:
+def _warn_of_kept(data: Sequence[str], secret: Sequence[str], keep: Sequence[str]) -> None:
     """What a kept column means, with the command that measures it: on the data, where the secrets stand."""
     kept = [column for column in keep if column not in secret]
     if not kept:
         return
-    line = shlex.join(["rldp", "audit-release", str(data), f"--secret={secret[0]}", f"--released={kept[0]}"])
+    line = shlex.join(["rldp", "audit-release", *data, f"--secret={secret[0]}", f"--released={kept[0]}"])
     others = "" if len(kept) == 1 else ", and the same with each other kept column"
     if len(secret) > 1:
         others += ", and with each other column of the secret"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from rldp.data.bins import Binning, Bins, numbers_in
 from rldp.data.columns import is_column
-from rldp.data.labels import Alphabet, Encoded, Kind, count_pairs
-from rldp.data.readers import column_name, is_parquet, read_encoded, read_table, require_columns, typed
+from rldp.data.dialects import Dialect
+from rldp.data.headers import column_name, require_columns, require_distinct
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, Kind, count_pairs
+from rldp.data.readers import located, read_encoded, read_table, typed
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.data.rows import rows_of, with_category
 from rldp.data.scale import Scale
+from rldp.data.sources import Source, opened
 from rldp.data.wanted import Wanted
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 
@@ -50,30 +53,44 @@ class Counted:
     scale: Scale | None
 
 
-def counted_pairs(data: Any, wanted: Wanted) -> Counted:
+def counted_pairs(
+    data: Any, wanted: Wanted, *, dialect: Dialect | None = None, show_labels: bool = False
+) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
     readings, scale = dict(wanted.readings), None
-    if wanted.binning is not None:
-        readings[wanted.names[-1]], scale = _binned(data, wanted.names[-1], wanted.binning)
-    columns = _encoded(data, readings)
+    with _held(data, wanted.names, dialect) as held:
+        if wanted.binning is not None:
+            readings[wanted.names[-1]], scale = _binned(held, wanted.names[-1], wanted.binning)
+        columns = _encoded(held, readings)
     if len(columns[0]) == 0:
-        raise DataError(f"{_source(data)} must hold at least one row, got none")
+        raise DataError(f"{_source(held)} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:
         columns = [with_category(column) for column in columns]
     *secret, value = map(_column, wanted.names, columns)
     reading = Reading(tuple(secret), value, wanted.missing)
-    rows = rows_of(reading, columns)
+    rows = rows_of(reading, columns, Faults(show_labels=show_labels))
     if rows.faults.first is not None:
         missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
         rows.faults.refuse(
-            hint=_ABOUT_MISSING.format(missing) if missing and not wanted.has_all_labels else ""
+            hint=_ABOUT_MISSING.format(missing) if missing and not wanted.has_all_labels else "",
+            advice=HOW_TO_SHOW,
         )
     if len(rows.values) == 0:
-        raise DataError(f"{_source(data)} must hold a row without missing entries, got none")
+        raise DataError(f"{_source(held)} must hold a row without missing entries, got none")
     counts = count_pairs(rows.secrets, rows.values, (len(reading.secrets), len(value.labels)))
     if wanted.ordered:
         scale = Scale.of_ranks(len([label for label in value.labels if label != MISSING]))
     return Counted(counts, reading, rows.skipped, scale or Scale.of_days(value.labels))
+
+
+@contextmanager
+def _held(data: Any, names: Sequence[str], dialect: Dialect | None = None) -> Iterator[Any]:
+    """The data, while the block runs: a file is opened once, and its delimiter found by all the columns."""
+    if not isinstance(data, str | os.PathLike | Source):
+        yield data
+        return
+    with opened(data, dialect) as source:
+        yield located(source, names).source
 
 
 def _column(name: str, found: Encoded) -> Column:
@@ -83,23 +100,24 @@ def _column(name: str, found: Encoded) -> Column:
 
 def _binned(data: Any, name: str, binning: Binning) -> tuple[Bins, Scale]:
     (column,) = columns(data, (name,))
-    texts = isinstance(data, str | os.PathLike) and not is_parquet(Path(data))
+    texts = isinstance(data, Source) and not data.parquet
     labels, edges, scale = binning.found(column_name(name, _source(data)), numbers_in(column, texts=texts))
     return Bins(edges, labels), scale
 
 
-def columns(data: Any, names: tuple[str, ...]) -> list[Any]:
+def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
     """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
     if len(set(names)) < len(names):
         raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
-    if isinstance(data, str | os.PathLike):
-        return list(read_table(Path(data), names).columns)
-    return _columns_of_frame(data, names)
+    with _held(data, names, dialect) as held:
+        if isinstance(held, Source):
+            return list(read_table(held, names).columns)
+        return _columns_of_frame(held, names)
 
 
 def _encoded(data: Any, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
-    if isinstance(data, str | os.PathLike):
-        return read_encoded(Path(data), readings)
+    if isinstance(data, Source):
+        return read_encoded(data, readings)
     found = _columns_of_frame(data, tuple(readings))
     return [
         typed(column_name(name, _source(data)), column, given)
@@ -109,7 +127,7 @@ def _encoded(data: Any, readings: Mapping[str, Alphabet | Kind | None]) -> list[
 
 def _source(data: Any) -> str:
     """What messages call the data."""
-    return str(Path(data)) if isinstance(data, str | os.PathLike) else "data"
+    return str(data) if isinstance(data, Source) else "data"
 
 
 def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
@@ -124,7 +142,8 @@ def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise DataError(f"data must have columns of distinct names, but: {reason}") from error
-    require_columns(frame.columns, names, "data")
-    series = [frame[name] for name in names]
+    places = require_columns(frame.columns, names, "data")
+    require_distinct(places)
+    series = [frame[frame.columns[place]] for place in places.values()]
     # A column of a library that we do not know comes over Arrow.
     return [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]

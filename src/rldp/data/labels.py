@@ -12,7 +12,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from typing import Any, Literal, TypeAlias
@@ -25,6 +25,7 @@ from rldp.data.lookup import NOT_A_LABEL, Codes, Finder, among_neighbours, among
 from rldp.errors import DataError
 
 __all__ = [
+    "HOW_TO_SHOW",
     "MOST_LABELS",
     "NOT_A_LABEL",
     "Alphabet",
@@ -39,6 +40,7 @@ __all__ = [
     "number_of_text",
 ]
 
+HOW_TO_SHOW = "--show-labels (show_labels=True) shows it"
 MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may be more
 _BLOCK = 2**15
 _LARGEST_TABLE = 2**16
@@ -332,11 +334,14 @@ class Faults:
         How many of them have an entry that is no label.
     first : str or None
         What is wrong with the first of these.
+    show_labels : bool
+        Whether that may show the entry, which is somebody's, and some of the labels.
     """
 
     rows: int = 0
     at_fault: int = 0
     first: str | None = None
+    show_labels: bool = field(default=False, compare=False)
 
     def and_in(self, *columns: Encoded, among: NDArray[np.bool_] | None = None) -> Faults:
         """These, and those of the rows that follow; only ``among`` some of them, if a mask (n,) says so."""
@@ -344,21 +349,25 @@ class Faults:
         found = int(np.count_nonzero(at_fault))
         first = self.first
         if found and first is None:
-            first = _reason_of(columns, int(np.argmax(at_fault)), self.rows)
-        return Faults(self.rows + len(columns[0]), self.at_fault + found, first)
+            first = _reason_of(columns, int(np.argmax(at_fault)), self.rows, self.show_labels)
+        return Faults(self.rows + len(columns[0]), self.at_fault + found, first, self.show_labels)
 
-    def refuse(self, purpose: str = "counted", hint: str = "") -> None:
+    def refuse(self, purpose: str = "counted", hint: str = "", *, advice: str = "") -> None:
         """Raise the one sentence about them, if there are any.
 
-        ``purpose``: what rows cannot be then; ``hint``: what could be done, after a semicolon.
+        ``purpose``: what rows cannot be then; ``hint``: what could be done, after a semicolon; ``advice``:
+        how an entry is shown that this hides.
         """
         if self.first is not None:
-            raise DataError(f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}{hint}")
+            more = f"; {advice}" if advice and self.first.endswith(_HIDDEN) else ""
+            raise DataError(
+                f"{self.first}; {self.at_fault} of {self.rows} rows cannot be {purpose}{hint}{more}"
+            )
 
 
-def faults(*columns: Encoded) -> Faults:
+def faults(*columns: Encoded, show_labels: bool = False) -> Faults:
     """The rows in which an entry of the columns, all of one length, is no label."""
-    return Faults().and_in(*columns)
+    return Faults(show_labels=show_labels).and_in(*columns)
 
 
 def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
@@ -369,24 +378,29 @@ def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> ND
     return found if among is None else found & among
 
 
-def _reason_of(columns: Sequence[Encoded], row: int, before: int) -> str:
+def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: bool) -> str:
     """What is wrong with a row at fault; ``before``: how many rows came earlier."""
-    column = next(column for column in columns if column.codes[row] < 0)
-    return _reason(column.name, column.entry(row), column.alphabet, before + row + 1)
-
-
-def _reason(name: str, entry: object, alphabet: Alphabet, row: int) -> str:
+    column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
+    entry = column.entry(row)
     if _is_missing(entry):
-        return f"{name} must hold no nulls, but row {row} has no value"
+        return f"{column.name} must hold no nulls, but row {number} has no value"
     plain = entry.item() if isinstance(entry, np.generic) and is_label(type(entry)) else entry
-    needed = needed_of_label(plain)
+    needed = needed_of_label(plain) or "known labels"
     if not is_label(type(plain)):
-        return f"{name} must hold {needed}, but row {row} has an entry of type {type(plain).__name__}"
-    if needed is not None:
-        return f"{name} must hold {needed}, but row {row} has {shown(plain)}"
-    some = ", ".join(shown(label, 24) for label in alphabet.labels[:3])
-    more = ", …" if len(alphabet.labels) > 3 else ""
-    return f"{name} must hold known labels ({some}{more}), but row {row} has {shown(plain)}"
+        return (
+            f"{column.name} must hold {needed}, but row {number} has an entry of type {type(plain).__name__}"
+        )
+    if not show_labels:  # it is somebody's, and messages end in logs
+        return f"{column.name} must hold {needed}, but row {number} {_HIDDEN}"
+    known = f" ({_some(column.labels)})" if needed == "known labels" else ""
+    return f"{column.name} must hold {needed}{known}, but row {number} has {shown(plain)}"
+
+
+_HIDDEN = "has another entry"
+
+
+def _some(labels: Sequence[Label]) -> str:
+    return ", ".join(shown(label, 24) for label in labels[:3]) + (", …" if len(labels) > 3 else "")
 
 
 def _is_missing(entry: object) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,13 +32,13 @@ def _among(letters: bytes) -> NDArray[np.bool_]:
     return table
 
 
-_BEFORE_OPENING = _among(b',\n\r"')  # a quote before it: the two stand for one in an entry
-_AFTER_CLOSING = _among(b',\n\r"')
-_ENDS = _among(b",\n\r")
-
-
 class Quotes:
     """Whether quotes are in order; ``trouble`` says what is wrong, or is None.
+
+    Parameters
+    ----------
+    delimiter : str
+        The character between two entries.
 
     Examples
     --------
@@ -50,8 +49,11 @@ class Quotes:
     'the quote that opens on line 2 is never closed'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, delimiter: str = ",") -> None:
         self.trouble: str | None = None
+        ends = delimiter.encode() + b"\n\r"
+        self._ends = _among(ends)
+        self._beside = _among(ends + b'"')  # a quote beside it: the two stand for one in an entry
         self._inside = False
         self._opened = 0  # the line of the quote that is open
         self._lines = 0  # ended so far
@@ -98,9 +100,9 @@ class Quotes:
     def _all_in_turn(self, content: bytes, places: NDArray[np.int64], before: _Bytes, after: _Bytes) -> bool:
         """Quotes open and close in turn; False if one of them does neither, and nothing is decided."""
         opening = (np.arange(len(places)) % 2 == 0) != self._inside
-        if not _BEFORE_OPENING[before[opening]].all():
+        if not self._beside[before[opening]].all():
             return False
-        astray = ~opening & ~_AFTER_CLOSING[after]
+        astray = ~opening & ~self._beside[after]
         if astray.any():
             self._refuse(content, int(places[astray][0]))
             return True
@@ -116,13 +118,13 @@ class Quotes:
             if place == doubled:
                 continue
             if not self._inside:
-                if _ENDS[left]:
+                if self._ends[left]:
                     self._inside, opened = True, place
             elif right == _QUOTE:
                 doubled = place + 1
             else:
                 self._inside = False
-                if not _ENDS[right]:
+                if not self._ends[right]:
                     self._refuse(content, place)
                     return
         if opened >= 0:
@@ -138,14 +140,14 @@ class Quotes:
 class Watched(io.RawIOBase):
     """A file whose quotes are followed as it is read; what reads it sees nothing of that."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, delimiter: str = ",") -> None:
         super().__init__()
         self._file = file
-        self._quotes = Quotes()
+        self._quotes = Quotes(delimiter)
         self._ended = False
 
     @contextmanager
-    def parsed(self, path: Path) -> Iterator[None]:
+    def parsed(self, path: object) -> Iterator[None]:
         """The block parses this file; quotes that are not in order are what is wrong with it.
 
         Raises
@@ -163,7 +165,7 @@ class Watched(io.RawIOBase):
             raise
         self._require_order(path)
 
-    def _require_order(self, path: Path) -> None:
+    def _require_order(self, path: object) -> None:
         if self._quotes.trouble is not None:
             raise DataFileError(f"{path} must be a CSV table, but {self._quotes.trouble}")
 

@@ -7,10 +7,7 @@ last. Where they are not, all of the column decides: it holds numbers where that
 
 from __future__ import annotations
 
-import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,103 +15,80 @@ from typing import Any
 from rldp._checks import shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
+from rldp.data.dialects import Recoded
+from rldp.data.headers import Located, column_name, locate, require_distinct
+from rldp.data.kinds import FittingType, read_as
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, Kind
 from rldp.data.quotes import Watched
 from rldp.data.reading import Reading
-from rldp.errors import DataError, DataFileError, needs
+from rldp.data.sources import Source, reading, source_of
+from rldp.errors import DataError, DataFileError
 
 __all__ = [
     "NULLS",
     "Columns",
     "Part",
     "Parts",
-    "column_name",
-    "is_parquet",
+    "located",
     "read_encoded",
     "read_parts",
     "read_table",
-    "require_columns",
     "typed",
 ]
 
 NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 _BYTES = 2**20  # of a CSV file, in one part
 _ROWS = 2**16  # of a Parquet file
-_CODECS = {".gz": "gzip", ".bz2": "bz2", ".lz4": "lz4", ".zst": "zstd"}
+_HEAD = 2**14  # bytes that show what kind of file it is
 
 
-# What a file is
+def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
+    """Where columns of a file are, which are asked for by their names or places."""
+    if isinstance(data, Located):
+        return data
+    source = source_of(data)
+    with reading(source):
+        found = locate(source, columns, _header, _head)
+    require_distinct(found.places)
+    return found
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether the name is that of a Parquet file; all others are CSV."""
-    return path.suffix.lower() in (".parquet", ".pq")
+def _header(source: Source) -> Sequence[str]:
+    """The names of all columns."""
+    import pyarrow.parquet
+
+    with reading(source):
+        if not source.parquet:
+            names: list[str] = _open_csv(source)[0].schema.names
+            return names
+        first, *rest = (pyarrow.parquet.read_schema(path) for path in source.paths)
+        for path, schema in zip(source.paths[1:], rest, strict=True):
+            if not schema.equals(first):
+                raise DataError(
+                    f"{source} must hold Parquet files of one schema, but {path.name} has another "
+                    f"than {source.path.name}"
+                )
+        return list(first.names)
 
 
-def column_name(column: str, source: str | Path) -> str:
-    """What messages call a column of a file or data frame."""
-    return f"column {column!r} of {source}"
-
-
-def require_columns(present: Sequence[str], wanted: Sequence[str], source: str | Path) -> None:
-    """Refuse a table in which a column that is wanted is missing or there twice."""
-    for column in wanted:
-        if column not in present:
-            names = ", ".join(map(repr, present[:30])) + (", …" if len(present) > 30 else "")
-            raise DataError(f"{source} has no column {column!r}; it has {names or 'no columns'}")
-        if present.count(column) > 1:
-            raise DataError(f"{source} must have one column {column!r}, got several")
-
-
-def _table_file(path: Path) -> int:
-    """The size in bytes of a file that may hold a table, or one sentence about why it cannot."""
-    try:
-        status = path.stat()
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        raise DataFileError(f"data must be a file that exists, got {shown(str(path))}") from error
-    if not stat.S_ISREG(status.st_mode):
-        kind = "the folder" if stat.S_ISDIR(status.st_mode) else "the device or pipe"
-        raise DataFileError(f"data must be a CSV or Parquet file, got {kind} {str(path)!r}")
-    if status.st_size == 0:
-        raise DataFileError(f"{path} must hold a table, got an empty file")
-    return status.st_size
-
-
-_WITH_A_ROW = re.compile(r"(Expected \d+ columns, got \d+).*", re.DOTALL)  # nobody's row belongs in a message
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """The block reads ``path`` with pyarrow; what goes wrong becomes one sentence."""
-    with needs("reading files", "pyarrow"):
-        import pyarrow
-        import pyarrow.csv
-        import pyarrow.parquet
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise DataFileError(f"{path} must be UTF-8 text, got other bytes in the header") from error
-    except (pyarrow.ArrowException, OSError) as error:
-        if "invalid UTF8" in str(error):
-            raise DataFileError(f"{path} must be UTF-8 text, got other bytes") from error
-        said = _WITH_A_ROW.sub(r"\1", str(error)).split("\n")[0]
-        reason = "".join(c if c.isprintable() else "?" for c in said)
-        raise DataFileError(
-            f"{path} must be a CSV or Parquet table, but it cannot be read: {reason}"
-        ) from error
+def _head(source: Source) -> bytes:
+    """The first bytes of a CSV file."""
+    with reading(source):
+        return _Followed(source).read(_HEAD)
 
 
 # Whole files
 
 
-def read_encoded(path: Path, columns: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
+def read_encoded(path: Path | Source, columns: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
     """Columns of a file as codes, each in the alphabet given for it, or in the one that is found.
 
     A :data:`~rldp.data.labels.Kind` says what the labels of a CSV file are that are to be found.
     """
-    table = read_table(path, list(columns))
-    read = typed if is_parquet(path) else _untyped
-    return [read(column_name(column, path), table[column], given) for column, given in columns.items()]
+    source = source_of(path)
+    table = read_table(source, list(columns))
+    read = typed if source.parquet else _untyped
+    return [read(column_name(column, source), table[column], given) for column, given in columns.items()]
 
 
 def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
@@ -146,20 +120,38 @@ def _untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
     return encoded
 
 
-def read_table(path: Path, columns: Sequence[str]) -> Any:
-    """Columns of a file as an Arrow table; those of a CSV file are text."""
-    _table_file(path)
-    with _reading(path):
-        import pyarrow.parquet
+def read_table(path: Path | Source, columns: Sequence[str]) -> Any:
+    """Columns of a file as an Arrow table, by name or place and called so; those of a CSV file are text."""
+    found = located(path, columns)
+    with reading(found.source):
+        if found.source.parquet:
+            return _read_parquet(found, columns)
+        return _read_csv(found, columns)
 
-        if not is_parquet(path):
-            return _read_csv(path, columns)
-        schema = pyarrow.parquet.read_schema(path)
-        require_columns(schema.names, columns, path)
-        for column in columns:
-            _require_flat(column_name(column, path), schema.field(column).type)
-        with pyarrow.parquet.ParquetFile(path, read_dictionary=list(columns)) as file:
-            return file.read(columns=list(columns))
+
+def _read_parquet(found: Located, columns: Sequence[str]) -> Any:
+    import pyarrow
+    import pyarrow.parquet
+
+    source, names = found.source, [found.name(column) for column in columns]
+    schema = pyarrow.parquet.read_schema(source.path)
+    for column in columns:
+        _require_flat(column_name(column, source), schema.field(found.places[column]).type)
+    tables = []
+    for path in source.paths:
+        with pyarrow.parquet.ParquetFile(path, read_dictionary=names) as file:
+            tables.append(_chosen(file.read(columns=names), found, columns))
+    return pyarrow.concat_tables(tables)
+
+
+def _chosen(rows: Any, found: Located, columns: Sequence[str]) -> Any:
+    """Columns of rows that were read by name, which several may share; called as they were asked for."""
+    chosen = []
+    for column in columns:
+        name, place = found.name(column), found.places[column]
+        among = [i for i, other in enumerate(rows.schema.names) if other == name]
+        chosen.append(rows.column(among[found.header[:place].count(name)]))
+    return type(rows).from_arrays(chosen, names=list(columns))
 
 
 def _require_flat(name: str, kind: Any) -> None:
@@ -172,26 +164,38 @@ def _require_flat(name: str, kind: Any) -> None:
         )
 
 
-def _read_csv(path: Path, columns: Sequence[str]) -> Any:
+def _read_csv(found: Located, columns: Sequence[str]) -> Any:
     """As text: what it stands for depends on all of a column, or on labels that are known."""
     import pyarrow.csv
 
-    require_columns(_open_csv(path)[0].schema.names, columns, path)
-    file = _Followed(path)
-    with file.parsed(path):
-        return pyarrow.csv.read_csv(
-            file, **_csv_options(list(columns), dict.fromkeys(columns, pyarrow.string()))
+    file = _Followed(found.source)
+    types = {found.key(column): pyarrow.string() for column in columns}
+    with file.parsed(found.source):
+        table = pyarrow.csv.read_csv(
+            file,
+            read_options=pyarrow.csv.ReadOptions(**_names(found)),
+            **_csv_options(found.source, list(types), types),
         )
+    return table.rename_columns(list(columns))
+
+
+def _names(found: Located | None) -> dict[str, Any]:
+    """How columns are called in reading: by place, where their names do not tell them apart."""
+    if found is None or not found.by_place:
+        return {}
+    return {"column_names": [f"#{i + 1}" for i in range(len(found.header))], "skip_rows_after_names": 1}
 
 
 def _csv_options(
-    columns: list[str] | None, types: dict[str, Any] | None, nulls: list[str] = NULLS
+    source: Source, columns: list[str] | None, types: dict[str, Any] | None, nulls: list[str] = NULLS
 ) -> dict[str, Any]:
     """How every CSV file is read: an entry in quotes is never null, and may hold line breaks."""
     import pyarrow.csv
 
     return {
-        "parse_options": pyarrow.csv.ParseOptions(newlines_in_values=True),
+        "parse_options": pyarrow.csv.ParseOptions(
+            delimiter=source.dialect.delimiter or ",", newlines_in_values=True
+        ),
         "convert_options": pyarrow.csv.ConvertOptions(
             include_columns=columns,
             column_types=types,
@@ -244,89 +248,132 @@ class Parts:
         return self.parts
 
 
-def read_parts(path: Path, columns: Columns, *, text: bool) -> Parts:
-    """Open a file; columns kept from a CSV file are Arrow strings if ``text``, else bytes as they stand."""
-    size = _table_file(path)
-    with _reading(path):
-        if is_parquet(path):
-            return _parquet_parts(path, columns)
-        return _csv_parts(path, size, columns, text)
+def read_parts(path: Path | Source | Located, columns: Columns, *, typed: bool) -> Parts:
+    """Open a file.
+
+    Columns kept from a CSV file have the types that fit all of their entries if ``typed``, for which the
+    file is read twice; else they are bytes as they stand.
+    """
+    found = located(path, columns.names)
+    with reading(found.source):
+        if found.source.parquet:
+            return _parquet_parts(found, columns)
+        return _csv_parts(found, columns, typed)
 
 
-def _parquet_parts(path: Path, columns: Columns) -> Parts:
+def _parquet_parts(found: Located, columns: Columns) -> Parts:
     import pyarrow.parquet
 
-    file = pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
-    schema = file.schema_arrow
-    require_columns(schema.names, columns.names, path)
-    total, alphabets = max(1, file.metadata.num_rows), columns.alphabets
+    source, names = found.source, [found.name(column) for column in columns.names]
+    schema = pyarrow.parquet.read_schema(source.path)
+    total = max(1, sum(pyarrow.parquet.read_metadata(path).num_rows for path in source.paths))
+    alphabets = columns.alphabets
+
+    def batches() -> Iterator[Any]:
+        for path in source.paths:
+            with pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
+                yield from file.iter_batches(_ROWS, columns=names)
 
     def parts() -> Iterator[Part]:
         rows = 0
-        with _reading(path):
-            for batch in file.iter_batches(_ROWS, columns=columns.names):
+        with reading(source):
+            for batch in batches():
                 rows += batch.num_rows
-                read = [encode(column_name(c, path), batch.column(c), a) for c, a in alphabets.items()]
-                yield Part(read, [batch.column(name) for name in columns.keep], rows / total)
+                chosen = _chosen(batch, found, columns.names)
+                read = [encode(column_name(c, source), chosen.column(c), a) for c, a in alphabets.items()]
+                yield Part(read, [chosen.column(name) for name in columns.keep], rows / total)
+            source.require_unchanged()
 
-    return Parts([schema.field(name).remove_metadata() for name in columns.keep], parts())
+    kept = [schema.field(found.places[column]).remove_metadata() for column in columns.keep]
+    return Parts(kept, parts())
 
 
-def _csv_parts(path: Path, size: int, columns: Columns, text: bool) -> Parts:
+def _csv_parts(found: Located, columns: Columns, typed: bool) -> Parts:
     import pyarrow
 
-    before, alphabets = _identity(path), columns.alphabets
-    require_columns(_open_csv(path)[0].schema.names, columns.names, path)
+    source, size, alphabets = found.source, found.source.size, columns.alphabets
     for column, alphabet in alphabets.items():
-        alphabet.require_readable(column_name(column, path))
-    labels, file = _open_csv(path, dict.fromkeys(alphabets, pyarrow.string()))
-    kind = pyarrow.string() if text else pyarrow.binary()
-    kept = iter(_open_csv(path, dict.fromkeys(columns.keep, kind), nulls=[""])[0]) if columns.keep else None
+        alphabet.require_readable(column_name(column, source))
+    as_read = pyarrow.string() if typed else pyarrow.binary()
+    types = _kinds(found, columns.keep) if typed else [as_read] * len(columns.keep)
+    labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in alphabets}, found=found)
+    kept = _kept(found, columns.keep, as_read)
 
     def parts() -> Iterator[Part]:
-        with _reading(path), file.parsed(path):
+        with reading(source), file.parsed(source):
             for batch in labels:
                 beside = batch.select([]) if kept is None else next(kept)
                 if kept is not None and beside.num_rows != batch.num_rows:
-                    raise DataFileError(f"{path} must not change while it is read, but it did")
-                read = [encode_texts(column_name(c, path), batch.column(c), a) for c, a in alphabets.items()]
-                cells = [beside.column(name) for name in columns.keep]
+                    raise DataFileError(f"{source} must not change while it is read, but it did")
+                read = [
+                    encode_texts(column_name(c, source), batch.column(found.key(c)), a)
+                    for c, a in alphabets.items()
+                ]
+                cells = [
+                    read_as(beside.column(found.key(column)), kind)
+                    for column, kind in zip(columns.keep, types, strict=True)
+                ]
                 yield Part(read, cells, min(1.0, file.position() / size))
-            if _identity(path) != before:  # another file, perhaps with the rows of other people
-                raise DataFileError(f"{path} must not change while it is read, but it did")
+            source.require_unchanged()
 
-    return Parts([pyarrow.field(name, kind) for name in columns.keep], parts())
+    named = zip(map(found.name, columns.keep), types, strict=True)
+    return Parts([pyarrow.field(name, kind) for name, kind in named], parts())
+
+
+def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | None:
+    """Rows of the columns to keep, beside those of the two that are released."""
+    if not columns:
+        return None
+    types = {found.key(column): kind for column in columns}
+    stream, _ = _open_csv(found.source, types, nulls=[""], found=found)
+    return (batch for batch in stream)
+
+
+def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
+    """The types that fit all entries of the columns, from the first row to the last."""
+    import pyarrow
+
+    kinds = {column: FittingType() for column in columns}
+    for batch in _kept(found, columns, pyarrow.string()) or ():
+        for column, kind in kinds.items():
+            kind.see(batch.column(found.key(column)))
+    return [kind.type for kind in kinds.values()]
 
 
 def _open_csv(
-    path: Path, types: dict[str, Any] | None = None, nulls: list[str] = NULLS
+    source: Source,
+    types: dict[str, Any] | None = None,
+    nulls: list[str] = NULLS,
+    found: Located | None = None,
 ) -> tuple[Any, _Followed]:
     """A stream of the columns in ``types`` (all if None), and the file that it reads."""
     import pyarrow.csv
 
-    file = _Followed(path)
-    with file.parsed(path):
+    file = _Followed(source)
+    with file.parsed(source):
         stream = pyarrow.csv.open_csv(
             file,
-            read_options=pyarrow.csv.ReadOptions(block_size=_BYTES, use_threads=False),  # threads read ahead
-            **_csv_options(None if types is None else list(types), types, nulls),
+            read_options=pyarrow.csv.ReadOptions(
+                block_size=_BYTES,
+                use_threads=False,
+                **_names(found),  # threads read ahead
+            ),
+            **_csv_options(source, None if types is None else list(types), types, nulls),
         )
     return stream, file
 
 
 class _Followed(Watched):
-    """A CSV file, compressed or not."""
+    """A CSV file, compressed or not, as UTF-8."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, source: Source) -> None:
         import pyarrow
 
-        raw = pyarrow.OSFile(str(path))
-        codec = _CODECS.get(path.suffix.lower())
-        super().__init__(raw if codec is None else pyarrow.CompressedInputStream(raw, codec))
+        raw = pyarrow.OSFile(str(source.path))
+        file = raw if source.codec is None else pyarrow.CompressedInputStream(raw, source.codec)
+        encoding = source.dialect.encoding
+        super().__init__(
+            file if encoding is None else Recoded(file, encoding), source.dialect.delimiter or ","
+        )
         self.position: Callable[[], int] = raw.tell
         """How many bytes of the file have been read, as they are on the disk."""
-
-
-def _identity(path: Path) -> tuple[int, ...]:
-    status = path.stat()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

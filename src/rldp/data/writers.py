@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from rldp._checks import Label
 from rldp.data.decoding import arrow_labels
 from rldp.data.labels import Codes
-from rldp.data.readers import NULLS, is_parquet
-from rldp.errors import DataError
+from rldp.data.readers import NULLS
+from rldp.data.sources import is_parquet
+from rldp.data.standard import STANDARD
+from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["Writer", "writer_for"]
 
+_COMPRESSED = {".csv.gz": "gzip", ".csv.zst": "zstd"}
+_LONGEST_TYPE = 80
 _NEEDS_QUOTES = '[",\r\n]|^$'
 
 
 class Writer(Protocol):
     """Writes parts to an open file."""
 
-    def __init__(self, file: BinaryIO, kept: list[Any], name: str, outputs: Sequence[Label]) -> None: ...
-
     def write(self, kept: list[Any], codes: Codes) -> None: ...
 
     def close(self) -> None: ...
 
 
-def writer_for(path: Path) -> type[Writer]:
-    """The kind of writer that the name of a file asks for."""
-    return _ParquetWriter if is_parquet(path) else _CsvWriter
+Maker: TypeAlias = Callable[[BinaryIO, list[Any], str, Sequence[Label]], Writer]
+"""File, fields of the kept columns, name of the released one, outputs → what writes them."""
+
+
+def writer_for(path: Path) -> Maker:
+    """What writes the kind of file that a name asks for; "-" is CSV.
+
+    Raises
+    ------
+    InvalidArgument
+        If it asks for none, or for one that cannot be written.
+    """
+    if is_parquet(path):
+        return _ParquetWriter
+    name = path.name.lower()
+    if name == STANDARD or (name.endswith(".csv") and name != ".csv"):
+        return _CsvWriter
+    for ending, codec in _COMPRESSED.items():
+        if name.endswith(ending):
+            return partial(_CompressedCsvWriter, codec)
+    *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq"]
+    raise InvalidArgument(
+        f"output must end in {', '.join(most)} or {last}, or be - for standard output, got {str(path)!r}"
+    )
 
 
 class _ParquetWriter:
@@ -64,7 +89,7 @@ class _CsvWriter:
             except pyarrow.ArrowException as error:
                 raise DataError(
                     f"column {field.name!r} must hold text, numbers or times to stand in a CSV file, "
-                    f"got {field.type}"
+                    f"got {str(field.type)[:_LONGEST_TYPE]}"
                 ) from error
         cells = [_cell(label) for label in outputs]
         for i, cell in enumerate(cells):
@@ -90,6 +115,33 @@ class _CsvWriter:
 
     def close(self) -> None:
         pass
+
+
+class _CompressedCsvWriter(_CsvWriter):
+    def __init__(
+        self, codec: str, file: BinaryIO, kept: list[Any], name: str, outputs: Sequence[Label]
+    ) -> None:
+        import pyarrow
+
+        self._compressed = pyarrow.CompressedOutputStream(_Open(file), codec)
+        super().__init__(self._compressed, kept, name, outputs)
+
+    def close(self) -> None:
+        self._compressed.close()
+
+
+class _Open(io.RawIOBase):
+    """A file that stays open when what writes to it is closed."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        return self._file.write(content)
 
 
 def _cell(label: Label) -> str:

@@ -1,0 +1,39 @@
+"""Options about files that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from rldp.data.dialects import Dialect
+from rldp.data.sources import Source, opened
+
+__all__ = ["Delimiter", "Encoding", "ShowLabels", "given"]
+
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="C",
+        help="Mark between the columns of a CSV file, also 'tab'.",
+        show_default="the one of , ; tab | under which the columns are there",
+    ),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="E", help="Encoding of a CSV file, such as latin-1.", show_default="UTF-8"),
+]
+
+ShowLabels: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--show-labels",
+        help="Let a message show the entry that is no label; it is somebody's.",
+    ),
+]
+
+
+def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
+    """Where the data are that a command is given, until it ends: standard input can be read once only."""
+    return command.with_resource(opened(data, Dialect(delimiter, encoding)))

@@ -1,0 +1,274 @@
+"""The names of a table's columns: which are meant, and what is said where one is not there.
+
+A column is chosen by its name, or by its place from 1, as in ``#2``, if none has that name. Which mark stands
+between the columns of a CSV file is decided by that: under the right one, all that are asked for are there.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rldp._checks import shown
+from rldp.data.dialects import COMMON_DELIMITERS
+from rldp.data.sources import Source
+from rldp.errors import DataError, DataFileError, InvalidArgument
+
+__all__ = ["Located", "column_name", "locate", "require_columns", "require_distinct"]
+
+_LONGEST_NAME = 64
+_MOST_NAMED = 30
+_PLACE = re.compile(r"#([1-9][0-9]{0,5})")
+_NOT_SHOWN = "it has {}, whose names are not shown, as the first line may be data"
+_NUMBER = re.compile(r"\s*[-+]?[0-9][0-9.,eE+-]*\s*")
+_NO_NAME = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*|.*[@{}<>;|\t].*|[\[(].*|", re.DOTALL)
+
+
+def column_name(column: str, source: object) -> str:
+    """What messages call a column of a file or data frame."""
+    return f"column {column!r} of {source}"
+
+
+@dataclass(frozen=True)
+class Located:
+    """The columns of a table that are asked for.
+
+    Attributes
+    ----------
+    source : Source
+        Where it lies; for a CSV file, with the mark between its columns.
+    header : tuple of str
+        The names of all columns.
+    places : dict
+        Column as it is asked for → its place in the header, from 0.
+    """
+
+    source: Source
+    header: tuple[str, ...]
+    places: dict[str, int]
+
+    @cached_property
+    def by_place(self) -> bool:
+        """Whether names do not tell the columns that are asked for apart."""
+        count = Counter(self.header)
+        return any(count[self.header[place]] > 1 for place in self.places.values())
+
+    def name(self, column: str) -> str:
+        """The name in the header of a column that is asked for."""
+        return self.header[self.places[column]]
+
+    def key(self, column: str) -> str:
+        """What a column that is asked for is called while it is read, unlike all others."""
+        return f"#{self.places[column] + 1}" if self.by_place else self.name(column)
+
+
+Header = Callable[[Source], Sequence[str]]
+
+
+def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable[[Source], bytes]) -> Located:
+    """Where the columns are that are asked for.
+
+    Parameters
+    ----------
+    source : Source
+    wanted : sequence of str
+        Names or places of columns.
+    header : callable
+        Source, with the mark between columns → the names of them all.
+    head : callable
+        Source → its first bytes, uncompressed and in UTF-8 if it has another encoding that is known.
+
+    Raises
+    ------
+    DataError
+        If they are not all there.
+    """
+    if source.parquet:
+        names = tuple(header(source))
+        return Located(source, names, require_columns(names, wanted, source))
+    given = source.dialect.delimiter
+    fitting: list[Located] = []
+    troubles: dict[str, Exception] = {}
+    for delimiter in COMMON_DELIMITERS if given is None else (given,):
+        split = source.split_by(delimiter)
+        try:
+            names = tuple(header(split))
+            fitting.append(Located(split, names, require_columns(names, wanted, source)))
+        except Exception as error:  # whatever is raised by reading what is something else
+            troubles[delimiter] = error
+        else:
+            if delimiter == "," and set(wanted) <= set(names):  # a place may be there under any mark
+                break
+    if not fitting:
+        raise _explained(source, wanted, troubles, head(source)) from None
+    if len(fitting) > 1:
+        raise DataError(
+            f"{source} has these columns under more than one delimiter; --delimiter (delimiter=) says which"
+        )
+    return fitting[0]
+
+
+def _explained(
+    source: Source, wanted: Sequence[str], troubles: dict[str, Exception], beginning: bytes
+) -> Exception:
+    """The best there is to say about a CSV file in which no delimiter finds the columns."""
+    kind = _looks_like(beginning)
+    if kind is not None:
+        return DataFileError(f"{source} must be a CSV or Parquet table, but it looks like {kind}")
+    text = beginning.decode(errors="replace").removeprefix("\ufeff")
+    line = text.split("\n", 1)[0]
+    for mark, error in troubles.items():
+        if set(wanted) <= set(_entries(line, mark)):  # what is wrong is further down
+            return error
+    repeated = [error for error in troubles.values() if isinstance(error, RepeatedColumn)]
+    if repeated:
+        return repeated[0]
+    missing = {mark: error for mark, error in troubles.items() if isinstance(error, MissingColumn)}
+    mark = max(missing, key=lambda mark: len(missing[mark].present), default=",")
+    first = next(iter(troubles.values()))
+    if mark in missing and (len(missing[mark].present) > 1 or isinstance(first, MissingColumn)):
+        return _told(missing[mark], text, mark)
+    return first
+
+
+# What is said where a column is not there
+
+
+class RepeatedColumn(DataError):
+    """A column is there more than once."""
+
+
+class MissingColumn(DataError):
+    """A column is not there; what there is instead may be data."""
+
+    def __init__(
+        self, source: object, column: str, present: Sequence[str], wanted: Sequence[str] = ()
+    ) -> None:
+        self.source, self.column, self.present, self.wanted = source, column, present, wanted
+        if not present:
+            said = "it has no columns"
+        elif all(map(_plausible, present)):
+            some = [*map(repr, present[:_MOST_NAMED]), *["…"] * (len(present) > _MOST_NAMED)]
+            said = f"it has {', '.join(some)}"
+        else:
+            said = _NOT_SHOWN.format(len(present))
+        super().__init__(f"{source} has no column {column!r}; {said}")
+
+    def without_names(self) -> DataError:
+        """The same, without those that there are."""
+        said = _NOT_SHOWN.format(len(self.present))
+        return DataError(f"{self.source} has no column {self.column!r}; {said}")
+
+
+def require_columns(present: Sequence[str], wanted: Sequence[str], source: object) -> dict[str, int]:
+    """The places of the columns that are wanted, each of which must be there once."""
+    return {column: _place(present, column, wanted, source) for column in wanted}
+
+
+def require_distinct(places: dict[str, int]) -> None:
+    """Refuse two names of one column."""
+    column_at: dict[int, str] = {}
+    for column, place in places.items():
+        other = column_at.setdefault(place, column)
+        if other != column:
+            raise InvalidArgument(
+                f"columns must be distinct, got {other!r} and {column!r}, which are the same"
+            )
+
+
+def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: object) -> int:
+    count = present.count(column)
+    if count == 1:
+        return present.index(column)
+    if count > 1:
+        places = [f"#{i + 1}" for i, name in enumerate(present) if name == column]
+        raise RepeatedColumn(
+            f"{source} must have one column {column!r}, got several; choose one by its place, "
+            f"{' or '.join(map(repr, places[:3]))}"
+        )
+    by_place = _PLACE.fullmatch(column)
+    if by_place is not None and int(by_place[1]) <= len(present):
+        return int(by_place[1]) - 1
+    raise MissingColumn(source, column, present, wanted)
+
+
+def _plausible(name: str) -> bool:
+    """Whether it may be the name of a column, and nobody's data."""
+    return name.isprintable() and len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
+
+
+def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
+    """About a column that a CSV file has not, without showing the first row of a file that has no header."""
+    source, column, present = missing.source, missing.column, missing.present
+    if len(present) == 1:
+        line = beginning.split("\n", 1)[0]
+        others = [mark for mark in COMMON_DELIMITERS if mark != delimiter and mark in line]
+        mark = shown("tab" if others[:1] == ["\t"] else others[0]) if others else "C"
+        return DataError(
+            f"{source} has no column {column!r}: one column was found; if another mark stands between "
+            f"columns, --delimiter {mark} (delimiter={mark if others else '…'}) reads it"
+        )
+    rows = _rows_below(beginning, len(present), delimiter)
+    return missing if _is_header(present, missing.wanted, rows) else missing.without_names()
+
+
+def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
+    """The first rows below the first line, as far as they are whole."""
+    lines = beginning.replace("\r\n", "\n").split("\n")[1:-1]
+    rows = (_entries(line, delimiter) for line in lines)
+    return [row for row in rows if len(row) == width]
+
+
+def _entries(line: str, delimiter: str) -> list[str]:
+    """The entries of a line, if they are in order; an entry may not go on below."""
+    try:
+        return next(csv.reader([line.removesuffix("\r")], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _is_header(present: Sequence[str], wanted: Sequence[str], rows: list[list[str]]) -> bool:
+    """Whether the first line shows that it holds names: one that is asked for, or one above numbers.
+
+    An entry that stands below itself, as entries do and names do not, shows that it holds data.
+    """
+    below = list(zip(*rows, strict=True))
+    if not below or any(name in entries for name, entries in zip(present, below, strict=True)):
+        return False
+    asked = {column.strip().casefold() for column in wanted}
+    return any(
+        name.strip().casefold() in asked or all(map(_NUMBER.fullmatch, entries))
+        for name, entries in zip(present, below, strict=True)
+    )
+
+
+_MARKS = {
+    b"PAR1": "a Parquet file, whose name must end in .parquet",
+    b"PK\x03\x04": "an Excel workbook, whose name must end in .xlsx, or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook, whose name must end in .xls",
+    b"\x1f\x8b": "a gzip file, whose name must end in .gz",
+    b"\x28\xb5\x2f\xfd": "a zstd file, whose name must end in .zst",
+    b"BZh": "a bzip2 file, whose name must end in .bz2",
+    b"\xff\xfe": "UTF-16 text; --encoding utf-16 (encoding='utf-16') reads it",
+    b"\xfe\xff": "UTF-16 text; --encoding utf-16 (encoding='utf-16') reads it",
+}
+
+
+def _looks_like(beginning: bytes) -> str | None:
+    """What a file is that is no CSV table; None if it may be one."""
+    for mark, kind in _MARKS.items():
+        if beginning.startswith(mark):
+            return kind
+    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] in (b"{", b"["):
+        return "JSON"
+    if text[:1] == b"<":
+        return "XML or HTML"
+    control = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in beginning)
+    if b"\0" in beginning or control > len(beginning) / 100:
+        return "a binary file, or text in an encoding such as UTF-16"
+    return None

@@ -1,0 +1,94 @@
+"""Which type a column of text has, decided from all of its entries.
+
+An entry is read as a number, a truth value or a date only if nothing of it is lost: ``007``, ``+5``, ``1e5``
+and numbers of more than fifteen digits, which a float may round, stay text, and so does their whole column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["FittingType", "read_as"]
+
+_INTEGER = r"^(?:0|-?[1-9][0-9]{0,14})$"
+_DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
+_FIFTEEN_DIGITS = r"^-?(?:[0-9]\.?){1,15}$"
+_TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
+
+class FittingType:
+    """What a column may still be, after the entries that were seen.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> kind = FittingType()
+    >>> kind.see(pyarrow.array(["1", None, "25"]))
+    >>> kind.type
+    DataType(int64)
+    >>> kind.see(pyarrow.array(["1.5"]))
+    >>> kind.type
+    DataType(double)
+    >>> kind.see(pyarrow.array(["007"]))
+    >>> kind.type
+    DataType(string)
+    """
+
+    def __init__(self) -> None:
+        self._possible = ["integer", "decimal", "truth", "date"]
+        self._seen = False
+
+    def see(self, column: Any) -> None:
+        """Some more entries: an Arrow array of strings."""
+        if column.null_count == len(column):
+            return
+        self._seen = True
+        self._possible = [name for name in self._possible if _TESTS[name](column)]
+
+    @property
+    def type(self) -> Any:
+        """The Arrow type of the column; text where nothing else fits, or nothing was seen."""
+        import pyarrow
+
+        types = {
+            "integer": pyarrow.int64(),
+            "decimal": pyarrow.float64(),
+            "truth": pyarrow.bool_(),
+            "date": pyarrow.date32(),
+        }
+        return types[self._possible[0]] if self._seen and self._possible else pyarrow.string()
+
+
+def read_as(column: Any, kind: Any) -> Any:
+    """An Arrow array of strings in the type that all its entries have."""
+    return column if column.type == kind else column.cast(kind)
+
+
+def _all_match(column: Any, *patterns: str) -> bool:
+    import pyarrow.compute as arrow
+
+    matches: Iterable[Any] = (arrow.match_substring_regex(column, pattern) for pattern in patterns)
+    return all(arrow.all(match).as_py() is not False for match in matches)
+
+
+def _dates(column: Any) -> bool:
+    """Days of the calendar: there is no 30 February."""
+    import pyarrow
+
+    if not _all_match(column, _DATE):
+        return False
+    try:
+        column.cast(pyarrow.date32())
+    except pyarrow.ArrowException:
+        return False
+    return True
+
+
+_TESTS = {
+    "integer": lambda column: _all_match(column, _INTEGER),
+    "decimal": lambda column: _all_match(column, _DECIMAL, _FIFTEEN_DIGITS),
+    "truth": lambda column: _all_match(column, _TRUTH),
+    "date": _dates,
+}

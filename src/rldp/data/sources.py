@@ -1,0 +1,235 @@
+"""What a table lies in: a CSV file, Parquet files, standard input; and one sentence for what is no table.
+
+No sentence holds an entry of the table. What a library says about a file may: nothing of it is passed on but
+what is known to be harmless.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rldp._checks import shown
+from rldp.data import workbooks
+from rldp.data.atomic import require_other_file
+from rldp.data.dialects import Dialect
+from rldp.data.standard import STANDARD, spooled, standard_input
+from rldp.errors import DataFileError, InvalidArgument, needs
+
+__all__ = ["HOW_TO_DECODE", "Source", "is_parquet", "opened", "reading", "require_apart", "source_of"]
+
+HOW_TO_DECODE = "if they are latin-1, --encoding latin-1 (encoding='latin-1') reads them"
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".lz4": "lz4", ".zst": "zstd"}
+
+
+_UNKNOWN = Dialect()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table lies.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    paths : tuple of Path
+        The files: one of CSV, or one or more of Parquet.
+    identities : tuple
+        What shows whether one of them is another file by now.
+    parquet : bool
+    codec : str or None
+        How a CSV file is compressed.
+    dialect : Dialect
+        How a CSV file is read, as far as that is known.
+    many : bool
+        Whether it is a folder or pattern, in which there may be any number of files.
+    """
+
+    name: str
+    paths: tuple[Path, ...]
+    identities: tuple[tuple[int, ...], ...]
+    parquet: bool
+    codec: str | None = None
+    dialect: Dialect = _UNKNOWN
+    many: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def path(self) -> Path:
+        """The file, where there is one only."""
+        return self.paths[0]
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(identity[2] for identity in self.identities)
+
+    def split_by(self, delimiter: str) -> Source:
+        """The same, with this mark between its columns."""
+        return replace(self, dialect=Dialect(delimiter, self.dialect.encoding))
+
+    def require_unchanged(self) -> None:
+        """Refuse files that are others by now, perhaps with the rows of other people."""
+        if tuple(_identity(path.stat()) for path in self.paths) != self.identities:
+            raise DataFileError(f"{self} must not change while it is read, but it did")
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the name is that of a Parquet file; all others are CSV."""
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+@contextmanager
+def opened(data: str | os.PathLike[str] | Source, dialect: Dialect | None = None) -> Iterator[Source]:
+    """Where the table is that ``data`` names, while the block runs.
+
+    "-" is standard input. That, and a workbook, is a CSV file meanwhile.
+    """
+    if isinstance(data, Source):
+        yield data
+    elif os.fspath(data) == STANDARD:
+        with standard_input() as path:
+            yield source_of(path, dialect, name="standard input")
+    elif Path(data).suffix.lower() in workbooks.ENDINGS:
+        book = source_of(data)
+        if dialect is not None and dialect.given:
+            raise InvalidArgument(f"delimiter and encoding are for CSV files, got the workbook {str(book)!r}")
+        with spooled(workbooks.as_csv(book.path)) as path:
+            yield source_of(path, Dialect(","), name=str(book))
+    else:
+        yield source_of(data, dialect)
+
+
+def source_of(
+    data: str | os.PathLike[str] | Source, dialect: Dialect | None = None, *, name: str | None = None
+) -> Source:
+    """Where the table is that a path names: a file, or a folder or a pattern of Parquet files.
+
+    Raises
+    ------
+    DataError
+        If there is none, or nothing in it.
+    InvalidArgument
+        If it is no CSV file and a dialect is given.
+    """
+    if isinstance(data, Source):
+        return data
+    path = Path(data)
+    files = _files(path)
+    called = str(path) if name is None else name
+    identities = tuple(_identity(status) for _, status in files)
+    if not any(size for _, _, size, _ in identities):
+        raise DataFileError(f"{called} must hold a table, got an empty file")
+    paths = tuple(file for file, _ in files)
+    source = Source(called, paths, identities, is_parquet(paths[0]), _CODECS.get(path.suffix.lower()))
+    source = replace(source, many=paths != (path,))
+    if dialect is None or not dialect.given:
+        return source
+    if source.parquet:
+        raise InvalidArgument(f"delimiter and encoding are for CSV files, got the Parquet file {called!r}")
+    return replace(source, dialect=dialect)
+
+
+def _files(path: Path) -> list[tuple[Path, os.stat_result]]:
+    """The files that a path names."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        if not glob.has_magic(str(path)):
+            raise DataFileError(f"data must be a file that exists, got {shown(str(path))}") from error
+        return _several(path, map(Path, glob.glob(str(path), recursive=True)), "the pattern")  # noqa: PTH207
+    if stat.S_ISDIR(status.st_mode):
+        found = (file for ending in ("parquet", "pq") for file in path.rglob(f"*.{ending}"))
+        hidden = re.compile(r"[._]")
+        return _several(
+            path,
+            (file for file in found if not any(map(hidden.match, file.relative_to(path).parts))),
+            "the folder",
+        )
+    if not stat.S_ISREG(status.st_mode):
+        raise DataFileError(f"data must be a CSV or Parquet file, got the device or pipe {str(path)!r}")
+    return [(path, status)]
+
+
+def _several(path: Path, found: Iterator[Path], kind: str) -> list[tuple[Path, os.stat_result]]:
+    files = [(file, file.stat()) for file in sorted(found) if file.is_file()]
+    if not files:
+        raise DataFileError(
+            f"data must be a CSV or Parquet file, got {kind} {str(path)!r} without any Parquet files"
+        )
+    for file, _ in files:
+        if not is_parquet(file):
+            raise DataFileError(
+                f"data must be one CSV file or Parquet files, got {kind} {str(path)!r} with others"
+            )
+    return files
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def require_apart(target: Path, source: Source) -> None:
+    """Refuse to write over the data, or among many files of them, where it would be data the next time."""
+    for path in source.paths:
+        require_other_file(target, path, "the data")
+        if source.many and is_parquet(target) and target.resolve().parent == path.resolve().parent:
+            raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
+
+
+# What is no table
+
+_HARMLESS = (
+    (re.compile(r"(?:Row #\d+: )?Expected \d+ columns, got \d+"), None),
+    (re.compile("Empty CSV file"), "it has no row"),
+    (re.compile("straddl"), "a row is longer than what is read at once"),
+    (re.compile("magic bytes|file size is|Parquet file size"), "it is no Parquet file, or it breaks off"),
+    (re.compile("zlib|gzip|zstd|lz4|bz2|bzip|ompress", re.IGNORECASE), "its compression is damaged"),
+)
+
+
+@contextmanager
+def reading(source: Source | str | os.PathLike[str]) -> Iterator[None]:
+    """The block reads ``source`` with pyarrow; what goes wrong becomes one sentence without an entry."""
+    with needs("reading files", "pyarrow"):
+        import pyarrow
+        import pyarrow.csv
+        import pyarrow.parquet
+    try:
+        yield
+    except UnicodeError:
+        raise _of_another_encoding(source) from None  # what it was raised for holds entries
+    except (pyarrow.ArrowException, OSError) as error:
+        if "invalid UTF8" in str(error):
+            raise _of_another_encoding(source) from None
+        raise DataFileError(
+            f"{source} must be a CSV or Parquet table, but it cannot be read: {_harmless(error)}"
+        ) from None
+
+
+def _of_another_encoding(source: object) -> DataFileError:
+    encoding = source.dialect.encoding if isinstance(source, Source) else None
+    if encoding is not None:
+        return DataFileError(f"{source} must be text in {encoding}, got other bytes")
+    return DataFileError(f"{source} must be UTF-8 text, got other bytes; {HOW_TO_DECODE}")
+
+
+def _harmless(error: Exception) -> str:
+    """What is wrong, without anything that may come from the file."""
+    said = str(error)
+    for pattern, words in _HARMLESS:
+        found = pattern.search(said)
+        if found is not None:
+            return words or found[0]
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    return f"it is damaged, or of a kind that is not known ({type(error).__name__})"

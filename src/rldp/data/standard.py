@@ -1,0 +1,70 @@
+"""Standard input and output, each through a locked scratch file that only its owner may read.
+
+What comes in can be read once only, and a table is read more than once. What goes out must be whole or not at
+all, and what is printed cannot be taken back.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from rldp.data.scratch import clear_abandoned, growing
+from rldp.errors import DataFileError
+
+__all__ = ["STANDARD", "printing", "spooled", "standard_input"]
+
+STANDARD = "-"
+"""What stands in place of a path for standard input or output."""
+
+_NAME = "rldp"
+
+
+@contextmanager
+def spooled(write: Callable[[BinaryIO], None]) -> Iterator[Path]:
+    """A scratch file that ``write`` fills, while the block runs."""
+    with ExitStack() as stack:
+        try:
+            file, path = stack.enter_context(_scratch())
+            write(file)
+            file.flush()
+        except OSError as error:
+            raise DataFileError(
+                "the folder for temporary files must be writable, "
+                f"but it is not: {error.strerror or type(error).__name__}"
+            ) from error
+        yield path
+
+
+@contextmanager
+def standard_input() -> Iterator[Path]:
+    """All that standard input holds, in a file, while the block runs."""
+    if sys.stdin is None:
+        raise DataFileError("standard input must be open to be read, but it is closed")
+    stream = getattr(sys.stdin, "buffer", sys.stdin)
+    with spooled(lambda file: shutil.copyfileobj(stream, file)) as path:
+        yield path
+
+
+@contextmanager
+def printing() -> Iterator[BinaryIO]:
+    """A new binary file that is copied to standard output if the block ends well, and to nowhere if not."""
+    with _scratch() as (file, path):
+        yield file
+        file.flush()
+        with path.open("rb") as whole:
+            shutil.copyfileobj(whole, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _scratch() -> Iterator[tuple[BinaryIO, Path]]:
+    folder = Path(tempfile.gettempdir())
+    clear_abandoned(folder, _NAME)
+    with growing(folder, _NAME, private=True) as opened:
+        yield opened

@@ -1,0 +1,59 @@
+"""Excel workbooks → CSV text, which is then read as any other."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rldp.errors import DataError, DataFileError, needs
+
+__all__ = ["ENDINGS", "as_csv"]
+
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def as_csv(path: Path) -> Callable[[BinaryIO], None]:
+    """What writes the one sheet of a workbook that is not empty to a file, as CSV in UTF-8.
+
+    Numbers, truth values and dates are written as a CSV file has them, an empty cell as an empty entry.
+
+    Raises
+    ------
+    DataError
+        If it is no workbook, or not one sheet of it has cells.
+    MissingDependency
+        If the library that reads workbooks is not installed.
+    """
+    with needs("reading workbooks", "python-calamine", install="robust-ldp[excel]"):
+        import python_calamine
+    try:
+        workbook = python_calamine.CalamineWorkbook.from_path(path)
+        sheets = [workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names]
+    except Exception:  # of a library that may say what stands there
+        raise DataFileError(f"{path} must be a workbook, but it cannot be read: it is damaged") from None
+    filled = [rows for rows in sheets if rows]
+    if len(filled) != 1:
+        raise DataError(f"{path} must have one sheet with cells, got {len(filled)}")
+
+    def write(file: BinaryIO) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        csv.writer(text, lineterminator="\n").writerows([_cell(item) for item in row] for row in filled[0])
+        text.detach()
+
+    return write
+
+
+def _cell(item: Any) -> str:
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    if isinstance(item, float) and item.is_integer() and abs(item) < 2**53:
+        return str(int(item))
+    if isinstance(item, datetime.datetime) and item.time() == datetime.time():
+        return item.date().isoformat()
+    if isinstance(item, datetime.datetime | datetime.date | datetime.time):
+        return item.isoformat()
+    return "" if item is None else str(item)
