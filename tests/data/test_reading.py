@@ -374,3 +374,10 @@ def test_a_protocol_takes_no_reading_of_other_labels():
 
 def test_one_more_label():
     assert Alphabet(["a"]).and_label("b").labels == ("a", "b")
+
+
+def test_numbers_of_all_forms_may_be_asked_for(csv):
+    assert values(csv(column("0x10", "1.5", "007")), number=["u"]) == (1.5, 7.0, 16.0)
+    assert values(csv(column("0x10", "007")), number=["u"]) == (7, 16)
+    with pytest.raises(rldp.DataError, match="but 1 of its 2 distinct entries are none"):
+        values(csv(column("1e999", "1")), number=["u"])

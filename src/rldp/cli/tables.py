@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import Label
-from rldp.data.labels import NOT_A_LABEL, Alphabet, labels_of_texts, number_of_text
+from rldp.data.labels import NOT_A_LABEL, Alphabet
+from rldp.data.texts import labels_of_texts, number_of_text
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["distortion_table", "listed_labels", "order_of", "outputs_of"]

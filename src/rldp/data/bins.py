@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import Label, finite_number, whole_number
-from rldp.data.labels import MOST_LABELS, NOT_A_LABEL, Alphabet, Codes, number_of_text
+from rldp.data.labels import MOST_LABELS, NOT_A_LABEL, Alphabet, Codes
 from rldp.data.reading import Column
 from rldp.data.scale import Scale
+from rldp.data.texts import number_of_text
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["Binning", "Bins", "alphabet_of", "numbers_in"]

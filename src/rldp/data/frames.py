@@ -15,12 +15,13 @@ from rldp.data.bins import Binning, Bins, numbers_in
 from rldp.data.columns import is_column
 from rldp.data.dialects import Dialect
 from rldp.data.headers import column_name, require_columns, require_distinct
-from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, Kind, count_pairs
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
 from rldp.data.readers import located, read_encoded, read_table, typed
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.data.rows import rows_of, with_category
 from rldp.data.scale import Scale
 from rldp.data.sources import Source, opened
+from rldp.data.texts import Kind
 from rldp.data.wanted import Wanted
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 

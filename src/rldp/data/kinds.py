@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from rldp.data.texts import DECIMAL, INTEGER, TRUTH
+
 __all__ = ["FittingType", "read_as"]
 
-_INTEGER = r"^(?:0|-?[1-9][0-9]{0,14})$"
-_DECIMAL = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$"
-_FIFTEEN_DIGITS = r"^-?(?:[0-9]\.?){1,15}$"
-_TRUTH = r"^(?:true|false|True|False|TRUE|FALSE)$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_DATE = (r"[0-9]{4}-[0-9]{2}-[0-9]{2}",)
 
 
 class FittingType:
@@ -66,10 +64,10 @@ def read_as(column: Any, kind: Any) -> Any:
     return column if column.type == kind else column.cast(kind)
 
 
-def _all_match(column: Any, *patterns: str) -> bool:
+def _all_match(column: Any, patterns: Iterable[str]) -> bool:
     import pyarrow.compute as arrow
 
-    matches: Iterable[Any] = (arrow.match_substring_regex(column, pattern) for pattern in patterns)
+    matches: Iterable[Any] = (arrow.match_substring_regex(column, f"^{pattern}$") for pattern in patterns)
     return all(arrow.all(match).as_py() is not False for match in matches)
 
 
@@ -87,8 +85,8 @@ def _dates(column: Any) -> bool:
 
 
 _TESTS = {
-    "integer": lambda column: _all_match(column, _INTEGER),
-    "decimal": lambda column: _all_match(column, _DECIMAL, _FIFTEEN_DIGITS),
-    "truth": lambda column: _all_match(column, _TRUTH),
+    "integer": lambda column: _all_match(column, INTEGER),
+    "decimal": lambda column: _all_match(column, DECIMAL),
+    "truth": lambda column: _all_match(column, TRUTH),
     "date": _dates,
 }

@@ -8,20 +8,19 @@ alphabet has the code −1, and :func:`faults` says why.
 
 from __future__ import annotations
 
-import math
-import re
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import Label, needed_of_label, shown
 from rldp.data.lookup import NOT_A_LABEL, Codes, Finder, among_neighbours, among_numbers, among_texts
+from rldp.data.texts import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
 from rldp.errors import DataError
 
 __all__ = [
@@ -32,12 +31,9 @@ __all__ = [
     "Codes",
     "Encoded",
     "Faults",
-    "Kind",
     "count_pairs",
     "faults",
     "is_label",
-    "labels_of_texts",
-    "number_of_text",
 ]
 
 HOW_TO_SHOW = "--show-labels (show_labels=True) shows it"
@@ -46,15 +42,6 @@ _BLOCK = 2**15
 _LARGEST_TABLE = 2**16
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
 _NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
-
-Kind: TypeAlias = Literal["text", "number"]
-"""What the entries of a column of a CSV file are taken for, where they are not read as what loses nothing."""
-
-_WHOLE = re.compile(r"[ \t]*(?:-?[0-9]{1,100}|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
-_NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
-_TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1"), True) | dict.fromkeys(
-    ("false", "False", "FALSE", "0"), False
-)
 
 
 def is_label(kind: type) -> bool:
@@ -122,7 +109,7 @@ class Alphabet:
         (('01067', '10115'), (7, 39))
         """
         distinct = dict.fromkeys(text for text in texts if text is not None)
-        return cls.found(name, _READ_AS[kind](distinct))
+        return cls.found(name, labels_read_as(kind, distinct))
 
     def and_label(self, label: Label) -> Alphabet:
         """These labels and one more."""
@@ -191,14 +178,15 @@ class Alphabet:
         """The code of the number or boolean that ``text`` stands for."""
         code = None
         if self._kinds & {int, float}:
-            if _WHOLE.fullmatch(text):
-                code = self.index.get(int(text, 16 if "x" in text.lower() else 10))
-            if code is None and _NUMBER.fullmatch(text):
-                code = self.index.get(float(text))
-                if code is not None and _WHOLE.fullmatch(text) and not isinstance(self.labels[code], float):
+            whole, number = whole_of_text(text), number_of_text(text)
+            if whole is not None:
+                code = self.index.get(whole)
+            if code is None and number is not None:
+                code = self.index.get(number)
+                if code is not None and whole is not None and not isinstance(self.labels[code], float):
                     code = None  # a large integer that only rounding made equal
-        if code is None and bool in self._kinds and text in _TRUTHS:
-            code = self.index.get(_TRUTHS[text])
+        if code is None and bool in self._kinds and text in TRUTHS:
+            code = self.index.get(TRUTHS[text])
         return NOT_A_LABEL if code is None else code
 
     def require_readable(self, name: str) -> None:
@@ -210,53 +198,6 @@ class Alphabet:
                     f"{name} must have labels that differ in a CSV file, "
                     f"got {self.labels[other]!r} and {label!r}"
                 )
-
-
-def number_of_text(text: str | None) -> float | None:
-    """The number that an entry of a CSV file stands for, if it does."""
-    if text is None or not (_NUMBER.fullmatch(text) or _WHOLE.fullmatch(text)):
-        return None
-    return float(int(text, 16)) if "x" in text.lower() else float(text)
-
-
-def _as_text(texts: Iterable[str]) -> Iterable[Label]:
-    return texts
-
-
-def _as_numbers(texts: Iterable[str]) -> Iterable[Label]:
-    """The numbers among texts."""
-    numbers = [text for text in texts if _NUMBER.fullmatch(text) or _WHOLE.fullmatch(text)]
-    if all(_WHOLE.fullmatch(text) for text in numbers):
-        return [int(text, 16 if "x" in text.lower() else 10) for text in numbers]
-    return [float(text) for text in numbers if math.isfinite(float(text))]
-
-
-def labels_of_texts(texts: Collection[str]) -> Iterable[Label]:
-    """What distinct texts stand for: numbers or booleans where that loses nothing, and the texts if not."""
-    for form, read in _LOSSLESS:
-        if all(map(form.fullmatch, texts)):
-            labels: list[Label] = [read(text.strip(" \t")) for text in texts]
-            if len(set(labels)) == len(texts):
-                return labels
-    return texts
-
-
-_BLANK = r"[ \t]*"
-_END = "(?![0-9.])"
-_FEW_DIGITS = (
-    f"(?!-0(?:[.]0+)?{_END})-?(?=[0-9.]{{1,16}}{_END})"  # at most 15 and a point; no zero below zero
-)
-_DECIMAL = f"{_FEW_DIGITS}(?:0|[1-9][0-9]*)(?:[.][0-9]+)?"
-_LOSSLESS: tuple[tuple[re.Pattern[str], Callable[[str], Label]], ...] = (
-    (re.compile(f"{_BLANK}(?:0|-?[1-9][0-9]{{0,14}}){_BLANK}", re.ASCII), int),
-    (re.compile(f"{_BLANK}{_DECIMAL}{_BLANK}", re.ASCII), float),
-    (re.compile("[Tt]rue|TRUE|[Ff]alse|FALSE"), lambda text: text.lower() == "true"),
-)
-_READ_AS: dict[Kind | None, Callable[[Collection[str]], Iterable[Label]]] = {
-    None: labels_of_texts,
-    "text": _as_text,
-    "number": _as_numbers,
-}
 
 
 def _integers(items: Sequence[Any]) -> NDArray[np.int64] | None:

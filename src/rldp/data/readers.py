@@ -7,6 +7,7 @@ last. Where they are not, all of the column decides: it holds numbers where that
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,11 @@ from rldp.data.columns import encode, encode_texts
 from rldp.data.dialects import Recoded
 from rldp.data.headers import Located, column_name, locate, require_distinct
 from rldp.data.kinds import FittingType, read_as
-from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, Kind
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded
 from rldp.data.quotes import Watched
 from rldp.data.reading import Reading
 from rldp.data.sources import Source, reading, source_of
+from rldp.data.texts import Kind
 from rldp.errors import DataError, DataFileError
 
 __all__ = [
@@ -35,6 +37,8 @@ __all__ = [
     "read_table",
     "typed",
 ]
+
+_log = logging.getLogger(__name__)
 
 NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 _BYTES = 2**20  # of a CSV file, in one part
@@ -50,6 +54,8 @@ def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
     with reading(source):
         found = locate(source, columns, _header, _head)
     require_distinct(found.places)
+    if not source.parquet:
+        _log.info("%s is read with %r between its columns", source, found.source.dialect.delimiter)
     return found
 
 

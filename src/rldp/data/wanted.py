@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from rldp._checks import Label, labels, shown
 from rldp.data.bins import Binning, alphabet_of
-from rldp.data.labels import Alphabet, Kind
+from rldp.data.labels import Alphabet
 from rldp.data.reading import Column, Reading, checked_treatment
+from rldp.data.texts import Kind
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Alphabets", "Wanted", "reading_of_new_data"]
