@@ -6,6 +6,9 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
 
 from rldp._checks import real_number, shown
 from rldp.cli.voice import progress
@@ -14,10 +17,40 @@ from rldp.judge import Verdict, judged
 from rldp.protocol import Protocol
 from rldp.protocol_file.json import ProtocolFile, read
 
-__all__ = ["LARGEST_EPSILON", "Conditions", "admitted", "admitted_file"]
+__all__ = [
+    "LARGEST_EPSILON",
+    "Conditions",
+    "EpsilonAtMost",
+    "ExpectSha256",
+    "Unproved",
+    "admitted",
+    "admitted_file",
+]
 
 LARGEST_EPSILON = 10.0
 """Above this, an output may be twenty thousand times as likely under one secret as under another."""
+
+Unproved: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--unproved", help="Go on even if the file does not prove what it claims, or claims nothing."
+    ),
+]
+EpsilonAtMost: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon-at-most",
+        metavar="E",
+        help="Refuse a protocol whose proved ε is larger.",
+        show_default=f"{LARGEST_EPSILON:g}",
+    ),
+]
+ExpectSha256: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted_file
+from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted_file
 from rldp.cli.app import Json, command, is_quiet, require_writable
 from rldp.cli.machine import show_json
 from rldp.errors import ProtocolFileError
@@ -17,26 +17,9 @@ from rldp.errors import ProtocolFileError
 def export(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write (JSON).")],
-    unproved: Annotated[
-        bool,
-        typer.Option(
-            "--unproved", help="Export even if the file does not prove what it claims, or claims nothing."
-        ),
-    ] = False,
-    epsilon_at_most: Annotated[
-        float | None,
-        typer.Option(
-            help="Refuse a protocol whose proved ε is larger.",
-            metavar="E",
-            show_default=f"{LARGEST_EPSILON:g}",
-        ),
-    ] = None,
-    expect_sha256: Annotated[
-        str | None,
-        typer.Option(
-            "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
-        ),
-    ] = None,
+    unproved: Unproved = False,
+    epsilon_at_most: EpsilonAtMost = None,
+    expect_sha256: ExpectSha256 = None,
     as_json: Json = False,
 ) -> None:
     """Write the table of a protocol alone, without the counts of the sample and without the proof.

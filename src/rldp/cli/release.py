@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from rldp._checks import Label
-from rldp.cli.admission import LARGEST_EPSILON, Conditions, admitted_file
+from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted_file
 from rldp.cli.app import Json, bar, command, is_quiet, require_writable, say, warn, warned
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, reading_for
 from rldp.cli.files import Delimiter, Encoding, ShowLabels
@@ -54,26 +54,9 @@ def release(
         bool,
         typer.Option("--allow-original", help="Let --keep copy the secret or the value column as it is."),
     ] = False,
-    unproved: Annotated[
-        bool,
-        typer.Option(
-            "--unproved", help="Release even if the file does not prove what it claims, or claims nothing."
-        ),
-    ] = False,
-    epsilon_at_most: Annotated[
-        float | None,
-        typer.Option(
-            help="Refuse a protocol whose proved ε is larger.",
-            metavar="E",
-            show_default=f"{LARGEST_EPSILON:g}",
-        ),
-    ] = None,
-    expect_sha256: Annotated[
-        str | None,
-        typer.Option(
-            "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
-        ),
-    ] = None,
+    unproved: Unproved = False,
+    epsilon_at_most: EpsilonAtMost = None,
+    expect_sha256: ExpectSha256 = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     show_labels: ShowLabels = False,
