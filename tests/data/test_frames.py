@@ -427,8 +427,8 @@ def test_a_parquet_file_may_repeat_other_columns(parquet):
 @FRAMES
 @pytest.mark.parametrize(
     "item",
-    [datetime.date(2024, 1, 31), decimal.Decimal("1.5"), b"a", [1, 2], {"a": 1}],
-    ids=["date", "decimal", "bytes", "list", "record"],
+    [datetime.time(12, 30), decimal.Decimal("1.5"), b"a", [1, 2], {"a": 1}],
+    ids=["time", "decimal", "bytes", "list", "record"],
 )
 def test_a_column_of_other_things_is_refused_without_showing_them(frame, item):
     with pytest.raises(rldp.DataError) as caught:
@@ -438,6 +438,15 @@ def test_a_column_of_other_things_is_refused_without_showing_them(frame, item):
         r"but row 1 has an entry of type \w+; 1 of 1 rows cannot be counted",
         str(caught.value),
     )
+
+
+def test_days_are_the_text_that_stands_for_them(csv, parquet):
+    days = [datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)]
+    table = pa.table({"s": ["a", "b"], "u": days})
+    for data in (table, pl.from_arrow(table), parquet(table), csv("s,u\na,2024-02-29\nb,2024-03-01\n")):
+        found = count(data)
+        assert found.values == ("2024-02-29", "2024-03-01")
+        assert rldp.design(found, 1.0).protocol.guarantee.distortion.tolist() == [[0, 1], [1, 0]]
 
 
 @FRAMES

@@ -161,6 +161,8 @@ def _of_chunk(chunk: Any) -> Piece:
 
     if kinds.is_run_end_encoded(chunk.type):
         chunk = pyarrow.compute.run_end_decode(chunk)
+    if kinds.is_date(chunk.type):  # a day is the text that stands for it in a CSV file
+        chunk = chunk.cast(pyarrow.string())
     encoded = kinds.is_dictionary(chunk.type)
     kind = chunk.type.value_type if encoded else chunk.type
     text = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
