@@ -18,7 +18,7 @@ from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.adviser.verdict import Worth, worth
 from rldp.cli.app import ALPHA_HELP, Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.columns import Missing
-from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
 from rldp.cli.machine import plain, show_json
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
 from rldp.distortions import Distortion
@@ -167,9 +167,10 @@ def design(
         "privacy": PROMISES[privacy.value](alpha, prior),
         "utility": PROMISES[utility.value](alpha, prior),
     }
+    source = given(command, data, delimiter, encoding)
     counted = partial(
         rldp.Sample.from_data,
-        given(command, data, delimiter, encoding),
+        source,
         secret=secret,
         value=value,
         secrets=_alphabets(secret, secrets),
@@ -187,6 +188,7 @@ def design(
         sample = cut.sample
     else:
         sample = counted(bins=_whole("--bins", bins), bin_width=bin_width)
+    note_found_delimiter(source, [*secret, value])
     measure, published = _measured(distortion, outputs, sample)
     if sample.counts.size * len(sample.values) > _LARGE:
         secrets, values = sample.counts.shape

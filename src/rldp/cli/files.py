@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from rldp.cli.voice import note
 from rldp.data.dialects import Dialect
 from rldp.data.sources import Source, opened
 
-__all__ = ["Delimiter", "Encoding", "ShowLabels", "given"]
+__all__ = ["Delimiter", "Encoding", "ShowLabels", "given", "note_found_delimiter"]
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -37,3 +39,14 @@ ShowLabels: TypeAlias = Annotated[
 def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
     """Where the data are that a command is given, until it ends: standard input can be read once only."""
     return command.with_resource(opened(data, Dialect(delimiter, encoding)))
+
+
+def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
+    """Say which mark stands between the columns, where it is none that was given and no comma."""
+    from rldp.data.readers import located
+
+    if source.parquet or source.dialect.delimiter is not None:
+        return
+    found = located(source, columns).source.dialect.delimiter
+    if found != ",":
+        note(f"{source} is read with {found!r} between its columns")
