@@ -266,3 +266,14 @@ def test_new_data_are_not_offered_what_only_a_design_can_do(rldp_command, folder
     code, _, err = rldp_command("audit", "protocol.json", "new.csv")
     assert code == 1
     assert one_line(err).endswith("must hold no nulls, but row 1 has no value; 1 of 2 rows cannot be counted")
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [["--value", "race"], ["--value=race"], ["-o", "other.json"], ["--epsilon", "2"], ["-oother.json"]],
+)
+def test_what_is_taken_once_is_not_given_twice(rldp_command, folder, twice):
+    code, _, err = rldp_command(*design(*twice))
+    assert code == 2
+    assert "must be given once, got 2 times" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["data.csv"]

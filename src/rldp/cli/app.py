@@ -12,14 +12,16 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import wraps
 from inspect import Parameter, signature
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 import rldp
 from rldp._start import allow_interruption
@@ -106,6 +108,25 @@ def _top(
         raise typer.Exit(ExitCode.USAGE)
 
 
+class _Command(TyperCommand):
+    """Refuses an option that is taken once and given twice, instead of dropping the first without a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for option in self.params:
+            if isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+                times = sum(_names(option.opts, arg) for arg in takewhile("--".__ne__, args))
+                if times > 1:
+                    raise typer.BadParameter(f"must be given once, got {times} times", ctx, option)
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
+def _names(options: Sequence[str], argument: str) -> bool:
+    """Whether an argument is one of the names of an option, perhaps with its value."""
+    long = argument.partition("=")[0] if argument.startswith("--") else argument[:2]
+    return long in options
+
+
 def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command that has, beside its own options, those of all commands."""
 
@@ -125,7 +146,7 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable
         parameters = [*own.parameters.values(), *added]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
-        app.command(name)(run)
+        app.command(name, cls=_Command)(run)
         return function
 
     return registered
