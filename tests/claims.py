@@ -467,9 +467,9 @@ class File:
         return float((spent > self.claim["objective"] * (1 + 1e-12)).mean())
 
     def radii_hold(self):
-        """Whether no distribution of some has a larger tail than the level of its pair."""
+        """Whether no distribution of some has a larger tail than the level of its pair; ε = ∞ claims none."""
         claim = self.claim["privacy"]
-        if claim["kind"] != "pairs" or self.values == 1:
+        if claim["kind"] != "pairs" or self.values == 1 or math.isinf(self.epsilon):
             return True
         level = claim["alpha"] / max(math.comb(self.secrets, 2), 1)
         rows = [sum(row) for row in self.counts]

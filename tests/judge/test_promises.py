@@ -545,3 +545,11 @@ def test_a_verdict_on_all_distributions_can_be_quoted(tmp_path):
         "For privacy, nothing is assumed about that distribution or about the sample."
     )
     assert not any(sentence.startswith("For privacy") for sentence in verdict.not_promised)
+
+
+@pytest.mark.parametrize("privacy", [rldp.Pairs(), rldp.Credible(0.1), rldp.ChiSquare()])
+def test_where_nothing_is_claimed_about_privacy_nothing_is_assumed_for_it(privacy):
+    verdict = rldp.verify(rldp.design(rldp.Sample([[9, 3], [2, 8]]), math.inf, privacy=privacy).protocol)
+    assert verdict.ok
+    assert not [sentence for sentence in verdict.assumptions if "privacy" in sentence or "A2" in sentence]
+    assert not [sentence for sentence in verdict.not_promised if sentence.startswith("For privacy")]

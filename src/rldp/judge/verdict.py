@@ -300,15 +300,15 @@ def _where_sparse(claim: Claim, promise: Promise) -> str:
 
 
 def _assumptions(claim: Claim) -> tuple[str, ...]:
+    claimed = _promises(claim)
     given = [
         f"The sample of n = {claim.n} rows was drawn independently from the distribution of the people "
         "who are to be protected.",
-        assumption("privacy", claim.privacy) + _where_sparse(claim, claim.privacy),
-        assumption("utility", claim.utility) + _where_sparse(claim, claim.utility),
+        *(assumption(what, promise) + _where_sparse(claim, promise) for what, promise in claimed.items()),
     ]
-    if isinstance(claim.privacy, CredibleClaim) or isinstance(claim.utility, CredibleClaim):
+    if any(isinstance(promise, CredibleClaim) for promise in claimed.values()):
         given.append("The random draws of this check are independent and have the laws they are named for.")
-    if isinstance(claim.privacy, PairsClaim) and "A2" in claim.privacy.methods:
+    if any(isinstance(promise, PairsClaim) and "A2" in promise.methods for promise in claimed.values()):
         given.append(
             "Theorem A2 is evaluated in floats; their logarithms and exponentials are right to four units in "
             "the last place."
@@ -317,9 +317,16 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _promises(claim: Claim) -> dict[str, Promise]:
+    """What is promised; where ε = ∞, that is nothing about privacy."""
+    private: dict[str, Promise] = {} if math.isinf(claim.epsilon) else {"privacy": claim.privacy}
+    return {**private, "utility": claim.utility}
+
+
 def _not_promised(claim: Claim) -> tuple[str, ...]:
-    private = () if math.isinf(claim.epsilon) else not_promised("privacy", claim.privacy)
-    given = [*private, *not_promised("utility", claim.utility)]
+    given = [
+        sentence for what, promise in _promises(claim).items() for sentence in not_promised(what, promise)
+    ]
     if isinstance(claim.privacy, CredibleClaim):
         given.append(
             "For the lower bound: that no protocol of the same posterior probability distorts less. It is "
