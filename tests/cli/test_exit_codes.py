@@ -42,7 +42,7 @@ OUT = ["-o", "out.csv"]
 ENDS = {
     "a design": ([*DESIGN, "0.5"], 0),
     "a level below zero": ([*DESIGN, "-1"], 1),
-    "a column that is missing": ([*DESIGN, "1", "--value", "height"], 1),
+    "a column that is missing": (["design", "data.csv", "--secret", "height", *DESIGN[4:], "1"], 1),
     "an entry that is missing": (["design", "nulls.csv", *DESIGN[2:], "1"], 1),
     "rows that cannot be released": ([*on("release", "good.json", "nulls.csv"), *OUT], 1),
     "no such option": ([*DESIGN, "1", "--nonsense"], 2),

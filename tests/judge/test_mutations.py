@@ -20,7 +20,7 @@ from promised import credible_claim, credible_file, everything_file, pairs_file
 from strategies import sets_of
 
 G = "guarantee"
-QUICK, ALL = 120, int(os.environ.get("RLDP_MUTATED_FILES", "600"))
+QUICK, ALL = 120, int(os.environ.get("RLDP_MUTATED_FILES", "400"))
 LONGEST = 60.0  # seconds that a verdict may take, on any machine
 
 pytestmark = [
