@@ -148,6 +148,7 @@ def test_inside_the_sets_the_promises_hold(uncertainty):
     assert inside >= 2
 
 
+@pytest.mark.slow
 def test_a_small_sample_outside_by_chance_is_no_drift():
     """The level is 0.01: six alarms or more in twenty samples come with probability 3.3e-8."""
     protocol = designed()

@@ -200,6 +200,7 @@ def test_the_command_runs_in_any_thread(folder, monkeypatch, capsys):
     assert out
 
 
+@pytest.mark.slow
 def test_a_run_that_is_to_outlive_its_terminal_does(folder):
     process = writing(folder, before=["sh", "-c", 'trap "" HUP; exec "$@"', "sh"])
     process.send_signal(signal.SIGHUP)

@@ -202,6 +202,7 @@ def test_numbers_are_cut_into_bins_and_so_are_those_of_new_files(rldp_command, n
     assert rldp_command("audit", "protocol.json", "data.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_best_number_of_bins_is_found(rldp_command, numbers):
     code, _, err = rldp_command(*design("--bins", "auto", "--privacy", "credible"))
     assert code == 0
@@ -209,6 +210,7 @@ def test_the_best_number_of_bins_is_found(rldp_command, numbers):
     assert len(rldp.load(numbers / "protocol.json").values) in (4, 8, 16, 32)
 
 
+@pytest.mark.slow
 def test_a_table_that_is_too_fine_is_told_what_a_coarser_one_would_promise(rldp_command, numbers):
     code, _, err = rldp_command(*design("--gap", "0.01", "--windows"))
     assert code == 0

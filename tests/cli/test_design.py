@@ -399,6 +399,7 @@ def process(*arguments, **environment):
     )
 
 
+@pytest.mark.slow
 def test_the_package_is_the_command():
     done = process("--version")
     assert (done.returncode, done.stdout.split(), done.stderr) == (
@@ -414,6 +415,7 @@ def test_a_mistake_is_one_line_for_the_shell_too(tmp_path):
     assert one_line(done.stderr.decode()).startswith("data must be a file that exists, got ")
 
 
+@pytest.mark.slow
 def test_a_terminal_without_greek_letters_gets_question_marks(tmp_path):
     (tmp_path / "data.csv").write_text("sex,age\n" + "f,1\nm,2\nf,2\nm,1\n" * 5)
     paths = {"data": str(tmp_path / "data.csv"), "output": str(tmp_path / "protocol.json")}
@@ -429,6 +431,7 @@ def test_a_sparse_table_is_told_in_one_line(rldp_command):
     assert "--privacy pairs" in err
 
 
+@pytest.mark.slow
 def test_a_sparse_demonstration_says_so_once(rldp_command):
     code, _, err = rldp_command("demo", "--rows", "300")
     assert code == 0

@@ -745,6 +745,7 @@ def test_rows_go_from_standard_input_to_standard_output_and_nothing_else_does(co
 TENTH = "must hold known labels, but row 4 has another entry; 1 of 4 rows cannot be released"
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_mistake(proved, folder):
     """As in ``rldp release … -o - | head``."""
     (folder / "data.csv").write_text("sex,age\n" + "f,10\n" * 100_000)
@@ -912,6 +913,7 @@ def arguments(folder, data="rows.csv", output="out.csv"):
     return [sys.executable, "-m", "rldp", "release", "--unproved", *paths, *options]
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
     write_rows(tmp_path / "rows.csv", 50_000)
     command = arguments(tmp_path)

@@ -19,7 +19,7 @@ import rldp
 from odd_designs import odd_design
 
 SEED, CELLS = 1, 12  # small alphabets: what breaks designs are numbers, not sizes
-QUICK, MORE, EACH = 50, 75, 25
+QUICK, MORE, EACH = 25, 75, 25
 
 
 @pytest.mark.parametrize("first", range(0, QUICK, EACH))
@@ -97,6 +97,7 @@ def _claimed(design, *, objective):
     return replace(found, protocol=protocol)
 
 
+@pytest.mark.slow
 def test_the_tool_is_taken_up_where_it_stopped(tmp_path):
     script = Path(fuzz.__file__)
     kept = tmp_path / "kept.jsonl"

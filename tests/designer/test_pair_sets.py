@@ -122,6 +122,7 @@ def test_radii_travel_with_the_file(tmp_path):
     np.testing.assert_array_equal(again.protocol.matrix, designed.protocol.matrix)
 
 
+@pytest.mark.slow
 def test_a_larger_level_or_smaller_radii_never_cost_more():
     sample = rldp.Sample(UNEQUAL)
     costs = [
@@ -162,6 +163,7 @@ def test_windows_are_wide_enough_for_every_pair(radii):
 # Batches
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_each_sample_gives_alone():
     counts = jeffreys_counts(np.random.default_rng(3), 3, (2, 3), 2000)
     batch = rldp.design_batch(counts, 0.8, privacy=rldp.Pairs(), utility=rldp.Nominal())

@@ -806,6 +806,7 @@ def test_many_values_are_not_searched_through(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_utility_set_of_many_cells_is_not_searched_through(tmp_path):
     values = 24_000
     utility = {"kind": "power-divergence", "lambda": 1.0, "alpha": 0.05}

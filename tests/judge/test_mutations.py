@@ -502,6 +502,7 @@ def test_a_changed_file_passes_only_if_its_claims_hold(tmp_path):
     judge_many(range(QUICK), tmp_path / "protocol.json", OLD)
 
 
+@pytest.mark.slow
 def test_a_changed_promise_passes_only_if_it_holds(tmp_path):
     judge_many(range(QUICK), tmp_path / "protocol.json", NEW)
 

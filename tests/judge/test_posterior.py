@@ -145,6 +145,7 @@ def test_a_close_case_is_decided_by_more_draws():
     assert found.draws in looks(0.5, 4)[1:]
 
 
+@pytest.mark.slow
 def test_false_claims_are_not_confirmed_even_when_looked_at_again_and_again(monkeypatch):
     """With an error of one in five, claims that are just not true are confirmed no more often."""
     monkeypatch.setattr(judge, "ERROR", 0.2)

@@ -279,6 +279,7 @@ def test_judge_and_designer_agree_on_many_pairs(part):
         assert recursion_radius((n1, n2), cells, alpha) >= radius.value
 
 
+@pytest.mark.slow
 def test_the_judge_can_afford_a_finer_mesh_than_any_that_the_designer_can():
     """8 155 and 34 287 rows, 7 values: the judge's mesh took a hundredth more than it was allowed."""
     rng = np.random.default_rng(8)

@@ -77,6 +77,7 @@ def test_the_folder_holds_what_it_should(expected):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finished", [0, 7])
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path, expected, done, finished):
     def interrupt(completed, total):
@@ -114,12 +115,14 @@ def test_a_part_that_was_cut_off_is_computed_again(tmp_path, undisturbed, expect
     assert bytes_of(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_figures_may_come_one_after_the_other(tmp_path, expected):
     for figure in FIGURES:
         reproduce([figure], tmp_path / "out", settings=SMALL)
     assert bytes_of(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_two_figures_of_one_experiment_share_its_designs(tmp_path, done):
     reproduce(["leakage-vs-n"], tmp_path / "out", settings=SMALL)
     assert len(done) == 10
@@ -187,6 +190,7 @@ def test_the_number_of_jobs_does_not_matter(tmp_path, expected):
     assert bytes_of(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_the_backend_does_not_matter(tmp_path, backend):

@@ -46,6 +46,7 @@ def test_bounds_are_those_of_the_definition(kind, floor):
         assert not test(min(bound - step, LARGEST_EPSILON))
 
 
+@pytest.mark.slow
 @each_kind
 def test_few_bounds_are_below_the_truth(kind):
     """The level is 0.05; with 300 runs, more than the limit has probability 1e-7 at most."""

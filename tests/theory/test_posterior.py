@@ -271,6 +271,7 @@ def test_over_truths_from_the_prior_the_mean_risk_is_the_share_of_failures():
     assert abs(failed.sum() - risks.sum()) <= allowed
 
 
+@pytest.mark.slow
 def test_a_rule_that_keeps_the_risk_at_most_alpha_fails_for_no_more_of_the_truths():
     """The least noise whose risk is proved to be at most 0.1, chosen on the very sample: no correction."""
     count, m, alpha = 1000, 2000, 0.1

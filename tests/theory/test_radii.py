@@ -165,6 +165,7 @@ def test_simulated_samples_exceed_the_radius_no_oftener_than_promised(n1, n2, ce
         assert (values >= radius).sum() <= binom.isf(1e-8, draws, alpha)
 
 
+@pytest.mark.slow
 def test_radii_of_the_recursion_are_as_small_as_the_theory_page_says():
     assert recursion_radius((25, 25), 5, 0.05 / 3) < 11.45
     limit = asymptotic_radius(14, 0.05)
@@ -179,6 +180,7 @@ def test_the_recursion_is_left_where_it_would_take_too_long_or_leave_the_range_o
     assert recursion_radius((0, 0), 4, 0.05) == math.inf
 
 
+@pytest.mark.slow
 def test_a_smaller_level_gives_a_larger_radius():
     values = [pair_radius(30, 200, 4, alpha).value for alpha in (0.5, 0.02, 1e-6, 1e-30)]
     assert values == sorted(values)

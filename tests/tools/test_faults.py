@@ -120,6 +120,7 @@ def test_tests_that_fail_without_a_fault_prove_nothing(tree, capsys, monkeypatch
     )
 
 
+@pytest.mark.slow
 def test_a_fault_that_hangs_is_stopped(tree):
     hang = Fault("hang", FILE, "2 * x", "[0 for _ in iter(int, 1)]")
     assert faults.tried(hang, tree, limit=3).word == faults.TIMED_OUT

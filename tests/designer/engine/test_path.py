@@ -50,6 +50,7 @@ def test_every_iterate_is_strictly_private(problem):
         iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)), 0.0)
 
 
+@pytest.mark.slow
 def test_a_second_correction_saves_steps_in_large_tables(monkeypatch):
     task = a_problem("NURP", count=3, shape=(2, 60), n=2000)
     steps = int(solve(task, gap=1e-4, windows=False, xp=np).steps.sum())
