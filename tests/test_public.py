@@ -169,6 +169,7 @@ def test_designing_needs_neither_files_nor_a_terminal(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_from_a_csv_to_a_release_and_its_audit_no_extra_is_needed(tmp_path):
     (tmp_path / "data.csv").write_text("s,u\n" + "a,1\nb,2\n" * 40 + "a,2\nb,1\n" * 20)
     code = f"""

@@ -212,6 +212,7 @@ def test_the_level_decides_what_is_chance():
 # --- little data, unseen things, infinities --------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_row_gives_an_answer():
     for cell in range(6):
         counts = np.zeros(6, dtype=int)

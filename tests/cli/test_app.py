@@ -61,6 +61,7 @@ def test_a_full_standard_output_is_one_line(folder, name):
     assert (process.returncode, errors) == (4, message)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
 def test_a_full_standard_error_leaves_the_exit_code(folder):
     command = [sys.executable, "-m", "rldp", "verify", "none.json"]
@@ -79,6 +80,7 @@ def test_a_reader_that_leaves_is_no_traceback(folder, name):
     assert process.returncode == 1
 
 
+@pytest.mark.slow
 def test_a_closed_standard_output_is_nobody_listening(folder):
     command = f"exec {sys.executable} -m rldp verify protocol.json >&-"
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, timeout=60)

@@ -409,6 +409,7 @@ def test_the_package_is_the_command():
     )
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_for_the_shell_too(tmp_path):
     done = process(*changed(data=str(tmp_path / "none.csv"), output=str(tmp_path / "protocol.json")))
     assert (done.returncode, done.stdout) == (4, b"")

@@ -245,6 +245,7 @@ def test_what_is_verified_is_what_is_released_from(proved, plainly, folder, monk
     assert not (folder / "out.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_protocol_can_come_through_a_pipe(proved, folder):
     command = [sys.executable, "-m", "rldp", "release", "/dev/stdin", "data.csv"]
     options = ["--secret", "sex", "--value", "age", "-o", "out.csv"]

@@ -18,6 +18,7 @@ def command(rldp_command):
     return lambda *arguments: rldp_command("reproduce", *arguments)
 
 
+@pytest.mark.slow
 def test_a_figure_its_data_and_its_claims(command, tmp_path):
     code, out, err = command("scatter-small", *SMALL, "--out", "results")
     assert (code, err) == (0, "")
@@ -187,6 +188,7 @@ def test_out_is_a_path(tmp_path):
             reproduce(["all"], out)
 
 
+@pytest.mark.slow
 def test_neither_the_package_nor_the_other_commands_load_what_only_figures_need():
     found = python("""
         import sys

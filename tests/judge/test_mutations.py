@@ -498,6 +498,7 @@ def test_the_originals_hold(index, tmp_path):
     assert is_ok(original(index).encode(), tmp_path / "protocol.json")
 
 
+@pytest.mark.slow
 def test_a_changed_file_passes_only_if_its_claims_hold(tmp_path):
     judge_many(range(QUICK), tmp_path / "protocol.json", OLD)
 

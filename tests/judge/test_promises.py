@@ -238,6 +238,7 @@ def test_risks_well_below_alpha_are_confirmed_but_with_probability_one_in_a_mill
 THREE = [[9, 3, 2], [1, 4, 3], [2, 2, 40]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["A1", "A2"])
 def test_sets_of_pairs_are_proved_with_their_radii(tmp_path, method):
     for counts in ([[9, 3, 2], [1, 6, 7]], THREE, [[5, 4], [0, 0]], [[5, 4, 1]]):
@@ -247,6 +248,7 @@ def test_sets_of_pairs_are_proved_with_their_radii(tmp_path, method):
         assert verdict.epsilon == 0.7
 
 
+@pytest.mark.slow
 def test_where_all_secrets_have_as_many_rows_the_lower_bound_is_proved(tmp_path):
     document = pairs_file([[60, 20, 12], [10, 38, 44], [30, 32, 30]], 0.7)
     verdict = judged(document, tmp_path)

@@ -83,6 +83,7 @@ def test_what_a_series_leaves_out_is_counted(monkeypatch, bits):
 # A2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n1", "n2", "cells", "alpha"),
     [

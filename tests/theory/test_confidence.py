@@ -55,6 +55,7 @@ def test_few_bounds_are_below_the_truth(kind):
     assert (bound < laws(kind)[2]).sum() <= binom.isf(1e-7, runs, ALPHA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "widest"), [(50, 1.5), (500, 1.3), (5000, 1.3)])
 @pytest.mark.parametrize("kind", ["coin", "five values"])
 def test_bounds_are_not_much_wider_than_the_normal_approximation(kind, n, widest):
@@ -88,6 +89,7 @@ def a_protocol(seed, secrets=3, values=4, outputs=3):
     return matrix, split(counts, block_shares(), rng), counts + 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("triples_together", [1, 5, 10**6])
 def test_the_bound_is_the_largest_of_all_triples(seed, triples_together, monkeypatch):
