@@ -217,6 +217,16 @@ def test_a_table_that_is_too_fine_is_told_what_a_coarser_one_would_promise(rldp_
     assert "101 values are many for 400 rows: with --bins" in err
 
 
+def test_who_names_the_values_is_not_told_of_bins(rldp_command, numbers):
+    listed = ",".join(str(i / 2) for i in range(101))
+    for options in (["--values", listed], ["--number", "age"]):
+        code, _, err = rldp_command(*design("--gap", "0.1", "--windows", *options))
+        assert code == 0
+        assert "--bins" not in err.replace("or --bins for numbers takes less", "")
+        assert (numbers / "protocol.json").exists()
+        (numbers / "protocol.json").unlink()
+
+
 def test_an_order_counts_ranks(rldp_command, folder):
     (folder / "data.csv").write_text("sex,age\n" + "f,5-17\nm,40-64\nf,18-39\nm,18-39\n" * 30)
     assert rldp_command(*design("--order", "age=5-17,18-39,40-64"))[0] == 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rldp._checks import Label
-from rldp.designer.api import design
+from rldp.designer.api import design, is_sparse
 from rldp.designer.designs import Design
 from rldp.errors import RldpWarning
 from rldp.measures import distortion
@@ -35,7 +35,6 @@ FEW = 5
 of √5, or 45 % of itself: about half of what such a cell shows is chance."""
 
 _GAP = 1e-3
-_RARE_COUNT, _MOST_RARE = 5, 0.2  # Cochran's rule, by which SparseTableWarning goes
 
 
 @dataclass(frozen=True)
@@ -174,11 +173,9 @@ def _changed(sample: Sample, designed: Design) -> float | None:
 
 
 def _is_tiny(sample: Sample, claim: Guarantee) -> bool:
-    cells = sample.counts.size
-    rare = int((sample.counts < _RARE_COUNT).sum())
     asymptotic = claim.privacy.is_asymptotic or claim.utility.is_asymptotic
-    told = asymptotic and rare > _MOST_RARE * cells
-    return sample.n < FEW * cells and not told
+    told = asymptotic and bool(is_sparse(sample.counts))
+    return sample.n < FEW * sample.counts.size and not told
 
 
 def _without(sample: Sample, designed: Design, claim: Guarantee) -> Without | None:

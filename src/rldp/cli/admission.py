@@ -14,7 +14,6 @@ from rldp._checks import real_number, shown
 from rldp.cli.voice import progress
 from rldp.errors import InvalidArgument, NotProved
 from rldp.judge import Verdict, judged
-from rldp.protocol import Protocol
 from rldp.protocol_file.json import ProtocolFile, read
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "ExpectSha256",
     "Unproved",
     "admitted",
-    "admitted_file",
 ]
 
 LARGEST_EPSILON = 10.0
@@ -84,13 +82,7 @@ class Conditions:
             raise InvalidArgument(f"--expect-sha256 must be 64 hexadecimal digits, got {shown(self.sha256)}")
 
 
-def admitted(path: Path, conditions: Conditions) -> tuple[Protocol, Verdict]:
-    """The protocol in a file, and what is proved of it; see :func:`admitted_file`."""
-    file, verdict = admitted_file(path, conditions)
-    return file.protocol, verdict
-
-
-def admitted_file(
+def admitted(
     path: Path, conditions: Conditions, *, all_the_same: str = "releases"
 ) -> tuple[ProtocolFile, Verdict]:
     """A protocol file, and what is proved of it, if it meets the conditions.

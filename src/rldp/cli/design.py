@@ -191,9 +191,9 @@ def design(
     note_found_delimiter(source, [*secret, value])
     measure, published = _measured(distortion, outputs, sample)
     if sample.counts.size * len(sample.values) > _LARGE:
-        secrets, values = sample.counts.shape
+        rows, columns = sample.counts.shape
         note(
-            f"{secrets} secrets × {values} values may take minutes; a larger --gap, such as 1e-3, or --bins "
+            f"{rows} secrets × {columns} values may take minutes; a larger --gap, such as 1e-3, or --bins "
             "for numbers takes less"
         )
     with progress("Designing") as callback:
@@ -212,7 +212,8 @@ def design(
             "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
-    if as_json or not is_quiet():
+    as_found = values is None and value not in [*(text or ()), *(number or ()), *order_of(order)]
+    if as_found and (as_json or not is_quiet()):
         _advise_bins(counted, epsilon, designed, sample, distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:

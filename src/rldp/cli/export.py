@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted_file
+from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted
 from rldp.cli.app import Json, command, is_quiet, require_writable
 from rldp.cli.machine import show_json
 from rldp.errors import ProtocolFileError
@@ -34,7 +34,7 @@ def export(
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
-    file, verdict = admitted_file(protocol, conditions, all_the_same="exports")
+    file, verdict = admitted(protocol, conditions, all_the_same="exports")
     content = table_of(file).encode("utf-8")
     with replacing(output, name="output", error=ProtocolFileError) as target:
         target.write(content)

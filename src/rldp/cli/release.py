@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from rldp._checks import Label
-from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted_file
+from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted
 from rldp.cli.app import Json, bar, command, is_quiet, require_writable, say, warn, warned
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, reading_for
 from rldp.cli.files import Delimiter, Encoding, ShowLabels
@@ -84,7 +84,7 @@ def release(
         require_writable(output)
         require_other_file(output, protocol, "the protocol")
     writer_for(output)  # refuses other endings, before the work
-    file, verdict = admitted_file(protocol, conditions)
+    file, verdict = admitted(protocol, conditions)
     if seed is not None:
         warn("with --seed the release is reproducible, for tests only; it protects nobody")
     skipped = 0

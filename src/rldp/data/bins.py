@@ -45,7 +45,7 @@ class Bins(Alphabet):
         return self.of_numbers(_as_numbers(items))
 
     def of_array(self, entries: NDArray[Any]) -> Codes:
-        if entries.dtype.kind == "U":
+        if entries.dtype.kind not in "iuf":
             return np.full(len(entries), NOT_A_LABEL, dtype=np.int32)
         return self.of_numbers(entries.astype(np.float64))
 

@@ -38,7 +38,7 @@ from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import resolved
 
-__all__ = ["Batch", "Design", "design", "design_batch"]
+__all__ = ["Batch", "Design", "design", "design_batch", "is_sparse"]
 
 _log = logging.getLogger(__name__)
 _CHI_SQUARE = ChiSquare()
@@ -285,14 +285,20 @@ def _warn_unseen(problem: DesignProblem) -> None:
         )
 
 
+def is_sparse(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the level of a test is not to be relied on, by Cochran's rule: (…) for counts (…, |S|, |U|)."""
+    cells = counts.shape[-2] * counts.shape[-1]
+    sparse: NDArray[np.bool_] = (counts < _RARE).sum(axis=(-2, -1)) > _MOST_RARE * cells
+    return sparse
+
+
 def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet) -> None:
     """Of radii that are right for large samples only, on samples with many rare cells."""
     cells = problem.counts[0].size
-    rare = (problem.counts < _RARE).sum(axis=(1, 2))
-    sparse = rare > _MOST_RARE * cells
+    sparse = is_sparse(problem.counts)
     if cells == 1 or not sparse.any() or not any(given.is_asymptotic for given in sets):
         return
-    where = f"{rare[0]} of {cells} cells"
+    where = f"{(problem.counts[0] < _RARE).sum()} of {cells} cells"
     if len(sparse) > 1:
         where = f"in {sparse.sum()} of {len(sparse)} samples more than a fifth of the cells"
     warnings.warn(
