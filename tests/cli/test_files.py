@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import rldp
 from commands import run_command
 
 CODES = ["007", "042", "1e5"]
@@ -167,6 +168,17 @@ def test_a_column_of_thousands_of_labels_is_one_sentence_without_them(monkeypatc
     assert (code, out) == (1, "")
     assert err.startswith("rldp: column 'u' of data.csv must have at most 1000 distinct labels, got 5000; ")
     assert "Zoë" not in err
+
+
+def test_a_column_that_was_chosen_by_its_place_is_remembered_by_its_name(command, tmp_path):
+    """Other files may have their columns in another order."""
+    table = [row[:2] for row in rows()]
+    (tmp_path / "data.csv").write_text(text_of([("s", "u"), *table]), encoding="utf-8")
+    (tmp_path / "new.csv").write_text(text_of([("u", "s"), *(row[::-1] for row in table)]), encoding="utf-8")
+    design = ["--epsilon", "0.5", "--distortion", "hamming", "--no-others", "-o", "p.json"]
+    command("design", "data.csv", "--secret", "#1", "--value", "#2", *design)
+    assert rldp.load("p.json").reading.names == ("s", "u")
+    command("audit", "p.json", "new.csv")
 
 
 def test_columns_without_names_of_their_own_go_all_the_way(command, tmp_path):

@@ -59,7 +59,7 @@ def counted_pairs(
 ) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
     readings, scale = dict(wanted.readings), None
-    with _held(data, wanted.names, dialect) as held:
+    with _held(data, wanted.names, dialect) as (held, names):
         if wanted.binning is not None:
             readings[wanted.names[-1]], scale = _binned(held, wanted.names[-1], wanted.binning)
         columns = _encoded(held, readings)
@@ -67,7 +67,7 @@ def counted_pairs(
         raise DataError(f"{_source(held)} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:
         columns = [with_category(column) for column in columns]
-    *secret, value = map(_column, wanted.names, columns)
+    *secret, value = map(_column, names, columns)
     reading = Reading(tuple(secret), value, wanted.missing)
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
     if rows.faults.first is not None:
@@ -85,13 +85,19 @@ def counted_pairs(
 
 
 @contextmanager
-def _held(data: Any, names: Sequence[str], dialect: Dialect | None = None) -> Iterator[Any]:
-    """The data, while the block runs: a file is opened once, and its delimiter found by all the columns."""
+def _held(
+    data: Any, names: Sequence[str], dialect: Dialect | None = None
+) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """The data, while the block runs, and names by which their columns are found in other data, too.
+
+    A file is opened once, and its delimiter found by all the columns.
+    """
     if not isinstance(data, str | os.PathLike | Source):
-        yield data
+        yield data, tuple(names)
         return
     with opened(data, dialect) as source:
-        yield located(source, names).source
+        found = located(source, names)
+        yield found.source, tuple(map(found.lasting_name, names))
 
 
 def _column(name: str, found: Encoded) -> Column:
@@ -110,7 +116,7 @@ def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None
     """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
     if len(set(names)) < len(names):
         raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
-    with _held(data, names, dialect) as held:
+    with _held(data, names, dialect) as (held, _):
         if isinstance(held, Source):
             return list(read_table(held, names).columns)
         return _columns_of_frame(held, names)

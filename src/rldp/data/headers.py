@@ -61,6 +61,11 @@ class Located:
         """The name in the header of a column that is asked for."""
         return self.header[self.places[column]]
 
+    def lasting_name(self, column: str) -> str:
+        """What finds the column in other files, too: its name, or its place if others share that."""
+        name = self.name(column)
+        return name if self.header.count(name) == 1 else column
+
     def key(self, column: str) -> str:
         """What a column that is asked for is called while it is read, unlike all others."""
         return f"#{self.places[column] + 1}" if self.by_place else self.name(column)
