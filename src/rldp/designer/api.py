@@ -349,9 +349,7 @@ def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet, stacklevel: int)
     )
 
 
-def _warn_open(
-    problem: DesignProblem, solved: Solved, gap: float, windows: bool, *, stacklevel: int
-) -> None:
+def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool, *, stacklevel: int) -> None:
     """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
     missed, by_windows = ~solved.closes(gap), windows and problem.privacy is not None
     costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
