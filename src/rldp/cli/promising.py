@@ -9,7 +9,7 @@ import typer
 
 from rldp.cli.app import ALPHA_HELP
 
-__all__ = ["PRIVACY_HELP", "Alpha", "Prior", "Privacy", "PrivacyName", "Utility", "UtilityName"]
+__all__ = ["PRIVACY_HELP", "Alpha", "Prior", "Privacy", "PrivacyName", "Promised", "Utility", "UtilityName"]
 
 PRIVACY_HELP = (
     "What privacy is promised for: chi2 (the paper's set), g (G-test), cr (Cressie-Read), pairs (a set for "
@@ -41,6 +41,14 @@ class UtilityName(StrEnum):
 
 
 Privacy: TypeAlias = Annotated[PrivacyName, typer.Option(help=PRIVACY_HELP)]
+Promised: TypeAlias = Annotated[
+    list[PrivacyName] | None,
+    typer.Option(
+        "--privacy",
+        help=f"{PRIVACY_HELP} May be repeated.",
+        show_default="pairs, chi2, credible and nominal",
+    ),
+]
 Utility: TypeAlias = Annotated[
     UtilityName, typer.Option(help="What the distortion is promised for; the same names.")
 ]
