@@ -1,0 +1,155 @@
+"""The page as one file that needs nothing beside itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import platform
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib.metadata import version
+from importlib.resources import files
+from os import PathLike
+from typing import Any
+
+from rldp._version import __version__
+from rldp.data.atomic import checked_path, replacing
+from rldp.designer.designs import Design
+from rldp.errors import FileError, InvalidArgumentType, ProtocolFileError, needs
+from rldp.protocol import Protocol
+from rldp.protocol_file.format import content_of
+from rldp.protocol_file.json import read
+from rldp.reporter.page.facts import DRAWS, Report, Told, gathered
+
+__all__ = ["page", "report"]
+
+
+def report(
+    protocol: Protocol | Design | str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    with_counts: bool = False,
+    epsilons: Iterable[float] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    callback: Told | None = None,
+) -> Report:
+    """Write a page about a protocol: one HTML file, for people who decide and for people who check.
+
+    It says what is promised and under which assumptions, what the judge proves of it, what it costs beside
+    other mechanisms and at other ε, what to believe of the leakage, how the protocol looks, and how to check
+    all this. The page loads nothing from anywhere. A protocol that is not proved gets a page too, whose first
+    line says so.
+
+    Parameters
+    ----------
+    protocol : Protocol, Design, or path of a protocol file
+        It must claim a finite ε.
+    path : path
+        Where to write the page; it appears whole or not at all.
+    with_counts : bool
+        Whether the page holds the counts of the sample and what tells them: the worst distribution beside
+        the estimate, and whole protocol files, which can be verified. Without it, files that can be taken
+        from the page are tables alone, as ``rldp export`` writes them.
+    epsilons : iterable of float, optional
+        Other levels that are designed for and can be chosen on the page; by default about twenty from an
+        eighth of ε to eight times ε, fewer for large tables, and none for very large ones.
+    draws, seed : int
+        Of the posterior law of the leakage; see :func:`rldp.posterior`.
+    callback : callable (done, total, what), optional
+        Called while the work goes on.
+
+    Returns
+    -------
+    Report
+        Everything that the page says; ``.verdict.ok`` tells whether the protocol is proved.
+
+    Raises
+    ------
+    MissingDependency
+        If Jinja is not installed.
+    InvalidArgument, InvalidArgumentType
+        If an argument cannot be used, or the protocol claims no ε.
+    FileError
+        If a file cannot be read or written.
+    """
+    with needs("a report", "Jinja2", install="robust-ldp[report]"):
+        import jinja2 as jinja2
+
+    target = checked_path(path)
+    given, text = _given(protocol)
+    found = gathered(
+        given,
+        text=text,
+        with_counts=with_counts,
+        epsilons=epsilons,
+        draws=draws,
+        seed=seed,
+        callback=callback,
+    )
+    content = page(found).encode("utf-8")
+    with replacing(target, error=FileError) as file:
+        file.write(content)
+    return replace(found, size=len(content))
+
+
+def _given(protocol: object) -> tuple[Protocol, str | None]:
+    """The protocol, and the text of the file that it was read from."""
+    match protocol:
+        case Protocol():
+            return protocol, None
+        case Design():
+            return protocol.protocol, None
+        case str() | PathLike():
+            file, content = read(protocol), content_of(protocol)
+            if hashlib.sha256(content).hexdigest() != file.sha256:
+                raise ProtocolFileError(f"{file.path} must not change while it is read, but it did")
+            return file.protocol, content.decode("utf-8")
+    raise InvalidArgumentType(
+        f"protocol must be an rldp.Protocol, an rldp.Design or a path, got {type(protocol).__name__}"
+    )
+
+
+def page(found: Report) -> str:
+    """The HTML text of a page."""
+    import jinja2
+
+    from rldp.reporter.page.sections import sections
+
+    room = files("rldp.reporter.page")
+    style, script, template = (
+        room.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html")
+    )
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(template).render(
+        **sections(found),
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+        versions=_versions(found),
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be loaded, and nothing runs but what was written here."""
+    return (
+        f"default-src 'none'; style-src '{_hashed(style)}'; script-src '{_hashed(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashed(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _versions(found: Report) -> list[tuple[str, Any]]:
+    return [
+        ("Page written by", f"rldp {__version__}"),
+        ("Protocol file written by", found.generator),
+        ("SHA-256 of the protocol file", found.sha256),
+        ("Python", platform.python_version()),
+        *((name, version(name)) for name in ("numpy", "scipy", "python-flint")),
+        ("Draws from the posterior", f"{found.law.draws}, seed {found.seed}"),
+    ]

@@ -1,0 +1,244 @@
+"""Drawings of decisions: the frontier, the law of ε*, mechanisms side by side, shares of a distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from rldp._checks import Label
+from rldp.reporter.page.facts import OWN, Report
+from rldp.reporter.page.law import Law
+from rldp.reporter.page.svg import Axis, apart, element, number, picture, short, width_of, words
+
+__all__ = ["NARROW", "WIDE", "bars", "chances", "frontier_chart", "histogram", "marker", "shares_chart"]
+
+WIDE, NARROW = 760.0, 340.0
+"""Units across: a drawing is made for wide and for narrow screens, so that its type is never scaled away."""
+
+_NEGLIGIBLE = 1e-5
+"""Of the distortion of a constant output: what is below has no place on a logarithmic axis."""
+_DECADES = 4
+_LINE = 17.0
+
+
+# The frontier
+
+
+def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Markup:
+    """Promised distortion against ε, a line for each promise, and where this protocol stands.
+
+    ``names`` are what the lines are called.
+    """
+    found = report.frontier
+    assert found is not None
+    x, y = _axes(report, width, names)
+    lines = {
+        name: [
+            (x(point.epsilon), y(point.promised))
+            for point in found.of(name)
+            if point.epsilon > 0 and point.promised >= y.low
+        ]
+        for name in found.promises
+    }
+    drawn = {name: places for name, places in lines.items() if places}
+    ends = apart([places[-1][1] for places in drawn.values()], _LINE, y.end, y.start)
+    parts = [_grid(x, y, "privacy level ε (smaller is more private)", width)]
+    if y.low < report.constant <= y.high:
+        at = y(report.constant)
+        parts += [
+            element("path", class_="level", d=f"M{x.start:g} {at:.1f}H{x.end:g}"),
+            words(x.end - 4, at - 6, "an output that ignores the data", "quiet", anchor="end"),
+        ]
+    for i, (name, places) in enumerate(drawn.items()):
+        look = f"l{i % 6}{' own' if name == report.promise else ''}"
+        (last_x, last_y), label_y = places[-1], ends[i]
+        parts += [
+            element("path", class_=f"line {look}", d="M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places)),
+            element("path", class_=f"hair {look}", d=f"M{last_x + 3:.1f} {last_y:.1f}L{x.end + 8:.1f} {label_y:.1f}"),
+            words(x.end + 12, label_y + 4, names[name], f"name {look}"),
+        ]
+    parts += [element("g", class_="shown-marker"), _own_mark(report, x, y)]
+    label = f"Promised distortion against ε for {len(drawn)} promises; the numbers are in the table below."
+    return picture(width, _height(width), label, *parts, class_="chart frontier")
+
+
+def marker(report: Report, epsilon: float, promised: float, width: float, names: dict[str, str]) -> Markup:
+    """Where the protocol of another ε stands on the frontier; nothing where it has no place there."""
+    x, y = _axes(report, width, names)
+    if epsilon <= 0:
+        return Markup("")
+    at = y(max(promised, y.low))
+    return element("circle", class_="shown", cx=x(epsilon), cy=at, r=6.5)
+
+
+def _height(width: float) -> float:
+    return 380.0 if width > 500 else 330.0
+
+
+def _axes(report: Report, width: float, names: dict[str, str]) -> tuple[Axis, Axis]:
+    found = report.frontier
+    assert found is not None
+    positive = [level for level in found.epsilons if level > 0]
+    top = max([report.constant, report.promised, *(point.promised for point in found.points)]) or 1.0
+    floor = max(top * _NEGLIGIBLE, top * 10.0**-_DECADES)
+    seen = [point.promised for point in found.points if point.promised >= floor]
+    low = min([*seen, report.promised if report.promised >= floor else top])
+    right = 20 + max(width_of(name) for name in names.values())
+    x = Axis(min(positive), max(positive), 56, width - right, log=True)
+    return x, Axis(low / 1.15, top * 1.3, _height(width) - 48, 12, log=True)
+
+
+def _own_mark(report: Report, x: Axis, y: Axis) -> Markup:
+    if not (x.low <= report.epsilon <= x.high):
+        return Markup("")
+    at_x, at_y = x(report.epsilon), y(max(report.promised, y.low))
+    left = at_x > (x.start + x.end) / 2
+    place = at_x - 10 if left else at_x + 10
+    return element(
+        "g",
+        element("path", class_="drop", d=f"M{at_x:.1f} {at_y:.1f}V{y.start:g}"),
+        element("circle", class_="mark", cx=at_x, cy=at_y, r=5.5),
+        words(place, y.start - 8, f"ε = {report.epsilon:g}", "strong halo", anchor="end" if left else None),
+    )
+
+
+def _grid(x: Axis, y: Axis, name: str, width: float) -> Markup:
+    few = width < 500
+    across = [
+        element(
+            "g",
+            element("path", class_="grid", d=f"M{x(tick):.1f} {y.start:g}V{y.end:g}"),
+            words(x(tick), y.start + 17, number(tick), "tick", anchor="middle"),
+        )
+        for tick in x.ticks(5 if few else 9)
+    ]
+    up = [
+        element(
+            "g",
+            element("path", class_="grid", d=f"M{x.start:g} {y(tick):.1f}H{x.end:g}"),
+            words(x.start - 7, y(tick) + 4, number(tick), "tick", anchor="end"),
+        )
+        for tick in y.ticks(7)
+    ]
+    return element("g", *across, *up, words((x.start + x.end) / 2, y.start + 38, name, "axis", anchor="middle"))
+
+
+# The law of the leakage
+
+
+def histogram(law: Law, width: float) -> Markup:
+    """The posterior law of ε*; bars beyond ε are hollow."""
+    height = 240.0
+    x = Axis(0.0, law.edges[-1], 14, width - 14)
+    tallest = max(law.shares) or 1.0
+    y = Axis(0.0, tallest, height - 46, 34)
+    bars = [
+        element(
+            "rect",
+            class_="bar beyond" if right > law.epsilon else "bar",
+            x=x(left) + 0.5,
+            y=y(share),
+            width=x(right) - x(left) - 1.0,
+            height=y.start - y(share),
+        )
+        for left, right, share in zip(law.edges, law.edges[1:], law.shares, strict=False)
+        if share > 0
+    ]
+    ticks = [
+        element(
+            "g",
+            element("path", class_="axis-tick", d=f"M{x(tick):.1f} {y.start:g}v5"),
+            words(x(tick), y.start + 18, number(tick), "tick", anchor="middle"),
+        )
+        for tick in x.ticks(5 if width < 500 else 9)
+    ]
+    at = x(law.epsilon)
+    left = at > width / 2
+    parts = [
+        *bars,
+        element("path", class_="base", d=f"M{x.start:g} {y.start:g}H{x.end:g}"),
+        *ticks,
+        element("path", class_="promised", d=f"M{at:.1f} {y.start:g}V14"),
+        words(at - 7 if left else at + 7, 24, f"promised: ε = {law.epsilon:g}", "strong", anchor="end" if left else None),
+        words((x.start + x.end) / 2, y.start + 38, "leakage ε*", "axis", anchor="middle"),
+    ]
+    if law.beyond > 0:
+        parts.append(words(x.end, y.start - 8, f"{100 * law.beyond:.2g} % further right →", "quiet", anchor="end"))
+    label = f"Histogram of the leakage: median {number(law.median)}, 95 % point {number(law.high)}."
+    return picture(width, height, label, *parts, class_="chart histogram")
+
+
+# Mechanisms side by side
+
+
+def bars(report: Report, width: float, names: dict[str, str]) -> Markup:
+    """Promised distortion of each mechanism as a bar, that under the estimate as a tick on it."""
+    step, left, right = 44.0, 2.0, 64.0
+    cap = 1.25 * max(report.constant, report.promised)
+    longest = max(row.promised for row in report.compared)
+    cap = longest if longest <= 1.6 * cap else cap
+    x = Axis(0.0, cap or 1.0, left, width - right)
+    parts = []
+    for i, row in enumerate(report.compared):
+        top = step * i + 4
+        end = x(min(row.promised, cap))
+        kind = "own" if row.name == OWN else row.kind
+        hollow = "" if row.proved_for else " hollow"
+        broken = row.promised > cap
+        parts += [
+            words(left, top + 12, names[row.name], "strong" if row.name == OWN else ""),
+            element("rect", class_=f"bar {kind}{hollow}", x=left, y=top + 18, width=max(end - left, 1.5), height=14.0),
+            words(end + 6, top + 30, ("→ " if broken else "") + number(row.promised, 3), "value"),
+        ]
+        if row.estimate < cap:
+            at = x(row.estimate)
+            parts.append(element("path", class_="estimate", d=f"M{at:.1f} {top + 15:g}v20"))
+    label = f"Promised distortion of {len(report.compared)} mechanisms; the numbers are in the table below."
+    return picture(width, step * len(report.compared) + 4, label, *parts, class_="chart bars")
+
+
+# Chances and shares
+
+
+def chances(rows: Sequence[tuple[str, float]], width: float) -> Markup:
+    """Two or more probabilities as bars."""
+    step = 40.0
+    x = Axis(0.0, max(p for _, p in rows) or 1.0, 2, width - 70)
+    parts = []
+    for i, (name, p) in enumerate(rows):
+        parts += [
+            words(2, step * i + 13, name),
+            element("rect", class_="bar own", x=2.0, y=step * i + 18, width=max(x(p) - 2, 1.0), height=12.0),
+            words(x(p) + 6, step * i + 29, number(p, 3), "value"),
+        ]
+    label = "; ".join(f"{name}: {number(p, 3)}" for name, p in rows)
+    return picture(width, step * len(rows), label, *parts, class_="chart bars")
+
+
+def shares_chart(
+    values: Sequence[Label], estimate: Sequence[float], worst: Sequence[float], width: float
+) -> Markup:
+    """P(u | s) under the estimate (outlined) and under the worst distribution (filled)."""
+    height, count = 190.0, len(values)
+    x = Axis(0.0, float(count), 34, width - 4)
+    top = max([*estimate, *worst]) or 1.0
+    y = Axis(0.0, top, height - 34, 10)
+    slot = (x.end - x.start) / count
+    every = math.ceil(max(width_of(short(value, 8)) + 8 for value in values) / slot)
+    parts = []
+    for tick in y.ticks(4):
+        parts += [
+            element("path", class_="grid", d=f"M{x.start:g} {y(tick):.1f}H{x.end:g}"),
+            words(x.start - 5, y(tick) + 4, number(tick), "tick", anchor="end"),
+        ]
+    for u, (seen, bad) in enumerate(zip(estimate, worst, strict=True)):
+        parts += [
+            element("rect", class_="bar own", x=x(u) + 0.18 * slot, y=y(bad), width=0.64 * slot, height=y.start - y(bad)),
+            element("path", class_="seen", d=f"M{x(u) + 0.06 * slot:.1f} {y(seen):.1f}h{0.88 * slot:.1f}"),
+        ]
+        if u % every == 0:
+            parts.append(words(x(u + 0.5), y.start + 16, short(values[u], 8), "tick", anchor="middle"))
+    label = f"Shares of {count} values under the estimate and under the worst distribution."
+    return picture(width, height, label, *parts, class_="chart shares")

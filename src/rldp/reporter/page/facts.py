@@ -1,0 +1,407 @@
+"""Everything that a page about a protocol says, before any of it is a page."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from rldp.adviser.baselines import baselines
+from rldp.adviser.compare import Compared, compare
+from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
+from rldp.adviser.ladder import PROMISES, named_promises
+from rldp.adviser.verdict import Worth, worth
+from rldp.designer.designs import Design, Status
+from rldp.errors import InvalidArgument, RldpWarning
+from rldp.judge import Verdict, verify
+from rldp.measures import WorstCase, distortion, worst_case, worst_case_distortion
+from rldp.protocol import Guarantee, Protocol
+from rldp.protocol_file.format import parsed
+from rldp.reporter.page.law import Law, law_of
+from rldp.sample import Sample
+from rldp.sets import AllDistributions, Credible, Nominal, Pairs, UncertaintySet
+
+__all__ = ["OWN", "Level", "Report", "Told", "gathered", "standard_levels"]
+
+Told = Callable[[int, int, str], None]
+
+OWN = "this protocol"
+"""What the protocol is called among others."""
+FEW, SOME = 1_000, 10_000
+"""Entries |S|·|U|·|Y| of a table up to which many levels and promises, or some levels, are designed for: on
+one core, a design takes a tenth of a second there, or some seconds."""
+DRAWS = 20_000
+_GAP = 1e-4  # of designs that are only compared with
+_ROUND = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)  # preferred numbers, three to a doubling
+_AROUND = 8.0  # times ε, and a fraction of it: between these, other levels are tried
+_USUAL = 0.5  # a level in the middle where ε is 0
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The protocol of one ε among those that can be chosen on the page.
+
+    Attributes
+    ----------
+    epsilon : float
+    promised, estimate : float
+        Largest expected distortion over the utility set, and that under the estimate.
+    law : Law
+        What to believe of its leakage.
+    proved : bool, or None
+        Whether the judge proves every claim of its file; None where it was not asked.
+    protocol : Protocol
+    is_own : bool
+        Whether it is the protocol that the page is about.
+    """
+
+    epsilon: float
+    promised: float
+    estimate: float
+    law: Law
+    proved: bool | None
+    protocol: Protocol = field(repr=False)
+    is_own: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What there is to say about a protocol; see :func:`rldp.report`.
+
+    Attributes
+    ----------
+    protocol : Protocol
+    text : str
+        Of the protocol's file.
+    verdict : Verdict
+        Of the judge, on that file.
+    epsilon : float
+        That the file claims.
+    promised : float
+        Largest expected distortion over the utility set, computed anew.
+    worth : Worth
+        Beside an output that ignores the data and beside no privacy.
+    law : Law
+        What to believe of the leakage, given sample and prior.
+    worst : WorstCase
+        The largest leakage over the privacy set, and a distribution that shows it.
+    compared : tuple of Compared
+        This protocol, other designs and simple mechanisms at the same ε; this one is the first.
+    frontier : Frontier, or None
+        Promised distortion against ε; None where the table is too large for it to be quick.
+    promise : str
+        The name of the protocol's own promise on the frontier.
+    levels : tuple of Level
+        From the smallest ε to the largest; one of them is this protocol.
+    with_counts : bool
+        Whether the page may show what tells the counts of the sample.
+    seed : int
+        Of the draws.
+    size : int, or None
+        Bytes of the page, once it is written.
+    """
+
+    protocol: Protocol = field(repr=False)
+    text: str = field(repr=False)
+    verdict: Verdict
+    epsilon: float
+    promised: float
+    worth: Worth
+    law: Law
+    worst: WorstCase
+    compared: tuple[Compared, ...] = field(repr=False)
+    frontier: Frontier | None
+    promise: str
+    levels: tuple[Level, ...] = field(repr=False)
+    with_counts: bool
+    seed: int
+    size: int | None = None
+
+    @property
+    def sha256(self) -> str:
+        """Of the protocol's file."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+
+    @property
+    def generator(self) -> str:
+        """What wrote the protocol's file, as it says."""
+        return parsed(self.text.encode("utf-8")).generator
+
+    @property
+    def claim(self) -> Guarantee:
+        """What the file claims."""
+        assert self.protocol.guarantee is not None
+        return self.protocol.guarantee
+
+    @property
+    def sample(self) -> Sample:
+        """That the protocol was designed on."""
+        return self.claim.sample
+
+    @property
+    def constant(self) -> float:
+        """Promised distortion of the best output that ignores the data."""
+        return self.worth.constant
+
+    def __repr__(self) -> str:
+        ruling = "proved" if self.verdict.ok else "not proved"
+        return f"<Report: ε = {self.epsilon!r}, {ruling}; {len(self.compared)} mechanisms compared>"
+
+
+def gathered(
+    protocol: Protocol,
+    *,
+    with_counts: bool = False,
+    epsilons: Iterable[float] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    text: str | None = None,
+    callback: Told | None = None,
+) -> Report:
+    """All facts of a page; see :func:`rldp.report` for the parameters.
+
+    Parameters
+    ----------
+    text : str, optional
+        Of the file that the protocol was read from; by default that of the file it would be saved to.
+    """
+    claim = _checked_claim(protocol)
+    wanted = standard_levels(protocol) if epsilons is None else checked_levels(epsilons)
+    steps = _Steps(callback)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RldpWarning)
+        steps.at(0.0, "verifying")
+        verdict = verify(protocol)
+        promised = worst_case_distortion(protocol, claim.sample, claim.utility)[1]
+        setting = _Setting(protocol, claim, draws, seed)
+        compared = setting.compared(verdict, steps.within(0.05, 0.25))
+        found = setting.frontier(wanted, steps.within(0.25, 0.75))
+        own = setting.level(claim.epsilon, promised, compared[0].estimate, verdict.ok, protocol)
+        levels = setting.levels(replace(own, is_own=True), found, steps.within(0.75, 0.95))
+        steps.at(0.95, "worst distribution")
+        report = Report(
+            protocol=protocol,
+            text=text if text is not None else protocol.to_json(),
+            verdict=verdict,
+            epsilon=claim.epsilon,
+            promised=promised,
+            worth=worth(claim.sample, _as_design(protocol, claim, promised)),
+            law=own.law,
+            worst=worst_case(protocol, claim.sample, claim.privacy),
+            compared=compared,
+            frontier=found,
+            promise=setting.promise,
+            levels=levels,
+            with_counts=bool(with_counts),
+            seed=seed,
+        )
+    steps.at(1.0, "")
+    return report
+
+
+def standard_levels(protocol: Protocol) -> list[float]:
+    """The ε that are tried beside the protocol's own: fewer where the table is larger, none where it is huge.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> standard_levels(rldp.design(rldp.Sample([[30, 10], [5, 25]]), 0.5).protocol)[::6]
+    [0.063, 0.25, 1.0, 4.0]
+    """
+    claim = _checked_claim(protocol)
+    entries = protocol.matrix.size
+    if entries > SOME:
+        return []
+    middle = claim.epsilon or _USUAL
+    powers = range(math.floor(math.log10(middle / _AROUND)), math.ceil(math.log10(middle * _AROUND)) + 1)
+    levels = [float(f"{each}e{power}") for power in powers for each in _ROUND]
+    near = [level for level in levels if 0.99 / _AROUND <= level / middle <= 1.01 * _AROUND]
+    return checked_levels([*near[:: 1 if entries <= FEW else 3], claim.epsilon])
+
+
+class _Steps:
+    """How far the work has come, told in hundredths."""
+
+    def __init__(self, callback: Told | None) -> None:
+        self._tell = callback or (lambda done, total, what: None)
+
+    def at(self, share: float, what: str) -> None:
+        self._tell(round(100 * share), 100, what)
+
+    def within(self, low: float, high: float) -> Told:
+        """A callback for a part of the work."""
+        return lambda done, total, what: self.at(low + (high - low) * done / max(total, 1), what)
+
+
+def _checked_claim(protocol: Protocol) -> Guarantee:
+    claim = protocol.guarantee
+    if claim is None:
+        raise InvalidArgument(
+            "protocol must claim something that can be reported on, got a table without a guarantee"
+        )
+    if math.isinf(claim.epsilon):
+        raise InvalidArgument("protocol must claim a privacy level to be reported on, got ε = ∞")
+    return claim
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """The protocol, and how it is set beside others."""
+
+    protocol: Protocol
+    claim: Guarantee
+    draws: int
+    seed: int
+
+    @property
+    def prior(self) -> float:
+        privacy = self.claim.privacy
+        return privacy.prior if isinstance(privacy, Credible) else 0.5
+
+    @property
+    def own(self) -> UncertaintySet:
+        """The promise about privacy, as it was asked for."""
+        return _as_asked(self.claim.privacy)
+
+    @property
+    def known(self) -> dict[str, UncertaintySet]:
+        """All promises that have names, at the protocol's α."""
+        alpha = getattr(self.own, "alpha", None) or 0.05
+        return named_promises(tuple(PROMISES), alpha=alpha, prior=self.prior)
+
+    @property
+    def promise(self) -> str:
+        """The name of the protocol's own."""
+        return next((name for name, each in self.known.items() if each == self.own), "its own")
+
+    @property
+    def others(self) -> dict[str, UncertaintySet]:
+        """Promises that it is compared with; the estimate alone where designs take long."""
+        wanted = [name for name in STANDARD if name != self.promise]
+        few = wanted if self.protocol.matrix.size <= FEW else wanted[-1:]
+        return {name: self.known[name] for name in few}
+
+    def compared(self, verdict: Verdict, tell: Told) -> tuple[Compared, ...]:
+        """This protocol first, then designs with other promises, then simple mechanisms."""
+        proved = self.claim.privacy if verdict.epsilon is not None else None
+        if self.protocol.matrix.size > SOME:
+            simple = baselines(
+                self.claim.sample,
+                self.claim.epsilon,
+                self.claim.distortion,
+                self.protocol.outputs,
+                _same_for_all(self.claim.utility),
+            )
+            rows = {OWN: self.protocol} | simple
+            return tuple(
+                self._row(name, each, proved if name == OWN else AllDistributions(), tell, i / len(rows))
+                for i, (name, each) in enumerate(rows.items())
+            )
+        found = compare(
+            self.claim.sample,
+            self.claim.epsilon,
+            promises=self.others,
+            protocols={OWN: self.protocol},
+            utility=_same_for_all(self.claim.utility),
+            distortion=self.claim.distortion,
+            outputs=self.protocol.outputs,
+            prior=self.prior,
+            draws=self.draws,
+            seed=self.seed,
+            gap=_GAP,
+            callback=tell,
+        )
+        everything = {"all distributions"} if isinstance(self.own, AllDistributions) else set()
+        others = (row for row in found.rows if row.name not in {OWN, *everything})
+        return replace(found[OWN], proved=proved), *others
+
+    def _row(
+        self, name: str, protocol: Protocol, proved: UncertaintySet | None, tell: Told, done: float
+    ) -> Compared:
+        """As in a comparison, without designs."""
+        tell(round(100 * done), 100, name)
+        claim = self.claim
+        law = law_of(
+            protocol, claim, claim.epsilon, prior=self.prior, draws=self.draws, seed=self.seed
+        )
+        estimate = distortion(protocol, claim.sample.distribution, claim.distortion)
+        return Compared(
+            name=name,
+            kind="given" if name == OWN else "simple",
+            promised=worst_case_distortion(
+                protocol, claim.sample, _same_for_all(claim.utility), claim.distortion
+            )[1],
+            estimate=estimate,
+            relabelled=estimate,
+            leakage_median=law.median,
+            leakage_high=law.high,
+            risk=law.risk,
+            proved=proved,
+            protocol=protocol,
+        )
+
+    def frontier(self, wanted: list[float], tell: Told) -> Frontier | None:
+        """Designs for the same distortion at other ε; nothing where there are none to be made."""
+        if not wanted:
+            return None
+        shown = {self.promise: self.own} | (self.others if self.protocol.matrix.size <= FEW else {})
+        return frontier(
+            self.claim.sample,
+            wanted,
+            promises=shown,
+            utility=_as_asked(self.claim.utility),
+            distortion=self.claim.distortion,
+            outputs=self.protocol.outputs,
+            gap=_GAP,
+            callback=tell,
+        )
+
+    def level(
+        self, epsilon: float, promised: float, estimate: float, proved: bool | None, protocol: Protocol
+    ) -> Level:
+        law = law_of(
+            protocol, self.claim, epsilon, prior=self.prior, draws=self.draws, seed=self.seed
+        )
+        return Level(epsilon, promised, estimate, law, proved, protocol)
+
+    def levels(self, own: Level, found: Frontier | None, tell: Told) -> tuple[Level, ...]:
+        """The protocol, and designs with the same promise at the other ε."""
+        points = () if found is None else found.of(self.promise)
+        levels = [own]
+        for done, point in enumerate(points):
+            tell(done, len(points), f"ε = {point.epsilon:g}")
+            if point.epsilon != own.epsilon:
+                made = point.design.protocol
+                ok = verify(made).ok if made.matrix.size <= FEW else None
+                levels.append(self.level(point.epsilon, point.promised, point.estimate, ok, made))
+        return tuple(sorted(levels, key=lambda level: level.epsilon))
+
+
+def _as_asked(promise: UncertaintySet) -> UncertaintySet:
+    """A promise without the radii that were found for one ε."""
+    match promise:
+        case Credible():
+            return replace(promise, radius=None)
+        case Pairs(alpha):
+            return Pairs(alpha)
+    return promise
+
+
+def _same_for_all(utility: UncertaintySet) -> UncertaintySet:
+    """A utility set that protocols can be compared on: of a credible one, that of the radius found."""
+    return utility.proved_set if isinstance(utility, Credible) else utility
+
+
+def _as_design(protocol: Protocol, claim: Guarantee, promised: float) -> Design:
+    """The protocol of a file as a design whose making is not known."""
+    robust = ["N" if isinstance(each, Nominal) else "R" for each in (claim.utility, claim.privacy)]
+    return Design(
+        problem=f"{robust[0]}U{robust[1]}P",
+        protocol=protocol,
+        objective=promised,
+        lower_bound=claim.lower_bound,
+        certificate=claim.certificate,
+        status=Status("read from a file", 0, "", math.inf),
+    )

@@ -1,0 +1,236 @@
+"""The facts as the template has them: words, tables of words, and drawings, section by section."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rldp._checks import printable
+from rldp.reporter.page import words
+from rldp.reporter.page.charts import (
+    NARROW,
+    WIDE,
+    bars,
+    chances,
+    frontier_chart,
+    histogram,
+    shares_chart,
+)
+from rldp.reporter.page.facts import OWN, Report
+from rldp.reporter.page.heat import cut_sentence, heat_maps
+from rldp.reporter.page.payload import packed
+from rldp.reporter.page.svg import number, short
+
+__all__ = ["sections"]
+
+_MOST_NUMBERS = 10_000
+"""Probabilities, or counts, that are written out on the page."""
+
+
+def sections(report: Report) -> dict[str, Any]:
+    """Every name that the template uses, but for style, script and versions."""
+    secret, value = words.columns(report)
+    return {
+        "report": report,
+        "verdict": report.verdict,
+        "ok": report.verdict.ok,
+        "secret": secret,
+        "value": value,
+        "cards": _cards(report),
+        "promise": words.promise_sentences(report),
+        "worth": words.worth_of(report),
+        "comparison": _comparison(report),
+        "frontier": _frontier(report),
+        "law": _law(report),
+        "protocol": _protocol(report),
+        "worst": _worst(report),
+        "sample": _sample(report),
+        "conclusions": words.conclusions(report),
+        "payload": packed(report),
+        "own_level": next(i for i, level in enumerate(report.levels) if level.is_own),
+    }
+
+
+def _both(draw: Any, *arguments: Any) -> dict[str, Any]:
+    """A drawing for wide and one for narrow screens."""
+    first, *rest = arguments
+    return {"wide": draw(first, WIDE, *rest), "narrow": draw(first, NARROW, *rest)}
+
+
+def _cards(report: Report) -> list[tuple[str, str, str]]:
+    """The numbers to remember: a heading, the number, what it means."""
+    proved = report.verdict.epsilon is not None
+    secret, _ = words.columns(report)
+    reach = report.worth.reach
+    way = "" if reach is None else f", {100 * reach:.0f} % of the way from ignoring the data to no privacy"
+    return [
+        (
+            "Privacy level" if proved else "Privacy level, claimed only",
+            f"ε = {report.epsilon:g}",
+            f"no output is more than {words.factor(report.epsilon)} times as likely for one entry of {secret} "
+            "as for another",
+        ),
+        (
+            "Distortion",
+            f"at most {words.at_most(report.promised)}",
+            f"{number(report.worth.estimate)} under the estimate{way}",
+        ),
+        (
+            "Risk",
+            f"at most {words.per_cent(report.law.risk[1])}",
+            f"the probability, given sample and prior, that more than ε = {report.epsilon:g} leaks",
+        ),
+        (
+            "Sample",
+            f"{number(report.sample.n)} rows",
+            f"{len(report.sample.secrets)} secrets × {len(report.sample.values)} values",
+        ),
+    ]
+
+
+def _comparison(report: Report) -> dict[str, Any]:
+    names = words.mechanism_names(report)
+    rows = [
+        {
+            "name": names[row.name],
+            "own": row.name == OWN,
+            "cells": [
+                words.at_most(row.promised),
+                number(row.estimate),
+                number(row.relabelled),
+                number(row.leakage_median, 3),
+                number(row.leakage_high, 3),
+                words.per_cent(row.risk[1]),
+            ],
+            "proved_for": row.proved_for or "nothing: not even the estimate",
+        }
+        for row in report.compared
+    ]
+    return {"chart": _both(bars, report, names), "rows": rows, "constant": number(report.constant)}
+
+
+def _frontier(report: Report) -> dict[str, Any] | None:
+    found = report.frontier
+    if found is None:
+        return None
+    names = words.promise_names(report)
+    columns = [found.of(name) for name in found.promises]
+    rows = [
+        (f"{points[0].epsilon:g}", points[0].epsilon == report.epsilon, [number(p.promised) for p in points])
+        for points in zip(*columns, strict=True)
+    ]
+    return {
+        "chart": _both(frontier_chart, report, names) if max(found.epsilons) > 0 else None,
+        "names": list(names.values()),
+        "meanings": words.promise_meanings(report),
+        "rows": rows,
+        "utility": report.claim.utility.scope,
+    }
+
+
+def _law(report: Report) -> dict[str, Any]:
+    law = report.law
+    bins = zip(law.edges, law.edges[1:], law.shares, strict=False)
+    return {
+        "chart": _both(histogram, law),
+        "median": number(law.median),
+        "high": number(law.high),
+        "low_risk": words.per_cent(law.risk[0]) if law.risk[0] > 0 else None,
+        "risk": words.per_cent(law.risk[1]),
+        "prior": f"{law.prior:g}",
+        "draws": number(law.draws),
+        "bins": [(f"{low:.3g} – {high:.3g}", f"{100 * share:.2g} %") for low, high, share in bins if share],
+        "beyond": f"{100 * law.beyond:.2g} %" if law.beyond else None,
+        "last": f"{law.edges[-1]:.3g}",
+    }
+
+
+def _protocol(report: Report) -> dict[str, Any]:
+    protocol = report.protocol
+    tables = []
+    if protocol.matrix.size <= _MOST_NUMBERS:
+        tables = [
+            (
+                short(secret, 60),
+                [(short(v, 40), [_probability(p) for p in row]) for v, row in zip(protocol.values, rows, strict=True)],
+            )
+            for secret, rows in zip(protocol.secrets, protocol.matrix.tolist(), strict=True)
+        ]
+    return {
+        "maps": [(short(secret, 60), drawn) for secret, drawn in heat_maps(protocol)],
+        "cut": cut_sentence(protocol),
+        "outputs": [short(output, 40) for output in protocol.outputs],
+        "tables": tables,
+    }
+
+
+def _probability(p: float) -> str:
+    return f"{p:.0f}" if p in (0, 1) else f"{p:.4f}" if p >= 5e-5 else f"{p:.0e}"
+
+
+def _worst(report: Report) -> dict[str, Any]:
+    """Without counts only the output that tells most; the whole distribution nearly tells the sample's."""
+    worst, protocol = report.worst, report.protocol
+    y = protocol.outputs.index(worst.output)
+    given = worst.distribution
+    rows = []
+    for secret in dict.fromkeys(worst.secrets):
+        s = protocol.secrets.index(secret)
+        mass = float(given[s].sum())
+        if mass > 0:
+            rows.append((s, secret, float(given[s] @ protocol.matrix[s, :, y]) / mass))
+    name = short(worst.output, 30)
+    ratios = [(f"“{name}” if the secret is “{short(secret, 24)}”", p) for _, secret, p in rows]
+    shares = [_shares(report, s) for s, _, _ in rows] if report.with_counts else []
+    return {
+        "sentences": words.worst_sentences(report),
+        "chart": _both(lambda pairs, width: chances(pairs, width), ratios) if ratios else None,
+        "shares": [each for each in shares if each],
+    }
+
+
+def _shares(report: Report, s: int) -> dict[str, Any] | None:
+    """P(u | s) under the estimate and under the worst distribution."""
+    seen, bad = report.sample.distribution[s], report.worst.distribution[s]
+    if not seen.sum() > 0:
+        return None
+    estimate, worst = ((p / p.sum()).tolist() for p in (np.asarray(seen), np.asarray(bad)))
+    values = report.sample.values
+    return {
+        "secret": short(report.sample.secrets[s], 60),
+        "wide": shares_chart(values, estimate, worst, WIDE),
+        "narrow": shares_chart(values, estimate, worst, NARROW),
+        "rows": [
+            (short(value, 40), f"{a:.4f}", f"{b:.4f}")
+            for value, a, b in zip(values, estimate, worst, strict=True)
+        ],
+    }
+
+
+def _sample(report: Report) -> dict[str, Any]:
+    sample = report.sample
+    reading = report.protocol.reading
+    cells = sample.counts.size
+    facts = [
+        ("Rows", number(sample.n)),
+        ("Secrets", number(len(sample.secrets))),
+        ("Values", number(len(sample.values))),
+        ("Outputs", number(len(report.protocol.outputs))),
+        ("Rows for each pair of secret and value, on average", number(sample.n / cells, 3)),
+    ]
+    if reading is not None:
+        facts.append(("Column of the secret", ", ".join(printable(c.name) for c in reading.secret)))
+        facts.append(("Column of the value", printable(reading.value.name)))
+        facts.append(("Rows with missing entries", reading.missing))
+    counts = None
+    if report.with_counts and cells <= _MOST_NUMBERS:
+        totals = sample.counts.sum(axis=1).tolist()
+        counts = {
+            "values": [short(value, 30) for value in sample.values],
+            "rows": [
+                (short(secret, 40), [number(c) for c in row], number(total))
+                for secret, row, total in zip(sample.secrets, sample.counts.tolist(), totals, strict=True)
+            ],
+        }
+    return {"facts": facts, "counts": counts}

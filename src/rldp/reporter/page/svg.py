@@ -1,0 +1,137 @@
+"""Marks on a page: SVG elements in which a label is never more than text, axes, and names beside lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from rldp._checks import printable
+
+__all__ = ["Axis", "apart", "element", "number", "picture", "short", "words"]
+
+_LETTER = 6.8
+"""Width of a letter of the charts' type, on average, in the units of their drawings."""
+
+
+def element(name: str, *children: object, **attributes: object) -> Markup:
+    """An element; text in it and its attributes are escaped, elements are kept.
+
+    A name's last underscore is dropped and others become hyphens; what is None is left out.
+
+    >>> element("text", "a < b", class_="name", text_anchor="end", x=1.0)
+    Markup('<text class="name" text-anchor="end" x="1">a &lt; b</text>')
+    """
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_plain(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup(given), Markup("").join(children))
+
+
+def _plain(value: object) -> str:
+    return f"{round(value, 2):g}" if isinstance(value, float) else printable(value)
+
+
+def words(x: float, y: float, text: object, class_: str = "", *, anchor: str | None = None) -> Markup:
+    """Text in a drawing; ``anchor`` is "middle" or "end" where it does not start at ``x``."""
+    return element("text", printable(text), class_=class_ or None, x=x, y=y, text_anchor=anchor)
+
+
+def picture(width: float, height: float, label: str, *children: object, class_: str = "chart") -> Markup:
+    """A drawing that is read out as ``label``."""
+    return element(
+        "svg",
+        *children,
+        class_=class_,
+        viewBox=f"0 0 {width:g} {height:g}",
+        width=float(width),
+        height=float(height),
+        role="img",
+        aria_label=label,
+        focusable="false",
+    )
+
+
+def short(label: object, most: int = 14) -> str:
+    """A label in a few letters, all of them printable."""
+    text = printable(label)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def width_of(text: str) -> float:
+    """About how wide a text is."""
+    return _LETTER * len(text)
+
+
+def number(x: float | None, digits: int = 4) -> str:
+    """A number as people write it; ∞ where it is, and – where it is not known.
+
+    >>> number(0.037440051869), number(48842), number(float("inf"))
+    ('0.03744', '48\u202f842', '∞')
+    """
+    if x is None:
+        return "–"
+    if math.isinf(x):
+        return "∞"
+    if x == int(x) and abs(x) < 1e15:
+        return f"{int(x):,}".replace(",", "\u202f")
+    return f"{x:.{digits}g}" if 1e-4 <= abs(x) < 1e6 else f"{x:.{digits - 1}g}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Numbers from ``low`` to ``high`` to places from ``start`` to ``end``, by logarithms if wanted."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high, at = (math.log(x) if self.log else x for x in (self.low, self.high, value))
+        return self.start + (self.end - self.start) * ((at - low) / (high - low) if high > low else 0.5)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Round numbers on the axis."""
+        return (_log_ticks if self.log else _linear_ticks)(self.low, self.high, most)
+
+
+def _linear_ticks(low: float, high: float, most: int) -> list[float]:
+    rough = (high - low) / max(most, 1)
+    power = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
+    step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{k * step:.10g}") for k in range(first, last + 1)]
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for parts in ((1, 2, 5), (1, 3), (1,)):
+        found = [float(f"{part}e{power}") for power in powers for part in parts]
+        inside = [tick for tick in found if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        if len(inside) <= most:
+            break
+    return inside[:: math.ceil(len(inside) / most)] if inside else []
+
+
+def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places near the wanted ones, in their order, at least ``gap`` from one another where there is room.
+
+    >>> apart([10.0, 11.0, 50.0], 8.0, 0.0, 60.0)
+    [10.0, 18.0, 50.0]
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
+    found = [0.0] * len(wanted)
+    last = low - gap
+    for i in order:
+        last = found[i] = max(wanted[i], last + gap, low)
+    last = high + gap
+    for i in reversed(order):
+        last = found[i] = min(found[i], last - gap)
+    return found

@@ -1,0 +1,169 @@
+"""The sentences of the page, for a reader who has never heard of ε."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_UP, Context, Decimal
+
+from rldp._checks import printable
+from rldp.adviser.ladder import MEANINGS
+from rldp.reporter.page.facts import Level, Report
+from rldp.reporter.page.svg import number
+from rldp.reporter.words import worth_sentences
+
+__all__ = [
+    "MECHANISMS",
+    "PROMISE_NAMES",
+    "at_most",
+    "columns",
+    "conclusions",
+    "factor",
+    "level_figures",
+    "mechanism_names",
+    "per_cent",
+    "promise_sentences",
+    "promise_names",
+    "worst_sentences",
+    "worth_of",
+]
+
+PROMISE_NAMES = {
+    "all": "all distributions",
+    "pairs": "pairs of secrets",
+    "chi2": "χ² set",
+    "cr": "Cressie-Read set",
+    "g": "G-test set",
+    "credible": "credible",
+    "nominal": "estimate only",
+}
+"""What promises are called in drawings."""
+
+MECHANISMS = {
+    "this protocol": "this protocol",
+    "all distributions": "best design that needs no sample",
+    "constant": "best output that ignores the data",
+    "GRR": "randomised response of the value (GRR)",
+    "SRR": "secret randomised response (SRR)",
+    "independent": "independent reporting",
+}
+"""What mechanisms are called; designs are called after their promise."""
+
+_DIGITS = 4
+_HUGE = 700.0  # no float holds e to the power of more
+
+
+def at_most(x: float, digits: int = _DIGITS) -> str:
+    """A bound in a few digits, rounded up.
+
+    >>> at_most(0.26985911), at_most(0.0), at_most(float("inf"))
+    ('0.2699', '0', '∞')
+    """
+    if math.isinf(x):
+        return "∞"
+    if x == 0:
+        return "0"
+    return number(float(Context(prec=digits, rounding=ROUND_UP).create_decimal(Decimal(x))), digits)
+
+
+def per_cent(share: float, digits: int = 2) -> str:
+    """An upper bound on a share, in per cent, rounded up."""
+    return f"{at_most(100 * min(share, 1.0), digits)} %"
+
+
+def factor(epsilon: float) -> str:
+    """e^ε, rounded up."""
+    return at_most(math.exp(epsilon) * (1 + 1e-15)) if epsilon < _HUGE else f"e^{epsilon:g}"
+
+
+def columns(report: Report) -> tuple[str, str]:
+    """What the secret and the value are called."""
+    reading = report.protocol.reading
+    if reading is None:
+        return "the secret", "the value"
+    *secret, value = (f"“{printable(column.name)}”" for column in reading.columns)
+    return " and ".join(secret), value
+
+
+def promise_names(report: Report) -> dict[str, str]:
+    """What the lines of the frontier are called."""
+    found = report.frontier
+    names = () if found is None else found.promises
+    return {name: PROMISE_NAMES.get(name, name) for name in names}
+
+
+def mechanism_names(report: Report) -> dict[str, str]:
+    """What the compared mechanisms are called."""
+    return {
+        row.name: MECHANISMS.get(row.name, f"design: {PROMISE_NAMES.get(row.name, row.name)}")
+        for row in report.compared
+    }
+
+
+def promise_meanings(report: Report) -> list[tuple[str, str]]:
+    """The promises of the frontier, with what each is about."""
+    return [(text, MEANINGS.get(name, "")) for name, text in promise_names(report).items()]
+
+
+def promise_sentences(report: Report) -> list[str]:
+    """What is promised about privacy: the ratio, the odds, for which distributions."""
+    secret, value = columns(report)
+    epsilon, scope = report.epsilon, report.verdict.scope or report.claim.privacy.scope
+    sure = 1 / (1 + math.exp(-epsilon)) * (1 + 1e-15)
+    said = "The claim is that no" if report.verdict.epsilon is None else "No"
+    return [
+        f"{said} released {value} is more than {factor(epsilon)} times as likely for people with one entry "
+        f"of {secret} as for people with another. This number is e to the power of ε, and ε = {epsilon!r}.",
+        f"Somebody who is torn 50 : 50 between two entries of {secret} before seeing a person's released "
+        f"{value} is at most {per_cent(sure, 3)} sure of one of them afterwards. Without the release it "
+        "would be 50 %; with ε = 0 it would stay there.",
+        f"This holds for {scope}.",
+    ]
+
+
+def worth_of(report: Report) -> list[str]:
+    """What the protocol is worth, and by which distortion."""
+    measured = report.verdict.distortion
+    first = [f"Distortion is {measured}, where u is the value and y is what is released instead."]
+    return [*(first if measured else []), *worth_sentences(report.worth)]
+
+
+def worst_sentences(report: Report) -> list[str]:
+    """What the worst distribution of the privacy set shows."""
+    worst = report.worst
+    first, second = (f"“{printable(secret)}”" for secret in worst.secrets)
+    return [
+        f"Over the distributions that the promise covers, the leakage ε* is at most {at_most(worst.upper)}; "
+        f"there is one of them under which it is {number(worst.lower)}.",
+        f"Under that distribution the output “{printable(worst.output)}” tells most: it is that much "
+        f"likelier for {first} than for {second}.",
+    ]
+
+
+def level_figures(report: Report, level: Level) -> list[tuple[str, str]]:
+    """The numbers of one ε, with their names."""
+    share = None if not report.constant > 0 else level.promised / report.constant
+    relative = "" if share is None else f" ({100 * share:.3g} % of ignoring the data)"
+    return [
+        ("No output is more likely by more than", f"× {factor(level.epsilon)}"),
+        ("Distortion, at most", f"{at_most(level.promised)}{relative}"),
+        ("Distortion, under the estimate", number(level.estimate)),
+        ("Leakage ε*, median", number(level.law.median)),
+        ("Leakage ε*, 95 % point", number(level.law.high)),
+        ("Risk that ε* exceeds ε, at most", per_cent(level.law.risk[1])),
+    ]
+
+
+def conclusions(report: Report) -> list[str]:
+    """What may not be concluded: the judge's list, and what this page adds to it."""
+    own = [
+        "That ε measures harm. It bounds how much a released entry can tell about the secret, not what "
+        "somebody does with it.",
+        "That designs at other ε on this page are chosen freely. Who looks at all of them and takes the "
+        "one that looks best on this sample should confirm it on fresh data.",
+    ]
+    if not report.with_counts:
+        own.append(
+            "That the counts of the sample cannot be worked out. They are left off this page, but the table "
+            "and the numbers on it were computed from them."
+        )
+    return [*report.verdict.not_promised, *own]
