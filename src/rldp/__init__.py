@@ -66,6 +66,8 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
     from rldp.protocol import Guarantee as Guarantee, Protocol as Protocol
     from rldp.protocol_file.json import load as load
+    from rldp.reporter.page.api import report as report
+    from rldp.reporter.page.facts import Report as Report
     from rldp.sample import Sample as Sample
     from rldp.sets import (
         AllDistributions as AllDistributions,
@@ -120,6 +122,8 @@ _NAMES = {
     ],
     "protocol": ["Guarantee", "Protocol"],
     "protocol_file.json": ["load"],
+    "reporter.page.api": ["report"],
+    "reporter.page.facts": ["Report"],
     "sample": ["Sample"],
     "sets": [
         "AllDistributions",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -22,7 +22,7 @@ from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
 from rldp.sets import UncertaintySet
 
-__all__ = ["Counting", "Data", "DistortionName", "Measuring"]
+__all__ = ["Counting", "Data", "DistortionName", "Measuring", "PerhapsCounting"]
 
 Data: TypeAlias = Annotated[
     Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
@@ -116,6 +116,33 @@ class Counting:
             )
         pairs = zip(self.secret, self.secrets, strict=True)
         return {name: listed_labels("--secrets", text) for name, text in pairs}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerhapsCounting(Counting):
+    """As for other commands, but without columns there is nothing to count."""
+
+    secret: Annotated[  # type: ignore[assignment]
+        list[str] | None,
+        typer.Option(help="Column that must not leak, where DATA are given; several are protected jointly."),
+    ] = None
+    value: Annotated[  # type: ignore[assignment]
+        str | None, typer.Option(help="Column to publish, where DATA are given.")
+    ] = None
+
+    def columns(self) -> Counting | None:
+        """The options, if columns are named."""
+        given = {each.name: getattr(self, each.name) for each in fields(Counting)}
+        if self.secret and self.value is not None:
+            return Counting(**given)
+        if any(given[each.name] != _default(each) for each in fields(Counting)):
+            raise InvalidArgument("--secret and --value must both be given with DATA, and not with PROTOCOL")
+        return None
+
+
+def _default(option: Field[Any]) -> Any:
+    """What stands for an option that is not given."""
+    return None if option.default is MISSING else option.default
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,11 @@ def page(found: Report) -> str:
         room.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html")
     )
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_tied,
     )
     return environment.from_string(template).render(
         **sections(found),
@@ -130,6 +134,11 @@ def page(found: Report) -> str:
         policy=_policy(style, script),
         versions=_versions(found),
     )
+
+
+def _tied(text: Any) -> Any:
+    """Words with their numbers on the same line; markup and digests as they are."""
+    return text.replace(" %", "\u00a0%").replace("ε = ", "ε\u00a0=\u00a0") if type(text) is str else text
 
 
 def _policy(style: str, script: str) -> str:

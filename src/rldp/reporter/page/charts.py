@@ -10,7 +10,7 @@ from markupsafe import Markup
 from rldp._checks import Label
 from rldp.reporter.page.facts import OWN, Report
 from rldp.reporter.page.law import Law
-from rldp.reporter.page.svg import Axis, apart, element, number, picture, short, width_of, words
+from rldp.reporter.page.svg import Axis, apart, element, letters, number, picture, short, width_of, words
 
 __all__ = ["NARROW", "WIDE", "bars", "chances", "frontier_chart", "histogram", "marker", "shares_chart"]
 
@@ -165,7 +165,8 @@ def histogram(law: Law, width: float) -> Markup:
         words((x.start + x.end) / 2, y.start + 38, "leakage ε*", "axis", anchor="middle"),
     ]
     if law.beyond > 0:
-        parts.append(words(x.end, y.start - 8, f"{100 * law.beyond:.2g} % further right →", "quiet", anchor="end"))
+        beyond = f"{100 * law.beyond:.2g} % beyond →"
+        parts.append(words(x.end, y.start + 38, beyond, "quiet", anchor="end"))
     label = f"Histogram of the leakage: median {number(law.median)}, 95 % point {number(law.high)}."
     return picture(width, height, label, *parts, class_="chart histogram")
 
@@ -188,7 +189,7 @@ def bars(report: Report, width: float, names: dict[str, str]) -> Markup:
         hollow = "" if row.proved_for else " hollow"
         broken = row.promised > cap
         parts += [
-            words(left, top + 12, names[row.name], "strong" if row.name == OWN else ""),
+            words(left, top + 12, short(names[row.name], letters(width)), "strong" if row.name == OWN else ""),
             element("rect", class_=f"bar {kind}{hollow}", x=left, y=top + 18, width=max(end - left, 1.5), height=14.0),
             words(end + 6, top + 30, ("→ " if broken else "") + number(row.promised, 3), "value"),
         ]
@@ -209,7 +210,7 @@ def chances(rows: Sequence[tuple[str, float]], width: float) -> Markup:
     parts = []
     for i, (name, p) in enumerate(rows):
         parts += [
-            words(2, step * i + 13, name),
+            words(2, step * i + 13, short(name, letters(width))),
             element("rect", class_="bar own", x=2.0, y=step * i + 18, width=max(x(p) - 2, 1.0), height=12.0),
             words(x(p) + 6, step * i + 29, number(p, 3), "value"),
         ]

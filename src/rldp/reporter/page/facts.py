@@ -168,7 +168,9 @@ def gathered(
         Of the file that the protocol was read from; by default that of the file it would be saved to.
     """
     claim = _checked_claim(protocol)
-    wanted = standard_levels(protocol) if epsilons is None else checked_levels(epsilons)
+    wanted = standard_levels(protocol)
+    if epsilons is not None:
+        wanted = checked_levels([*checked_levels(epsilons), claim.epsilon])
     steps = _Steps(callback)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RldpWarning)

@@ -35,6 +35,8 @@ def sections(report: Report) -> dict[str, Any]:
         "report": report,
         "verdict": report.verdict,
         "ok": report.verdict.ok,
+        "reason": _sentence(report.verdict.reasons[0]) if report.verdict.reasons else "",
+        "reasons": [_sentence(reason) for reason in report.verdict.reasons],
         "secret": secret,
         "value": value,
         "cards": _cards(report),
@@ -50,6 +52,11 @@ def sections(report: Report) -> dict[str, Any]:
         "payload": packed(report),
         "own_level": next(i for i, level in enumerate(report.levels) if level.is_own),
     }
+
+
+def _sentence(clause: str) -> str:
+    """A clause with a capital letter and a full stop."""
+    return clause[:1].upper() + clause[1:].removesuffix(".") + "."
 
 
 def _both(draw: Any, *arguments: Any) -> dict[str, Any]:
@@ -68,8 +75,8 @@ def _cards(report: Report) -> list[tuple[str, str, str]]:
         (
             "Privacy level" if proved else "Privacy level, claimed only",
             f"ε = {report.epsilon:g}",
-            f"no output is more than {words.factor(report.epsilon)} times as likely for one entry of {secret} "
-            "as for another",
+            f"{'' if proved else 'not proved: '}no output is more than {words.factor(report.epsilon)} times as "
+            f"likely for one entry of {secret.the} as for another",
         ),
         (
             "Distortion",

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from rldp._checks import printable
 
-__all__ = ["Axis", "apart", "element", "number", "picture", "short", "words"]
+__all__ = ["Axis", "apart", "element", "letters", "number", "picture", "short", "width_of", "words"]
 
 _LETTER = 6.8
 """Width of a letter of the charts' type, on average, in the units of their drawings."""
@@ -65,6 +65,11 @@ def short(label: object, most: int = 14) -> str:
 def width_of(text: str) -> float:
     """About how wide a text is."""
     return _LETTER * len(text)
+
+
+def letters(width: float) -> int:
+    """How many letters fit into a width."""
+    return int(width / _LETTER)
 
 
 def number(x: float | None, digits: int = 4) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import ROUND_UP, Context, Decimal
 
 from rldp._checks import printable
@@ -13,6 +15,7 @@ from rldp.reporter.words import worth_sentences
 
 __all__ = [
     "MECHANISMS",
+    "Noun",
     "PROMISE_NAMES",
     "at_most",
     "columns",
@@ -21,20 +24,21 @@ __all__ = [
     "level_figures",
     "mechanism_names",
     "per_cent",
-    "promise_sentences",
+    "promise_meanings",
     "promise_names",
+    "promise_sentences",
     "worst_sentences",
     "worth_of",
 ]
 
 PROMISE_NAMES = {
     "all": "all distributions",
-    "pairs": "pairs of secrets",
+    "pairs": "pairs",
     "chi2": "χ² set",
     "cr": "Cressie-Read set",
     "g": "G-test set",
     "credible": "credible",
-    "nominal": "estimate only",
+    "nominal": "estimate",
 }
 """What promises are called in drawings."""
 
@@ -75,13 +79,28 @@ def factor(epsilon: float) -> str:
     return at_most(math.exp(epsilon) * (1 + 1e-15)) if epsilon < _HUGE else f"e^{epsilon:g}"
 
 
-def columns(report: Report) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Noun:
+    """What a column is called: “age” where its name is known, else value, the value or a value."""
+
+    bare: str
+    the: str
+    a: str
+
+    @classmethod
+    def of(cls, names: Sequence[str], otherwise: str) -> Noun:
+        if not names:
+            return cls(otherwise, f"the {otherwise}", f"a {otherwise}")
+        quoted = " and ".join(f"“{printable(name)}”" for name in names)
+        return cls(quoted, quoted, quoted)
+
+
+def columns(report: Report) -> tuple[Noun, Noun]:
     """What the secret and the value are called."""
     reading = report.protocol.reading
-    if reading is None:
-        return "the secret", "the value"
-    *secret, value = (f"“{printable(column.name)}”" for column in reading.columns)
-    return " and ".join(secret), value
+    secret = () if reading is None else [column.name for column in reading.secret]
+    value = () if reading is None else [reading.value.name]
+    return Noun.of(secret, "secret"), Noun.of(value, "value")
 
 
 def promise_names(report: Report) -> dict[str, str]:
@@ -108,16 +127,17 @@ def promise_sentences(report: Report) -> list[str]:
     """What is promised about privacy: the ratio, the odds, for which distributions."""
     secret, value = columns(report)
     epsilon, scope = report.epsilon, report.verdict.scope or report.claim.privacy.scope
-    sure = 1 / (1 + math.exp(-epsilon)) * (1 + 1e-15)
-    said = "The claim is that no" if report.verdict.epsilon is None else "No"
-    return [
-        f"{said} released {value} is more than {factor(epsilon)} times as likely for people with one entry "
-        f"of {secret} as for people with another. This number is e to the power of ε, and ε = {epsilon!r}.",
-        f"Somebody who is torn 50 : 50 between two entries of {secret} before seeing a person's released "
-        f"{value} is at most {per_cent(sure, 3)} sure of one of them afterwards. Without the release it "
-        "would be 50 %; with ε = 0 it would stay there.",
+    sure = per_cent(1 / (1 + math.exp(-epsilon)) * (1 + 1e-15), 3)
+    sentences = [
+        f"No released {value.bare} is more than {factor(epsilon)} times as likely for people with one entry "
+        f"of {secret.the} as for people with another. This number is e to the power of ε, and ε = {epsilon!r}.",
+        f"Somebody who is torn 50 : 50 between two entries of {secret.the} before seeing a person’s released "
+        f"{value.bare} is at most {sure} sure of one of them afterwards. With ε = 0 it would stay at 50 %.",
         f"This holds for {scope}.",
     ]
+    if report.verdict.epsilon is not None:
+        return sentences
+    return ["None of what follows in this section is proved. It is what the file claims.", *sentences]
 
 
 def worth_of(report: Report) -> list[str]:
@@ -134,9 +154,13 @@ def worst_sentences(report: Report) -> list[str]:
     return [
         f"Over the distributions that the promise covers, the leakage ε* is at most {at_most(worst.upper)}; "
         f"there is one of them under which it is {number(worst.lower)}.",
-        f"Under that distribution the output “{printable(worst.output)}” tells most: it is that much "
-        f"likelier for {first} than for {second}.",
+        f"Under that distribution the output “{printable(worst.output)}” tells most: it is "
+        f"{_times(worst.lower)} as likely for {first} as for {second}.",
     ]
+
+
+def _times(leakage: float) -> str:
+    return f"{number(math.exp(leakage))} times" if leakage < _HUGE else "infinitely many times"
 
 
 def level_figures(report: Report, level: Level) -> list[tuple[str, str]]:

@@ -1,0 +1,140 @@
+"""``rldp report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import rldp
+from rldp.adviser.ladder import PROMISES
+from rldp.cli.app import ExitCode, Json, bar, command, is_quiet, progress, require_writable, say, warned
+from rldp.cli.counting import Measuring, PerhapsCounting
+from rldp.cli.decisions import levels_of
+from rldp.cli.machine import show_json
+from rldp.cli.promising import Alpha, Prior, Privacy, PrivacyName, Utility, UtilityName
+from rldp.data.atomic import require_other_file
+from rldp.errors import InvalidArgument, NotProved
+from rldp.protocol_file.json import read
+
+
+@command()
+def report(
+    command: typer.Context,
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROTOCOL|DATA",
+            help="Protocol file that 'rldp design' wrote; or, with --secret, --value and --epsilon, a CSV or "
+            "Parquet file with the public sample.",
+        ),
+    ],
+    counting: PerhapsCounting,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Page to write (HTML).")],
+    measuring: Measuring,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Privacy level, where DATA are given: 0 or more.")
+    ] = None,
+    privacy: Privacy = PrivacyName.chi2,
+    utility: Utility = UtilityName.chi2,
+    alpha: Alpha = 0.05,
+    prior: Prior = 0.5,
+    protocol: Annotated[
+        Path | None,
+        typer.Option("--protocol", help="Where DATA are given: the protocol file to write beside the page."),
+    ] = None,
+    epsilons: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…|LOW:HIGH:COUNT",
+            help="Other levels that can be chosen on the page.",
+            show_default="about 20 around ε; fewer for large tables",
+        ),
+    ] = None,
+    with_counts: Annotated[
+        bool,
+        typer.Option(
+            "--with-counts",
+            help="Put the counts of the sample on the page, and whole protocol files that can be verified.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a page about a protocol: what it promises, what is proved, what it costs, how to check it.
+
+    One HTML file that loads nothing. Exit code 3 means that the protocol is not proved; the page is written
+    all the same, and its first line says so.
+    """
+    from rldp.reporter import terminal
+
+    require_writable(output)
+    require_other_file(output, source, "what the report is about")
+    levels = None if epsilons is None else levels_of(epsilons)
+    columns = counting.columns()
+    subject: rldp.Design | Path
+    if columns is None:
+        _require_no_design(epsilon, protocol)
+        subject = _claiming(source)
+    else:
+        if epsilon is None:
+            raise InvalidArgument("--epsilon must be given with DATA, got none")
+        if protocol is not None:
+            require_writable(protocol, "--protocol")
+            require_other_file(protocol, source, "the data")
+        promises = {
+            "privacy": PROMISES[privacy.value](alpha, prior),
+            "utility": PROMISES[utility.value](alpha, prior),
+        }
+        counter = columns.counter(command, source)
+        sample = counter.sample(epsilon, measuring.distortion, **promises)
+        measure, published = measuring.of(sample)
+        with progress("Designing") as callback:
+            subject = rldp.design(
+                sample, epsilon, **promises, distortion=measure, outputs=published, callback=callback
+            )
+        if protocol is not None:
+            subject.protocol.save(protocol)
+    with bar("Reporting") as moved:
+        found = rldp.report(subject, output, with_counts=with_counts, epsilons=levels, callback=moved)
+    if as_json:
+        show_json(_facts(output, found), indent=2)
+    elif not is_quiet():
+        if not with_counts:
+            terminal.tell("The page does not hold the counts of the sample; --with-counts puts them there.")
+        terminal.say(f"{found.size:,} bytes written to {output}")
+    if not found.verdict.ok:
+        say(f"{source} is not proved, and the page says so: {found.verdict.reasons[0]}")
+        raise typer.Exit(ExitCode.CLAIM)
+
+
+def _claiming(path: Path) -> Path:
+    """A protocol file, if there is something to report on."""
+    if read(path).document.guarantee is None:
+        raise NotProved(f"{path} must claim a privacy level to be reported on, but it holds a table alone")
+    return path
+
+
+def _require_no_design(epsilon: float | None, protocol: Path | None) -> None:
+    for option, given in (("--epsilon", epsilon), ("--protocol", protocol)):
+        if given is not None:
+            raise InvalidArgument(f"{option} must be given with DATA, --secret and --value only")
+
+
+def _facts(output: Path, found: rldp.Report) -> dict[str, Any]:
+    """What was written, for machines."""
+    return {
+        "report": output,
+        "bytes": found.size,
+        "sha256": found.sha256,
+        "proved": found.verdict.ok,
+        "epsilon": found.verdict.epsilon,
+        "promise": found.verdict.promise,
+        "promised": found.promised,
+        "estimate": found.worth.estimate,
+        "constant": found.constant,
+        "risk": found.law.risk,
+        "levels": [level.epsilon for level in found.levels],
+        "with_counts": found.with_counts,
+        "warnings": warned(),
+    }
