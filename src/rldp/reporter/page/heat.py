@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,7 +19,7 @@ MOST_SECRETS, MOST_ACROSS = 12, 120
 _NUMBERED = 20  # columns up to which cells have room for numbers
 _SHADES = 20
 _LEAST = 0.005  # a smaller probability is left blank
-_CELL, _WIDEST = 23.0, 480.0
+_CELL, _WIDEST = 23.0, 360.0
 
 
 def heat_maps(protocol: Protocol, *, level: str = "") -> list[tuple[Label, Markup]]:
@@ -57,7 +56,7 @@ def heat_map(
     left = 12 + max(map(width_of, named_rows))
     upright = max(map(width_of, named_columns)) > cell
     top = 8 + (max(map(width_of, named_columns)) if upright else 14)
-    every = max(1, math.ceil(14 / cell))
+    every = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= 14)
     parts = [element("rect", class_="ground", x=left, y=top, width=cell * columns, height=cell * rows)]
     parts += [element("g", *_shades(p), class_="cells", transform=f"translate({left:.1f} {top:.1f}) scale({cell:.3f})")]
     if columns <= _NUMBERED:

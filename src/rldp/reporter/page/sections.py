@@ -36,6 +36,7 @@ def sections(report: Report) -> dict[str, Any]:
         "verdict": report.verdict,
         "ok": report.verdict.ok,
         "reason": _sentence(report.verdict.reasons[0]) if report.verdict.reasons else "",
+        "caution": words.caution(report),
         "reasons": [_sentence(reason) for reason in report.verdict.reasons],
         "secret": secret,
         "value": value,
@@ -187,12 +188,12 @@ def _worst(report: Report) -> dict[str, Any]:
         mass = float(given[s].sum())
         if mass > 0:
             rows.append((s, secret, float(given[s] @ protocol.matrix[s, :, y]) / mass))
-    name = short(worst.output, 30)
-    ratios = [(f"“{name}” if the secret is “{short(secret, 24)}”", p) for _, secret, p in rows]
+    ratios = [(f"if the secret is “{short(secret, 40)}”", p) for _, secret, p in rows]
     shares = [_shares(report, s) for s, _, _ in rows] if report.with_counts else []
     return {
         "sentences": words.worst_sentences(report),
-        "chart": _both(lambda pairs, width: chances(pairs, width), ratios) if ratios else None,
+        "chart": _both(chances, ratios) if ratios else None,
+        "output": short(worst.output, 60),
         "shares": [each for each in shares if each],
     }
 

@@ -84,7 +84,7 @@ def number(x: float | None, digits: int = 4) -> str:
         return "∞"
     if x == int(x) and abs(x) < 1e15:
         return f"{int(x):,}".replace(",", "\u202f")
-    return f"{x:.{digits}g}" if 1e-4 <= abs(x) < 1e6 else f"{x:.{digits - 1}g}"
+    return f"{x:.{digits}g}"
 
 
 @dataclass(frozen=True)

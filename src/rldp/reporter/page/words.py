@@ -10,7 +10,7 @@ from decimal import ROUND_UP, Context, Decimal
 from rldp._checks import printable
 from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.facts import Level, Report
-from rldp.reporter.page.svg import number
+from rldp.reporter.page.svg import number, short
 from rldp.reporter.words import worth_sentences
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Noun",
     "PROMISE_NAMES",
     "at_most",
+    "caution",
     "columns",
     "conclusions",
     "factor",
@@ -53,29 +54,31 @@ MECHANISMS = {
 """What mechanisms are called; designs are called after their promise."""
 
 _DIGITS = 4
+_LIKELY = 0.1  # a risk that is worth a word in the first line
 _HUGE = 700.0  # no float holds e to the power of more
 
 
-def at_most(x: float, digits: int = _DIGITS) -> str:
+def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
     """A bound in a few digits, rounded up.
 
     >>> at_most(0.26985911), at_most(0.0), at_most(float("inf"))
     ('0.2699', '0', '∞')
     """
-    if math.isinf(x):
-        return "∞"
-    if x == 0:
-        return "0"
-    return number(float(Context(prec=digits, rounding=ROUND_UP).create_decimal(Decimal(x))), digits)
+    bound = Decimal(x)
+    if bound.is_infinite() or bound == 0:
+        return number(float(bound))
+    return number(float(Context(prec=digits, rounding=ROUND_UP).plus(bound)), digits)
 
 
 def per_cent(share: float, digits: int = 2) -> str:
     """An upper bound on a share, in per cent, rounded up."""
-    return f"{at_most(100 * min(share, 1.0), digits)} %"
+    return f"{at_most(100 * Decimal(min(share, 1.0)), digits)} %"
 
 
 def factor(epsilon: float) -> str:
     """e^ε, rounded up."""
+    if epsilon == 0:
+        return "1"
     return at_most(math.exp(epsilon) * (1 + 1e-15)) if epsilon < _HUGE else f"e^{epsilon:g}"
 
 
@@ -140,6 +143,17 @@ def promise_sentences(report: Report) -> list[str]:
     return ["None of what follows in this section is proved. It is what the file claims.", *sentences]
 
 
+def caution(report: Report) -> str:
+    """A word beside the verdict, where what is proved holds for little that the sample leaves plausible."""
+    low = report.law.risk[0]
+    if low <= _LIKELY:
+        return ""
+    return (
+        f"But mind what is claimed: privacy for {report.claim.privacy.scope}. Given the sample and the prior, "
+        f"more than ε = {report.epsilon:g} leaks with a probability of at least {100 * low:.2g} %."
+    )
+
+
 def worth_of(report: Report) -> list[str]:
     """What the protocol is worth, and by which distortion."""
     measured = report.verdict.distortion
@@ -150,11 +164,11 @@ def worth_of(report: Report) -> list[str]:
 def worst_sentences(report: Report) -> list[str]:
     """What the worst distribution of the privacy set shows."""
     worst = report.worst
-    first, second = (f"“{printable(secret)}”" for secret in worst.secrets)
+    first, second, output = (f"“{short(label, 60)}”" for label in (*worst.secrets, worst.output))
     return [
         f"Over the distributions that the promise covers, the leakage ε* is at most {at_most(worst.upper)}; "
         f"there is one of them under which it is {number(worst.lower)}.",
-        f"Under that distribution the output “{printable(worst.output)}” tells most: it is "
+        f"Under that distribution the output {output} tells most: it is "
         f"{_times(worst.lower)} as likely for {first} as for {second}.",
     ]
 
