@@ -1,5 +1,6 @@
 """``rldp report`` in a browser: it works, asks for nothing, and can be read by everybody."""
 
+import io
 import json
 import re
 
@@ -213,16 +214,18 @@ def test_everything_can_be_reached_by_keyboard(folder, visit):
     reached = set()
     for _ in range(60):
         shown.page.keyboard.press("Tab")
-        reached.add(shown.page.evaluate("document.activeElement.id || document.activeElement.tagName"))
-        outline = shown.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert outline != "none"
+        tag, name, outline = shown.page.evaluate(
+            "(at => [at.tagName, at.id || at.tagName, getComputedStyle(at).outlineStyle])(document.activeElement)"
+        )
+        if tag == "BODY":
+            break
+        reached.add(name)
+        assert outline != "none", name
     assert {"A", "SUMMARY", "level", "download", "try-secret", "try-value", "draw", "draw-many"} <= reached
 
 
 def test_on_paper_every_section_is_there_and_no_number_is_hidden(folder, visit):
     pypdf = pytest.importorskip("pypdf")
-    import io
-
     shown = visit(folder / "report.html", color_scheme="dark").ready()
     document = pypdf.PdfReader(io.BytesIO(shown.page.pdf(format="A4", print_background=True)))
     printed = " ".join(" ".join(page.extract_text() for page in document.pages).split())
@@ -231,7 +234,6 @@ def test_on_paper_every_section_is_there_and_no_number_is_hidden(folder, visit):
     assert "Try another" not in printed
     for caption in ("Mechanisms at ε", "Promised distortion", "Share of the draws", "P(output | Female, value)"):
         assert caption in printed
-    assert rldp.load(folder / "lie.json").guarantee.sample.n == 500
     assert "independent reporting" in printed
 
 

@@ -174,7 +174,10 @@ def _protocol(report: Report) -> dict[str, Any]:
 
 
 def _probability(p: float) -> str:
-    return f"{p:.0f}" if p in (0, 1) else f"{p:.4f}" if p >= 5e-5 else f"{p:.0e}"
+    """A probability in four digits; only what is certain is 0 or 1."""
+    if p in (0, 1):
+        return f"{p:.0f}"
+    return ">0.9999" if p > 0.9999 else f"{p:.4f}" if p >= 1e-4 else "<0.0001"
 
 
 def _worst(report: Report) -> dict[str, Any]:
