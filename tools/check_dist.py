@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE_DATA = (
     "rldp/py.typed",
     "rldp/protocol_file/protocol.schema.json",
+    "rldp/protocol_file/vectors.json",
     "rldp/adviser/adult_sex_education.csv",
 )
 FOLDERS = (".ci", ".github", "benchmarks", "docs", "src", "tests", "tools")
