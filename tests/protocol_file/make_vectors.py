@@ -2,7 +2,7 @@
 
     python tests/protocol_file/make_vectors.py        writes src/rldp/protocol_file/vectors.json
 
-``docs/file-format.md`` explains the keys. Tables and claims are made by hand; one file, 'proved', is that of a
+``docs/file-format.md`` explains the keys. Tables and claims are made by hand; one file, 'proved', is of a
 design. Which output a word stands for follows from the definition, in integers. Whether a changed file is
 accepted is what the library's reader says; a client in another language that agrees is a second opinion.
 """

@@ -630,11 +630,11 @@ def test_an_entry_that_is_no_label_is_refused_and_not_shown(entry):
 
 @pytest.mark.parametrize("word", [-1, 2**52, 2**64])
 def test_a_word_has_52_bits(word):
-    with pytest.raises(rldp.InvalidArgument, match="^word must be at "):
+    with pytest.raises(rldp.InvalidArgument, match=r"^word must be at "):
         swap().output_for("f", 10, word)
 
 
 @pytest.mark.parametrize("word", [0.0, True, "0", None], ids=str)
 def test_a_word_is_an_integer(word):
-    with pytest.raises(rldp.InvalidArgumentType, match="^word must be a whole number, got"):
+    with pytest.raises(rldp.InvalidArgumentType, match=r"^word must be a whole number, got"):
         swap().output_for("f", 10, word)

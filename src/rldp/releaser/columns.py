@@ -41,8 +41,7 @@ def output_for(protocol: Protocol, secret: Label, value: Label, word: int) -> La
     s = _place("secret", secret, protocol.secrets)
     u = _place("value", value, protocol.values)
     row = np.array([s * len(protocol.values) + u])
-    (code,) = protocol.sampler.outputs(row, np.array([integer]))
-    return protocol.outputs[code]
+    return protocol.outputs[int(protocol.sampler.outputs(row, np.array([integer]))[0])]
 
 
 def _place(name: str, entry: object, labels: tuple[Label, ...]) -> int:
