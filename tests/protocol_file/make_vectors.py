@@ -301,6 +301,26 @@ def of_labels(written: Written) -> Iterator[Change]:
         yield replaced("table", written, ("values",), text)
 
 
+def of_nothing(written: Written) -> Iterator[Change]:
+    """Tables without a secret, a value or an output."""
+    end = len(written.text)
+    for name, shape in (
+        ("secrets", (0, 1, 1)),
+        ("values", (1, 0, 1)),
+        ("outputs", (1, 1, 0)),
+        ("one", (1, 1, 1)),
+    ):
+        rows = [[[D] * shape[2] for _ in range(shape[1])] for _ in range(shape[0])]
+        labels = [["x"] * size for size in shape]
+        yield (
+            f"{name if 0 in shape else 'nothing'} is empty",
+            "table",
+            0,
+            end,
+            json.dumps(table(*labels, rows)),
+        )
+
+
 def of_text(written: Written) -> Iterator[Change]:
     """What stands around and between the parts of 'table', and in its names."""
     end = len(written.text)
@@ -378,6 +398,17 @@ def of_columns(written: dict[str, Written]) -> Iterator[Change]:
         text = json.dumps(table([f"x, {said}"], [0], [0], even(1, 1, 1), 2, columns=columns))
         text = text.replace('"labels": [0]', f'"labels": [{number}]')
         yield f"{number} is spelled {said}", "columns", 0, len(written["columns"].text), text
+    for labels, secrets in (
+        ([True, 0, 2], [1, False, 2.0]),
+        ([2**53, 10**30], [float(2**53), 10**30]),
+        ([2**53 + 1], [float(2**53)]),
+        ([1], ["1"]),
+        (["a", "b"], ["b", "a"]),
+    ):
+        columns = {"secret": [{"name": "a", "labels": labels}], "value": {"name": "c"}, "missing": "refuse"}
+        text = json.dumps(table(secrets, [0], [0], even(len(secrets), 1, 1), 2, columns=columns))
+        name = f"a column of {json.dumps(labels)} for {json.dumps(secrets)}"
+        yield name, "columns", 0, len(written["columns"].text), text
     one = json.dumps([{"name": "a", "labels": REPRS}])
     yield put("quoted", ("columns", "secret"), one)
     yield put("quoted", ("columns", "secret"), one.replace('"a"', '"c"'))
@@ -409,6 +440,7 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
         "none": '{"kind":null}',
         "unnamed": "{}",
         "unknown": '{"kind":"everything"}',
+        "of every object": '{"kind":"constructor"}',
     }
     for file in ("proved", "credible", "all"):
         for side in ("privacy", "utility"):
@@ -423,6 +455,8 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
     for key, texts in limits.items():
         for text in texts:
             yield replaced("credible", written["credible"], (G, "privacy", key), text)
+    for text in ("100", "100.00000000000001", "5e-324"):
+        yield replaced("proved", written["proved"], (G, "privacy", "lambda"), text)
     for text in ("1e-300", "9.99e-301"):
         yield replaced("pairs", written["pairs"], (G, "privacy", "alpha"), text)
     for text in NUMBERS:
@@ -455,6 +489,7 @@ def changes() -> list[Change]:
         systematic("columns", written["columns"], trees["columns"], ("columns",)),
         of_rows(written["table"]),
         of_labels(written["table"]),
+        of_nothing(written["table"]),
         of_text(written["table"]),
         of_columns(written),
         of_claims(written),
