@@ -3,6 +3,7 @@
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make test-js  the JavaScript client: types, tests in Node and in a browser, damaged files against Python's reader; needs Node 20
 # make check  lint, types, import contracts, documentation examples
+# make test-browser  the pages in a real browser, Chromium; pictures go to build/pictures
 # make bench  the benchmarks, written to docs/performance.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
 # make promises  what every promise costs, written to docs/promises.md; goes on where it was stopped
@@ -37,6 +38,11 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) --durations=5
+
+# Where there is no Chromium, pytest says so and skips. RLDP_PICTURES=docs/figures makes those of the documentation anew.
+.PHONY: test-browser
+test-browser: $(VENV)/.browser
+	$(BIN)/pytest -m browser tests/browser -rs --durations=5
 
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --cases $(CASES)
@@ -124,6 +130,10 @@ $(VENV)/.core: pyproject.toml | $(VENV)/pyvenv.cfg
 $(VENV)/.dev: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
 	touch $(VENV)/.core $@
+
+$(VENV)/.browser: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev,browser]'
+	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'

@@ -36,6 +36,9 @@ ALONE = {
     "import_module('rldp.paper.plots')": (
         "drawing figures needs matplotlib; pip install 'robust-ldp[plots]' installs it"
     ),
+    "rldp.report(PROTOCOL, 'page.html')": (
+        "a report needs Jinja2; pip install 'robust-ldp[report]' installs it"
+    ),
     "import_module('rldp.paper.reference')": (
         "the reference solver needs CVXPY; pip install 'robust-ldp[paper]' installs it"
     ),
@@ -67,7 +70,10 @@ def said(tmp_path_factory):
                 said[call] = str(error)
         Path("said.json").write_text(json.dumps(said))
     """
-    python(code, without=["narwhals", "pyarrow", "flint", "cupy", "torch", "joblib", "matplotlib", "cvxpy"])
+    python(
+        code,
+        without=["narwhals", "pyarrow", "flint", "cupy", "torch", "joblib", "matplotlib", "cvxpy", "jinja2"],
+    )
     return json.loads((folder / "said.json").read_text()), {path.name for path in folder.iterdir()}
 
 

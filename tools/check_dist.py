@@ -35,6 +35,9 @@ PACKAGE_DATA = (
     "rldp/protocol_file/protocol.schema.json",
     "rldp/protocol_file/vectors.json",
     "rldp/adviser/adult_sex_education.csv",
+    "rldp/reporter/page/page.css",
+    "rldp/reporter/page/page.html",
+    "rldp/reporter/page/page.js",
 )
 FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "src", "tests", "tools")
 FILES = (

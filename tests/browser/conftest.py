@@ -1,4 +1,4 @@
-"""Pages in a real browser: Chromium, without a window. ``make test-browser`` runs these tests and no other."""
+"""Pages in a real browser, Chromium without a window. ``make test-browser`` runs these tests and no other."""
 
 import os
 import shutil

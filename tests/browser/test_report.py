@@ -132,10 +132,19 @@ def test_without_counts_a_download_is_the_table_alone(folder, visit, tmp_path):
 
 def test_an_output_is_drawn_as_python_draws_it(folder, visit):
     """The browser's random words are planted; the outputs must be those of the same 52 bits in Python."""
-    words = [(0, 0), (0, 5), (2**32 - 1, 2**32 - 1), (0x12345678, 0x9ABCDEF0), (0xFFF80000, 1), (0xABC00000, 7)]
+    words = [
+        (0, 0),
+        (0, 5),
+        (2**32 - 1, 2**32 - 1),
+        (0x12345678, 0x9ABCDEF0),
+        (0xFFF80000, 1),
+        (0xABC00000, 7),
+    ]
     shown = visit(folder / "report.html").ready()
     shown.page.evaluate(
-        """words => { crypto.getRandomValues = (array) => { [array[0], array[1]] = words.shift(); return array; }; }""",
+        """words => {
+            crypto.getRandomValues = (array) => { [array[0], array[1]] = words.shift(); return array; };
+        }""",
         words,
     )
     sample = rldp.Sample.from_data(folder / "people.csv", secret="sex", value="education_num")
@@ -215,7 +224,8 @@ def test_everything_can_be_reached_by_keyboard(folder, visit):
     for _ in range(60):
         shown.page.keyboard.press("Tab")
         tag, name, outline = shown.page.evaluate(
-            "(at => [at.tagName, at.id || at.tagName, getComputedStyle(at).outlineStyle])(document.activeElement)"
+            "(at => [at.tagName, at.id || at.tagName, getComputedStyle(at).outlineStyle])"
+            "(document.activeElement)"
         )
         if tag == "BODY":
             break
@@ -232,7 +242,12 @@ def test_on_paper_every_section_is_there_and_no_number_is_hidden(folder, visit):
     for heading in HEADINGS:
         assert heading in printed
     assert "Try another" not in printed
-    for caption in ("Mechanisms at ε", "Promised distortion", "Share of the draws", "P(output | Female, value)"):
+    for caption in (
+        "Mechanisms at ε",
+        "Promised distortion",
+        "Share of the draws",
+        "P(output | Female, value)",
+    ):
         assert caption in printed
     assert "independent reporting" in printed
 

@@ -9,7 +9,6 @@ pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "build" / "docs"
 
 
-
 def test_no_page_of_the_site_asks_for_anything_outside(visit):
     pages = sorted(SITE.rglob("*.html"))
     if not pages:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -38,13 +38,9 @@ class DistortionName(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting:
-    """Which columns are counted, and how their entries are read."""
+class _Entries:
+    """How the entries of columns are read."""
 
-    secret: Annotated[
-        list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
-    ]
-    value: Annotated[str, typer.Option(help="Column to publish.")]
     missing: Annotated[
         Missing,
         typer.Option(
@@ -81,6 +77,16 @@ class Counting:
     delimiter: Delimiter = None
     encoding: Encoding = None
     show_labels: ShowLabels = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting(_Entries):
+    """Which columns are counted, and how their entries are read."""
+
+    secret: Annotated[
+        list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
+    ]
+    value: Annotated[str, typer.Option(help="Column to publish.")]
 
     def counter(self, command: typer.Context, data: Path) -> Counter:
         """What counts the rows of a file, until the command ends."""
@@ -119,30 +125,23 @@ class Counting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerhapsCounting(Counting):
+class PerhapsCounting(_Entries):
     """As for other commands, but without columns there is nothing to count."""
 
-    secret: Annotated[  # type: ignore[assignment]
+    secret: Annotated[
         list[str] | None,
         typer.Option(help="Column that must not leak, where DATA are given; several are protected jointly."),
     ] = None
-    value: Annotated[  # type: ignore[assignment]
-        str | None, typer.Option(help="Column to publish, where DATA are given.")
-    ] = None
+    value: Annotated[str | None, typer.Option(help="Column to publish, where DATA are given.")] = None
 
     def columns(self) -> Counting | None:
         """The options, if columns are named."""
-        given = {each.name: getattr(self, each.name) for each in fields(Counting)}
+        given = {option.name: getattr(self, option.name) for option in fields(self)}
         if self.secret and self.value is not None:
             return Counting(**given)
-        if any(given[each.name] != _default(each) for each in fields(Counting)):
+        if any(given[option.name] not in (option.default, []) for option in fields(self)):
             raise InvalidArgument("--secret and --value must both be given with DATA, and not with PROTOCOL")
         return None
-
-
-def _default(option: Field[Any]) -> Any:
-    """What stands for an option that is not given."""
-    return None if option.default is MISSING else option.default
 
 
 @dataclass(frozen=True)

@@ -82,16 +82,21 @@ def report(
         if protocol is not None:
             require_writable(protocol, "--protocol")
             require_other_file(protocol, source, "the data")
-        promises = {
-            "privacy": PROMISES[privacy.value](alpha, prior),
-            "utility": PROMISES[utility.value](alpha, prior),
-        }
+            if protocol.absolute() == output.absolute():
+                raise InvalidArgument(f"--protocol must be another file than --output, got {str(protocol)!r}")
+        private, useful = (PROMISES[name.value](alpha, prior) for name in (privacy, utility))
         counter = columns.counter(command, source)
-        sample = counter.sample(epsilon, measuring.distortion, **promises)
+        sample = counter.sample(epsilon, measuring.distortion, privacy=private, utility=useful)
         measure, published = measuring.of(sample)
         with progress("Designing") as callback:
             subject = rldp.design(
-                sample, epsilon, **promises, distortion=measure, outputs=published, callback=callback
+                sample,
+                epsilon,
+                privacy=private,
+                utility=useful,
+                distortion=measure,
+                outputs=published,
+                callback=callback,
             )
         if protocol is not None:
             subject.protocol.save(protocol)

@@ -1,15 +1,16 @@
 """Drawings: axes, labels that do not overlap, heat maps that show every cell."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import rldp
+from rldp.reporter.page.charts import histogram
 from rldp.reporter.page.heat import MOST_ACROSS, cut_sentence, heat_map
 from rldp.reporter.page.law import Law
-from rldp.reporter.page.charts import histogram
 from rldp.reporter.page.svg import Axis, apart, element, number
 from rldp.reporter.page.words import at_most, factor, per_cent
 
@@ -20,7 +21,7 @@ def test_labels_keep_their_distance_and_their_order(wanted):
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     places = [found[i] for i in order]
     assert all(-1e-9 <= place <= 100 + 1e-9 for place in places)
-    assert all(b - a >= 10 - 1e-9 for a, b in zip(places, places[1:], strict=False))
+    assert all(b - a >= 10 - 1e-9 for a, b in pairwise(places))
 
 
 def test_labels_that_have_room_stay_where_they_are():

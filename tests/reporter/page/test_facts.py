@@ -21,8 +21,8 @@ def report_on(designed, epsilons=(0.5, 1.0), **options):
 
 @pytest.fixture
 def few(monkeypatch):
-    """Compare with one other promise only, which is quick."""
-    monkeypatch.setattr(facts, "STANDARD", ("nominal",))
+    """Compare with few promises, which is quick."""
+    monkeypatch.setattr(facts, "STANDARD", ("chi2", "nominal"))
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,9 @@ def test_the_distortion_of_a_credible_utility_is_that_of_its_set(few):
     assert found.compared[0].promised == found.promised
 
 
-def test_of_a_large_table_nothing_is_designed_and_the_simple_mechanisms_are_the_same(few, monkeypatch, designed):
+def test_of_a_large_table_nothing_is_designed_and_the_simple_mechanisms_are_the_same(
+    few, monkeypatch, designed
+):
     usual = report_on(designed, epsilons=[0.5])
     monkeypatch.setattr(facts, "SOME", 1)
     monkeypatch.setattr(facts, "FEW", 1)

@@ -56,7 +56,11 @@ def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Marku
         (last_x, last_y), label_y = places[-1], ends[i]
         parts += [
             element("path", class_=f"line {look}", d="M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places)),
-            element("path", class_=f"hair {look}", d=f"M{last_x + 3:.1f} {last_y:.1f}L{x.end + 8:.1f} {label_y:.1f}"),
+            element(
+                "path",
+                class_=f"hair {look}",
+                d=f"M{last_x + 3:.1f} {last_y:.1f}L{x.end + 8:.1f} {label_y:.1f}",
+            ),
             words(x.end + 12, label_y + 4, names[name], f"name {look}"),
         ]
     parts += [element("g", class_="shown-marker"), _own_mark(report, x, y)]
@@ -122,7 +126,9 @@ def _grid(x: Axis, y: Axis, name: str, width: float) -> Markup:
         )
         for tick in y.ticks(7)
     ]
-    return element("g", *across, *up, words((x.start + x.end) / 2, y.start + 38, name, "axis", anchor="middle"))
+    return element(
+        "g", *across, *up, words((x.start + x.end) / 2, y.start + 38, name, "axis", anchor="middle")
+    )
 
 
 # The law of the leakage
@@ -161,7 +167,13 @@ def histogram(law: Law, width: float) -> Markup:
         element("path", class_="base", d=f"M{x.start:g} {y.start:g}H{x.end:g}"),
         *ticks,
         element("path", class_="promised", d=f"M{at:.1f} {y.start:g}V14"),
-        words(at - 7 if left else at + 7, 24, f"promised: ε = {law.epsilon:g}", "strong", anchor="end" if left else None),
+        words(
+            at - 7 if left else at + 7,
+            24,
+            f"promised: ε = {law.epsilon:g}",
+            "strong",
+            anchor="end" if left else None,
+        ),
         words((x.start + x.end) / 2, y.start + 38, "leakage ε*", "axis", anchor="middle"),
     ]
     if law.beyond > 0:
@@ -189,8 +201,17 @@ def bars(report: Report, width: float, names: dict[str, str]) -> Markup:
         hollow = "" if row.proved_for else " hollow"
         broken = row.promised > cap
         parts += [
-            words(left, top + 12, short(names[row.name], letters(width)), "strong" if row.name == OWN else ""),
-            element("rect", class_=f"bar {kind}{hollow}", x=left, y=top + 18, width=max(end - left, 1.5), height=14.0),
+            words(
+                left, top + 12, short(names[row.name], letters(width)), "strong" if row.name == OWN else ""
+            ),
+            element(
+                "rect",
+                class_=f"bar {kind}{hollow}",
+                x=left,
+                y=top + 18,
+                width=max(end - left, 1.5),
+                height=14.0,
+            ),
             words(end + 6, top + 30, ("→ " if broken else "") + number(row.promised, 3), "value"),
         ]
         if row.estimate < cap:
@@ -236,7 +257,14 @@ def shares_chart(
         ]
     for u, (seen, bad) in enumerate(zip(estimate, worst, strict=True)):
         parts += [
-            element("rect", class_="bar own", x=x(u) + 0.18 * slot, y=y(bad), width=0.64 * slot, height=y.start - y(bad)),
+            element(
+                "rect",
+                class_="bar own",
+                x=x(u) + 0.18 * slot,
+                y=y(bad),
+                width=0.64 * slot,
+                height=y.start - y(bad),
+            ),
             element("path", class_="seen", d=f"M{x(u) + 0.06 * slot:.1f} {y(seen):.1f}h{0.88 * slot:.1f}"),
         ]
         if u % every == 0:

@@ -286,7 +286,7 @@ class _Setting:
         return {name: self.known[name] for name in few}
 
     def compared(self, verdict: Verdict, tell: Told) -> tuple[Compared, ...]:
-        """This protocol first, then designs with other promises, then simple mechanisms."""
+        """The protocol first, then designs with other promises, then simple mechanisms."""
         proved = self.claim.privacy if verdict.epsilon is not None else None
         if self.protocol.matrix.size > SOME:
             simple = baselines(
@@ -325,9 +325,7 @@ class _Setting:
         """As in a comparison, without designs."""
         tell(round(100 * done), 100, name)
         claim = self.claim
-        law = law_of(
-            protocol, claim, claim.epsilon, prior=self.prior, draws=self.draws, seed=self.seed
-        )
+        law = law_of(protocol, claim, claim.epsilon, prior=self.prior, draws=self.draws, seed=self.seed)
         estimate = distortion(protocol, claim.sample.distribution, claim.distortion)
         return Compared(
             name=name,
@@ -363,9 +361,7 @@ class _Setting:
     def level(
         self, epsilon: float, promised: float, estimate: float, proved: bool | None, protocol: Protocol
     ) -> Level:
-        law = law_of(
-            protocol, self.claim, epsilon, prior=self.prior, draws=self.draws, seed=self.seed
-        )
+        law = law_of(protocol, self.claim, epsilon, prior=self.prior, draws=self.draws, seed=self.seed)
         return Level(epsilon, promised, estimate, law, proved, protocol)
 
     def levels(self, own: Level, found: Frontier | None, tell: Told) -> tuple[Level, ...]:

@@ -52,13 +52,19 @@ def heat_map(
     p = table[:MOST_ACROSS, :MOST_ACROSS]
     rows, columns = p.shape
     cell = min(_CELL, _WIDEST / max(columns, rows)) if max(rows, columns) > _NUMBERED else _CELL
-    named_rows, named_columns = ([short(x, 12) for x in names] for names in (values[:rows], outputs[:columns]))
+    named_rows, named_columns = (
+        [short(x, 12) for x in names] for names in (values[:rows], outputs[:columns])
+    )
     left = 12 + max(map(width_of, named_rows))
     upright = max(map(width_of, named_columns)) > cell
     top = 8 + (max(map(width_of, named_columns)) if upright else 14)
     every = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= 14)
     parts = [element("rect", class_="ground", x=left, y=top, width=cell * columns, height=cell * rows)]
-    parts += [element("g", *_shades(p), class_="cells", transform=f"translate({left:.1f} {top:.1f}) scale({cell:.3f})")]
+    parts += [
+        element(
+            "g", *_shades(p), class_="cells", transform=f"translate({left:.1f} {top:.1f}) scale({cell:.3f})"
+        )
+    ]
     if columns <= _NUMBERED:
         parts += _numbers(p, left, top, cell)
     parts += [

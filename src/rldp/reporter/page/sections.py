@@ -76,8 +76,8 @@ def _cards(report: Report) -> list[tuple[str, str, str]]:
         (
             "Privacy level" if proved else "Privacy level, claimed only",
             f"ε = {report.epsilon:g}",
-            f"{'' if proved else 'not proved: '}no output is more than {words.factor(report.epsilon)} times as "
-            f"likely for one entry of {secret.the} as for another",
+            f"{'' if proved else 'not proved: '}no output is more than {words.factor(report.epsilon)} times "
+            f"as likely for one entry of {secret.the} as for another",
         ),
         (
             "Distortion",
@@ -161,7 +161,10 @@ def _protocol(report: Report) -> dict[str, Any]:
         tables = [
             (
                 short(secret, 60),
-                [(short(v, 40), [_probability(p) for p in row]) for v, row in zip(protocol.values, rows, strict=True)],
+                [
+                    (short(v, 40), [_probability(p) for p in row])
+                    for v, row in zip(protocol.values, rows, strict=True)
+                ],
             )
             for secret, rows in zip(protocol.secrets, protocol.matrix.tolist(), strict=True)
         ]

@@ -16,7 +16,7 @@ _LETTER = 6.8
 """Width of a letter of the charts' type, on average, in the units of their drawings."""
 
 
-def element(name: str, *children: object, **attributes: object) -> Markup:
+def element(name: str, *children: str, **attributes: object) -> Markup:
     """An element; text in it and its attributes are escaped, elements are kept.
 
     A name's last underscore is dropped and others become hyphens; what is None is left out.
@@ -41,7 +41,7 @@ def words(x: float, y: float, text: object, class_: str = "", *, anchor: str | N
     return element("text", printable(text), class_=class_ or None, x=x, y=y, text_anchor=anchor)
 
 
-def picture(width: float, height: float, label: str, *children: object, class_: str = "chart") -> Markup:
+def picture(width: float, height: float, label: str, *children: str, class_: str = "chart") -> Markup:
     """A drawing that is read out as ``label``."""
     return element(
         "svg",

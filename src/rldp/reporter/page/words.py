@@ -15,8 +15,8 @@ from rldp.reporter.words import worth_sentences
 
 __all__ = [
     "MECHANISMS",
-    "Noun",
     "PROMISE_NAMES",
+    "Noun",
     "at_most",
     "caution",
     "columns",
@@ -133,7 +133,8 @@ def promise_sentences(report: Report) -> list[str]:
     sure = per_cent(1 / (1 + math.exp(-epsilon)) * (1 + 1e-15), 3)
     sentences = [
         f"No released {value.bare} is more than {factor(epsilon)} times as likely for people with one entry "
-        f"of {secret.the} as for people with another. This number is e to the power of ε, and ε = {epsilon!r}.",
+        f"of {secret.the} as for people with another. This number is e to the power of ε, and ε is "
+        f"{epsilon!r}.",
         f"Somebody who is torn 50 : 50 between two entries of {secret.the} before seeing a person’s released "
         f"{value.bare} is at most {sure} sure of one of them afterwards. With ε = 0 it would stay at 50 %.",
         f"This holds for {scope}.",
@@ -149,8 +150,8 @@ def caution(report: Report) -> str:
     if low <= _LIKELY:
         return ""
     return (
-        f"But mind what is claimed: privacy for {report.claim.privacy.scope}. Given the sample and the prior, "
-        f"more than ε = {report.epsilon:g} leaks with a probability of at least {100 * low:.2g} %."
+        f"But mind what is claimed: privacy for {report.claim.privacy.scope}. Given sample and prior, more "
+        f"than ε = {report.epsilon:g} leaks with a probability of at least {100 * low:.2g} %."
     )
 
 
