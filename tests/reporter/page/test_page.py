@@ -16,6 +16,7 @@ from rldp.reporter.page import api, facts
 from rldp.reporter.page.api import page
 from rldp.reporter.page.facts import gathered
 from rldp.reporter.page.payload import packed
+from rldp.reporter.page.words import at_most
 
 COUNTS = [[7919, 31, 17], [14, 38, 6007]]
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "\u2028'\"`${7*7}&lt;<!--"]
@@ -134,6 +135,7 @@ def test_the_page_says_what_the_judge_says(found, text):
     assert "No released value is more than 1.649 times as likely" in words
     assert "at most 62.3 % sure" in words
     assert words.count(found.sha256) == 3
+    assert words.count(f"at most {at_most(found.promised)}") == 2
     assert "But mind what is claimed" not in words
 
 

@@ -34,16 +34,11 @@ def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Marku
     found = report.frontier
     assert found is not None
     x, y = _axes(report, width, names)
-    lines = {
-        name: [
-            (x(point.epsilon), y(point.promised))
-            for point in found.of(name)
-            if point.epsilon > 0 and point.promised >= y.low
-        ]
-        for name in found.promises
-    }
+    lines = {name: _line([(p.epsilon, p.promised) for p in found.of(name)], x, y) for name in found.promises}
     drawn = {name: places for name, places in lines.items() if places}
-    ends = apart([places[-1][1] for places in drawn.values()], _LINE, y.end, y.start)
+    # A line that ends early is thought to go on below: the earlier it ends, the lower its name.
+    wanted = [at_y + (x.end - at_x) for at_x, at_y in (places[-1] for places in drawn.values())]
+    ends = apart(wanted, _LINE, y.end, y.start)
     parts = [_grid(x, y, "privacy level ε (smaller is more private)", width)]
     if y.low < report.constant <= y.high:
         at = y(report.constant)
@@ -66,6 +61,18 @@ def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Marku
     parts += [element("g", class_="shown-marker"), _own_mark(report, x, y)]
     label = f"Promised distortion against ε for {len(drawn)} promises; the numbers are in the table below."
     return picture(width, _height(width), label, *parts, class_="chart frontier")
+
+
+def _line(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[float, float]]:
+    """Places of the points that the axes hold, and where the line to the next one leaves them below."""
+    inside = [(epsilon, value) for epsilon, value in points if epsilon > 0 and value >= y.low]
+    places = [(x(epsilon), y(value)) for epsilon, value in inside]
+    below = [point for point in points if inside and point[0] > inside[-1][0]]
+    if below:
+        (at, high), (after, low) = inside[-1], (below[0][0], max(below[0][1], y.low * y.low / y.high))
+        share = math.log(high / y.low) / math.log(high / low)
+        places.append((x(at) + share * (x(after) - x(at)), y.start))
+    return places
 
 
 def marker(report: Report, epsilon: float, promised: float, width: float, names: dict[str, str]) -> Markup:
@@ -98,13 +105,13 @@ def _own_mark(report: Report, x: Axis, y: Axis) -> Markup:
     if not (x.low <= report.epsilon <= x.high):
         return Markup("")
     at_x, at_y = x(report.epsilon), y(max(report.promised, y.low))
-    left = at_x > (x.start + x.end) / 2
+    left = at_x > x.start + 0.7 * (x.end - x.start)
     place = at_x - 10 if left else at_x + 10
     return element(
         "g",
         element("path", class_="drop", d=f"M{at_x:.1f} {at_y:.1f}V{y.start:g}"),
         element("circle", class_="mark", cx=at_x, cy=at_y, r=5.5),
-        words(place, y.start - 8, f"ε = {report.epsilon:g}", "strong halo", anchor="end" if left else None),
+        words(place, at_y - 11, f"ε = {report.epsilon:g}", "strong halo", anchor="end" if left else None),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_UP, Context, Decimal
 
 from rldp._checks import printable
@@ -28,6 +28,7 @@ __all__ = [
     "promise_meanings",
     "promise_names",
     "promise_sentences",
+    "rounded_up",
     "worst_sentences",
     "worth_of",
 ]
@@ -64,10 +65,15 @@ def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
     >>> at_most(0.26985911), at_most(0.0), at_most(float("inf"))
     ('0.2699', '0', '∞')
     """
+    return number(rounded_up(x, digits), digits)
+
+
+def rounded_up(x: float | Decimal, digits: int = _DIGITS) -> float:
+    """The next larger number of a few digits."""
     bound = Decimal(x)
-    if bound.is_infinite() or bound == 0:
-        return number(float(bound))
-    return number(float(Context(prec=digits, rounding=ROUND_UP).plus(bound)), digits)
+    if bound.is_infinite():
+        return math.inf
+    return float(Context(prec=digits, rounding=ROUND_UP).plus(bound))
 
 
 def per_cent(share: float, digits: int = 2) -> str:
@@ -159,7 +165,8 @@ def worth_of(report: Report) -> list[str]:
     """What the protocol is worth, and by which distortion."""
     measured = report.verdict.distortion
     first = [f"Distortion is {measured}, where u is the value and y is what is released instead."]
-    return [*(first if measured else []), *worth_sentences(report.worth)]
+    shown = replace(report.worth, promised=rounded_up(report.worth.promised))
+    return [*(first if measured else []), *worth_sentences(shown)]
 
 
 def worst_sentences(report: Report) -> list[str]:
