@@ -146,7 +146,7 @@ def test_the_caption_stands_below_the_axes_and_within_the_figure():
     figure, (axes,) = _plots.new_figure(title="t", caption=caption)
     _plots.name_axes(axes, x="n", y="D*")
     figure.draw_without_rendering()
-    text = next(text for text in figure.texts if text.get_text().startswith("ε = 0.5"))
+    text = next(text for text in figure.texts if text.get_text().startswith("ε\u00a0=\u00a00.5\u00a0·"))
     box, page = text.get_window_extent(), figure.get_window_extent()
     assert box.x0 >= page.x0
     assert box.x1 <= page.x1

@@ -48,6 +48,7 @@ with needs("drawing figures", "matplotlib", install="robust-ldp[plots]"):
 
 __all__ = [
     "LOOKS",
+    "PROMISE_LOOKS",
     "WIDTH",
     "Axes",
     "Figure",
@@ -65,6 +66,7 @@ __all__ = [
     "number",
     "points",
     "save",
+    "share_axis",
     "styled",
 ]
 
@@ -153,11 +155,23 @@ LOOKS = (
     Look("#009E73", "^", (1.5, 1.2)),  # bluish green
     Look("#000000", "D", (6, 1.5, 1.2, 1.5)),  # black
     Look("#CC79A7", "v", (3, 1.2)),  # reddish purple
-    Look("#E69F00", "P", (8, 2)),  # orange
-    Look("#56B4E9", "X", (4, 1.2, 1.2, 1.2, 1.2, 1.2)),  # sky blue
+    Look("#E69F00", "P", (4, 1.2, 1.2, 1.2, 1.2, 1.2)),  # orange
+    Look("#56B4E9", "X", (8, 2)),  # sky blue
     Look("#882255", "*", (2, 2)),  # wine
 )
 """Okabe and Ito's colours without yellow, which white swallows, and wine in its place."""
+
+
+PROMISE_LOOKS = {
+    "credible": LOOKS[0],
+    "pairs": LOOKS[1],
+    "chi2": LOOKS[3],
+    "all": LOOKS[2],
+    "nominal": LOOKS[5],
+    "cr": LOOKS[4],
+    "g": LOOKS[6],
+}
+"""The same promise looks the same in every figure; by its name on the command line."""
 
 
 @contextmanager
@@ -215,10 +229,18 @@ def _write_caption(figure: Figure, caption: str, edge: float) -> None:
     """Below the axes, in lines as long as the figure is wide."""
     text = figure.supxlabel("", x=edge, ha="left", fontsize=_CAPTION_SIZE, color=_QUIET, linespacing=1.35)
     room = (1 - 2 * edge) * figure.bbox.width
-    for letters in range(int(_MOST_LETTERS * figure.get_figwidth()), 0, -1):
-        text.set_text("\n".join(textwrap.fill(part, letters) for part in caption.split("\n")))
+    most = int(_MOST_LETTERS * figure.get_figwidth())
+    lines = [_kept_together(part, most // 2) for part in caption.split("\n")]
+    for letters in range(most, 0, -1):
+        text.set_text("\n".join(textwrap.fill(part, letters, break_on_hyphens=False) for part in lines))
         if text.get_window_extent().width <= room:
             return
+
+
+def _kept_together(line: str, longest: int) -> str:
+    """The line with spaces at which it may be broken: between facts, and within long ones."""
+    parts = [part if len(part) > longest else part.replace(" ", "\u00a0") for part in line.split(" · ")]
+    return "\u00a0· ".join(parts)
 
 
 def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: int | None = None) -> str:
@@ -289,7 +311,7 @@ def points(
     hollow: bool = False,
     size: float = 26,
 ) -> None:
-    """Points; hollow ones for what is a bound or a limit and no measurement."""
+    """Points; hollow ones for a limit that is no measurement, or where others lie on top."""
     face = "none" if hollow else look.colour
     edge, width = (look.colour, 1.0) if hollow else ("white", 0.4)
     axes.scatter(
@@ -310,7 +332,7 @@ def level(axes: Axes, value: float, text: str = "", *, axis: Literal["x", "y"] =
     quiet = {"color": _QUIET, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1.2}
     if axis == "y":
         axes.axhline(value, **quiet)  # type: ignore[arg-type]
-        where, at, beside = axes.get_yaxis_transform(), (0.0, value), (2, 2)
+        where, at, beside = axes.get_yaxis_transform(), (0.0, value), (4, 2)
     else:
         axes.axvline(value, **quiet)  # type: ignore[arg-type]
         where, at, beside = axes.get_xaxis_transform(), (value, 1.0), (3, -9)
@@ -333,11 +355,22 @@ def log_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | No
     chosen.set_minor_formatter(NullFormatter())
 
 
+@_in_style
+def share_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | None = None) -> None:
+    """An axis of shares between 0 and 1, both excluded, that has as much room near 1 as near 0 (logit)."""
+    (axes.set_xscale if axis == "x" else axes.set_yscale)("logit")
+    chosen = axes.xaxis if axis == "x" else axes.yaxis
+    if ticks is not None:
+        chosen.set_ticks(list(ticks))
+    chosen.set_minor_locator(NullLocator())
+    chosen.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+
+
 class _LogTicks(LogLocator):
     """Powers of ten, with 2 and 5 between them where there are few."""
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        few = math.log10(max(vmax / max(vmin, 1e-300), 1.0)) < 2.0
+        few = math.log10(max(vmax / max(vmin, 1e-300), 1.0)) < 2.5
         self.set_params(subs=(1.0, 2.0, 5.0) if few else (1.0,))
         return super().tick_values(vmin, vmax)
 
