@@ -105,7 +105,8 @@ def test_labels_of_lines_do_not_cover_each_other(lines, close):
 
 def test_a_label_that_nothing_crowds_stands_at_the_end_of_its_line():
     figure, axes = crowded(3, close=0.5)
-    for line, box in zip(axes.get_lines(), boxes(figure, axes.texts), strict=True):
+    named = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    for line, box in zip(named, boxes(figure, axes.texts), strict=True):
         end = axes.transData.transform(line.get_xydata()[-1])[1]
         assert (box.y0 + box.y1) / 2 == pytest.approx(end, abs=0.1 * box.height)
 

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from itertools import chain
 from os import PathLike
 from typing import Literal, ParamSpec, TypeVar
 
@@ -116,6 +117,7 @@ _NO_DATES: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
+_AREAS = {"D": 0.8, "P": 1.25, "X": 1.25, "*": 1.9}  # that make markers look alike in size
 _AIR = 1.12  # height of a label with the space above it, over its height
 _MOST_MARKERS = 12
 _CONTRAST = 4.5  # of text against white, as WCAG asks for
@@ -232,7 +234,8 @@ def _write_caption(figure: Figure, caption: str, edge: float) -> None:
     most = int(_MOST_LETTERS * figure.get_figwidth())
     lines = [_kept_together(part, most // 2) for part in caption.split("\n")]
     for letters in range(most, 0, -1):
-        text.set_text("\n".join(textwrap.fill(part, letters, break_on_hyphens=False) for part in lines))
+        broken = chain.from_iterable(textwrap.wrap(part, letters, break_on_hyphens=False) for part in lines)
+        text.set_text("\n".join(line.rstrip("\u00a0· ") for line in broken))
         if text.get_window_extent().width <= room:
             return
 
@@ -261,7 +264,7 @@ def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: in
 def number(x: float) -> str:
     """A number in few letters, thousands apart: 0.05, 750, 15 000, 10⁶ and beyond by powers of ten."""
     sign, size = "−" if x < 0 else "", abs(x)
-    if size == 0 or 1e-4 <= size < 1e6:
+    if size == 0 or 1e-3 <= size < 1e6:
         whole, _, part = f"{size:.6g}".partition(".")
         return sign + f"{int(whole):,}".replace(",", "\u202f") + (f".{part}" if part else "")
     power = math.floor(math.log10(size))
@@ -286,7 +289,9 @@ def line(
     """
     xs = np.asarray(x, dtype=float)
     if band is not None:
-        axes.fill_between(xs, *band, color=look.colour, alpha=0.16, linewidth=0, zorder=1.5)
+        axes.fill_between(xs, *band, color=look.colour, alpha=0.1, linewidth=0, zorder=1.5)
+        for edge in band:
+            axes.plot(xs, edge, color=look.colour, alpha=0.7, linewidth=0.7, linestyle=look.style, label="_")
     axes.plot(
         xs,
         y,
@@ -317,7 +322,7 @@ def points(
     axes.scatter(
         x,
         y,
-        s=size,
+        s=size * _AREAS.get(look.marker, 1.0),
         marker=look.marker,
         facecolors=face,
         edgecolors=edge,
@@ -405,7 +410,7 @@ def label_lines(axes: Axes) -> None:
     """Write the name of every line beside its end, none over another; to be called last.
 
     Names stand to the right of the axes in the order of the ends, as near to them as their heights allow
-    (least squares under the constraint, an isotonic regression), each joined to its line by a hair.
+    (least squares under the constraint, an isotonic regression), each joined to its line by dots.
     Lines without a name, and those without a finite point, get none.
     """
     ends = [found for each in axes.get_lines() if (found := _end(each)) is not None]
@@ -431,14 +436,7 @@ def _end(drawn: Line2D) -> tuple[str, str, float, float] | None:
 
 
 def _written(axes: Axes, label: str, colour: str, x: float, y: float) -> Annotation:
-    hair = {
-        "arrowstyle": "-",
-        "color": colour,
-        "linewidth": 0.7,
-        "shrinkA": 0,
-        "shrinkB": 2,
-        "relpos": (0, 0.5),
-    }
+    dots = {"arrowstyle": "-", "color": colour, "linewidth": 0.9, "linestyle": (0, (1, 1.5))}
     return axes.annotate(
         label,
         (x, y),
@@ -447,13 +445,13 @@ def _written(axes: Axes, label: str, colour: str, x: float, y: float) -> Annotat
         color=_readable(colour),
         fontsize=8.5,
         va="center",
-        arrowprops={**hair, "relpos": (0, 0.5)},
+        arrowprops={**dots, "shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)},
         annotation_clip=False,
     )
 
 
 def _text_box(text: Text) -> Bbox:
-    """The place of the words, without the hair that joins them to a line."""
+    """The place of the words, without the dots that join them to a line."""
     return Text.get_window_extent(text)
 
 

@@ -21,8 +21,8 @@ _LEAKAGE, _DISTORTION = "leakage ε* under the truth", "distortion D* under the 
 _MEANS = "mean ± standard deviation after the 1.5·IQR rule"
 _SHARES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99)
 _PROMISES = (
-    "pairs: a set for each pair of secrets, valid at every n · credible: fails with posterior probability α "
-    "at most · all three: distortion of the estimate as the aim"
+    "pairs: a set for each pair of secrets, valid at every n · credible: fails with posterior probability "
+    "at most α · the aim of all three: least distortion under the estimate"
 )
 _LETTERS = "R: robust, over the set · N: nominal, for the estimate alone · U: utility · P: privacy"
 
@@ -141,7 +141,9 @@ def _promises(results: Results, settings: Settings) -> Drawing:
         panels,
         _along_n(settings),
         title="What a promise keeps, and what it costs",
-        caption=_caption(results, settings, "median, and from the 5 % to the 95 % point", meaning=_PROMISES),
+        caption=_caption(
+            results, settings, "median; bands from the 5 % to the 95 % point", meaning=_PROMISES
+        ),
         names={"joint": f"joint {_set_name(settings)}"},
     )
 
