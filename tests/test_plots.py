@@ -155,6 +155,18 @@ def test_the_caption_stands_below_the_axes_and_within_the_figure():
     assert box.y1 < axes.xaxis.get_tightbbox().y0
 
 
+@pytest.mark.parametrize("value", [0.02, 0.5, 80.0])
+def test_the_word_beside_a_level_stays_inside_the_axes(value):
+    figure, (axes,) = _plots.new_figure()
+    _plots.points(axes, [0.01, 100.0], [1.0, 2.0], LOOKS[0])
+    _plots.log_axis(axes, "x")
+    _plots.level(axes, value, f"limit = {value:g}", axis="x")
+    (box,), inside = boxes(figure, axes.texts), axes.get_window_extent()
+    assert inside.x0 <= box.x0
+    assert box.x1 <= inside.x1
+    assert box.y1 <= inside.y1
+
+
 @pytest.mark.parametrize(
     ("x", "text"),
     [

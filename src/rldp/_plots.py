@@ -333,16 +333,30 @@ def points(
 
 @_in_style
 def level(axes: Axes, value: float, text: str = "", *, axis: Literal["x", "y"] = "y") -> None:
-    """A thin dotted line across the axes at ``value``, with a word beside it."""
+    """A thin dotted line across the axes at ``value``, with a word beside it, inside the axes.
+
+    To be called when the axes have their data and their scale.
+    """
     quiet = {"color": _QUIET, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1.2}
+    side: Literal["left", "right"] = "left"
     if axis == "y":
         axes.axhline(value, **quiet)  # type: ignore[arg-type]
         where, at, beside = axes.get_yaxis_transform(), (0.0, value), (4, 2)
     else:
         axes.axvline(value, **quiet)  # type: ignore[arg-type]
-        where, at, beside = axes.get_xaxis_transform(), (value, 1.0), (3, -9)
+        axes.get_xlim()  # takes the data into account
+        along = axes.transAxes.inverted().transform(axes.transData.transform((value, 1.0)))[0]
+        side = "left" if along < 0.8 else "right"
+        where, at, beside = axes.get_xaxis_transform(), (value, 1.0), (3 if side == "left" else -3, -9)
     axes.annotate(
-        text, at, xycoords=where, xytext=beside, textcoords="offset points", color=_QUIET, fontsize=8
+        text,
+        at,
+        xycoords=where,
+        xytext=beside,
+        textcoords="offset points",
+        ha=side,
+        color=_QUIET,
+        fontsize=8,
     ).set_in_layout(False)
 
 
