@@ -47,17 +47,18 @@ def test_a_figure_is_written_as_its_name_says_and_the_same_each_time(tmp_path, k
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a", "png", ".png"])
-def test_another_ending_is_refused_and_nothing_is_written(tmp_path, name):
+def test_another_ending_is_refused_and_nothing_is_written(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        rldp.InvalidArgument, match=rf"^path must end in one of .png, .svg, .pdf, got '.*{name}'$"
+        rldp.InvalidArgument, match=rf"^path must end in one of .png, .svg, .pdf, got '{name}'$"
     ):
-        _plots.save(crowded()[0], tmp_path / name)
+        _plots.save(_plots.new_figure()[0], name)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_not_there_is_one_sentence(tmp_path):
     with pytest.raises(rldp.FileError, match=r"^path must be writable, but .* is not: No such file"):
-        _plots.save(crowded()[0], tmp_path / "nowhere" / "a.png")
+        _plots.save(_plots.new_figure()[0], tmp_path / "nowhere" / "a.png")
 
 
 def test_a_png_is_wide_enough_to_print():
@@ -155,12 +156,15 @@ def test_the_caption_stands_below_the_axes_and_within_the_figure():
     assert box.y1 < axes.xaxis.get_tightbbox().y0
 
 
-@pytest.mark.parametrize("value", [0.02, 0.5, 80.0])
-def test_the_word_beside_a_level_stays_inside_the_axes(value):
+@pytest.mark.parametrize(
+    ("axis", "value", "end"),
+    [("x", 0.02, "left"), ("x", 80.0, "left"), ("y", 1.5, "left"), ("y", 1.5, "right")],
+)
+def test_the_words_beside_a_level_stay_inside_the_axes(axis, value, end):
     figure, (axes,) = _plots.new_figure()
     _plots.points(axes, [0.01, 100.0], [1.0, 2.0], LOOKS[0])
     _plots.log_axis(axes, "x")
-    _plots.level(axes, value, f"limit = {value:g}", axis="x")
+    _plots.level(axes, value, "a limit", axis=axis, end=end)
     (box,), inside = boxes(figure, axes.texts), axes.get_window_extent()
     assert inside.x0 <= box.x0
     assert box.x1 <= inside.x1
@@ -242,6 +246,14 @@ def test_colours_are_told_apart_without_a_kind_of_cone(sight):
 
 def test_lines_are_told_apart_without_any_colour():
     assert len({look.marker for look in LOOKS}) == len({look.dashes for look in LOOKS}) == len(LOOKS)
+
+
+def test_a_promise_looks_the_same_beside_whatever_else():
+    alone, both = _plots.looks_of(["pairs"]), _plots.looks_of(["my own set", "pairs", "another"])
+    assert both[1] == alone[0] == _plots.PROMISE_LOOKS["pairs"]
+    assert len(set(both)) == 3
+    assert len(set(_plots.looks_of(_plots.PROMISE_LOOKS))) == len(_plots.PROMISE_LOOKS)
+    assert len(_plots.looks_of(map(str, range(20)))) == 20
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.colour)

@@ -20,11 +20,11 @@ import io
 import math
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from itertools import chain
+from itertools import chain, cycle
 from os import PathLike
 from typing import Literal, ParamSpec, TypeVar
 
@@ -43,6 +43,7 @@ with needs("drawing figures", "matplotlib", install="robust-ldp[plots]"):
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from matplotlib.patheffects import withStroke
     from matplotlib.text import Annotation, Text
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
     from matplotlib.transforms import Bbox
@@ -62,6 +63,7 @@ __all__ = [
     "level",
     "line",
     "log_axis",
+    "looks_of",
     "name_axes",
     "new_figure",
     "number",
@@ -174,6 +176,14 @@ PROMISE_LOOKS = {
     "g": LOOKS[6],
 }
 """The same promise looks the same in every figure; by its name on the command line."""
+
+
+def looks_of(promises: Iterable[str]) -> list[Look]:
+    """A look for each: its own for a promise that has one, and one that is left for any other name."""
+    names = list(promises)
+    taken = [PROMISE_LOOKS[name] for name in names if name in PROMISE_LOOKS]
+    left = cycle([look for look in LOOKS if look not in taken] or LOOKS)
+    return [PROMISE_LOOKS[name] if name in PROMISE_LOOKS else next(left) for name in names]
 
 
 @contextmanager
@@ -332,32 +342,33 @@ def points(
 
 
 @_in_style
-def level(axes: Axes, value: float, text: str = "", *, axis: Literal["x", "y"] = "y") -> None:
-    """A thin dotted line across the axes at ``value``, with a word beside it, inside the axes.
+def level(
+    axes: Axes,
+    value: float,
+    text: str = "",
+    *,
+    axis: Literal["x", "y"] = "y",
+    end: Literal["left", "right"] = "left",
+) -> None:
+    """A thin dotted line across the axes at ``value``, with words beside it, inside the axes.
 
-    To be called when the axes have their data and their scale.
+    To be called when the axes have their data and their scale. Words beside a line at a height stand at its
+    left or right ``end``.
     """
     quiet = {"color": _QUIET, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1.2}
-    side: Literal["left", "right"] = "left"
     if axis == "y":
         axes.axhline(value, **quiet)  # type: ignore[arg-type]
-        where, at, beside = axes.get_yaxis_transform(), (0.0, value), (4, 2)
+        where, at = axes.get_yaxis_transform(), (float(end == "right"), value)
+        side, beside = end, (4 if end == "left" else -4, 2)
     else:
         axes.axvline(value, **quiet)  # type: ignore[arg-type]
         axes.get_xlim()  # takes the data into account
         along = axes.transAxes.inverted().transform(axes.transData.transform((value, 1.0)))[0]
-        side = "left" if along < 0.8 else "right"
-        where, at, beside = axes.get_xaxis_transform(), (value, 1.0), (3 if side == "left" else -3, -9)
-    axes.annotate(
-        text,
-        at,
-        xycoords=where,
-        xytext=beside,
-        textcoords="offset points",
-        ha=side,
-        color=_QUIET,
-        fontsize=8,
-    ).set_in_layout(False)
+        where, at = axes.get_xaxis_transform(), (value, 1.0)
+        side, beside = ("left", (3, -9)) if along < 0.8 else ("right", (-3, -9))
+    words = axes.annotate(text, at, xycoords=where, xytext=beside, textcoords="offset points", ha=side)
+    words.set(color=_QUIET, fontsize=8, in_layout=False)
+    words.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
 @_in_style
@@ -414,7 +425,7 @@ def legend(axes: Axes, *, columns: int = 1) -> None:
             bbox_to_anchor=(0.0, 1.0),
             borderaxespad=0.2,
             ncols=columns,
-            handletextpad=0.2,
+            handletextpad=0.4,
             columnspacing=1.2,
         )
 
