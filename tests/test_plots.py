@@ -15,15 +15,20 @@ from rldp._plots import LOOKS
 HEADS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 
-def crowded(lines=5, *, close=1e-3):
+def crowded(lines=5, *, close=1e-3, size=(_plots.WIDTH, 4.0)):
     """Lines that all but end in one point."""
-    figure, (axes,) = _plots.new_figure(title="crowded", caption=_plots.facts(epsilon=0.5))
+    figure, (axes,) = _plots.new_figure(title="crowded", caption=_plots.facts(epsilon=0.5), size=size)
     x = np.arange(1.0, 6.0)
     for i in range(lines):
         _plots.line(axes, x, 1 / x + close * i, LOOKS[i], label=f"line {i}", band=(1 / x - 0.1, 1 / x + 0.1))
     _plots.name_axes(axes, x="n", y="D*")
     _plots.label_lines(axes)
     return figure, axes
+
+
+def small():
+    """A figure that is quickly drawn."""
+    return crowded(2, size=(2.5, 2.0))[0]
 
 
 def boxes(figure, texts):
@@ -38,7 +43,7 @@ def boxes(figure, texts):
 def test_a_figure_is_written_as_its_name_says_and_the_same_each_time(tmp_path, kind):
     paths = [tmp_path / f"{name}.{kind.upper() if name == 'b' else kind}" for name in "ab"]
     for path in paths:
-        _plots.save(crowded()[0], path)
+        _plots.save(small(), path)
     first, second = (path.read_bytes() for path in paths)
     assert first.startswith(HEADS[kind])
     assert first == second
@@ -69,11 +74,11 @@ def test_a_png_is_wide_enough_to_print():
 def test_neither_the_users_settings_nor_other_threads_change_a_figure():
     import matplotlib
 
-    alone = _plots.content(crowded()[0], "png")
+    alone = _plots.content(small(), "png")
     with matplotlib.rc_context({"font.size": 30, "axes.grid": False, "lines.linewidth": 9}):
-        assert _plots.content(crowded()[0], "png") == alone
+        assert _plots.content(small(), "png") == alone
         with ThreadPoolExecutor(2) as threads:
-            drawn = list(threads.map(lambda _: _plots.content(crowded()[0], "png"), range(2)))
+            drawn = list(threads.map(lambda _: _plots.content(small(), "png"), range(2)))
         assert matplotlib.rcParams["font.size"] == 30
     assert set(drawn) == {alone}
 
