@@ -47,6 +47,9 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         SparseTableWarning as SparseTableWarning,
         UnseenSecretWarning as UnseenSecretWarning,
     )
+    from rldp.estimator.api import estimate as estimate
+    from rldp.estimator.estimates import Estimate as Estimate
+    from rldp.estimator.released import Released as Released
     from rldp.judge import Verdict as Verdict, verify as verify
     from rldp.measures import (
         WorstCase as WorstCase,
@@ -96,6 +99,9 @@ _NAMES = {
         "SparseTableWarning",
         "UnseenSecretWarning",
     ],
+    "estimator.api": ["estimate"],
+    "estimator.estimates": ["Estimate"],
+    "estimator.released": ["Released"],
     "judge": ["Verdict", "verify"],
     "measures": ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"],
     "protocol": ["Guarantee", "Protocol"],

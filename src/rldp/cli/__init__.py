@@ -4,7 +4,7 @@ from rldp._start import leave_when_interrupted
 
 leave_when_interrupted()
 
-from rldp.cli import design, verify, show, release, export, audit, confirm, reproduce, demo  # isort: skip
+from rldp.cli import design, verify, show, release, export, estimate, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "confirm",
     "demo",
     "design",
+    "estimate",
     "export",
     "main",
     "release",

@@ -170,7 +170,8 @@ class Released:
             return NotImplemented
         if not same_protocol(self.protocol, other.protocol):
             raise InvalidArgument(
-                "released rows must be of one protocol to be added up; give rldp.estimate a list of them otherwise"
+                "released rows must be of one protocol to be added up; give rldp.estimate a list of them "
+                "otherwise"
             )
         if self.knows_secrets != other.knows_secrets:
             raise InvalidArgument(
@@ -214,7 +215,8 @@ def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[st
     if released is None:
         if own is None:
             raise InvalidArgument(
-                "released must name the column of outputs, since the protocol does not name its columns, got none"
+                "released must name the column of outputs, since the protocol does not name its columns, "
+                "got none"
             )
         released = own.value.name
     if not isinstance(released, str):
@@ -222,7 +224,9 @@ def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[st
     names = _names(secret)
     known = (Column("secret", protocol.secrets),) if own is None else own.secret
     if names and len(names) != len(known):
-        raise InvalidArgument(f"secret must name {len(known)} columns, one for each of the secret, got {len(names)}")
+        raise InvalidArgument(
+            f"secret must name {len(known)} columns, one for each of the secret, got {len(names)}"
+        )
     columns = tuple(
         Column(name, column.labels, column.edges) for name, column in zip(names, known, strict=False)
     )
@@ -237,12 +241,17 @@ def _names(secret: object) -> tuple[str, ...]:
         return ()
     names = (secret,) if isinstance(secret, str) else secret
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InvalidArgumentType(f"secret must be the name of a column, or a list of them, got {shown(secret)}")
+        raise InvalidArgumentType(
+            f"secret must be the name of a column, or a list of them, got {shown(secret)}"
+        )
     return tuple(names)
 
 
 def _hint(protocol: Protocol) -> str:
-    return f"; the protocol has {len(protocol.outputs)} outputs and may be another than the rows were released with"
+    return (
+        f"; the protocol has {len(protocol.outputs)} outputs and may be another than the rows were "
+        f"released with"
+    )
 
 
 def _checked(counts: object, protocol: Protocol) -> NDArray[np.int64]:
@@ -257,7 +266,8 @@ def _checked(counts: object, protocol: Protocol) -> NDArray[np.int64]:
         raise InvalidArgumentType(f"counts must hold non-negative integers, got {shown(counts)}")
     if array.shape not in ((outputs,), (secrets, outputs)):
         raise InvalidArgument(
-            f"counts must have shape ({outputs},) or ({secrets}, {outputs}), as the protocol has {outputs} outputs "
+            f"counts must have shape ({outputs},) or ({secrets}, {outputs}), as the protocol has {outputs} "
+            f"outputs "
             f"and {secrets} secrets, got {array.shape}"
         )
     if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.floor(array)).all()):

@@ -1,9 +1,9 @@
 r"""What released rows and a public sample say about linear functionals of P, on arrays.
 
-A *tally* counts independent rows by outcome: rows with cell i (a pair of secret and value) have outcome y with
-probability :math:`Q(i,y)`, the tally's **channel**. Released rows, released rows beside known secrets and a
-public sample are tallies; the channel of a sample is the identity. All rows come from one distribution P on the
-k cells. For weights g with :math:`\sum_j Q_j g_j = a`,
+A *tally* counts independent rows by outcome: rows with cell i (a pair of secret and value) have outcome y
+with probability :math:`Q(i,y)`, the tally's **channel**. Released rows, released rows beside known secrets
+and a public sample are tallies; the channel of a sample is the identity. All rows come from one distribution
+P on the k cells. For weights g with :math:`\sum_j Q_j g_j = a`,
 
 .. math:: \hat\theta = \sum_j \frac{1}{N_j}\sum_{i\le N_j} g_j(Y_{ji}),\qquad
           E\,\hat\theta = \sum_j \langle P, Q_j g_j\rangle = \langle a, P\rangle = \theta .
@@ -40,7 +40,8 @@ __all__ = [
 
 _FOLDS = 10
 _PRIOR = 0.5  # rows in every cell that a pilot pretends to have seen
-_PRETENDED = 0.5  # rows more for every outcome in the law of a tally: where an outcome never came, its variance is not 0
+# rows more for every outcome in the law of a tally: where an outcome never came, its variance is not 0
+_PRETENDED = 0.5
 _ROUGHLY = 0.01  # nats that a pilot may be less likely than the likeliest
 _RANK = 1e-6  # of the largest singular value: smaller ones count as zero
 _FEASIBLE = 1e-9  # by how much outcomes may miss their limits in a linear program
@@ -69,8 +70,8 @@ def identified(basis: Floats | None, a: Floats) -> NDArray[np.bool_]:
 def outcome_limits(tallies: Sequence[Tally], alpha: float) -> list[tuple[Floats, Floats]]:
     """Limits on the probabilities of all outcomes, of which one is wrong with probability α at most.
 
-    Clopper and Pearson's, each missed with probability α over twice the number of outcomes; they hold for every
-    number of rows and every P.
+    Clopper and Pearson's, each missed with probability α over twice the number of outcomes; they hold for
+    every number of rows and every P.
     """
     share = alpha / (2 * sum(tally.channel.shape[1] for tally in tallies))
     return [
@@ -196,10 +197,10 @@ class Found:
     def limits(self, alpha: float) -> tuple[Floats, Floats]:
         r"""Ends of normal intervals with a correction for skewness: (m,), (m,).
 
-        Those θ with :math:`(\hat\theta-\theta)^2\le z^2\big(V+\tfrac{\kappa_3}{V}(\theta-\hat\theta)\big)`, where z is the
-        normal quantile, V the variance and κ₃ the third moment: as rare outcomes have a variance that grows
-        with their mean, so V is taken to change with θ. For the share of an outcome it is Wilson's interval up
-        to terms of order 1/N.
+        Those θ with :math:`(\hat\theta-\theta)^2\le z^2\big(V+\tfrac{\kappa_3}{V}(\theta-\hat\theta)\big)`,
+        where z is the normal quantile, V the variance and κ₃ the third moment: as rare outcomes have a
+        variance that grows with their mean, so V is taken to change with θ. For the share of an outcome it is
+        Wilson's interval up to terms of order 1/N.
         """
         from scipy.special import ndtri
 
@@ -211,9 +212,7 @@ class Found:
         return middle - half, middle + half
 
 
-def unbiased(
-    tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator
-) -> Found:
+def unbiased(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator) -> Found:
     r"""The cross-fitted estimate of :math:`\langle a,P\rangle`, exactly unbiased, and its covariance.
 
     Every tally is split at random into the same number of folds, at most ten. The weights for the rows of a

@@ -5,9 +5,9 @@ rows in all, :math:`\langle G,P\rangle=N`; so for every distribution R
 
 .. math:: L(R) - L(P) \le \langle G, R-P\rangle \le \max_i G_i - N.
 
-The right-hand side is the **gap** of P. What is returned has a small gap, or says which it has. A round of EM,
-:math:`P_i \leftarrow P_iG_i/N`, never lowers L, but closes the gap slowly; so between rounds of EM come Newton
-steps. See ``docs/theory.md``, 'Estimation'.
+The right-hand side is the **gap** of P. What is returned has a small gap, or says which it has. A round of
+EM, :math:`P_i \leftarrow P_iG_i/N`, never lowers L, but closes the gap slowly; so between rounds of EM come
+Newton steps. See ``docs/theory.md``, 'Estimation'.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _GAP = 1e-6
 _FIRST_ROUNDS = 10
 _MOST_STEPS = 200
 _INSIDE = 0.995  # of the way to the nearest cell without mass
+_RANK = 1e-6  # smaller singular values count as zero
 _UNIT = 2.0**-52
 
 
@@ -49,8 +50,8 @@ class Likeliest:
 def maximum_likelihood(tallies: Sequence[Tally], *, gap: float = _GAP) -> Likeliest:
     """A distribution whose gap is at most ``gap``, if rounding allows that.
 
-    Newton steps are those of a primal-dual interior-point method for max L(P) − N ΣP over P ≥ 0, whose solution
-    sums to one. Where many distributions are equally likely, it ends well inside of them all.
+    Newton steps are those of a primal-dual interior-point method for max L(P) − N ΣP over P ≥ 0, whose
+    solution sums to one. Where many distributions are equally likely, it ends well inside of them all.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ class _Problem:
 
     def judged(self, p: Floats, steps: int) -> Likeliest:
         largest = float(self.gradient(p).max())
-        return Likeliest(p, max(0.0, largest - self.n) + 2 * _UNIT * (sum(self.table.shape) + 8) * largest, steps)
+        return Likeliest(
+            p, max(0.0, largest - self.n) + 2 * _UNIT * (sum(self.table.shape) + 8) * largest, steps
+        )
 
     def newton(self, p: Floats, slack: Floats) -> tuple[Floats, Floats]:
         """One step towards G = N − slack with p·slack = μ, a tenth of what it is; both stay positive."""
@@ -130,7 +133,12 @@ def _length(x: Floats, move: Floats) -> float:
 
 
 def iterative_bayesian_update(
-    channel: Floats, counts: Floats, *, start: Floats | None = None, tolerance: float = 1e-6, most: int = 10_000
+    channel: Floats,
+    counts: Floats,
+    *,
+    start: Floats | None = None,
+    tolerance: float = 1e-6,
+    most: int = 10_000,
 ) -> tuple[Floats, int]:
     r"""EM of one tally, stopped as other libraries stop it: when no probability moves by ``tolerance``.
 
@@ -157,28 +165,32 @@ def iterative_bayesian_update(
     k = channel.shape[0]
     shares = counts / counts.sum()
     p = np.full(k, 1.0 / k) if start is None else np.asarray(start, dtype=np.float64)
-    for done in range(1, most + 1):
-        before = p
-        p = p * (channel @ (shares / np.maximum(p @ channel, 1e-300)))
+    for rounds in range(1, most + 1):
+        before, p = p, p * (channel @ (shares / np.maximum(p @ channel, 1e-300)))
         if np.abs(p - before).max() < tolerance:
-            break
-    return p, done
+            return p, rounds
+    return p, most
 
 
 def agreement(tallies: Sequence[Tally]) -> float | None:
-    """The probability that tallies of one P differ as much as these, by the χ² law of many rows.
+    r"""How likely it is that tallies of one P differ as much as these, by the χ² law of many rows.
 
-    None for a single tally. Pearson's statistic of all outcomes at a P that fits them all.
+    Twice the difference between the log-likelihoods with a P for each tally and with one for all. None where
+    there is nothing to compare.
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc  # only now: it takes a while to import
 
     if len(tallies) < 2:
         return None
-    fitted = maximum_likelihood(tallies).distribution
-    statistic, freedom = 0.0, -int(np.linalg.matrix_rank(np.concatenate([t.channel for t in tallies], axis=1)))
-    for tally in tallies:
-        expected = tally.n * tally.at(fitted)
-        used = expected > 1e-9
-        statistic += float(((tally.counts - expected)[used] ** 2 / expected[used]).sum())
-        freedom += int(np.linalg.matrix_rank(tally.channel))
-    return float(chdtrc(freedom, statistic)) if freedom > 0 else None
+    table = np.concatenate([tally.channel for tally in tallies], axis=1)
+    ranks = [int(np.linalg.matrix_rank(tally.channel, tol=_RANK)) for tally in tallies]
+    freedom = sum(ranks) - len(ranks) + 1 - int(np.linalg.matrix_rank(table, tol=_RANK))
+    if freedom <= 0:
+        return None
+    joint = maximum_likelihood(tallies).distribution
+    apart = [maximum_likelihood([tally]).distribution for tally in tallies]
+    statistic = sum(
+        2 * float(tally.counts @ (np.log(tally.at(own)) - np.log(tally.at(joint))))
+        for tally, own in zip(tallies, apart, strict=True)
+    )
+    return float(chdtrc(freedom, max(statistic, 0.0)))

@@ -1,8 +1,8 @@
 r"""Intervals for :math:`\langle a,P\rangle` that hold for every number of rows and every P, by betting.
 
-With weights g fixed before the rows are bet on, :math:`\theta=\sum_j E\,g_j(Y_j)`. For two tallies,
-'θ > t' says that the mean of :math:`g_1(Y_1)` is above that of :math:`t-g_2(Y_2)`: it is a triple that fails at
-ε = 0 in the game of :mod:`rldp.theory.betting`, with these scores in place of a protocol's columns. So the same
+With weights g fixed before the rows are bet on, :math:`\theta=\sum_j E\,g_j(Y_j)`. For two tallies, 'θ > t'
+says that the mean of :math:`g_1(Y_1)` is above that of :math:`t-g_2(Y_2)`: it is a triple that fails at ε = 0
+in the game of :mod:`rldp.theory.betting`, with these scores in place of a protocol's columns. So the same
 bets rule it out, with no price for the unknown mean of either. See ``docs/theory.md``, 'Estimation'.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rldp.theory.betting import Play, Triples, block_shares, log_wealth, play, split
 from rldp.theory.estimation import least_variance, pilot
@@ -51,14 +52,15 @@ class Game:
     blocks: tuple[Floats, Floats]
     known: tuple[Floats, Floats]
 
-    def subset(self, index: Floats) -> Game:
+    def subset(self, index: NDArray[np.int64]) -> Game:
         """The functionals numbered ``index``."""
         return Game((self.scores[0][index], self.scores[1][index]), self.blocks, self.known)
 
     @property
     def range(self) -> tuple[Floats, Floats]:
         """The least and largest value that each functional can have: (T,), (T,)."""
-        return tuple(sum(f(g, axis=1) for g in self.scores) for f in (np.min, np.max))  # type: ignore[return-value]
+        # type: ignore[return-value]
+        return tuple(sum(f(g, axis=1) for g in self.scores) for f in (np.min, np.max))
 
     def at(self, t: Floats) -> Triples:
         """The games against θ > t, for t (T,): scores g₁ and t − g₂, moved and scaled into [0, 1]."""
@@ -91,8 +93,8 @@ def betting_limits(
 ) -> tuple[Floats, Floats]:
     """Limits that are both right with probability 1 − α at least, for each functional: (m,), (m,).
 
-    Two tallies are one game. Where there are more, they are taken two by two, and the levels and limits of the
-    games are added up.
+    Two tallies are one game. Where there are more, they are taken two by two, and the levels and limits of
+    the games are added up.
 
     Parameters
     ----------
@@ -108,9 +110,7 @@ def betting_limits(
     parts = [split(tally.counts[None], shares, rng)[0].astype(np.float64) for tally in tallies]
     p = pilot([tally.with_counts(part[0]) for tally, part in zip(tallies, parts, strict=True)])
     weights = [g.T for g in least_variance(tallies, basis, p, a)]
-    known = [
-        (part[0].sum() + _KNOWN) * tally.at(p) for tally, part in zip(tallies, parts, strict=True)
-    ]
+    known = [(part[0].sum() + _KNOWN) * tally.at(p) for tally, part in zip(tallies, parts, strict=True)]
     pairs = [range(i, min(i + 2, len(tallies))) for i in range(0, len(tallies), 2)]
     level = alpha / (2 * len(pairs))
     lower, upper = np.zeros(a.shape[1]), np.zeros(a.shape[1])
@@ -130,9 +130,9 @@ def betting_limits(
 def upper_limits(game: Game, alpha: float) -> Floats:
     """Limits that are below their functional with probability α at most, each: (T,).
 
-    **Levels** are fixed before the rows are bet on. The test of 'θ > t' uses the bets made for the level below
-    t; with them the wealth grows with t. So θ ≤ t is shown for all t from a point on, if it is shown there
-    and at all higher levels.
+    **Levels** are fixed before the rows are bet on. The test of 'θ > t' uses the bets made for the level
+    below t; with them the wealth grows with t. So θ ≤ t is shown for all t from a point on, if it is shown
+    there and at all higher levels.
     """
     goal = -math.log(alpha) * (1 + 4 * _UNIT)
     least, most = game.range
@@ -164,10 +164,10 @@ def _levels(game: Game, least: Floats, most: Floats) -> Floats:
         earlier += variance / known.sum()
     middle += _EXPECTED * np.sqrt(fresh)
     levels = middle[:, None] + np.sqrt(fresh + earlier)[:, None] * _OFFSETS
-    return np.clip(levels, least[:, None], most[:, None])
+    return np.asarray(np.clip(levels, least[:, None], most[:, None]))
 
 
-def _lowered(game: Game, levels: Floats, limit: Floats, goal: float) -> tuple[Floats, Floats]:
+def _lowered(game: Game, levels: Floats, limit: Floats, goal: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Go down some levels: limits as low as they allow, and which games have lost and are over."""
     functionals, count = levels.shape
     which = np.repeat(np.arange(functionals), count)
