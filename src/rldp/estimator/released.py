@@ -88,7 +88,7 @@ class Released:
             raise DataError("released must hold at least one row, got none")
         names = {"secrets": protocol.secrets, "released": protocol.outputs}
         found = [encode(name, column, Alphabet(names[name])) for name, column in given.items()]
-        Faults().and_in(*found).refuse(hint=_hint(protocol))
+        _refuse(Faults().and_in(*found), protocol)
         return cls(_tallied(found[-1].codes, None if secrets is None else found[0].codes, protocol), protocol)
 
     @classmethod
@@ -132,7 +132,7 @@ class Released:
             for part in read_parts(source, Columns(reading, ()), typed=False):
                 faults, counts = _counted(reading, part.columns, faults, protocol)
                 total = counts if not total.size else total + counts
-            faults.refuse(hint=_hint(protocol), advice=HOW_TO_SHOW)
+            _refuse(faults, protocol, advice=HOW_TO_SHOW)
             if not faults.rows:
                 raise DataError(f"{source} must hold at least one row, got none")
         return cls(total, protocol)
@@ -147,7 +147,7 @@ class Released:
         if not len(encoded[0]):
             raise DataError("data must hold at least one row, got none")
         faults, counts = _counted(reading, encoded, Faults(show_labels=show_labels), protocol)
-        faults.refuse(hint=_hint(protocol), advice=HOW_TO_SHOW)
+        _refuse(faults, protocol, advice=HOW_TO_SHOW)
         return cls(counts, protocol)
 
     @property
@@ -247,11 +247,11 @@ def _names(secret: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _hint(protocol: Protocol) -> str:
-    return (
-        f"; the protocol has {len(protocol.outputs)} outputs and may be another than the rows were "
-        f"released with"
-    )
+def _refuse(faults: Faults, protocol: Protocol, *, advice: str = "") -> None:
+    """One sentence about rows that are none of the protocol's, which may be another protocol's."""
+    foreign = faults.first is not None and "known labels" in faults.first
+    which = f"; the protocol has {len(protocol.outputs)} outputs, and another may have released these rows"
+    faults.refuse(hint=which if foreign else "", advice=advice)
 
 
 def _checked(counts: object, protocol: Protocol) -> NDArray[np.int64]:

@@ -138,9 +138,10 @@ def iterative_bayesian_update(
     *,
     start: Floats | None = None,
     tolerance: float = 1e-6,
+    by_sum: bool = True,
     most: int = 10_000,
 ) -> tuple[Floats, int]:
-    r"""EM of one tally, stopped as other libraries stop it: when no probability moves by ``tolerance``.
+    r"""EM of one tally, stopped as other libraries stop it: when a round hardly moves anything.
 
     .. math:: P_i \leftarrow P_i\sum_y \frac{N_y}{N}\,\frac{Q(i,y)}{(Q^\top P)_y}
 
@@ -154,6 +155,9 @@ def iterative_bayesian_update(
     start : array (k,), optional
         Uniform by default.
     tolerance : float
+        A round that moves P by less is the last.
+    by_sum : bool
+        Whether moves of all cells are summed up, as in qif, or the largest counts, as in multi-freq-ldpy.
     most : int
         Rounds, at most.
 
@@ -165,9 +169,10 @@ def iterative_bayesian_update(
     k = channel.shape[0]
     shares = counts / counts.sum()
     p = np.full(k, 1.0 / k) if start is None else np.asarray(start, dtype=np.float64)
+    size = np.sum if by_sum else np.max
     for rounds in range(1, most + 1):
         before, p = p, p * (channel @ (shares / np.maximum(p @ channel, 1e-300)))
-        if np.abs(p - before).max() < tolerance:
+        if size(np.abs(p - before)) < tolerance:
             return p, rounds
     return p, most
 

@@ -59,8 +59,8 @@ class Game:
     @property
     def range(self) -> tuple[Floats, Floats]:
         """The least and largest value that each functional can have: (T,), (T,)."""
-        # type: ignore[return-value]
-        return tuple(sum(f(g, axis=1) for g in self.scores) for f in (np.min, np.max))
+        first, second = self.scores
+        return first.min(axis=1) + second.min(axis=1), first.max(axis=1) + second.max(axis=1)
 
     def at(self, t: Floats) -> Triples:
         """The games against θ > t, for t (T,): scores g₁ and t − g₂, moved and scaled into [0, 1]."""
