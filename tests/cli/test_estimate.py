@@ -25,7 +25,9 @@ def folder(tmp_path_factory):
     sample = rldp.Sample.from_data(place / "people.csv", secret="sex", value="age")
     protocol = rldp.design(sample, 0.5).protocol
     protocol.save(place / "protocol.json")
-    rldp.Protocol(protocol.matrix, protocol.secrets, protocol.values).save(place / "bare.json")
+    rldp.Protocol(protocol.matrix, protocol.secrets, protocol.values, protocol.outputs).save(
+        place / "bare.json"
+    )
     sexes = np.repeat(["f", "m"], 500)
     ages = np.resize([10, 20, 30, 30], 1000)
     shown = protocol.release(sexes, ages, seed=3)

@@ -58,7 +58,7 @@ def test_estimates_are_unbiased(sampled):
 
 
 @pytest.mark.numerical
-@pytest.mark.parametrize("method", ["unbiased", "projected", "likelihood", "bayes"])
+@pytest.mark.parametrize("method", ["unbiased", "projected", "shrunk", "likelihood", "bayes"])
 def test_every_method_finds_the_truth_that_the_rows_show(method):
     rows = rldp.Released(counts_like(SHARES @ FULL.matrix[0], 10**6), FULL)
     found = rldp.estimate(rows, method=method)

@@ -7,7 +7,15 @@ import pytest
 from scipy.stats import binom
 
 from rldp.theory import estimation
-from rldp.theory.estimation import allowed, identified, least_variance, on_simplex, row_space, unbiased
+from rldp.theory.estimation import (
+    allowed,
+    identified,
+    least_variance,
+    on_simplex,
+    row_space,
+    shrunk,
+    unbiased,
+)
 from rldp.theory.tallies import Tally
 
 FLIP = np.array([[0.8, 0.2], [0.3, 0.7]])
@@ -140,3 +148,17 @@ def test_a_projection_is_the_nearest_distribution():
         most = moved[found > 0].max()
         np.testing.assert_allclose(moved[found > 0], most, atol=1e-12)
         assert (moved <= most + 1e-12).all()
+
+
+@pytest.mark.numerical
+def test_shares_are_drawn_to_the_middle_as_far_as_their_errors_say():
+    """James and Stein's formula for equal variances, which leaves shares alone that are surely unequal."""
+    m, size = 10, 0.02
+    flat = (np.eye(m) - 1 / m) * size**2
+    shares = np.array([0.19, 0.01, *[0.1] * 8])
+    kept = 1 - (m - 1 - 2) * size**2 / ((shares - 0.1) ** 2).sum()
+    np.testing.assert_allclose(shrunk(shares, flat) - 0.1, kept * (shares - 0.1), atol=1e-12)
+    np.testing.assert_allclose(shrunk(shares, flat * 1e-12), shares, atol=1e-9)
+    np.testing.assert_allclose(shrunk(shares, flat * 1e6), 0.1, atol=1e-12)
+    two = np.array([1.2, -0.2])
+    np.testing.assert_allclose(shrunk(two, np.array([[1.0, -1], [-1, 1]])), [1, 0])

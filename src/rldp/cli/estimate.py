@@ -23,6 +23,7 @@ class Method(StrEnum):
 
     unbiased = "unbiased"
     projected = "projected"
+    shrunk = "shrunk"
     likelihood = "likelihood"
     bayes = "bayes"
 

@@ -22,7 +22,15 @@ from rldp.estimator.functionals import Asked, Functionals, asked
 from rldp.estimator.released import Released
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
-from rldp.theory.estimation import allowed, identified, on_simplex, outcome_limits, row_space, unbiased
+from rldp.theory.estimation import (
+    allowed,
+    identified,
+    on_simplex,
+    outcome_limits,
+    row_space,
+    shrunk,
+    unbiased,
+)
 from rldp.theory.likelihood import agreement, iterative_bayesian_update, maximum_likelihood
 from rldp.theory.mean_bounds import betting_limits
 from rldp.theory.model import Floats
@@ -78,9 +86,11 @@ def estimate(
         What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u).
     alpha : float
         Intervals miss the truth with this probability.
-    method : {"unbiased", "projected", "likelihood", "bayes"}
-        The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "likelihood"
-        is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update, for comparison.
+    method : {"unbiased", "projected", "shrunk", "likelihood", "bayes"}
+        The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk" first
+        draws them towards equal shares, which lessens the error where there are many values and few rows;
+        "likelihood" is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update, for
+        comparison.
     interval : {"normal", "betting"}
         The default is the normal law with a correction for skewness; "betting" holds for every number of rows
         and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the
@@ -121,8 +131,8 @@ def estimate(
         _choice("method", method, METHODS), _choice("interval", interval, INTERVALS), level, seed_number(seed)
     )
     functionals = asked(of, first)
-    if how.method == "projected" and not functionals.are_shares:
-        raise InvalidArgument("method may be 'projected' for shares only, got another functional")
+    if how.method in ("projected", "shrunk") and not functionals.are_shares:
+        raise InvalidArgument(f"method may be {how.method!r} for shares only, got another functional")
     overall = _overall(sources, sample, functionals, how)
     found = overall
     if any(source.knows_secrets for source in sources):
@@ -250,7 +260,7 @@ def _overall(sources: list[Released], sample: Sample | None, of: Functionals, ho
     if sample is not None:
         tallies.insert(0, Tally.of_sample(sample.counts))
     a = of.a.reshape(-1, len(of.labels))
-    answer = _answer(tallies, a, of, how)
+    answer = _answer(tallies, a, how)
     return _estimate(
         answer, sources, sample, of, how, naive=_naive(sources, of), agreement=agreement(tallies)
     )
@@ -290,7 +300,7 @@ def _by_secret(
         tallies = [Tally(source.protocol.matrix[s], source.counts[s]) for source in known]
         if sample is not None:
             tallies.insert(0, Tally.of_sample(sample.counts[s]))
-        answers.append(_answer([tally for tally in tallies if tally.n], of.a[s], of, how))
+        answers.append(_answer([tally for tally in tallies if tally.n], of.a[s], how))
         naive.append(_naive(known, of, s))
     fields = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
     stacked = {name: np.stack([getattr(answer, name) for answer in answers]) for name in fields}
@@ -358,7 +368,7 @@ def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = No
     return total / rows if rows else np.full(len(of.labels), np.nan)
 
 
-def _answer(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Answer:
+def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
     """Estimates of the functionals a (k, m) from tallies, each of which has a row."""
     m = a.shape[1]
     lowest, highest = a.min(axis=0), a.max(axis=0)
@@ -381,7 +391,7 @@ def _answer(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Ans
             else betting_limits(tallies, basis, a[:, sure], how.alpha, np.random.default_rng(how.seed))
         )
         lower[sure], upper[sure] = limits
-    values, gap = _by_method(tallies, a, sure, values, of, how)
+    values, gap = _by_method(tallies, a, sure, values, covariance, how)
     least, most = values.copy(), values.copy()
     if not sure.all():
         fitted = maximum_likelihood(tallies).distribution
@@ -396,14 +406,16 @@ def _answer(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Ans
 
 
 def _by_method(
-    tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], values: Floats, of: Functionals, how: _How
+    tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], values: Floats, covariance: Floats, how: _How
 ) -> tuple[Floats, float | None]:
     """Values by another method than the unbiased one, and the gap of the likelihood where it is used."""
     if how.method == "likelihood":
         found = maximum_likelihood(tallies)
         return np.where(sure, found.distribution @ a, np.nan), found.gap
-    if how.method == "projected" and of.are_shares and sure.all():
+    if how.method == "projected" and sure.all():
         return on_simplex(values), None
+    if how.method == "shrunk" and sure.all():
+        return shrunk(values, covariance), None
     if how.method == "bayes":
         rows = [tally for tally in tallies if not tally.is_sample]
         weight = np.array([tally.n for tally in rows], dtype=np.float64)

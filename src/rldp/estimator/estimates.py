@@ -13,7 +13,7 @@ from rldp.theory.model import Floats
 
 __all__ = ["INTERVALS", "METHODS", "Estimate"]
 
-METHODS = ("unbiased", "projected", "likelihood", "bayes")
+METHODS = ("unbiased", "projected", "shrunk", "likelihood", "bayes")
 """How values are estimated."""
 
 INTERVALS = ("normal", "betting")
@@ -27,6 +27,8 @@ _ABOUT_METHOD = {
     "projected": "The unbiased shares were moved to the nearest distribution. That never moves them away "
     "from "
     "the truth, but shares near 0 are now too large on average and the others too small.",
+    "shrunk": "The unbiased shares were drawn towards equal shares, as far as their errors suggest, and moved to "
+    "the nearest distribution: a smaller error on average, and a bias towards equal shares.",
     "likelihood": "The distribution under which the rows are likeliest: never negative, and biased where "
     "shares "
     "are near 0.",

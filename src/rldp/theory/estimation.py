@@ -35,6 +35,7 @@ __all__ = [
     "outcome_limits",
     "pilot",
     "row_space",
+    "shrunk",
     "unbiased",
 ]
 
@@ -268,3 +269,27 @@ def on_simplex(shares: Floats) -> Floats:
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
     kept = int(np.flatnonzero(falling > excess)[-1])
     return np.asarray(np.maximum(shares - excess[kept], 0.0))
+
+
+def shrunk(shares: Floats, covariance: Floats) -> Floats:
+    r"""Shares drawn towards equal ones as far as their errors suggest, and from there to the nearest distribution.
+
+    James and Stein's estimate in Bock's form: with :math:`d=\hat\theta-1/m`, the part
+    :math:`\min(1, (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is taken away. For normal errors of
+    covariance V its mean squared error is nowhere larger than that of :math:`\hat\theta`.
+
+    Parameters
+    ----------
+    shares : array (m,)
+        That sum to one.
+    covariance : array (m, m)
+    """
+    sizes, directions = np.linalg.eigh(covariance)
+    used = sizes > _RANK**2 * max(sizes[-1], 0.0)
+    excess = float(sizes[used].sum() / sizes[-1]) - 2 if used.any() else 0.0
+    if excess <= 0:
+        return on_simplex(shares)
+    middle = np.full(len(shares), 1.0 / len(shares))
+    distance = shares - middle
+    length = float(((directions[:, used].T @ distance) ** 2 / sizes[used]).sum())
+    return on_simplex(middle + max(0.0, 1 - excess / length) * distance if length > 0 else middle)
