@@ -63,6 +63,7 @@ NAMES = {
     "leakage",
     "load",
     "posterior",
+    "sharpen",
     "verify",
     "worst_case",
     "worst_case_leakage",

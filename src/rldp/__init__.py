@@ -50,6 +50,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.estimator.api import estimate as estimate
     from rldp.estimator.estimates import Estimate as Estimate
     from rldp.estimator.released import Released as Released
+    from rldp.estimator.sharpening import sharpen as sharpen
     from rldp.judge import Verdict as Verdict, verify as verify
     from rldp.measures import (
         WorstCase as WorstCase,
@@ -102,6 +103,7 @@ _NAMES = {
     "estimator.api": ["estimate"],
     "estimator.estimates": ["Estimate"],
     "estimator.released": ["Released"],
+    "estimator.sharpening": ["sharpen"],
     "judge": ["Verdict", "verify"],
     "measures": ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"],
     "protocol": ["Guarantee", "Protocol"],

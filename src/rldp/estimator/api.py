@@ -89,8 +89,8 @@ def estimate(
     method : {"unbiased", "projected", "shrunk", "likelihood", "bayes"}
         The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk" first
         draws them towards equal shares, which lessens the error where there are many values and few rows;
-        "likelihood" is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update, for
-        comparison.
+        "likelihood" is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update,
+        for comparison.
     interval : {"normal", "betting"}
         The default is the normal law with a correction for skewness; "betting" holds for every number of rows
         and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the

@@ -22,28 +22,37 @@ INTERVALS = ("normal", "betting")
 _DOUBTFUL = 1e-3  # an agreement below this is told
 
 _ABOUT_METHOD = {
-    "unbiased": "The estimate is unbiased: over many releases, its mean is the truth; single shares may be "
-    "below 0 or above 1.",
-    "projected": "The unbiased shares were moved to the nearest distribution. That never moves them away "
-    "from "
-    "the truth, but shares near 0 are now too large on average and the others too small.",
-    "shrunk": "The unbiased shares were drawn towards equal shares, as far as their errors suggest, and moved to "
-    "the nearest distribution: a smaller error on average, and a bias towards equal shares.",
-    "likelihood": "The distribution under which the rows are likeliest: never negative, and biased where "
-    "shares "
-    "are near 0.",
-    "bayes": "Iterative Bayesian update of the released rows alone, from a uniform start, for comparison "
-    "with "
-    "other libraries: it does not use the sample.",
+    "unbiased": (
+        "The estimate is unbiased: over many releases, its mean is the truth; single shares may be below 0 "
+        "or above 1."
+    ),
+    "projected": (
+        "The unbiased shares were moved to the nearest distribution. That never moves them away from the "
+        "truth, but shares near 0 are now too large on average and the others too small."
+    ),
+    "shrunk": (
+        "The unbiased shares were drawn towards equal shares, as far as their errors suggest, and moved to "
+        "the nearest distribution: a smaller error on average, and a bias towards equal shares."
+    ),
+    "likelihood": (
+        "The distribution under which the rows are likeliest: never negative, and biased where shares are "
+        "near 0."
+    ),
+    "bayes": (
+        "Iterative Bayesian update of the released rows alone, from a uniform start, for comparison with "
+        "other libraries: it does not use the sample."
+    ),
 }
 
 _ABOUT_INTERVAL = {
-    "normal": "The intervals hold the truth with probability {level:g} for many rows, by the normal law "
-    "with a "
-    "correction for skewness; where few rows decide, less often.",
-    "betting": "Each interval holds the truth with probability {level:g} at least, for every distribution "
-    "and "
-    "number of rows.",
+    "normal": (
+        "The intervals hold the truth with probability {level:g} for many rows, by the normal law with a "
+        "correction for skewness; where few rows decide, less often."
+    ),
+    "betting": (
+        "Each interval holds the truth with probability {level:g} at least, for every distribution and number "
+        "of rows."
+    ),
 }
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "outcome_limits",
     "pilot",
     "row_space",
+    "rows_worth",
     "shrunk",
     "unbiased",
 ]
@@ -117,6 +118,17 @@ def allowed(
     return ends[0], ends[1]
 
 
+def rows_worth(tallies: Sequence[Tally], p: Floats) -> float:
+    r"""The size of a sample of cells that tells no functional better than the tallies do, if P is ``p``.
+
+    A sample of n rows has the information :math:`n\,\mathrm{diag}(p)^{-1}`; that of the tallies, F, is no less in
+    any direction where n is at most the smallest eigenvalue of
+    :math:`\mathrm{diag}(p)^{1/2}F\,\mathrm{diag}(p)^{1/2}`.
+    """
+    scale = np.sqrt(p)[:, None]
+    return float(np.linalg.eigvalsh(scale * _information(tallies, p) * scale.T)[0])
+
+
 # Weights
 
 
@@ -147,22 +159,24 @@ def least_variance(tallies: Sequence[Tally], basis: Floats | None, p: Floats, a:
     a : array (k, m)
     """
     theta = p @ a
-    factors = [tally.n / tally.at(p) for tally in tallies]
-    information = sum(
-        np.diag(factor) if tally.is_sample else (tally.channel * factor) @ tally.channel.T
-        for tally, factor in zip(tallies, factors, strict=True)
-    )
-    multipliers = _solved(np.asarray(information), basis, a - theta)
-    weights = [
-        factor[:, None] * (tally.channel.T @ multipliers)
-        for tally, factor in zip(tallies, factors, strict=True)
-    ]
+    multipliers = _solved(_information(tallies, p), basis, a - theta)
+    weights = [(tally.n / tally.at(p))[:, None] * (tally.channel.T @ multipliers) for tally in tallies]
     first, *others = tallies
     if first.is_sample:
         weights[0] = a - sum(t.channel @ g for t, g in zip(others, weights[1:], strict=True))
     else:
         weights[0] = weights[0] + theta
     return weights
+
+
+def _information(tallies: Sequence[Tally], p: Floats) -> Floats:
+    """F, Fisher's information of the tallies about the cells: (k, k)."""
+    factors = [tally.n / tally.at(p) for tally in tallies]
+    parts = [
+        np.diag(factor) if tally.is_sample else (tally.channel * factor) @ tally.channel.T
+        for tally, factor in zip(tallies, factors, strict=True)
+    ]
+    return np.asarray(sum(parts))
 
 
 def _solved(information: Floats, basis: Floats | None, right: Floats) -> Floats:
@@ -272,11 +286,11 @@ def on_simplex(shares: Floats) -> Floats:
 
 
 def shrunk(shares: Floats, covariance: Floats) -> Floats:
-    r"""Shares drawn towards equal ones as far as their errors suggest, and from there to the nearest distribution.
+    r"""Shares drawn towards equal ones as far as their errors suggest, then moved to the nearest distribution.
 
     James and Stein's estimate in Bock's form: with :math:`d=\hat\theta-1/m`, the part
-    :math:`\min(1, (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is taken away. For normal errors of
-    covariance V its mean squared error is nowhere larger than that of :math:`\hat\theta`.
+    :math:`\min(1, (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is taken away. For normal errors
+    of covariance V its mean squared error is nowhere larger than that of :math:`\hat\theta`.
 
     Parameters
     ----------
