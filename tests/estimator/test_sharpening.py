@@ -31,7 +31,7 @@ def test_rows_that_show_nothing_are_worth_nothing():
 
 @pytest.mark.numerical
 def test_a_sample_of_that_size_tells_nothing_better():
-    """Fisher's information of both sources, by finite differences of the log-likelihood, against a sample's."""
+    """Fisher's information of both sources, by finite differences, against that of a sample."""
     rows = released(100_000)
     found = rldp.sharpen(SAMPLE, rows)
     for s in range(2):

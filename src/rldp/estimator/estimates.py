@@ -31,8 +31,8 @@ _ABOUT_METHOD = {
         "truth, but shares near 0 are now too large on average and the others too small."
     ),
     "shrunk": (
-        "The unbiased shares were drawn towards equal shares, as far as their errors suggest, and moved to "
-        "the nearest distribution: a smaller error on average, and a bias towards equal shares."
+        "The unbiased shares were drawn towards equal shares, as far as their errors suggest, and those below "
+        "0 set to 0: a smaller error where shares are spread out, and a bias towards equal shares."
     ),
     "likelihood": (
         "The distribution under which the rows are likeliest: never negative, and biased where shares are "
@@ -50,8 +50,8 @@ _ABOUT_INTERVAL = {
         "correction for skewness; where few rows decide, less often."
     ),
     "betting": (
-        "Each interval holds the truth with probability {level:g} at least, for every distribution and number "
-        "of rows."
+        "Each interval holds the truth with probability {level:g} at least, for every distribution and "
+        "number of rows."
     ),
 }
 

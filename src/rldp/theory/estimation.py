@@ -121,8 +121,8 @@ def allowed(
 def rows_worth(tallies: Sequence[Tally], p: Floats) -> float:
     r"""The size of a sample of cells that tells no functional better than the tallies do, if P is ``p``.
 
-    A sample of n rows has the information :math:`n\,\mathrm{diag}(p)^{-1}`; that of the tallies, F, is no less in
-    any direction where n is at most the smallest eigenvalue of
+    A sample of n rows has the information :math:`n\,\mathrm{diag}(p)^{-1}`; that of the tallies, F, is no
+    less in any direction where n is at most the smallest eigenvalue of
     :math:`\mathrm{diag}(p)^{1/2}F\,\mathrm{diag}(p)^{1/2}`.
     """
     scale = np.sqrt(p)[:, None]
@@ -286,11 +286,13 @@ def on_simplex(shares: Floats) -> Floats:
 
 
 def shrunk(shares: Floats, covariance: Floats) -> Floats:
-    r"""Shares drawn towards equal ones as far as their errors suggest, then moved to the nearest distribution.
+    r"""Shares drawn towards equal ones as far as their errors suggest; then none is below 0, and the sum is 1.
 
     James and Stein's estimate in Bock's form: with :math:`d=\hat\theta-1/m`, the part
     :math:`\min(1, (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is taken away. For normal errors
-    of covariance V its mean squared error is nowhere larger than that of :math:`\hat\theta`.
+    of covariance V its mean squared error is nowhere larger than that of :math:`\hat\theta`. Shares below 0
+    are then set to 0 and the others scaled. That last step was chosen among four by simulation: it does well
+    where truths are spread out, and worse than a projection where few values have most of the people.
 
     Parameters
     ----------
@@ -301,9 +303,10 @@ def shrunk(shares: Floats, covariance: Floats) -> Floats:
     sizes, directions = np.linalg.eigh(covariance)
     used = sizes > _RANK**2 * max(sizes[-1], 0.0)
     excess = float(sizes[used].sum() / sizes[-1]) - 2 if used.any() else 0.0
-    if excess <= 0:
-        return on_simplex(shares)
     middle = np.full(len(shares), 1.0 / len(shares))
     distance = shares - middle
     length = float(((directions[:, used].T @ distance) ** 2 / sizes[used]).sum())
-    return on_simplex(middle + max(0.0, 1 - excess / length) * distance if length > 0 else middle)
+    if excess <= 0 or length == 0:
+        return on_simplex(shares)
+    kept = np.maximum(middle + max(0.0, 1 - excess / length) * distance, 0.0)
+    return np.asarray(kept / kept.sum())
