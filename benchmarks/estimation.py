@@ -25,7 +25,9 @@ from rldp.theory.estimation import on_simplex, shrunk  # noqa: E402
 
 ROWS = (300, 3000, 30_000, 300_000, 3_000_000)
 ALPHABETS = ((2, 3, 75), (3, 5, 300), (5, 10, 1000))  # secrets, values, rows of the public sample
-GRR = tuple((values, spread) for spread in (1.0, 0.3) for values in (3, 10, 50))  # values, Dirichlet truths
+GRR = tuple(
+    (values, spread) for spread in (1.0, 0.3) for values in (3, 10, 50)
+)  # spread: of Dirichlet truths
 FRESH = 1000  # added to seeds: not the draws on which the form of "shrunk" was chosen
 EPSILON = 1.0
 TEN_MILLION = 10**7

@@ -87,8 +87,8 @@ def estimate(
     alpha : float
         Intervals miss the truth with this probability.
     method : {"unbiased", "projected", "shrunk", "likelihood", "bayes"}
-        The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk" first
-        draws them towards equal shares, which lessens the error where there are many values and few rows;
+        The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk"
+        draws them towards equal shares, which lessens the error of many spread-out values and few rows;
         "likelihood" is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update,
         for comparison.
     interval : {"normal", "betting"}

@@ -31,8 +31,8 @@ _ABOUT_METHOD = {
         "truth, but shares near 0 are now too large on average and the others too small."
     ),
     "shrunk": (
-        "The unbiased shares were drawn towards equal shares, as far as their errors suggest, and those below "
-        "0 set to 0: a smaller error where shares are spread out, and a bias towards equal shares."
+        "The unbiased shares were drawn towards equal shares, as far as their errors suggest; those below "
+        "0 were set to 0: a smaller error where shares are spread out, and a bias towards equal shares."
     ),
     "likelihood": (
         "The distribution under which the rows are likeliest: never negative, and biased where shares are "

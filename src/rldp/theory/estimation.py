@@ -286,7 +286,7 @@ def on_simplex(shares: Floats) -> Floats:
 
 
 def shrunk(shares: Floats, covariance: Floats) -> Floats:
-    r"""Shares drawn towards equal ones as far as their errors suggest; then none is below 0, and the sum is 1.
+    r"""Shares drawn towards equal ones as far as their errors suggest, none below 0, with the sum 1.
 
     James and Stein's estimate in Bock's form: with :math:`d=\hat\theta-1/m`, the part
     :math:`\min(1, (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is taken away. For normal errors
