@@ -4,18 +4,22 @@ from rldp._start import leave_when_interrupted
 
 leave_when_interrupted()
 
-from rldp.cli import design, verify, show, release, export, estimate, audit, confirm, reproduce, demo  # isort: skip
+from rldp.cli import design, frontier, compare, plan, verify, show  # isort: skip
+from rldp.cli import release, export, estimate, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
 __all__ = [
     "app",
     "audit",
+    "compare",
     "confirm",
     "demo",
     "design",
     "estimate",
     "export",
+    "frontier",
     "main",
+    "plan",
     "release",
     "reproduce",
     "show",
