@@ -99,6 +99,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/credible_time.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/estimation.py
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
