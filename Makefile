@@ -1,6 +1,7 @@
 # make demo   set everything up and run the demonstration
 # make test   set everything up and run the whole test suite
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
+# make docs   build the site from docs/ and examples/ into build/docs; every example is run
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
@@ -28,7 +29,7 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/test_beliefs.py tests/test_measures.py tests/test_sets.py
 
-.PHONY: demo test quick kernels oldest pythons faults mutations check format bench reproduction clean
+.PHONY: demo test quick kernels oldest pythons faults mutations check docs format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -74,7 +75,11 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q --doctest-modules src/rldp --doctest-glob='*.md' README.md docs
+	$(BIN)/pytest -q --doctest-modules src/rldp --doctest-glob='*.md' --ignore-glob='docs/*.py' README.md docs
+
+docs: $(VENV)/.docs
+	JOBS=$(JOBS) $(BIN)/python -m sphinx -q -W --keep-going -n -j $(JOBS) -d build/doctrees docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -117,6 +122,10 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $(VENV)/.core $@
+
 $(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --editable '.[dist]'
 	touch $(VENV)/.core $@
@@ -128,4 +137,4 @@ $(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* dist build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

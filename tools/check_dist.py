@@ -35,7 +35,7 @@ PACKAGE_DATA = (
     "rldp/protocol_file/protocol.schema.json",
     "rldp/adviser/adult_sex_education.csv",
 )
-FOLDERS = (".ci", ".github", "benchmarks", "docs", "src", "tests", "tools")
+FOLDERS = (".ci", ".github", "benchmarks", "docs", "examples", "src", "tests", "tools")
 FILES = (
     "CHANGELOG.md",
     "CITATION.cff",

@@ -176,12 +176,14 @@ def design_batch(
     counts : array_like of int, shape (K, |S|, |U|)
     epsilon : float, or array_like (K,)
         One level for all samples, or one for each.
-    privacy, utility, distortion, outputs, gap, windows, callback
+    privacy, utility, distortion, outputs, gap, windows
         As in :func:`design`; values are labelled 0, 1, 2, …
     device : str, optional
         Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
         ``counts`` is, the CPU for all that is not an array of these libraries. What comes back is
         certified on the CPU in any case, and is of the library that ``counts`` is of.
+    callback : callable, optional
+        As in :func:`design`.
 
     Returns
     -------
