@@ -16,6 +16,9 @@ COMMON = {"--quiet", "--log-level", "--json", "--help"}
 """What every command has, told once on the page."""
 NOTES = re.compile(r"\s*\[(?:default: \(?(?P<default>[^]]+?)\)?)?(?:; )?(?P<required>required)?\]$")
 
+WORDS = {"<list[str]>": "COL", "<str>": "COL", "<path>": "FILE", "<float>": "NUMBER", "<int>": "N"}
+"""What stands for the value of an option, where the library of commands has nothing but its type."""
+
 
 class Commands(SphinxDirective):
     """A section for each command."""
@@ -56,6 +59,9 @@ def placed(parameter: Any) -> str:
 def term(parameter: Any, context: Any) -> nodes.definition_list_item:
     """An argument or option, and what it does."""
     shown, said = parameter.get_help_record(context)
+    for kind, word in WORDS.items():
+        shown = shown.replace(kind, word)
+    shown = re.sub(r"<([\w|]+)>", r"\1", shown)
     if parameter.param_type_name == "argument":
         shown = str(parameter.name).upper()
     notes = NOTES.search(said)

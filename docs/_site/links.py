@@ -17,6 +17,7 @@ import rldp
 
 NAME = re.compile(r"rldp\.(\w+)(?:\(.*\))?", re.S)
 SIZE = re.compile(r"(?<![\\`])\|([SUY])\|(?!`)")
+CHAPTERS = re.compile(r"``docs/(?P<page>[\w-]+)\.md``(?P<chapters>(?:,?\s+(?:and\s+)?'[^']+')*)")
 ABOVE = {
     "SECURITY.md": "about/vulnerabilities.md",
     "CHANGELOG.md": "about/changelog.md",
@@ -51,6 +52,23 @@ def lead_to_pages(app: Any, page: str, content: list[str]) -> None:
         content[0] = re.sub(rf"\]\((?:\.\./)+{re.escape(name)}(#[\w-]+)?\)", rf"]({up}{place}\1)", content[0])
 
 
+def lead_to_chapters(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """In a docstring ``docs/theory.md``, 'Model' is a link to that chapter."""
+
+    def linked(found: re.Match[str]) -> str:
+        page, chapters = found["page"], found["chapters"]
+
+        def chapter(each: re.Match[str]) -> str:
+            title = " ".join(each[1].split())
+            slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            return f"`{title} <../{page}.html#{slug}>`__"
+
+        return f":doc:`{page} </{page}>`" + re.sub(r"'([^']+)'", chapter, " ".join(chapters.split(" ")))
+
+    text = CHAPTERS.sub(linked, "\n".join(lines))
+    lines[:] = text.split("\n")
+
+
 def keep_bars(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """In a docstring |S| is the size of an alphabet, not a text to be put in its place."""
     in_mathematics = False
@@ -65,5 +83,6 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_transform(PublicNames)
     app.connect("source-read", lead_to_pages)
+    app.connect("autodoc-process-docstring", lead_to_chapters, priority=899)
     app.connect("autodoc-process-docstring", keep_bars, priority=900)  # once numpydoc is done
     return {"parallel_read_safe": True, "parallel_write_safe": True}

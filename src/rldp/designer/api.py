@@ -63,8 +63,8 @@ def design(
     Solves
 
     .. math::
-        \min_Q \sup_{P\in F_u} E_P\,d(U,Y)\quad\text{subject to}\quad
-        P(Y{=}y\,|\,S{=}s_1) \le e^\varepsilon P(Y{=}y\,|\,S{=}s_2)\ \ \forall P\in F_p, y, s_1, s_2,
+        &\min_Q \sup_{P\in F_u} E_P\,d(U,Y)\quad\text{subject to}\\
+        &P(Y{=}y\,|\,S{=}s_1) \le e^\varepsilon P(Y{=}y\,|\,S{=}s_2)\ \ \forall P\in F_p, y, s_1, s_2,
 
     and returns a protocol that satisfies the constraint strictly, after rounding. See
     ``docs/theory.md``, 'Model'.
