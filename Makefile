@@ -78,7 +78,8 @@ check: $(VENV)/.dev
 	$(BIN)/pytest -q --doctest-modules src/rldp --doctest-glob='*.md' --ignore-glob='docs/*.py' README.md docs
 
 docs: $(VENV)/.docs
-	JOBS=$(JOBS) $(BIN)/python -m sphinx -q -W --keep-going -n -j $(JOBS) -d build/doctrees docs build/docs
+	rm -rf build/docs docs/api docs/gallery
+	JOBS=$(JOBS) $(BIN)/python -m sphinx -q -W --keep-going -n -E -j $(JOBS) -d build/doctrees docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
 format: $(VENV)/.dev

@@ -9,12 +9,13 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_site"))
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # examples run side by side
 
-import rldp  # noqa: E402
+import rldp
 
 project = "rldp"
 author = copyright = "The rldp maintainers"
 version = release = rldp.__version__
 language = "en"
+highlight_language = "none"
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -61,6 +62,7 @@ numpydoc_validation_checks = {
     "SS06",
     "GL08",  # short methods are named well enough
     "PR01",  # fields of records are attributes
+    "PR03",  # options may be told in groups
     "PR04",  # what has its type in another function's page
     "PR06",
     "PR07",  # names and types can say it all
@@ -73,7 +75,10 @@ numpydoc_validation_checks = {
     "RT01",
     "YD01",
 }
-numpydoc_validation_exclude = {r"\.__", r"\.UncertaintySet$"}  # a union of classes has no docstring of its own
+numpydoc_validation_exclude = {
+    r"\.__",
+    r"\.UncertaintySet$",
+}  # a union of classes has no docstring of its own
 
 # Examples
 sphinx_gallery_conf: dict[str, Any] = {

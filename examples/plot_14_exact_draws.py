@@ -2,7 +2,8 @@
 Release two million rows, and count
 ===================================
 
-Outputs are drawn with exactly the probabilities of the protocol. Two million rows show it, and how long they take.
+Outputs are drawn with exactly the probabilities of the protocol. Two million rows
+show it, and how long they take.
 """
 
 # %%
@@ -25,17 +26,19 @@ secrets, values = people // 5, people % 5
 started = time.perf_counter()
 released = protocol.release(secrets, values)
 seconds = time.perf_counter() - started
-print(f"{len(released):,} rows in {seconds:.2f} s, {len(released) / seconds / 1e6:.0f} million rows a second")
+speed = len(released) / seconds / 1e6
+print(f"{len(released):,} rows in {seconds:.2f} s, {speed:.0f} million rows a second")
 
 # %%
-# How far each count is from what is expected, in standard deviations. Nearly all lie within ±3, as they should.
+# How far each count is from what is expected, in standard deviations. Nearly all lie
+# within ±3, as they should.
 counts = np.zeros((2, 5, 5))
 np.add.at(counts, (secrets, values, released), 1)
 rows = counts.sum(axis=2, keepdims=True)
 expected = rows * protocol.matrix
 deviation = np.sqrt(expected * (1 - protocol.matrix))
 often = expected > 20
-scores = ((counts - expected)[often] / deviation[often])
+scores = (counts - expected)[often] / deviation[often]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.8))
 left.loglog(expected[often], counts[often], "o")
@@ -51,4 +54,6 @@ plt.show()
 
 # %%
 # What the protocol says cannot happen never happens:
-print(int(counts[protocol.numerators == 0].sum()), "rows with an output of probability 0")
+print(
+    int(counts[protocol.numerators == 0].sum()), "rows with an output of probability 0"
+)

@@ -129,7 +129,9 @@ def name_faults(site: Path, names: Iterable[str]) -> Iterator[str]:
 
 def faults(site: Path, names: Iterable[str]) -> list[str]:
     """All that is wrong with a site."""
-    missing = [f"the site must have {name}, but it does not" for name in NEEDED if not (site / name).is_file()]
+    missing = [
+        f"the site must have {name}, but it does not" for name in NEEDED if not (site / name).is_file()
+    ]
     site = site.resolve()
     return [*missing, *request_faults(site), *link_faults(site), *name_faults(site, names)]
 

@@ -9,7 +9,6 @@ import typer
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-import rldp.cli  # registers the commands
 from rldp.cli.app import app as application
 
 COMMON = {"--quiet", "--log-level", "--json", "--help"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 from pathlib import Path
-from shutil import copytree, copy2
+from shutil import copy2, copytree
 from typing import Any
 
 PACKAGE = "sphinx-mathjax-offline"

@@ -2,7 +2,8 @@
 From a messy CSV file to a released file
 ========================================
 
-Semicolons, gaps, two secrets, a number with many values: design, save, verify, release, all from one file.
+Semicolons, gaps, two secrets, a number with many values: design, save, verify,
+release, all from one file.
 """
 
 # %%
@@ -31,8 +32,8 @@ for i in range(n):
 print("\n".join(lines[:4]))
 
 # %%
-# The mark between columns is found by itself. Gaps become a label of their own, the two secrets are protected jointly, and the income is
-# cut into eight bins.
+# The mark between columns is found by itself. Gaps become a label of their own, the two
+# secrets are protected jointly, and the income is cut into eight bins.
 sample = rldp.Sample.from_data(
     folder / "people.csv",
     secret=["diagnosis", "origin"],
@@ -43,17 +44,34 @@ sample = rldp.Sample.from_data(
 print(sample)
 
 # %%
-# Design, and save the protocol with its proof. The file remembers columns, bins and the treatment of gaps.
-design = rldp.design(sample, 1.0, privacy=rldp.Credible(), utility=rldp.Nominal(), gap=1e-3)
+# Design, and save the protocol with its proof. The file remembers columns, bins and the
+# treatment of gaps.
+design = rldp.design(
+    sample, 1.0, privacy=rldp.Credible(), utility=rldp.Nominal(), gap=1e-3
+)
 design.protocol.save(folder / "protocol.json")
 verdict = rldp.verify(folder / "protocol.json")
 print(verdict.ok, "-", verdict.promise)
 print(f"root of the expected squared error: {np.sqrt(design.objective):.0f}")
 
 # %%
-# Release with the command, as a script would. It verifies the protocol once more, and reads the columns that the file names.
-command = [sys.executable, "-m", "rldp", "release", "protocol.json", "people.csv", "-o", "released.csv"]
-print(subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout)
+# Release with the command, as a script would. It verifies the protocol once more, and
+# reads the columns that the file names.
+command = [
+    sys.executable,
+    "-m",
+    "rldp",
+    "release",
+    "protocol.json",
+    "people.csv",
+    "-o",
+    "released.csv",
+]
+print(
+    subprocess.run(
+        command, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=True
+    ).stdout
+)
 released = np.loadtxt(folder / "released.csv", skiprows=1)
 
 # %%
@@ -63,7 +81,14 @@ edges = np.linspace(1000, 4000, 31)
 axis.hist(income, bins=edges, color="#56B4E9", label="true, for 100 of income")
 outputs, counts = np.unique(released, return_counts=True)
 widths = np.diff([1000, *(outputs[1:] + outputs[:-1]) / 2, 4000])
-axis.vlines(outputs, 0, counts * 100 / widths, color="#D55E00", linewidth=2.5, label="released, for 100 of income")
+axis.vlines(
+    outputs,
+    0,
+    counts * 100 / widths,
+    color="#D55E00",
+    linewidth=2.5,
+    label="released, for 100 of income",
+)
 axis.set_xlabel("income")
 axis.set_ylabel("people")
 axis.set_title("ε = 1, credible, 8 bins, two secrets jointly")

@@ -2,8 +2,9 @@
 When people change
 ==================
 
-A protocol was designed on a sample of yesterday. ``rldp.audit`` says what it leaks and costs on data of today, and
-whether today differs from yesterday by more than chance.
+A protocol was designed on a sample of yesterday. ``rldp.audit`` says what it leaks
+and costs on data of today, and whether today differs from yesterday by more than
+chance.
 """
 
 # %%
@@ -27,7 +28,10 @@ protocol = rldp.design(drawn(2000, yesterday), 0.5, privacy=rldp.ChiSquare()).pr
 # %%
 # Audits of 10 000 new rows each, as people move.
 moves = np.linspace(0, 1, 11)
-audits = [rldp.audit(protocol, drawn(10_000, (1 - move) * yesterday + move * elsewhere)) for move in moves]
+audits = [
+    rldp.audit(protocol, drawn(10_000, (1 - move) * yesterday + move * elsewhere))
+    for move in moves
+]
 
 figure, (above, below) = plt.subplots(2, 1, figsize=(7.5, 5), sharex=True)
 drifted = np.array([found.drifted for found in audits])
@@ -38,8 +42,12 @@ for axis, numbers, promised, label in (
     (below, costs, audits[0].objective, "D* on the new rows"),
 ):
     axis.plot(moves, numbers, color="#0072B2", linewidth=1)
-    axis.plot(moves[drifted], numbers[drifted], "s", color="#D55E00", label="drift shown")
-    axis.plot(moves[~drifted], numbers[~drifted], "o", color="#0072B2", label="no drift shown")
+    axis.plot(
+        moves[drifted], numbers[drifted], "s", color="#D55E00", label="drift shown"
+    )
+    axis.plot(
+        moves[~drifted], numbers[~drifted], "o", color="#0072B2", label="no drift shown"
+    )
     axis.axhline(promised, color="black", linewidth=1)
     axis.text(1, promised, "promised", va="bottom", ha="right")
     axis.set_ylim(bottom=0)
@@ -49,7 +57,8 @@ below.set_xlabel("how far people have moved")
 plt.show()
 
 # %%
-# As long as the new rows can hardly be told from the old ones, ε* stays near what was promised or below. Where drift is shown, it is
-# time to design again: from there on nobody has proved anything. In words, half of the way:
+# As long as the new rows can hardly be told from the old ones, ε* stays near what was
+# promised or below. Where drift is shown, it is time to design again: from there on
+# nobody has proved anything. In words, half of the way:
 for sentence in audits[5].sentences[:4]:
     print("-", sentence)

@@ -2,8 +2,8 @@
 How private is it, given the sample?
 ====================================
 
-ε* depends on a truth that nobody knows. Given the sample and a prior it has a law, for every protocol, wherever
-it comes from.
+ε* depends on a truth that nobody knows. Given the sample and a prior it has a law,
+for every protocol, wherever it comes from.
 """
 
 # %%
@@ -13,17 +13,28 @@ import numpy as np
 
 import rldp
 
-sample = rldp.Sample([[20, 45, 70, 65], [85, 70, 45, 20], [50, 60, 55, 45]], secrets=["a", "b", "c"])
+sample = rldp.Sample(
+    [[20, 45, 70, 65], [85, 70, 45, 20], [50, 60, 55, 45]], secrets=["a", "b", "c"]
+)
 epsilon = 0.5
-promises = {"nominal": rldp.Nominal(), "credible": rldp.Credible(), "chi2": rldp.ChiSquare()}
+promises = {
+    "nominal": rldp.Nominal(),
+    "credible": rldp.Credible(),
+    "chi2": rldp.ChiSquare(),
+}
 protocols = {
-    name: rldp.design(sample, epsilon, privacy=privacy, utility=rldp.Nominal(), gap=1e-4).protocol
+    name: rldp.design(
+        sample, epsilon, privacy=privacy, utility=rldp.Nominal(), gap=1e-4
+    ).protocol
     for name, privacy in promises.items()
 }
 
 # %%
 # Twenty thousand draws from the posterior, the same for all three.
-laws = {name: rldp.posterior(protocol, sample, seed=1) for name, protocol in protocols.items()}
+laws = {
+    name: rldp.posterior(protocol, sample, seed=1)
+    for name, protocol in protocols.items()
+}
 
 figure, axes = plt.subplots(3, 1, figsize=(7.5, 5.2), sharex=True)
 for axis, (name, law) in zip(axes, laws.items(), strict=True):
@@ -38,8 +49,10 @@ axes[-1].set_xlabel("ε*; black: ε = 0.5; dashed: 95 % point")
 plt.show()
 
 # %%
-# The bounds on the risk are wrong with probability at most 10⁻⁶ each, over the draws. The same draws give the law
-# of the distortion:
+# The bounds on the risk are wrong with probability at most 10⁻⁶ each, over the draws.
+# The same draws give the law of the distortion:
 for name, law in laws.items():
     low, middle, high = np.quantile(law.distortion, [0.05, 0.5, 0.95])
-    print(f"{name:9} D* {middle:.3f}, nine times in ten between {low:.3f} and {high:.3f}")
+    print(
+        f"{name:9} D* {middle:.3f}, nine times in ten between {low:.3f} and {high:.3f}"
+    )
