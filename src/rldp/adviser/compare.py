@@ -48,9 +48,9 @@ class Compared:
         Of the posterior law of ε*: its median and its 95 % point.
     risk : (float, float)
         Bounds on the posterior probability that ε* exceeds ε.
-    proved_for : str, or None
-        The distributions for which privacy at ε is proved, in words; None where it is not even private under
-        the estimate.
+    proved : UncertaintySet, or None
+        The set for which privacy at ε is proved: what a design was made for; of others the largest of
+        some. None where it is not even private under the estimate.
     protocol : Protocol
     """
 
@@ -62,8 +62,13 @@ class Compared:
     leakage_median: float
     leakage_high: float
     risk: tuple[float, float]
-    proved_for: str | None
+    proved: UncertaintySet | None
     protocol: Protocol = field(repr=False)
+
+    @property
+    def proved_for(self) -> str | None:
+        """The distributions for which privacy at ε is proved, in words."""
+        return None if self.proved is None else self.proved.scope
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,20 +234,21 @@ class _Setting:
             leakage_median=median,
             leakage_high=high,
             risk=law.risk(self.epsilon),
-            proved_for=self._proved_for(protocol),
+            proved=self._proved(protocol),
             protocol=protocol,
         )
 
-    def _proved_for(self, protocol: Protocol) -> str | None:
+    def _proved(self, protocol: Protocol) -> UncertaintySet | None:
         """What a design was made for; of others, the largest of some sets over which they are private."""
         claim = protocol.guarantee
         if claim is not None and claim.sample is self.sample:
-            return claim.privacy.scope
+            return claim.privacy
         if is_private_anyway(protocol, self.epsilon):
-            return AllDistributions().scope
+            return AllDistributions()
+        known: UncertaintySet
         for known in (Pairs(self.alpha), ChiSquare(self.alpha), Nominal()):
             if worst_case_leakage(protocol, self.sample, known)[1] <= self.epsilon:
-                return known.scope
+                return known
         return None
 
 

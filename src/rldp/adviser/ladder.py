@@ -27,7 +27,7 @@ from rldp.sets import (
     checked_set,
 )
 
-__all__ = ["LADDER", "MEANINGS", "PROMISES", "Promises", "Rung", "named_promises", "rungs"]
+__all__ = ["LADDER", "MEANINGS", "PROMISES", "Promises", "Rung", "named_promises", "rungs", "short_name"]
 
 Promises: TypeAlias = "Iterable[str | UncertaintySet] | Mapping[str, UncertaintySet] | str | UncertaintySet"
 
@@ -89,6 +89,21 @@ def named_promises(promises: Promises, *, alpha: float, prior: float) -> dict[st
     if len(set(names)) < len(names):
         raise InvalidArgument(f"promises must be distinct, got {', '.join(names)}")
     return dict(pairs)
+
+
+def short_name(promise: UncertaintySet) -> str:
+    """The name of a promise among :data:`PROMISES`, whatever its α; "set" for one that has none."""
+    match promise:
+        case AllDistributions():
+            return "all"
+        case Pairs():
+            return "pairs"
+        case Credible():
+            return "credible"
+        case Nominal():
+            return "nominal"
+    tests = {1.0: "chi2", 2 / 3: "cr", 0.0: "g"}
+    return tests.get(promise.lambda_, "set") if promise.radius is None else "set"
 
 
 def _named(given: object, alpha: float, prior: float) -> tuple[str, UncertaintySet]:

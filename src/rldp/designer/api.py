@@ -6,7 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -415,7 +415,9 @@ def _as_design(
     )
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
     status = Status(str(solved.route[0]), int(solved.steps[0]), solved.reason[0], seconds)
-    _log.info("designed by route %r: %d steps, %.2g s; %s", *astuple(status))
+    _log.info(
+        "designed by route %r: %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
+    )
     return Design(kind, protocol, objective, lower_bound, certificate, status)
 
 

@@ -5,8 +5,9 @@ hardly does: noise adds up over values. The other prior lets secrets be alike,
 
 .. math:: P_{\cdot|s} \sim \mathrm{Dirichlet}(\kappa m),
 
-with a common m and a uniform prior on log κ, and lets the sample decide how much, by the likelihood of κ. Neither is right for every table; plans draw half
-of their distributions from each. See ``docs/theory.md``, 'Planning'.
+with a common m and a uniform prior on log κ, and lets the sample decide how much, by the likelihood of κ.
+Neither is right for every table; plans draw half of their distributions from each. See
+``docs/theory.md``, 'Planning'.
 """
 
 from __future__ import annotations
