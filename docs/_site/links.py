@@ -15,7 +15,7 @@ from sphinx.transforms import SphinxTransform
 
 import rldp
 
-NAME = re.compile(r"rldp\.(\w+)(?:\(.*\))?", re.S)
+NAME = re.compile(r"rldp\.(\w+)(?:\.\w+)*(?:\(.*\))?", re.S)
 SIZE = re.compile(r"(?<![\\`])\|([SUY])\|(?!`)")
 CHAPTERS = re.compile(r"``docs/(?P<page>[\w-]+)\.md``(?P<chapters>(?:,?\s+(?:and\s+)?'[^']+')*)")
 ABOVE = {
@@ -43,6 +43,19 @@ class PublicNames(SphinxTransform):
                 link["refdoc"] = self.env.docname
                 literal.replace_self(link)
                 link += literal
+
+
+class LastLines(SphinxTransform):
+    """Leave out the empty line with which an example in a page must end."""
+
+    default_priority = 479
+
+    def apply(self, **_: Any) -> None:
+        """Called by Sphinx for each page."""
+        for block in self.document.findall(nodes.literal_block):
+            if block.rawsource == block.astext():
+                block.rawsource = block.astext().rstrip("\n")
+                block[:] = [nodes.Text(block.rawsource)]
 
 
 def lead_to_pages(app: Any, page: str, content: list[str]) -> None:
@@ -82,6 +95,7 @@ def keep_bars(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.add_transform(PublicNames)
+    app.add_transform(LastLines)
     app.connect("source-read", lead_to_pages)
     app.connect("autodoc-process-docstring", lead_to_chapters, priority=899)
     app.connect("autodoc-process-docstring", keep_bars, priority=900)  # once numpydoc is done
