@@ -27,6 +27,8 @@ SIMPLE = ("constant", "GRR", "SRR", "independent")
 _CONSTANT_GAP = 1e-4
 _SHARES = np.linspace(0, 1, 9)
 """Of ε, that independent reporting may give to the secret."""
+_LARGEST = 15.0
+"""The ε from which on simple mechanisms stay as they are: e⁻³⁰ is still some hundred times 2⁻⁵²."""
 _SMALLER = (1e-13, 1e-10, 1e-7, 1e-4)
 """Of ε, by which it is made smaller until rounded probabilities are private at ε."""
 
@@ -63,7 +65,7 @@ def baselines(
     def independent(level: float) -> Floats:
         reports = (
             mechanisms.independent_reporting(secrets, values, share * level, (1 - share) * level)
-            for share in (_SHARES if math.isfinite(level) else (0.0,))
+            for share in _SHARES
         )
         read = [relabelled(each.reshape(secrets, values, -1), sample.distribution, d) for each in reports]
         costs = distortions(np.stack(read), np.stack([sample.distribution] * len(read)), d)
@@ -99,7 +101,7 @@ def _private(
 ) -> Protocol:
     """The mechanism at ε, or at a hair less, so that it is private at ε after rounding."""
     for smaller in _SMALLER:
-        made = protocol(mechanism(epsilon * (1 - smaller)))
+        made = protocol(mechanism(min(epsilon, _LARGEST) * (1 - smaller)))
         if is_private_anyway(made, epsilon):
             break
     return made

@@ -175,7 +175,7 @@ def compare(
     """
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    (level,) = checked_levels([epsilon])
+    (level,) = checked_levels([epsilon], "epsilon")
     setting = _Setting(sample, level, _checked_utility(utility), alpha, prior, draws, seed)
     names = sample.values if outputs is None else labels("outputs", outputs)
     d = distortion_matrix(distortion, sample.values, names, sample.scale)

@@ -180,15 +180,15 @@ def frontier(
     return Frontier(tuple(points), sample, utility)
 
 
-def checked_levels(epsilons: Iterable[float]) -> list[float]:
+def checked_levels(epsilons: Iterable[float], name: str = "epsilons") -> list[float]:
     """Distinct levels from the smallest to the largest."""
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
-        raise InvalidArgumentType(f"epsilons must be a list of numbers, got {type(epsilons).__name__}")
-    levels = sorted({real_number("epsilons", item) for item in epsilons})
+        raise InvalidArgumentType(f"{name} must be a list of numbers, got {type(epsilons).__name__}")
+    levels = sorted({real_number(name, item) for item in epsilons})
     if not levels:
-        raise InvalidArgument("epsilons must hold at least one level, got none")
+        raise InvalidArgument(f"{name} must hold at least one level, got none")
     if levels[0] < 0:
-        raise InvalidArgument(f"epsilons must be at least 0, got {levels[0]!r}")
+        raise InvalidArgument(f"{name} must be at least 0, got {levels[0]!r}")
     return levels
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -13,7 +14,7 @@ from rldp._checks import Label, finite_number
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
-from rldp.errors import InvalidArgument
+from rldp.errors import GapWarning, InvalidArgument
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, UncertaintySet
 
@@ -100,6 +101,11 @@ def least_epsilon(
         If no protocol at all has so small a distortion (the smallest possible one is named), or none with
         an ε of at most 50.
 
+    Warns
+    -----
+    GapWarning
+        If the problem is too ill-conditioned for the tolerance.
+
     Examples
     --------
     >>> import rldp
@@ -121,7 +127,19 @@ def least_epsilon(
         outputs=outputs,
         gap=gap,
     )
-    return _searched(designs, wanted, close, callback)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GapWarning)
+        found = _searched(designs, wanted, callback, close)
+    if not found.is_within(close):
+        low = "0" if found.too_small is None else f"{found.too_small:.6g}"
+        warnings.warn(
+            f"the smallest ε is known to lie between {low} and {found.epsilon:.6g} only; the problem is too "
+            "ill-conditioned for less",
+            GapWarning,
+            stacklevel=2,
+        )
+    assert found.design is not None
+    return LeastDesign.of(found.design, found.epsilon, found.too_small, wanted)
 
 
 @dataclass(frozen=True)
@@ -158,9 +176,10 @@ class _Bracket:
 def _searched(
     designs: Callable[[list[float]], list[Design]],
     wanted: float,
-    close: float,
     callback: Callable[[int, float, float], None] | None,
-) -> LeastDesign:
+    close: float,
+) -> _Bracket:
+    """What can be known up to ``close``."""
     (unprotected,) = designs([math.inf])
     if wanted < unprotected.lower_bound:
         raise InvalidArgument(
@@ -181,5 +200,4 @@ def _searched(
         if found.is_within(close) or (found.epsilon, found.too_small) == (before.epsilon, before.too_small):
             break
         levels = found.levels()
-    assert found.design is not None
-    return LeastDesign.of(found.design, found.epsilon, found.too_small, wanted)
+    return found

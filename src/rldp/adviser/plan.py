@@ -169,7 +169,7 @@ def plan(
     """
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    (level,) = checked_levels([epsilon])
+    (level,) = checked_levels([epsilon], "epsilon")
     wanted = _checked_sizes(sizes)
     ((_, privacy),) = named_promises(promise, alpha=alpha, prior=prior).items()
     checked_set("utility", utility)
