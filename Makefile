@@ -1,6 +1,7 @@
 # make demo   set everything up and run the demonstration
 # make test   set everything up and run the whole test suite
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
+# make test-js  the JavaScript client: types, tests in Node and in a browser, damaged files against Python's reader; needs Node 20
 # make docs   build the site from docs/ and examples/ into build/docs; every example is run
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
@@ -16,6 +17,7 @@
 #
 # Before a release:
 # make faults  plant the faults of tests/faults.toml, one at a time, and see that the tests notice each
+# make faults-js  the same for the JavaScript client and clients/javascript/tests/faults.json
 # make mutations  ten thousand changed protocol files, of which the judge must accept none that claims what is false
 
 PYTHON ?= python3
@@ -39,6 +41,12 @@ test: $(VENV)/.dev
 
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --cases $(CASES)
+
+.PHONY: test-js
+test-js: $(VENV)/.dev
+	@command -v npm > /dev/null || { echo "make test-js needs Node 20 or later, with npm" >&2; exit 1; }
+	cd clients/javascript && npm ci && npm run check && npm test
+	$(BIN)/python clients/javascript/tests/fuzz.py
 
 kernels: $(VENV)/.dev
 	$(BIN)/python tools/kernels.py $(BIN)/pytest $(NUMERICAL) $(LINEAR)
@@ -66,6 +74,10 @@ numerical: $(VENV)/.dev
 
 faults: $(VENV)/.dev
 	$(BIN)/python tools/faults.py --jobs $(JOBS)
+
+.PHONY: faults-js
+faults-js:
+	cd clients/javascript && npm ci && npm run faults
 
 mutations: $(VENV)/.dev
 	RLDP_MUTATED_FILES=10000 $(BIN)/pytest -n $(JOBS) tests/judge/test_mutations.py
@@ -138,4 +150,5 @@ $(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
 	touch $@
 
 clean:
+	rm -rf clients/javascript/node_modules clients/javascript/types
 	rm -rf $(VENV) $(VENV)-* dist build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

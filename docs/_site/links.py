@@ -23,6 +23,7 @@ ABOVE = {
     "CHANGELOG.md": "about/changelog.md",
     "CONTRIBUTING.md": "about/contributing.md",
     "README.md": "index.md",
+    "clients/javascript/README.md": "guide/browser.md",
 }
 
 
