@@ -25,8 +25,10 @@ SLOW = {"reproduce"}
 
 def commands(page):
     """Every line of a page that runs ``rldp``."""
-    blocks = re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
-    lines = [line for block in blocks for line in block.splitlines() if line.startswith("rldp ")]
+    blocks = re.findall(r"^```([^\n]*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    lines = [
+        line for kind, block in blocks if not kind for line in block.splitlines() if line.startswith("rldp ")
+    ]
     return [words for words in map(shlex.split, lines) if words[1] not in SLOW]
 
 
