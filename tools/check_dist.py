@@ -36,7 +36,7 @@ PACKAGE_DATA = (
     "rldp/protocol_file/vectors.json",
     "rldp/adviser/adult_sex_education.csv",
 )
-FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "src", "tests", "tools")
+FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "examples", "src", "tests", "tools")
 FILES = (
     "CHANGELOG.md",
     "CITATION.cff",
