@@ -39,7 +39,7 @@ PACKAGE_DATA = (
     "rldp/reporter/page/page.html",
     "rldp/reporter/page/page.js",
 )
-FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "src", "tests", "tools")
+FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "examples", "src", "tests", "tools")
 FILES = (
     "CHANGELOG.md",
     "CITATION.cff",
