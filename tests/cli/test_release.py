@@ -309,7 +309,7 @@ def test_allowing_alone_writes_nothing_more(command, folder):
 def test_two_columns_of_one_name_are_refused(command, folder):
     message = (
         "the released column must not be called {!r} like a column that is kept; "
-        "name it otherwise with --as (name=)"
+        "name it otherwise with --as (released=)"
     )
     refused(command("--keep", "age", "--allow-original"), message.format("age"), folder)
     refused(command("--keep", "id", "--as", "id"), message.format("id"), folder)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rldp.data.columns import encode, kind_of
 from rldp.data.decoding import decode
 from rldp.data.labels import Alphabet, faults
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
+from rldp.releaser.requests import draw_pairs
 
 __all__ = ["release"]
 
@@ -30,8 +29,7 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
     u = encode("values", values, Alphabet(protocol.values))
     faults(s, u).refuse("released")
     decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
-    codes = protocol.sampler.draw(s.codes * np.int32(len(protocol.values)) + u.codes, source)
-    return decode(values, codes, protocol.outputs)
+    return decode(values, draw_pairs(protocol, s.codes, u.codes, source), protocol.outputs)
 
 
 def _require_same_rows(secrets: Any, values: Any) -> None:

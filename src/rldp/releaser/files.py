@@ -8,25 +8,24 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
+from typing import BinaryIO
 
-import numpy as np
-
-from rldp._checks import Label, shown
+from rldp._checks import Label
 from rldp.data.atomic import checked_path, replacing
 from rldp.data.dialects import Dialect
 from rldp.data.headers import Located
 from rldp.data.labels import HOW_TO_SHOW, Faults
-from rldp.data.readers import Columns, located, read_parts
-from rldp.data.rows import rows_of
-from rldp.data.sources import is_parquet, opened, require_apart
+from rldp.data.readers import located, read_parts
+from rldp.data.sources import opened, require_apart
 from rldp.data.standard import STANDARD, printing
-from rldp.data.wanted import reading_of_new_data
-from rldp.data.writers import writer_for
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.data.writers import PARQUET, Maker, writer_for
+from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
+from rldp.releaser.requests import Request
+from rldp.theory.sampling import Randomness
 
-__all__ = ["Step", "release_file"]
+__all__ = ["Outcome", "Step", "release_file", "release_table"]
 
 _log = logging.getLogger(__name__)
 
@@ -122,87 +121,78 @@ def release_file(
     """
     started = time.perf_counter()
     target = checked_path(output, "output")
-    reading = reading_of_new_data(
-        protocol.reading,
-        (protocol.secrets, protocol.values),
+    request = Request.of(
+        protocol,
         secret=secret,
         value=value,
         as_secret=as_secret,
         as_value=as_value,
+        keep=keep,
+        name=name,
+        unknown=unknown,
+        show_labels=show_labels,
     )
-    columns = Columns(reading, tuple(_checked_names(keep)))
-    _require_leave(columns, name, allow_original)
-    mapped = _code_of_unknown(protocol, unknown)
+    _require_leave(request, allow_original)
     make_writer = writer_for(target)
     words = randomness(seed)
     with opened(checked_path(data, "data"), Dialect(delimiter, encoding)) as source:
         require_apart(target, source)
-        table = located(source, columns.names)
-        released = _released_name(table, columns, name)
-        parts = read_parts(table, columns, typed=is_parquet(target))
-        found, skipped = Faults(show_labels=show_labels), 0
+        table = located(source, request.columns.names)
         with printing() if str(target) == STANDARD else replacing(target, name="output") as file:
-            with closing(make_writer(file, parts.kept, released, protocol.outputs)) as writer:
-                for part in parts:
-                    rows = rows_of(reading, part.columns, found, mapped)
-                    found, skipped = rows.faults, skipped + rows.skipped
-                    if not found.at_fault:
-                        pairs = rows.secrets * np.int32(len(protocol.values)) + rows.values
-                        kept = part.kept if rows.used is None else [c.filter(rows.used) for c in part.kept]
-                        writer.write(kept, protocol.sampler.draw(pairs, words))
-                    if callback is not None:
-                        callback(Step(found.rows - skipped, part.share, skipped))
-            found.refuse("released", advice=HOW_TO_SHOW)
-    released_rows = found.rows - skipped
+            outcome = release_table(request, table, file, make_writer, words, callback)
+            outcome.faults.refuse("released", advice=HOW_TO_SHOW)
     _log.info(
-        "released %d rows of %s into %s, %.2g s", released_rows, data, output, time.perf_counter() - started
+        "released %d rows of %s into %s, %.2g s", outcome.rows, data, output, time.perf_counter() - started
     )
-    return released_rows
+    return outcome.rows
 
 
-def _code_of_unknown(protocol: Protocol, label: Label | None) -> int | None:
-    if label is None:
-        return None
-    if label not in protocol.values:
-        raise InvalidArgument(f"unknown must be a value of the protocol, got {shown(label)}")
-    return protocol.values.index(label)
+@dataclass(frozen=True)
+class Outcome:
+    """What was found in a table: faults, for which nothing of it may be released, and rows left out."""
+
+    faults: Faults
+    skipped: int
+
+    @property
+    def rows(self) -> int:
+        """How many were released."""
+        return self.faults.rows - self.skipped
 
 
-def _checked_names(keep: Sequence[str]) -> Sequence[str]:
-    if isinstance(keep, str) or not isinstance(keep, Sequence):
-        raise InvalidArgumentType(f"keep must be a list of names of columns, got {shown(keep)}")
-    for column in keep:
-        if not isinstance(column, str):
-            raise InvalidArgumentType(f"keep must be the name of a column, got {shown(column)}")
-    for column in keep:
-        if keep.count(column) > 1:
-            raise InvalidArgument(f"keep must name each column once, got {column!r} more than once")
-    return keep
+def release_table(
+    request: Request,
+    table: Located,
+    file: BinaryIO,
+    make_writer: Maker,
+    words: Randomness,
+    callback: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Write what is released from a table to an open file, part by part.
+
+    After a row at fault nothing more is written, but all rows are looked at, to say how many are.
+    """
+    parts = read_parts(table, request.columns, typed=make_writer is PARQUET)
+    name = request.released_name(table.name)
+    found, skipped = request.no_faults(), 0
+    with closing(make_writer(file, parts.kept, name, request.protocol.outputs)) as writer:
+        for part in parts:
+            drawn = request.draw(part.columns, found, words)
+            found, skipped = drawn.faults, skipped + drawn.skipped
+            if not found.at_fault:
+                kept = part.kept if drawn.used is None else [c.filter(drawn.used) for c in part.kept]
+                writer.write(kept, drawn.codes)
+            if callback is not None:
+                callback(Step(found.rows - skipped, part.share, skipped))
+    return Outcome(found, skipped)
 
 
-def _require_leave(columns: Columns, name: str | None, allow_original: bool) -> None:
+def _require_leave(request: Request, allow_original: bool) -> None:
     """Refuse to write the secret or the value as it is, unless that is meant."""
-    if name is not None and (not isinstance(name, str) or not name):
-        raise InvalidArgumentType(f"the name of the released column must be text, got {shown(name)}")
-    *secret, value = columns.reading.names
+    *secret, value = request.columns.reading.names
     for role, column in [*(("secret", column) for column in secret), ("value", value)]:
-        if column in columns.keep and not allow_original:
+        if column in request.columns.keep and not allow_original:
             raise InvalidArgument(
                 f"keep must not name the {role} column {column!r}, which would be written as it is; "
                 "allow that with --allow-original (allow_original=True) if it is meant"
             )
-
-
-def _released_name(table: Located, columns: Columns, name: str | None) -> str:
-    """What the released column is called, unlike all that are kept."""
-    released = table.name(columns.reading.names[-1]) if name is None else name
-    kept = [table.name(column) for column in columns.keep]
-    for column in kept:
-        if kept.count(column) > 1:
-            raise InvalidArgument(f"keep must name columns of different names, got two called {column!r}")
-    if released in kept:
-        raise InvalidArgument(
-            f"the released column must not be called {released!r} like a column that is kept; "
-            "name it otherwise with --as (name=)"
-        )
-    return released
