@@ -60,6 +60,7 @@ NAMES = {
     "leakage",
     "load",
     "posterior",
+    "release_file",
     "verify",
     "worst_case",
     "worst_case_leakage",

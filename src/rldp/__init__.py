@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 from rldp._version import __version__ as __version__
 
 if _TYPE_CHECKING:  # for who reads types; a program imports each name when it first uses it, as told below
+    from rldp.admission import release_file as release_file
     from rldp.auditor.confirmation import (
         Confirmation as Confirmation,
         confirm as confirm,
@@ -71,6 +72,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
 
 _NAMES = {
+    "admission": ["release_file"],
     "auditor.confirmation": ["Confirmation", "confirm", "confirm_chain"],
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],

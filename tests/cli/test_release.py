@@ -114,7 +114,7 @@ def test_a_protocol_that_claims_nothing_is_not_released_from(plainly, folder):
     refused(
         plainly(),
         "protocol.json must prove a privacy level, but the file claims nothing: it holds a table without a "
-        "guarantee; --unproved releases all the same",
+        "guarantee; --unproved (unproved=True) releases all the same",
         folder,
         code=CLAIM,
     )
@@ -125,8 +125,8 @@ def test_a_protocol_that_claims_no_finite_level_is_not_released_from(plainly, fo
     claiming(np.inf).save("protocol.json")
     refused(
         plainly(),
-        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved releases all the "
-        "same",
+        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved (unproved=True) "
+        "releases all the same",
         folder,
         code=CLAIM,
     )
@@ -167,7 +167,7 @@ def test_a_protocol_whose_objective_or_bound_is_not_proved_is_not_released_from(
 def test_a_limit_of_infinity_is_no_leave_to_release_what_claims_no_level(plainly, folder):
     claiming(np.inf).save("protocol.json")
     message = "protocol.json must prove a privacy level, but it claims none (ε = ∞)"
-    message += "; --unproved releases all the same"
+    message += "; --unproved (unproved=True) releases all the same"
     refused(plainly("--epsilon-at-most", "inf"), message, folder, code=CLAIM)
 
 
@@ -186,7 +186,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
     refused(
         plainly(*options),
         f"protocol.json must prove a privacy level of at most {limit}, but it proves ε = {epsilon!r} "
-        f"{SCOPE}; --epsilon-at-most says what is expected",
+        f"{SCOPE}; --epsilon-at-most (epsilon_at_most=) says what is expected",
         folder,
         code=CLAIM,
     )
@@ -711,7 +711,10 @@ def test_a_pipe_is_not_replaced(command, folder):
 )
 def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
     endings = ".csv, .csv.gz, .csv.zst, .parquet or .pq"
-    message = f"output must end in {endings}, or be - for standard output, got {name!r}"
+    message = (
+        f"output must end in {endings}, or be - for standard output, or have no ending for a folder that is "
+        f"made of a folder, got {name!r}"
+    )
     refused(command(output=name), message, folder)
     with pytest.raises(rldp.InvalidArgument) as caught:
         release_file(swap(), "data.csv", name, secret="sex", value="age")

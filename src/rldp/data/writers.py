@@ -53,7 +53,8 @@ def writer_for(path: Path) -> Maker:
             return partial(_CompressedCsvWriter, codec)
     *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq"]
     raise InvalidArgument(
-        f"output must end in {', '.join(most)} or {last}, or be - for standard output, got {str(path)!r}"
+        f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no ending for "
+        f"a folder that is made of a folder, got {str(path)!r}"
     )
 
 
