@@ -1,5 +1,6 @@
 # make demo   set everything up and run the demonstration
 # make test   set everything up and run the whole test suite
+# make test-spark  the tests that start Spark, which needs Java 17
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
@@ -28,13 +29,16 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/test_beliefs.py tests/test_measures.py tests/test_sets.py
 
-.PHONY: demo test quick kernels oldest pythons faults mutations check format bench reproduction clean
+.PHONY: demo test test-spark quick kernels oldest pythons faults mutations check format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) --durations=5
+
+test-spark: $(VENV)/.spark
+	$(BIN)/pytest --spark -m spark -rs
 
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --cases $(CASES)
@@ -112,6 +116,10 @@ $(VENV)/.core: pyproject.toml | $(VENV)/pyvenv.cfg
 $(VENV)/.dev: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
 	touch $(VENV)/.core $@
+
+$(VENV)/.spark: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev,spark]'
+	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'

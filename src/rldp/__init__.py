@@ -115,12 +115,15 @@ _NAMES = {
         "UncertaintySet",
     ],
 }
+_MODULES = ["dask", "spark"]  # that are more than an import away: each needs an extra
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"rldp.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'rldp' has no attribute {name!r}")
     value = getattr(_import_module(f"rldp.{_HOME[name]}"), name)
