@@ -4,6 +4,7 @@
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
+# make bench-spark  the benchmark of Spark, written to docs/clients.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
 # make promises  what every promise costs, written to docs/promises.md; goes on where it was stopped
 # make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
@@ -91,9 +92,14 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/credible_time.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/folders.py
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
+
+.PHONY: bench-spark
+bench-spark: $(VENV)/.spark
+	$(BIN)/python benchmarks/spark.py
 
 .PHONY: promises
 promises: $(VENV)/.dev

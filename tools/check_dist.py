@@ -35,11 +35,13 @@ PACKAGE_DATA = (
     "rldp/protocol_file/protocol.schema.json",
     "rldp/adviser/adult_sex_education.csv",
 )
-FOLDERS = (".ci", ".github", "benchmarks", "docs", "src", "tests", "tools")
+FOLDERS = (".ci", ".github", "benchmarks", "docs", "examples", "src", "tests", "tools")
 FILES = (
+    ".dockerignore",
     "CHANGELOG.md",
     "CITATION.cff",
     "CONTRIBUTING.md",
+    "Dockerfile",
     "LICENSE",
     "Makefile",
     "README.md",
@@ -47,8 +49,8 @@ FILES = (
     "pyproject.toml",
 )
 ADDED = {".gitignore", "PKG-INFO"}  # to the source distribution, by what builds it
-EXTRAS = ("plots", "paper", "dask", "cuda", "cupy")
-NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars")
+EXTRAS = ("plots", "paper", "dask", "spark", "cuda", "cupy")
+NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark")
 
 _LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\s*\[[^\]]+\]:\s*(\S+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE)
 

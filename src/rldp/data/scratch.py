@@ -54,13 +54,13 @@ def growing_folder(folder: Path, name: str) -> Iterator[tuple[Path, int | None]]
     """
     while True:
         path = _scratch_path(folder, name)
-        lock = None
+        lock, claimed = None, False
         try:
             path.mkdir()
             with suppress(FileNotFoundError):  # cleared away before the lock was there
                 lock = os.open(path, os.O_RDONLY) if fcntl else None
                 claimed = lock is None or _claimed(lock)
-            if path.exists() and claimed:
+            if claimed:
                 yield path, lock
                 return
         finally:
