@@ -77,7 +77,7 @@ def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[tup
     target = Path(os.path.realpath(checked_path(path, name)))
     require_new_folder(target, name)
     try:
-        clear_abandoned(target.parent, target.name)
+        clear_abandoned(target.parent, target.name, folders=True)
         with growing_folder(target.parent, target.name) as (scratch, lock):
             yield scratch, lock
             for folder, _, files in os.walk(scratch):

@@ -73,20 +73,21 @@ def _scratch_path(folder: Path, name: str) -> Path:
     return folder / f".{name[:_LONGEST]}.{secrets.token_hex(8)}{_UNFINISHED}"
 
 
-def clear_abandoned(folder: Path, name: str) -> None:
-    """Take away the scratch files and folders for ``name`` that no process is writing any more.
+def clear_abandoned(folder: Path, name: str, *, folders: bool = False) -> None:
+    """Take away the scratch files, or folders, for ``name`` that no process is writing any more.
 
     A process that is killed cannot take its file away, but its lock goes with it. What is locked stays,
-    as does whatever is no regular file or folder of ours with just the name that we give.
+    as does whatever is no regular file, or no folder, of ours with just the name that we give.
     """
     if fcntl is None:
         return
     ours = re.compile(rf"\.{re.escape(name[:_LONGEST])}\.[0-9a-f]{{16}}{re.escape(_UNFINISHED)}")
+    remove = _remove_unlocked_folder if folders else _remove_unlocked
     with suppress(OSError):  # a folder that may be written but not listed
         for found in folder.iterdir():
             if ours.fullmatch(found.name):
                 with suppress(OSError):  # locked, gone by now, or not ours
-                    _remove_unlocked(found)
+                    remove(found)
 
 
 def _claimed(handle: int) -> bool:
@@ -103,17 +104,25 @@ def _claimed(handle: int) -> bool:
 
 
 def _remove_unlocked(path: Path) -> None:
-    folder = stat.S_ISDIR(os.lstat(path).st_mode)
-    access = os.O_RDONLY if folder else os.O_RDWR
+    with _locked(path, os.O_RDWR) as status:
+        if stat.S_ISREG(status.st_mode):
+            path.unlink()
+
+
+def _remove_unlocked_folder(path: Path) -> None:
+    with _locked(path, os.O_RDONLY | os.O_DIRECTORY):
+        shutil.rmtree(path)
+
+
+@contextmanager
+def _locked(path: Path, access: int) -> Iterator[os.stat_result]:
+    """What is at ``path``, locked while the block runs; OSError if another process holds the lock."""
     handle = os.open(path, access | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         status = os.fstat(handle)
         if not os.path.samestat(status, os.lstat(path)):
-            return
-        if stat.S_ISDIR(status.st_mode):
-            shutil.rmtree(path)
-        elif stat.S_ISREG(status.st_mode):
-            path.unlink()
+            raise FileNotFoundError(path)
+        yield status
     finally:
         os.close(handle)
