@@ -15,6 +15,7 @@ from rldp.theory.radii import pair_level, pair_radius
 
 pytestmark = pytest.mark.numerical
 
+SMALL = rldp.Sample([[30, 10], [5, 25]])
 each_order = pytest.mark.parametrize("order", ORDERS)
 each_sample = pytest.mark.parametrize("counts", SAMPLES.values(), ids=SAMPLES.keys())
 
@@ -480,3 +481,59 @@ def test_a_credible_set_stands_for_the_radius_that_was_found():
         )
     with pytest.raises(rldp.InvalidArgument, match="no radius before a design has found one"):
         rldp.worst_case(protocol, sample, rldp.Credible())
+
+
+# --- distortion at worst ----------------------------------------------------------------------------
+
+
+@each_order
+@each_sample
+def test_the_worst_distortion_is_that_of_a_search_through_the_set(counts, order):
+    counts = np.asarray(counts)
+    sample, protocol = rldp.Sample(counts), random_protocol(counts.shape, seed=3)
+    radius = radius_of(order, counts)
+    d = np.abs(np.subtract.outer(np.arange(counts.shape[1]), np.arange(3)))
+    lower, upper = rldp.worst_case_distortion(protocol, sample, rldp.PowerDivergence(order), d)
+    costs = (protocol.matrix * d).sum(axis=2)
+    found = JointSet(counts, order, radius).largest_mean(costs).value
+    assert found <= upper
+    assert lower <= upper <= lower + 1e-6 * upper
+    assert found == pytest.approx(lower, rel=1e-5)
+
+
+def test_the_worst_distortion_over_everything_is_that_of_the_worst_cell():
+    protocol = rldp.Protocol([[[0.5, 0.5], [0.25, 0.75]], [[1.0, 0.0], [0.0, 1.0]]])
+    lower, upper = rldp.worst_case_distortion(protocol, SMALL, rldp.AllDistributions(), "hamming")
+    assert lower <= 0.5 <= upper
+    assert upper - lower < 1e-12
+
+
+def test_the_worst_distortion_over_the_estimate_is_the_expected_one():
+    protocol = random_protocol((2, 2), seed=1, outputs=2)
+    lower, upper = rldp.worst_case_distortion(protocol, SMALL, rldp.Nominal())
+    assert lower <= rldp.distortion(protocol, SMALL.distribution) <= upper
+    assert upper - lower < 1e-12
+
+
+@pytest.mark.parametrize("radius", [1e-11, 1e-15])
+def test_the_worst_distortion_over_a_tiny_set_is_bounded_on_both_sides(radius):
+    protocol = random_protocol((2, 2), seed=1, outputs=2)
+    uncertainty = rldp.PowerDivergence(1, radius=radius)
+    lower, upper = rldp.worst_case_distortion(protocol, SMALL, uncertainty)
+    costs = (protocol.matrix * [[0, 1], [1, 0]]).sum(axis=2)
+    spread = math.sqrt(radius * (SMALL.distribution * (costs - costs.mean()) ** 2).sum())
+    expected = rldp.distortion(protocol, SMALL.distribution)
+    assert lower <= expected + spread
+    assert expected <= upper
+
+
+def test_a_design_promises_its_worst_distortion():
+    designed = rldp.design(SMALL, 0.5)
+    lower, upper = rldp.worst_case_distortion(designed.protocol, SMALL, rldp.ChiSquare())
+    assert lower <= designed.objective
+    assert upper == pytest.approx(designed.objective, rel=1e-9)
+
+
+def test_pairs_leave_open_how_frequent_secrets_are():
+    with pytest.raises(rldp.InvalidArgument, match="uncertainty must be a set of joint distributions"):
+        rldp.worst_case_distortion(random_protocol((2, 2), seed=1), SMALL, rldp.Pairs())

@@ -14,6 +14,14 @@ from rldp._version import __version__ as __version__
 
 if _TYPE_CHECKING:  # for who reads types; a program imports each name when it first uses it, as told below
     from rldp.admission import release_file as release_file
+    from rldp.adviser.compare import Compared as Compared, Comparison as Comparison, compare as compare
+    from rldp.adviser.frontier import (
+        Frontier as Frontier,
+        FrontierPoint as FrontierPoint,
+        frontier as frontier,
+    )
+    from rldp.adviser.least import LeastDesign as LeastDesign, least_epsilon as least_epsilon
+    from rldp.adviser.plan import Plan as Plan, PlanRow as PlanRow, plan as plan
     from rldp.auditor.confirmation import (
         Confirmation as Confirmation,
         confirm as confirm,
@@ -54,6 +62,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         distortion as distortion,
         leakage as leakage,
         worst_case as worst_case,
+        worst_case_distortion as worst_case_distortion,
         worst_case_leakage as worst_case_leakage,
     )
     from rldp.protocol import Guarantee as Guarantee, Protocol as Protocol
@@ -73,6 +82,10 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
 
 _NAMES = {
     "admission": ["release_file"],
+    "adviser.compare": ["Compared", "Comparison", "compare"],
+    "adviser.frontier": ["Frontier", "FrontierPoint", "frontier"],
+    "adviser.least": ["LeastDesign", "least_epsilon"],
+    "adviser.plan": ["Plan", "PlanRow", "plan"],
     "auditor.confirmation": ["Confirmation", "confirm", "confirm_chain"],
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
@@ -99,7 +112,14 @@ _NAMES = {
         "UnseenSecretWarning",
     ],
     "judge": ["Verdict", "verify"],
-    "measures": ["WorstCase", "distortion", "leakage", "worst_case", "worst_case_leakage"],
+    "measures": [
+        "WorstCase",
+        "distortion",
+        "leakage",
+        "worst_case",
+        "worst_case_distortion",
+        "worst_case_leakage",
+    ],
     "protocol": ["Guarantee", "Protocol"],
     "protocol_file.json": ["load"],
     "sample": ["Sample"],

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from rldp._checks import Label, distribution_table
 from rldp._memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
-from rldp.errors import InvalidArgumentType
+from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import (
@@ -26,6 +26,7 @@ from rldp.sets import (
     UncertaintySet,
     checked_set,
 )
+from rldp.theory import bounds
 from rldp.theory.membership import pulled_inside
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import joined_pairs
@@ -42,6 +43,7 @@ __all__ = [
     "leakage",
     "leakages",
     "worst_case",
+    "worst_case_distortion",
     "worst_case_leakage",
 ]
 
@@ -109,10 +111,14 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
         By default the one that the protocol was designed for; "squared" where that is not known.
     """
     p = _checked_distribution(protocol, distribution)
+    return float(distortions(protocol.matrix[None], p[None], _measure(protocol, distortion))[0])
+
+
+def _measure(protocol: Protocol, distortion: Distortion | None) -> Floats:
+    """d(u, y): the given one, or that of the guarantee, or squared."""
     if distortion is None:
         distortion = "squared" if protocol.guarantee is None else protocol.guarantee.distortion
-    d = distortion_matrix(distortion, protocol.values, protocol.outputs)
-    return float(distortions(protocol.matrix[None], p[None], d)[0])
+    return distortion_matrix(distortion, protocol.values, protocol.outputs)
 
 
 def distortions(matrices: Floats, distributions: Floats, d: Floats) -> Floats:
@@ -188,13 +194,67 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     NotEnoughMemory
         If this would take more memory than is available.
     """
-    if not isinstance(sample, Sample):
-        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    _checked_distribution(protocol, sample.distribution)
+    _require_sample(protocol, sample)
     checked_set("uncertainty", uncertainty)
     _require_memory(protocol)
     with within_memory("the worst leakage over a set", _ADVICE):
         return _worst_over(protocol, sample, uncertainty)
+
+
+def worst_case_distortion(
+    protocol: Protocol,
+    sample: Sample,
+    uncertainty: UncertaintySet,
+    distortion: Distortion | None = None,
+) -> tuple[float, float]:
+    r"""Lower and upper bound on the supremum of D* over the set around a sample.
+
+    .. math:: \sup_{P\in F} \sum_{s,u,y} P_{su}\,Q[s,u,y]\,d(u,y)
+
+    The lower one is attained by a distribution in the set, the upper one is proved by the closed form of the
+    support function, both rounded to the safe side; see ``docs/theory.md``, 'Two bounds'.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Designed here or made by hand.
+    sample : Sample
+        Of the protocol's shape (|S|, |U|).
+    uncertainty : UncertaintySet
+        Any set but :class:`rldp.Pairs`, which leaves open how frequent secrets are.
+    distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
+        As in :func:`rldp.distortion`.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> sample = rldp.Sample([[30, 10], [5, 25]])
+    >>> coin = Protocol(np.full((2, 2, 2), 0.5))
+    >>> lower, upper = worst_case_distortion(coin, sample, rldp.ChiSquare())
+    >>> round(lower, 9), round(upper, 9)
+    (0.5, 0.5)
+    """
+    _require_sample(protocol, sample)
+    checked_set("uncertainty", uncertainty)
+    if isinstance(uncertainty, Pairs):
+        raise InvalidArgument(
+            "uncertainty must be a set of joint distributions, such as rldp.ChiSquare(), got rldp.Pairs, "
+            "which leaves open how frequent secrets are"
+        )
+    d = _measure(protocol, distortion)
+    costs = (protocol.matrix * d).sum(axis=2)
+    rounding = 2.0**-50 * (costs.size + d.shape[1] + 4)
+    if isinstance(uncertainty, AllDistributions):
+        return float(costs.max()) * (1 - rounding), float(costs.max()) * (1 + rounding)
+    proved = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
+    problem = DesignProblem.of(sample.counts[None], np.zeros(1), d, Nominal(), proved)
+    upper = float(bounds.objective(problem, protocol.matrix[None])[0][0])
+    member = bounds.worst_distribution(problem, costs[None])[0]
+    if isinstance(proved, PowerDivergence):
+        radius = float(proved.size(sample.n, costs.size))
+        member = pulled_inside(proved.lambda_, radius, sample.distribution, member)
+    lower = float((member * costs).sum()) * (1 - rounding)
+    return min(lower, upper), upper
 
 
 def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
@@ -261,6 +321,13 @@ def _require_memory(protocol: Protocol) -> None:
     needed = _COPIES * 8 * outputs * secrets * (secrets - 1) * values
     shape = f"{secrets} secrets × {values} values × {outputs} outputs"
     require_bytes(f"the worst leakage over a set of {shape}", needed, _ADVICE)
+
+
+def _require_sample(protocol: Protocol, sample: Sample) -> None:
+    """Refuse what is no sample of the protocol's shape."""
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    _checked_distribution(protocol, sample.distribution)
 
 
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:

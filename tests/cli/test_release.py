@@ -1094,3 +1094,44 @@ def test_a_release_for_machines(proved, plainly, folder):
     swap().save("protocol.json")
     found = json.loads(plainly("--json", "--unproved")[1])
     assert (found["proved"], found["epsilon"], found["promise"]) == (False, None, "nothing proved")
+
+
+# Folders
+
+
+@pytest.fixture
+def many(folder):
+    """A folder of two Parquet files in two partitions."""
+    for region in "NS":
+        (folder / "rows" / f"region={region}").mkdir(parents=True)
+        table = pa.table({"sex": ["f", "m"], "age": [10, 30]})
+        pq.write_table(table, folder / "rows" / f"region={region}" / "a.parquet")
+    return folder
+
+
+def test_a_folder_is_released_into_a_new_folder(command, many):
+    done = command("--keep", "region", "--jobs", "1", data="rows", output="out")
+    assert done[:2] == (0, "4 rows released (nothing proved), written to out\n")
+    assert pq.read_table(many / "out").to_pydict() == {
+        "age": [10, 10, 10, 10],
+        "region": ["N", "N", "S", "S"],
+    }
+
+
+def test_a_folder_that_exists_is_not_written_over(command, many):
+    (many / "out").mkdir()
+    code, _, errors = command("--keep", "region", data="rows", output="out")
+    assert (code, errors) == (FILE, "rldp: --output must be a file, got the folder 'out'\n")
+    assert list((many / "out").iterdir()) == []
+
+
+def test_partitions_that_are_not_kept_are_named(command, many):
+    code, _, errors = command(data="rows", output="out")
+    assert code == MISTAKE
+    assert errors.startswith("rldp: keep must name 'region', by which the folders of the data are called")
+    assert not (many / "out").exists()
+
+
+def test_the_command_and_the_library_read_a_folder_into_one_file_as_before(command, many):
+    assert command(data="rows", output="out.csv")[0] == 0
+    assert (many / "out.csv").read_text() == "age\n10\n10\n10\n10\n"

@@ -1,6 +1,7 @@
 """Draws, tables, figures and the paper's data files."""
 
 import csv
+import dataclasses
 import math
 
 import numpy as np
@@ -318,6 +319,13 @@ def test_infinite_leakage_is_written_so_that_tex_leaves_it_out(folder):
 
 # Figures
 
+LEAKAGE, DISTORTION = "leakage ε* under the truth", "distortion D* under the truth"
+
+
+def caption_of(figure):
+    """In one line, whatever its width."""
+    return " ".join(figure.get_supxlabel().split())
+
 
 def test_every_figure_is_there_as_png_and_pdf(folder):
     for name in FIGURES:
@@ -336,8 +344,9 @@ def test_a_scatter_plot_shows_what_is_finite_and_counts_the_rest(folder):
     assert [x for x, _ in shown["NUNP"]] == [1, 2]
     rurp = results.where(problem="RURP")
     assert shown["RURP"] == np.column_stack([rurp["leakage"], rurp["distortion"]]).tolist()
-    assert axes.get_title() == "K = 4, n = 30; 2 with ε* = ∞ left out"
-    assert (axes.get_xlabel(), axes.get_ylabel()) == (r"$\varepsilon^*$", "$D^*$")
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (LEAKAGE, DISTORTION)
+    assert "4 truths, 2 secrets × 3 values · 2 designs with ε* = ∞ left out" in caption_of(axes.figure)
 
 
 @pytest.mark.parametrize(("name", "column"), [("leakage-vs-n", "leakage"), ("distortion-vs-n", "distortion")])
@@ -346,14 +355,10 @@ def test_bands_show_mean_and_deviation(folder, name, column):
     axes = FIGURES[name].draw(results, SMALL).axes[0]
     assert axes.get_xscale() == "log"
     lines = {line.get_label(): line for line in axes.lines if line.get_label() in PROBLEMS}
-    assert {p: line.get_color() for p, line in lines.items()} == {
-        "NUNP": "#ff8000",
-        "NURP": "#bfbfbf",
-        "RUNP": "#00ffff",
-        "RURP": "#008080",
-    }
+    assert axes.get_xlabel() == "n, rows of the sample (n = 6·N)"
+    assert [text.get_text() for text in axes.texts if text.get_text() in PROBLEMS] == list(PROBLEMS)
     for problem, line in lines.items():
-        assert line.get_xdata().tolist() == list(MULTIPLES)
+        assert line.get_xdata().tolist() == [6 * multiple for multiple in MULTIPLES]
         expected = [summary(results.where(problem=problem, n=6 * m)[column]).mean for m in MULTIPLES]
         assert line.get_ydata().tolist() == expected
 
@@ -364,7 +369,23 @@ def test_without_robust_privacy_the_privacy_level_does_not_matter(folder):
     assert len({s.mean for s in found["NUNP"].values()}) == 1
     assert len({s.mean for s in found["NURP"].values()}) > 1
     figure = FIGURES["alpha"].draw(read(folder / "alpha.csv"), SMALL)
-    assert [axes.get_ylabel() for axes in figure.axes] == [r"$\varepsilon^*$", "$D^*$"]
+    assert [axes.get_ylabel() for axes in figure.axes] == [LEAKAGE, DISTORTION]
+    assert "α_d = 0.5, α_p as shown · n = 300" in caption_of(figure)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_caption_says_what_was_fixed(folder, name):
+    drawn = FIGURES[name].draw(read(folder / f"{FIGURES[name].experiment}.csv"), SMALL)
+    caption = caption_of(drawn)
+    assert caption.startswith("ε = 0.5 · joint χ² set, α")
+    assert "4 truths, 2 secrets × 3 values" in caption
+
+
+def test_the_caption_names_the_set_that_was_used(folder):
+    results = read(folder / "scatter-small.csv")
+    other = dataclasses.replace(SMALL, lambda_=0.0, epsilon=1.5, alpha=0.3)
+    caption = caption_of(FIGURES["scatter-small"].draw(results, other))
+    assert caption.startswith("ε = 1.5 · joint G-test set, α = 0.3 · n = 30")
 
 
 def test_the_same_figure_has_the_same_bytes_whatever_the_users_style(folder):

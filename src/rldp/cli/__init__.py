@@ -4,17 +4,21 @@ from rldp._start import leave_when_interrupted
 
 leave_when_interrupted()
 
-from rldp.cli import design, verify, show, release, export, audit, confirm, reproduce, demo  # isort: skip
+from rldp.cli import design, frontier, compare, plan, verify, show  # isort: skip
+from rldp.cli import release, export, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
 __all__ = [
     "app",
     "audit",
+    "compare",
     "confirm",
     "demo",
     "design",
     "export",
+    "frontier",
     "main",
+    "plan",
     "release",
     "reproduce",
     "show",

@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from functools import wraps
 from inspect import Parameter, signature
@@ -128,7 +129,11 @@ def _names(options: Sequence[str], argument: str) -> bool:
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command that has, beside its own options, those of all commands."""
+    """Make a function a command that has, beside its own options, those of all commands.
+
+    A parameter whose type is a dataclass is a group: each of its fields is an option, and the function gets
+    the group.
+    """
 
     def registered(function: Callable[..., None]) -> Callable[..., None]:
         common = {"quiet": (Quiet, False), "log_level": (Logged, None)}
@@ -136,14 +141,19 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable
         @wraps(function)
         def run(*, quiet: bool, log_level: LogLevel | None, **given: Any) -> None:
             voice.be(quiet=quiet or None, log_level=log_level)
+            for group, kind in groups.items():
+                given[group] = kind(**{each.name: given.pop(each.name) for each in fields(kind)})
             function(**given)
 
         own = signature(function, eval_str=True)
+        groups = {each.name: each.annotation for each in own.parameters.values() if _is_group(each)}
+        options = [option for each in own.parameters.values() for option in _options(each)]
+        options.sort(key=lambda option: option.default is not Parameter.empty)  # required ones come first
         added = [
             Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
             for option, (kind, default) in common.items()
         ]
-        parameters = [*own.parameters.values(), *added]
+        parameters = [*(each.replace(kind=Parameter.KEYWORD_ONLY) for each in options), *added]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         app.command(name, cls=_Command)(run)
@@ -152,17 +162,28 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable
     return registered
 
 
-def require_writable(output: Path) -> None:
+def _is_group(parameter: Parameter) -> bool:
+    return isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
+
+
+def _options(parameter: Parameter) -> list[Parameter]:
+    """A parameter itself, or the fields of a group."""
+    if not _is_group(parameter):
+        return [parameter]
+    return list(signature(parameter.annotation, eval_str=True).parameters.values())
+
+
+def require_writable(output: Path, option: str = "--output") -> None:
     """Refuse early what would only fail after the work."""
     try:
         if not output.absolute().parent.is_dir():
-            raise FileError(f"--output must lie in a folder that exists, got {str(output)!r}")
+            raise FileError(f"{option} must lie in a folder that exists, got {str(output)!r}")
         if output.is_dir():
-            raise FileError(f"--output must be a file, got the folder {str(output)!r}")
+            raise FileError(f"{option} must be a file, got the folder {str(output)!r}")
         if not os.access(output.absolute().parent, os.W_OK):
-            raise FileError(f"--output must lie in a folder that can be written, got {str(output)!r}")
+            raise FileError(f"{option} must lie in a folder that can be written, got {str(output)!r}")
     except OSError as error:
-        raise FileError(f"--output must be a file that can be written, but: {error}") from error
+        raise FileError(f"{option} must be a file that can be written, but: {error}") from error
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import typer
 import rldp
 from rldp.cli.app import ExitCode, Json, command, progress, say
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
-from rldp.cli.design import DistortionName
+from rldp.cli.counting import DistortionName
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import plain, show_json
 

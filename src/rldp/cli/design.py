@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import rldp
-from rldp._checks import Label
 from rldp.adviser.binning import CANDIDATES, best
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.adviser.verdict import Worth, worth
-from rldp.cli.app import ALPHA_HELP, Json, command, is_quiet, note, progress, require_writable, warn, warned
-from rldp.cli.columns import Missing
-from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
+from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
+from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.machine import plain, show_json
-from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
-from rldp.distortions import Distortion
+from rldp.cli.promising import Alpha, Prior, Privacy, PrivacyName, Utility, UtilityName
 from rldp.errors import InvalidArgument
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
@@ -32,114 +27,27 @@ _QUICK = 2.0  # seconds, up to which other promises are tried without being aske
 _MANY_CELLS = 50  # from which pairs may cost less than one set for the whole table
 
 
-_PRIVACY_HELP = (
-    "What privacy is promised for: chi2 (the paper's set), g (G-test), cr (Cressie-Read), pairs (a set for "
-    "each pair of secrets, valid at every sample size), credible (all but a posterior probability of ALPHA), "
-    "all (every distribution), or nominal (the estimate only)."
-)
-_ALPHA_HELP = (
-    f"{ALPHA_HELP} For pairs it is at most this at every size, and for credible a posterior probability."
-)
-
-
-class PrivacyName(StrEnum):
-    """The promises about privacy that the command line names."""
-
-    chi2 = "chi2"
-    g = "g"
-    cr = "cr"
-    pairs = "pairs"
-    credible = "credible"
-    all = "all"
-    nominal = "nominal"
-
-
-class UtilityName(StrEnum):
-    """The promises about the distortion."""
-
-    chi2 = "chi2"
-    g = "g"
-    cr = "cr"
-    credible = "credible"
-    nominal = "nominal"
-
-
-class DistortionName(StrEnum):
-    """The distortions that the command line names."""
-
-    squared = "squared"
-    absolute = "absolute"
-    hamming = "hamming"
-
-
 @command()
 def design(
     command: typer.Context,
-    data: Annotated[
-        Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
-    ],
-    secret: Annotated[
-        list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
-    ],
-    value: Annotated[str, typer.Option(help="Column to publish.")],
-    epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],
+    data: Data,
+    counting: Counting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Protocol file to write (JSON).")],
-    privacy: Annotated[PrivacyName, typer.Option(help=_PRIVACY_HELP)] = PrivacyName.chi2,
-    utility: Annotated[
-        UtilityName, typer.Option(help="What the distortion is promised for; the same names.")
-    ] = UtilityName.chi2,
-    alpha: Annotated[float, typer.Option(help=_ALPHA_HELP)] = 0.05,
-    prior: Annotated[
-        float, typer.Option(help="Prior of credible promises, Dirichlet(PRIOR) on the cells; ½ is Jeffreys'.")
-    ] = 0.5,
-    distortion: Annotated[
-        str,
-        typer.Option(
-            metavar="squared|absolute|hamming|FILE",
-            help="How far an output is from the value; a FILE is a CSV table of values by outputs.",
-        ),
-    ] = DistortionName.squared.value,
-    outputs: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,…|FILE", help="What may be published; by default the values."),
+    measuring: Measuring,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Privacy level, 0 or more; smaller is more private.")
     ] = None,
-    missing: Annotated[
-        Missing,
+    at_most: Annotated[
+        float | None,
         typer.Option(
-            help="Rows with missing entries: refuse the file, skip them, or make a category of them."
-        ),
-    ] = Missing.refuse,
-    text: Annotated[
-        list[str] | None, typer.Option(help="Column of a CSV file whose entries are text; may be repeated.")
-    ] = None,
-    number: Annotated[
-        list[str] | None, typer.Option(help="Column whose entries are numbers; may be repeated.")
-    ] = None,
-    secrets: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,…",
-            help="All labels of the secret, also those the data lack; once for each --secret.",
+            metavar="D", help="Instead of --epsilon: the smallest ε whose promised distortion is at most D."
         ),
     ] = None,
-    values: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="All labels of the value, also those the data lack.")
-    ] = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL=A,B,…", help="Order of a column's labels; distances then count ranks."),
-    ] = None,
-    bins: Annotated[
-        str | None,
-        typer.Option(metavar="N|auto", help="Cut the value, a column of numbers, into bins of equal shares."),
-    ] = None,
-    bin_width: Annotated[
-        float | None, typer.Option(metavar="W", help="Cut the value into bins of this width.")
-    ] = None,
+    privacy: Privacy = PrivacyName.chi2,
+    utility: Utility = UtilityName.chi2,
+    alpha: Alpha = 0.05,
+    prior: Prior = 0.5,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    show_labels: ShowLabels = False,
     windows: Annotated[
         bool,
         typer.Option(
@@ -167,54 +75,40 @@ def design(
         "privacy": PROMISES[privacy.value](alpha, prior),
         "utility": PROMISES[utility.value](alpha, prior),
     }
-    source = given(command, data, delimiter, encoding)
-    counted = partial(
-        rldp.Sample.from_data,
-        source,
-        secret=secret,
-        value=value,
-        secrets=_alphabets(secret, secrets),
-        values=None if values is None else listed_labels("--values", values),
-        missing=missing.value,
-        text=text or (),
-        number=number or (),
-        order=order_of(order),
-        show_labels=show_labels,
-    )
-    if bins == "auto":
-        with progress("Trying bins"):
-            cut = best(lambda count: counted(bins=count), epsilon, distortion=distortion, **promises)
-        note(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
-        sample = cut.sample
-    else:
-        sample = counted(bins=_whole("--bins", bins), bin_width=bin_width)
-    note_found_delimiter(source, [*secret, value])
-    measure, published = _measured(distortion, outputs, sample)
+    _require_one_goal(epsilon, at_most, windows)
+    counter = counting.counter(command, data)
+    sample = counter.sample(epsilon, measuring.distortion, **promises)
+    measure, published = measuring.of(sample)
     if sample.counts.size * len(sample.values) > _LARGE:
         rows, columns = sample.counts.shape
         note(
             f"{rows} secrets × {columns} values may take minutes; a larger --gap, such as 1e-3, or --bins "
             "for numbers takes less"
         )
-    with progress("Designing") as callback:
-        designed = rldp.design(
-            sample,
-            epsilon,
-            **promises,
-            distortion=measure,
-            outputs=published,
-            gap=gap,
-            windows=windows,
-            callback=callback,
-        )
+    designed: rldp.Design
+    if at_most is not None:
+        designed = _least(sample, at_most, **promises, measure=measure, outputs=published)
+        epsilon = designed.epsilon
+    else:
+        assert epsilon is not None
+        with progress("Designing") as callback:
+            designed = rldp.design(
+                sample,
+                epsilon,
+                **promises,
+                distortion=measure,
+                outputs=published,
+                gap=gap,
+                windows=windows,
+                callback=callback,
+            )
     if designed.objective >= _NO_BETTER * designed.constant_objective > 0:
         warn(
             "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
-    as_found = values is None and value not in [*(text or ()), *(number or ()), *order_of(order)]
-    if as_found and (as_json or not is_quiet()):
-        _advise_bins(counted, epsilon, designed, sample, distortion, promises)
+    if counting.takes_values_as_found and (as_json or not is_quiet()):
+        _advise_bins(counter.counted, epsilon, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:
         return
@@ -250,6 +144,24 @@ def design(
     terminal.say(f"written to {output}")
 
 
+def _require_one_goal(epsilon: float | None, at_most: float | None, windows: bool) -> None:
+    if epsilon is None and at_most is None:
+        raise typer.BadParameter("must be given, or --at-most in its place", param_hint="--epsilon")
+    if epsilon is not None and at_most is not None:
+        raise InvalidArgument("--epsilon must be left out where --at-most is given, got both")
+    if at_most is not None and windows:
+        raise InvalidArgument("--windows must be left out where --at-most is given, got both")
+
+
+def _least(sample: rldp.Sample, at_most: float, **options: Any) -> rldp.LeastDesign:
+    """The design for the smallest ε that does, and a line that says what was found."""
+    with progress("Looking for the smallest ε"):
+        found = rldp.least_epsilon(sample, at_most, **options)
+    less = "" if found.too_small is None else f"; at ε = {found.too_small:.6g} no protocol promises so little"
+    note(f"ε = {found.epsilon:.6g} promises a distortion of at most {at_most:g}{less}")
+    return found
+
+
 def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[Rung]) -> dict[str, Any]:
     """What a design is, for machines."""
     from rldp.reporter.words import worth_sentences
@@ -263,6 +175,7 @@ def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[
         "promise": claim.promise,
         "objective": designed.objective,
         "lower_bound": designed.lower_bound,
+        "too_small": getattr(designed, "too_small", None),
         "status": plain(designed.status),
         "verdict": {**plain(judged), "reach": judged.reach, "sentences": worth_sentences(judged)},
         "others": [
@@ -292,39 +205,6 @@ def _advise_bins(
             f"{len(sample.values)} values are many for {sample.n} rows: with --bins {cut.bins} the "
             f"promised distortion would be {cut.objective:.4g}, and it is {designed.objective:.4g}"
         )
-
-
-def _whole(option: str, text: str | None) -> int | None:
-    try:
-        return None if text is None else int(text)
-    except ValueError as error:
-        raise InvalidArgument(f"{option} must be a whole number or auto, got {text!r}") from error
-
-
-def _measured(
-    distortion: str, outputs: str | None, sample: rldp.Sample
-) -> tuple[Distortion, list[Label] | None]:
-    """The distortion and the outputs that are asked for; a table in a file says both."""
-    published = outputs_of(outputs)
-    if distortion in set(DistortionName):
-        return distortion, published
-    if not Path(distortion).exists():
-        names = ", ".join(DistortionName)
-        raise InvalidArgument(f"--distortion must be {names} or a file that exists, got {distortion!r}")
-    listed, table = distortion_table(Path(distortion), sample.values)
-    if published not in (None, listed):
-        raise InvalidArgument("--outputs must be those of the table of distortions, or not be given")
-    return table, listed
-
-
-def _alphabets(secret: list[str], listed: list[str] | None) -> dict[str, list[Label]] | None:
-    if not listed:
-        return None
-    if len(listed) != len(secret):
-        raise InvalidArgument(
-            f"--secrets must be given once for each --secret, got {len(listed)} for {len(secret)}"
-        )
-    return {name: listed_labels("--secrets", text) for name, text in zip(secret, listed, strict=True)}
 
 
 def _others(chosen: PrivacyName, designed: rldp.Design, asked: bool | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +38,7 @@ from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import resolved
 
-__all__ = ["Batch", "Design", "design", "design_batch", "is_sparse"]
+__all__ = ["Batch", "Design", "design", "design_batch", "design_levels", "is_sparse"]
 
 _log = logging.getLogger(__name__)
 _CHI_SQUARE = ChiSquare()
@@ -126,31 +126,63 @@ def design(
     >>> designed.objective - designed.lower_bound <= 1e-6
     True
     """
+    (designed,) = design_levels(
+        sample,
+        _epsilons(epsilon, 1).tolist(),
+        privacy=privacy,
+        utility=utility,
+        distortion=distortion,
+        outputs=outputs,
+        gap=gap,
+        windows=windows,
+        callback=callback,
+    )
+    return designed
+
+
+def design_levels(
+    sample: Sample,
+    epsilons: Sequence[float],
+    *,
+    privacy: UncertaintySet = _CHI_SQUARE,
+    utility: UncertaintySet = _CHI_SQUARE,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    gap: float = 1e-6,
+    windows: bool = False,
+    callback: Callable[[Progress], None] | None = None,
+) -> list[Design]:
+    """Design a protocol for each of several ε, all in one batch; see :func:`design`.
+
+    The time in the status of each is its share of the time that all took.
+    """
     started = time.perf_counter()
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     names = sample.values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, sample.values, names, sample.scale)
-    tolerance = _checked_gap(gap)
-    problem = _problem(sample.counts[None], _epsilons(epsilon, 1), matrix, privacy, utility)
+    tolerance, levels = _checked_gap(gap), _epsilons(epsilons, len(epsilons))
+    counts = np.repeat(sample.counts[None], len(levels), axis=0)
+    problem = _problem(counts, levels, matrix, privacy, utility)
+    _warn_of_sample(problem.subset(np.array([0])), privacy, utility, stacklevel=5)
     solve = partial(solve_batch, windows=bool(windows), callback=callback)
     with within_memory("designing", ADVICE):
         found = _found(problem, privacy, utility, tolerance, solve)
-    problem, solved = found.problem, found.solved
-    _warn_open(problem, solved, gap, windows)
-    status = Status(
-        str(solved.route[0]), int(solved.steps[0]), solved.reason[0], time.perf_counter() - started
-    )
-    _log.info(
-        "designed by route %r: %d steps, %.2g s; %s",
-        status.route,
-        status.steps,
-        status.seconds,
-        status.reason,
-    )
-    privacy = _numbered(privacy, sample, found.radii.get("privacy"))
-    utility = _numbered(utility, sample, found.radii.get("utility"))
-    return _as_design(solved, sample, names, problem, privacy, utility, status)
+    _warn_open(found.problem, found.solved, gap, windows, stacklevel=4)
+    seconds = (time.perf_counter() - started) / len(levels)
+    private, useful = (resolved(given, sample.counts) for given in (privacy, utility))
+    return [
+        _as_design(
+            found.solved.subset(np.array([i])),
+            sample,
+            names,
+            found.problem.subset(np.array([i])),
+            _numbered(private, found.radii.get("privacy"), i),
+            _numbered(useful, found.radii.get("utility"), i),
+            seconds,
+        )
+        for i in range(len(levels))
+    ]
 
 
 def design_batch(
@@ -202,12 +234,13 @@ def design_batch(
     matrix = distortion_matrix(distortion, values, names)
     tolerance = _checked_gap(gap)
     problem = _problem(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
+    _warn_of_sample(problem, privacy, utility, stacklevel=4)
     place = home if device is None else device_named(device)
     solve = partial(solve_batch, windows=bool(windows), callback=callback, device=place)
     with within_memory("designing", ADVICE):
         found = _found(problem, privacy, utility, tolerance, solve)
     solved = found.solved
-    _warn_open(found.problem, solved, gap, windows)
+    _warn_open(found.problem, solved, gap, windows, stacklevel=3)
     arrays = (solved.matrix, solved.objective, solved.lower_bound)
     status = BatchStatus(
         solved.route.astype(str), solved.steps, solved.reason.astype(str), time.perf_counter() - started
@@ -235,18 +268,14 @@ def _problem(
     checked_set("privacy", privacy)
     checked_set("utility", utility)
     known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
-    problem = DesignProblem.of(counts, epsilon, distortion, *known)
-    if not isinstance(privacy, Credible):
-        _warn_unseen(problem)
-    _warn_sparse(problem, privacy, utility)
-    return problem
+    return DesignProblem.of(counts, epsilon, distortion, *known)
 
 
-def _numbered(promise: UncertaintySet, sample: Sample, radius: Floats | None) -> UncertaintySet:
-    """The promise as a file tells it: with the radii that it has for this sample, found or proved."""
+def _numbered(promise: UncertaintySet, radius: Floats | None, i: int) -> UncertaintySet:
+    """The promise as a file tells it: with the radius that was found for it."""
     if isinstance(promise, Credible) and radius is not None:
-        return replace(promise, radius=float(radius[0]))
-    return resolved(promise, sample.counts)
+        return replace(promise, radius=float(radius[i]))
+    return promise
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
@@ -274,14 +303,23 @@ def _checked_gap(gap: float) -> float:
     return number
 
 
-def _warn_unseen(problem: DesignProblem) -> None:
+def _warn_of_sample(
+    problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, *, stacklevel: int
+) -> None:
+    """Of what the samples are too small for."""
+    if not isinstance(privacy, Credible):
+        _warn_unseen(problem, stacklevel)
+    _warn_sparse(problem, privacy, utility, stacklevel=stacklevel)
+
+
+def _warn_unseen(problem: DesignProblem, stacklevel: int) -> None:
     unseen = (problem.counts.sum(axis=2) == 0).any(axis=1)
     if problem.privacy is None and problem.counts.shape[1] > 1 and unseen.any():
         warnings.warn(
             f"nominal privacy leaves out secrets that were never seen ({unseen.sum()} of "
             f"{len(unseen)} samples); a set such as rldp.ChiSquare() covers them",
             UnseenSecretWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 
@@ -292,7 +330,7 @@ def is_sparse(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     return sparse
 
 
-def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet) -> None:
+def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet, stacklevel: int) -> None:
     """Of radii that are right for large samples only, on samples with many rare cells."""
     cells = problem.counts[0].size
     sparse = is_sparse(problem.counts)
@@ -307,11 +345,11 @@ def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet) -> None:
         "rldp.Pairs() (--privacy pairs) keeps its level at every sample size, and among the tests "
         "rldp.CressieRead() (cr) comes closest",
         SparseTableWarning,
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
 
 
-def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool) -> None:
+def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool, *, stacklevel: int) -> None:
     """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
     missed, by_windows = ~solved.closes(gap), windows and problem.privacy is not None
     costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
@@ -321,7 +359,7 @@ def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool
             f"{missed.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
             f"of {np.nanmax(reached):.2g} instead of {gap:.2g}",
             GapWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     if costly.any() and by_windows:
         worst = int(np.argmax(np.where(costly, solved.objective - solved.lower_bound, -np.inf)))
@@ -330,7 +368,7 @@ def _warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool
             f"{solved.objective[worst]:.4g}, and privacy alone is known to need only "
             f"{solved.lower_bound[worst]:.4g}; without windows the design takes longer and is never worse",
             PriceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 
@@ -341,8 +379,9 @@ def _as_design(
     problem: DesignProblem,
     privacy: UncertaintySet,
     utility: UncertaintySet,
-    status: Status,
+    seconds: float,
 ) -> Design:
+    """The design of the one problem."""
     weighs_members = solved.z[0].any() and not (
         solved.constant[0] or problem.privacy is None or _are_estimates(problem, solved)
     )
@@ -373,6 +412,10 @@ def _as_design(
         reading=sample.reading,
     )
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
+    status = Status(str(solved.route[0]), int(solved.steps[0]), solved.reason[0], seconds)
+    _log.info(
+        "designed by route %r: %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
+    )
     return Design(kind, protocol, objective, lower_bound, certificate, status)
 
 

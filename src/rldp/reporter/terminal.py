@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "audit_report",
     "bar",
+    "bullets",
     "comparison",
     "confirmation_in_short",
     "confirmation_report",
@@ -162,10 +163,10 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
 
 def worth_report(found: Worth) -> RenderableType:
     """Is a protocol any good? One sentence a line."""
-    return Group(Text(), Text("Is it any good?", style="bold"), _bullets(worth_sentences(found)), Text())
+    return Group(Text(), Text("Is it any good?", style="bold"), bullets(worth_sentences(found)), Text())
 
 
-def _bullets(sentences: Iterable[str]) -> Table:
+def bullets(sentences: Iterable[str]) -> Table:
     """Sentences, the further lines of each below its first word."""
     table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
     for sentence in sentences:

@@ -1,0 +1,90 @@
+"""Pictures of decisions, for files: the frontier and the plan. The style is that of :mod:`rldp._plots`."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from rldp.sets import Nominal, UncertaintySet
+
+if TYPE_CHECKING:
+    from rldp._plots import Look
+    from rldp.adviser.frontier import Frontier
+    from rldp.adviser.plan import Plan
+
+__all__ = ["draw_frontier", "draw_plan"]
+
+NEGLIGIBLE = 1e-5
+"""Of the distortion of a constant output: what is below has no place on a logarithmic axis."""
+
+
+def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
+    """Promised distortion against ε, a line for each promise, and that of an output that ignores the data."""
+    from rldp import _plots
+
+    _plots.kind_of(path)
+    constant = found.points[0].design.constant_objective
+    figure, (axes,) = _plots.new_figure(
+        title="What distortion can be promised at each ε",
+        caption=_plots.facts(_promised_for(found.utility), n=found.sample.n),
+        size=(_plots.WIDTH, 4.2),
+    )
+    for name, look in zip(found.promises, _looks(len(found.promises)), strict=True):
+        shown = [
+            point
+            for point in found.of(name)
+            if 0 < point.epsilon < math.inf and point.promised > NEGLIGIBLE * constant
+        ]
+        _plots.line(axes, [p.epsilon for p in shown], [p.promised for p in shown], look, label=name)
+    _plots.log_axis(axes, "x")
+    _plots.log_axis(axes, "y")
+    if constant > 0:
+        _plots.level(axes, constant, "an output that ignores the data")
+    _plots.name_axes(axes, x="privacy level ε (smaller is more private)", y="expected distortion")
+    _plots.label_lines(axes)
+    _plots.save(figure, path)
+
+
+def draw_plan(found: Plan, path: str | PathLike[str]) -> None:
+    """Promised distortion against the size of the sample, with its band."""
+    from rldp import _plots
+
+    _plots.kind_of(path)
+    figure, (axes,) = _plots.new_figure(
+        title="What a sample of another size would promise",
+        caption=_plots.facts(
+            f"median and 90 % band over samples that the present one of {_plots.number(found.sample.n)} rows "
+            "makes likely",
+            _promised_for(found.utility),
+            epsilon=found.epsilon,
+            uncertainty=found.promise.scope,
+        ),
+        size=(_plots.WIDTH, 4.2),
+    )
+    sizes = [row.size for row in found.rows]
+    band = ([row.low for row in found.rows], [row.high for row in found.rows])
+    look, own = _looks(2)
+    _plots.line(axes, sizes, [row.median for row in found.rows], look, label="new samples", band=band)
+    _plots.points(
+        axes, [found.sample.n], [found.present], own, label="the present sample", hollow=True, size=90
+    )
+    _plots.log_axis(axes, "x")
+    if min(band[0]) > NEGLIGIBLE * max(band[1]):
+        _plots.log_axis(axes, "y")
+    if found.limit.median > NEGLIGIBLE * max(band[1]):
+        _plots.level(axes, found.limit.median, "the distribution known")
+    _plots.name_axes(axes, x="rows", y="promised distortion")
+    _plots.legend(axes, columns=2)
+    _plots.save(figure, path)
+
+
+def _looks(count: int) -> list[Look]:
+    from rldp import _plots
+
+    return [_plots.LOOKS[i % len(_plots.LOOKS)] for i in range(count)]
+
+
+def _promised_for(utility: UncertaintySet) -> str:
+    who = "the estimate" if isinstance(utility, Nominal) else utility.scope
+    return f"distortion promised for {who}"

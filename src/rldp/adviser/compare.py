@@ -1,0 +1,272 @@
+"""Designs beside simple mechanisms, at one ε: distortion, what to believe of the leakage, what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from rldp._checks import Label, labels, shown
+from rldp.adviser.baselines import SIMPLE, baselines, is_private_anyway, relabelled
+from rldp.adviser.frontier import STANDARD, checked_levels
+from rldp.adviser.ladder import Promises, named_promises
+from rldp.beliefs import posterior
+from rldp.designer.api import design
+from rldp.distortions import Distortion, distortion_matrix
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.measures import distortions, worst_case_distortion, worst_case_leakage
+from rldp.protocol import Protocol, require_labels
+from rldp.sample import Sample
+from rldp.sets import AllDistributions, ChiSquare, Credible, Nominal, Pairs, UncertaintySet, checked_set
+from rldp.theory.model import Floats
+
+__all__ = ["Compared", "Comparison", "compare"]
+
+Kind = Literal["design", "simple", "given"]
+
+_CHI_SQUARE = ChiSquare()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A protocol among others.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"design", "simple", "given"}
+    promised : float
+        Largest expected distortion over the utility set, proved.
+    estimate : float
+        Expected distortion under the estimate.
+    relabelled : float
+        The same if every output were replaced by the best one to read it as: what a reader who knows the
+        sample can make of it.
+    leakage_median, leakage_high : float
+        Of the posterior law of ε*: its median and its 95 % point.
+    risk : (float, float)
+        Bounds on the posterior probability that ε* exceeds ε.
+    proved : UncertaintySet, or None
+        The set for which privacy at ε is proved: what a design was made for; of others the largest of
+        some. None where it is not even private under the estimate.
+    protocol : Protocol
+    """
+
+    name: str
+    kind: Kind
+    promised: float
+    estimate: float
+    relabelled: float
+    leakage_median: float
+    leakage_high: float
+    risk: tuple[float, float]
+    proved: UncertaintySet | None
+    protocol: Protocol = field(repr=False)
+
+    @property
+    def proved_for(self) -> str | None:
+        """The distributions for which privacy at ε is proved, in words."""
+        return None if self.proved is None else self.proved.scope
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Protocols side by side; see :func:`rldp.compare`.
+
+    Attributes
+    ----------
+    rows : tuple of Compared
+    epsilon : float
+    sample : Sample
+    utility : UncertaintySet
+        The set that the distortion is promised for.
+    prior : float
+        Of the posterior law of ε*.
+    """
+
+    rows: tuple[Compared, ...]
+    epsilon: float
+    sample: Sample
+    utility: UncertaintySet
+    prior: float
+
+    def __getitem__(self, name: str) -> Compared:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as tidy columns, one row for each protocol; data-frame libraries take it as it is."""
+        names = (
+            "name",
+            "kind",
+            "promised",
+            "estimate",
+            "relabelled",
+            "leakage_median",
+            "leakage_high",
+        )
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        for i, bound in enumerate(("risk_lower", "risk_upper")):
+            columns[bound] = [row.risk[i] for row in self.rows]
+        return columns | {"proved_for": [row.proved_for for row in self.rows]}
+
+    def __repr__(self) -> str:
+        return f"<Comparison at ε = {self.epsilon:g}: {', '.join(row.name for row in self.rows)}>"
+
+
+def compare(
+    sample: Sample,
+    epsilon: float,
+    *,
+    promises: Promises = STANDARD,
+    protocols: Mapping[str, Protocol] | None = None,
+    utility: UncertaintySet = _CHI_SQUARE,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    alpha: float = 0.05,
+    prior: float = 0.5,
+    draws: int = 20_000,
+    seed: int = 0,
+    gap: float = 1e-6,
+    callback: Callable[[int, int, str], None] | None = None,
+) -> Comparison:
+    """Designs beside simple mechanisms and one's own, at one ε.
+
+    The simple ones are the best output that ignores the data ("constant"), the best protocol that needs no
+    sample ("all distributions"), randomised response of the value ("GRR"), secret randomised response
+    ("SRR") and independent reporting ("independent"); see ``docs/theory.md``, 'Simple mechanisms'. Reports
+    are values; where the outputs are others, a report becomes the output nearest to it.
+
+    Parameters
+    ----------
+    sample : Sample
+        The public data.
+    epsilon : float
+    promises : names or sets, one or several, or a mapping from own names to sets
+        What our designs promise of privacy, as in :func:`rldp.frontier`.
+    protocols : mapping from names to Protocol, optional
+        Further mechanisms, with the sample's secrets and values: ``{"mine": rldp.Protocol(matrix, …)}``.
+    utility : UncertaintySet
+        On which set the distortion is promised, the same for all.
+    distortion, outputs, gap
+        As in :func:`rldp.design`.
+    alpha, prior : float
+        Of the promises that are given by name; the prior is also that of the posterior law of ε*.
+    draws, seed : int
+        Of that law; see :func:`rldp.posterior`.
+    callback : callable (done, total, name), optional
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import rldp
+    >>> found = rldp.compare(rldp.Sample([[300, 100], [50, 250]]), 1.0, promises=["chi2"])
+    >>> [row.name for row in found.rows]
+    ['chi2', 'all distributions', 'constant', 'GRR', 'SRR', 'independent']
+    >>> found["GRR"].proved_for
+    'every distribution'
+    """
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    (level,) = checked_levels([epsilon], "epsilon")
+    setting = _Setting(sample, level, _checked_utility(utility), alpha, prior, draws, seed)
+    names = sample.values if outputs is None else labels("outputs", outputs)
+    d = distortion_matrix(distortion, sample.values, names, sample.scale)
+    sets = {**named_promises(promises, alpha=alpha, prior=prior), "all distributions": AllDistributions()}
+    given = _checked_protocols(protocols or {}, sample, [*sets, *SIMPLE])
+    total = len(sets) + len(SIMPLE) + len(given)
+    rows: list[Compared] = []
+
+    def tell(name: str) -> None:
+        if callback is not None:
+            callback(len(rows), total, name)
+
+    for name, privacy in sets.items():
+        tell(name)
+        designed = design(
+            sample, level, privacy=privacy, utility=utility, distortion=d, outputs=names, gap=gap
+        )
+        rows.append(setting.row(name, "design", designed.protocol, d))
+    for name, protocol in baselines(sample, level, d, names, utility).items():
+        tell(name)
+        rows.append(setting.row(name, "simple", protocol, d))
+    for name, protocol in given.items():
+        tell(name)
+        own = distortion_matrix(distortion, sample.values, protocol.outputs, sample.scale)
+        rows.append(setting.row(name, "given", protocol, own))
+    tell("")
+    return Comparison(tuple(rows), level, sample, utility, float(prior))
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What protocols are judged by."""
+
+    sample: Sample
+    epsilon: float
+    utility: UncertaintySet
+    alpha: float
+    prior: float
+    draws: int
+    seed: int
+
+    def row(self, name: str, kind: Kind, protocol: Protocol, d: Floats) -> Compared:
+        """How a protocol does."""
+        sample = self.sample
+        law = posterior(protocol, sample, prior=self.prior, draws=self.draws, seed=self.seed, distortion=d)
+        median, high = np.quantile(law.leakage, [0.5, 0.95], method="inverted_cdf").tolist()
+        read = relabelled(protocol.matrix, sample.distribution, d)
+        both = np.stack([protocol.matrix, read])
+        estimate, best = distortions(both, np.stack([sample.distribution] * 2), d).tolist()
+        return Compared(
+            name=name,
+            kind=kind,
+            promised=worst_case_distortion(protocol, sample, self.utility, d)[1],
+            estimate=estimate,
+            relabelled=min(best, estimate),
+            leakage_median=median,
+            leakage_high=high,
+            risk=law.risk(self.epsilon),
+            proved=self._proved(protocol),
+            protocol=protocol,
+        )
+
+    def _proved(self, protocol: Protocol) -> UncertaintySet | None:
+        """What a design was made for; of others, the largest of some sets over which they are private."""
+        claim = protocol.guarantee
+        if claim is not None and claim.sample is self.sample:
+            return claim.privacy
+        if is_private_anyway(protocol, self.epsilon):
+            return AllDistributions()
+        known: UncertaintySet
+        for known in (Pairs(self.alpha), ChiSquare(self.alpha), Nominal()):
+            if worst_case_leakage(protocol, self.sample, known)[1] <= self.epsilon:
+                return known
+        return None
+
+
+def _checked_utility(utility: UncertaintySet) -> UncertaintySet:
+    if isinstance(checked_set("utility", utility), Credible):
+        raise InvalidArgument(
+            "utility must be a set that is the same for every protocol, such as rldp.ChiSquare() or "
+            "rldp.Nominal(), got a credible one, whose radius is found for each design"
+        )
+    return utility
+
+
+def _checked_protocols(
+    protocols: Mapping[str, Protocol], sample: Sample, taken: Collection[str]
+) -> Mapping[str, Protocol]:
+    """Refuse what does not fit the sample, and names that are taken."""
+    for name, protocol in protocols.items():
+        if name in taken:
+            raise InvalidArgument(f"protocols must have names of their own, got {shown(name)}")
+        require_labels(protocol, sample)
+    return protocols

@@ -1,0 +1,215 @@
+"""The frontier: what distortion can be promised at each ε, for several promises about privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from rldp._checks import Label, real_number
+from rldp.adviser.ladder import Promises, named_promises
+from rldp.designer.api import design_levels
+from rldp.designer.designs import Design
+from rldp.distortions import Distortion
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.measures import distortion as expected_distortion
+from rldp.sample import Sample
+from rldp.sets import ChiSquare, Credible, UncertaintySet, checked_set
+
+__all__ = ["Frontier", "FrontierPoint", "frontier"]
+
+STANDARD = ("pairs", "chi2", "credible", "nominal")
+"""The promises that are compared if none are named."""
+_CHI_SQUARE = ChiSquare()
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """What one promise costs at one ε.
+
+    Attributes
+    ----------
+    promise : str
+    epsilon : float
+    promised : float
+        Largest expected distortion over the utility set, proved.
+    estimate : float
+        Expected distortion under the estimate.
+    lower_bound : float
+        No protocol that keeps the promise has a smaller one; for a credible promise, none that is private
+        over the set that was found for it.
+    design : Design
+        A protocol that attains it. Its own ε is smaller where a smaller one had the better protocol.
+    """
+
+    promise: str
+    epsilon: float
+    promised: float
+    estimate: float
+    lower_bound: float
+    design: Design = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """Distortion against ε, for several promises; see :func:`rldp.frontier`.
+
+    Attributes
+    ----------
+    points : tuple of FrontierPoint
+        By promise, and for each by ε, from the smallest to the largest.
+    sample : Sample
+    utility : UncertaintySet
+        The set that the distortion is promised for.
+    """
+
+    points: tuple[FrontierPoint, ...]
+    sample: Sample
+    utility: UncertaintySet
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(dict.fromkeys(point.promise for point in self.points))
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """From the smallest to the largest."""
+        return tuple(point.epsilon for point in self.of(self.promises[0]))
+
+    def of(self, promise: str) -> tuple[FrontierPoint, ...]:
+        """The points of one promise."""
+        found = tuple(point for point in self.points if point.promise == promise)
+        if not found:
+            raise InvalidArgument(f"promise must be among {', '.join(self.promises)}, got {promise!r}")
+        return found
+
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as tidy columns, one row for each point; data-frame libraries take it as it is."""
+        names = ("promise", "epsilon", "promised", "estimate", "lower_bound")
+        return {name: [getattr(point, name) for point in self.points] for name in names}
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the frontier into a PNG, SVG or PDF file; needs matplotlib."""
+        from rldp.adviser.charts import draw_frontier
+
+        draw_frontier(self, path)
+
+    def __repr__(self) -> str:
+        low, high = min(self.epsilons), max(self.epsilons)
+        return (
+            f"<Frontier: {len(self.epsilons)} levels of ε from {low:g} to {high:g}; "
+            f"promises {', '.join(self.promises)}>"
+        )
+
+
+def frontier(
+    sample: Sample,
+    epsilons: Iterable[float],
+    *,
+    promises: Promises = STANDARD,
+    utility: UncertaintySet = _CHI_SQUARE,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    alpha: float = 0.05,
+    prior: float = 0.5,
+    gap: float = 1e-6,
+    callback: Callable[[int, int, str], None] | None = None,
+) -> Frontier:
+    """What distortion can be promised at each ε, for several promises about privacy.
+
+    All levels of a promise are designed for in one batch. What is private at some ε is private at every
+    larger one, so a point takes the protocol of a smaller ε where that is better: the frontier never rises.
+
+    Parameters
+    ----------
+    sample : Sample
+        The public data.
+    epsilons : iterable of float
+        Levels of privacy, 0 or more, in any order; each is taken once.
+    promises : names or sets, one or several, or a mapping from own names to sets
+        Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal".
+    utility : UncertaintySet
+        On which set the distortion must hold, the same for all.
+    distortion, outputs, gap
+        As in :func:`rldp.design`.
+    alpha, prior : float
+        Of the promises that are given by name and have them.
+    callback : callable (done, total, promise), optional
+        Called before each promise and when all are done.
+
+    Returns
+    -------
+    Frontier
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> sample = rldp.Sample([[300, 100], [50, 250]])
+    >>> found = rldp.frontier(sample, [0.5, 1.0, 2.0], promises=["chi2", "nominal"])
+    >>> found
+    <Frontier: 3 levels of ε from 0.5 to 2; promises chi2, nominal>
+    >>> [round(point.promised, 3) for point in found.of("chi2")]
+    [0.205, 0.099, 0.0]
+    """
+    levels = checked_levels(epsilons)
+    sets = named_promises(promises, alpha=alpha, prior=prior)
+    tell = callback or (lambda done, total, promise: None)
+    points: list[FrontierPoint] = []
+    for done, (name, privacy) in enumerate(sets.items()):
+        tell(done, len(sets), name)
+        designs = design_levels(
+            sample,
+            levels,
+            privacy=privacy,
+            utility=checked_set("utility", utility),
+            distortion=distortion,
+            outputs=outputs,
+            gap=gap,
+        )
+        points += _points(name, levels, designs, fixed=not isinstance(privacy, Credible))
+    tell(len(sets), len(sets), "")
+    return Frontier(tuple(points), sample, utility)
+
+
+def checked_levels(epsilons: Iterable[float], name: str = "epsilons") -> list[float]:
+    """Distinct levels from the smallest to the largest."""
+    if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
+        raise InvalidArgumentType(f"{name} must be a list of numbers, got {type(epsilons).__name__}")
+    levels = sorted({real_number(name, item) for item in epsilons})
+    if not levels:
+        raise InvalidArgument(f"{name} must hold at least one level, got none")
+    if levels[0] < 0:
+        raise InvalidArgument(f"{name} must be at least 0, got {levels[0]!r}")
+    return levels
+
+
+def _points(
+    name: str, levels: Sequence[float], designs: Sequence[Design], *, fixed: bool
+) -> list[FrontierPoint]:
+    """The best protocol at each level; where the set does not depend on ε, a bound serves smaller ε too."""
+    bounds = np.array([designed.lower_bound for designed in designs])
+    if fixed:
+        bounds = np.maximum.accumulate(bounds[::-1])[::-1]
+    points: list[FrontierPoint] = []
+    best = designs[0]
+    for epsilon, designed, bound in zip(levels, designs, bounds.tolist(), strict=True):
+        best = designed if designed.objective <= best.objective else best
+        points.append(_point(name, epsilon, best, bound))
+    return points
+
+
+def _point(name: str, epsilon: float, designed: Design, bound: float) -> FrontierPoint:
+    claim = designed.protocol.guarantee
+    assert claim is not None
+    promised = designed.objective
+    estimate = min(expected_distortion(designed.protocol, claim.sample.distribution), promised)
+    return FrontierPoint(name, epsilon, promised, estimate, max(0.0, min(bound, promised)), designed)

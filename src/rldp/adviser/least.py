@@ -1,0 +1,203 @@
+"""The smallest ε at which a wanted distortion can be promised."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+
+import numpy as np
+
+from rldp._checks import Label, finite_number
+from rldp.designer.api import design_levels
+from rldp.designer.designs import Design
+from rldp.distortions import Distortion
+from rldp.errors import GapWarning, InvalidArgument
+from rldp.sample import Sample
+from rldp.sets import ChiSquare, UncertaintySet
+
+__all__ = ["LARGEST", "LeastDesign", "least_epsilon"]
+
+LARGEST = 50.0
+"""The largest ε that is looked at: a protocol that needs more protects nothing."""
+_SMALLEST = 1e-4
+_FIRST = 20  # levels of the first batch, and
+_LEVELS = 8  # of each further one
+_ROUNDS = 12
+_FINEST = 1e-9
+_CHI_SQUARE = ChiSquare()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeastDesign(Design):
+    """A design for the smallest ε that does, and the proof that hardly less would.
+
+    Attributes
+    ----------
+    epsilon : float
+        Its ε.
+    too_small : float
+        At this ε, and at every smaller one, no protocol has the wanted distortion: proved. For a credible
+        promise this is proved of the set that was found at this ε. None where it is proved of no ε: in
+        particular where ε = 0 does.
+    wanted : float
+        The distortion that was asked for.
+    """
+
+    epsilon: float
+    too_small: float | None
+    wanted: float
+
+    @classmethod
+    def of(cls, designed: Design, epsilon: float, too_small: float | None, wanted: float) -> LeastDesign:
+        """The design with what was found about smaller levels."""
+        own = {each.name: getattr(designed, each.name) for each in fields(Design)}
+        return cls(**own, epsilon=epsilon, too_small=too_small, wanted=wanted)
+
+
+def least_epsilon(
+    sample: Sample,
+    distortion: float,
+    *,
+    privacy: UncertaintySet = _CHI_SQUARE,
+    utility: UncertaintySet = _CHI_SQUARE,
+    measure: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    tolerance: float = 1e-3,
+    callback: Callable[[int, float, float], None] | None = None,
+) -> LeastDesign:
+    """The smallest ε whose promised distortion is at most ``distortion``, and the design for it.
+
+    Both sides are proved: the design promises the distortion at its ε, and a lower bound shows that no
+    protocol does at :attr:`~rldp.adviser.least.LeastDesign.too_small`. In between nothing is known; it is at
+    most ``tolerance`` of ε, unless the problem is too ill-conditioned for that.
+
+    Parameters
+    ----------
+    sample : Sample
+        The public data.
+    distortion : float
+        The largest expected distortion that will do.
+    privacy, utility : UncertaintySet
+        On which sets privacy and the distortion must hold.
+    measure : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
+        How far an output is from a value: what :func:`rldp.design` calls ``distortion``.
+    outputs : sequence of labels, optional
+        The alphabet of Y; by default that of U.
+    tolerance : float
+        Relative, between 1e-9 and 1.
+    callback : callable (round, too_small, epsilon), optional
+        Called after each batch of designs.
+
+    Returns
+    -------
+    LeastDesign
+
+    Raises
+    ------
+    InvalidArgument
+        If no protocol at all has so small a distortion (the smallest possible one is named), or none with
+        an ε of at most 50.
+
+    Warns
+    -----
+    GapWarning
+        If the problem is too ill-conditioned for the tolerance.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> found = rldp.least_epsilon(rldp.Sample([[300, 100], [50, 250]]), 0.1)
+    >>> found.objective <= 0.1, found.epsilon - found.too_small <= 1e-3 * found.epsilon
+    (True, True)
+    """
+    wanted = finite_number("distortion", distortion, at_least=0.0)
+    close = finite_number("tolerance", tolerance)
+    if not _FINEST <= close <= 1:
+        raise InvalidArgument(f"tolerance must lie between {_FINEST:g} and 1, got {close!r}")
+    gap = close * min(1.0, max(wanted, _FINEST)) / 100
+    designs = partial(
+        design_levels,
+        sample,
+        privacy=privacy,
+        utility=utility,
+        distortion=measure,
+        outputs=outputs,
+        gap=gap,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GapWarning)
+        found = _searched(designs, wanted, callback, close)
+    if not found.is_within(close):
+        low = "0" if found.too_small is None else f"{found.too_small:.6g}"
+        warnings.warn(
+            f"the smallest ε is known to lie between {low} and {found.epsilon:.6g} only; the problem is too "
+            "ill-conditioned for less",
+            GapWarning,
+            stacklevel=2,
+        )
+    assert found.design is not None
+    return LeastDesign.of(found.design, found.epsilon, found.too_small, wanted)
+
+
+@dataclass(frozen=True)
+class _Bracket:
+    """What is known: the best level that does, with its design, and the largest that does not."""
+
+    wanted: float
+    design: Design | None = None
+    epsilon: float = math.inf
+    too_small: float | None = None
+
+    def narrowed(self, levels: Sequence[float], designs: Sequence[Design]) -> _Bracket:
+        """With what designs at some levels, from the smallest to the largest, show."""
+        known = self
+        for epsilon, designed in zip(levels, designs, strict=True):
+            if designed.objective <= self.wanted:
+                return replace(known, design=designed, epsilon=epsilon)
+            if designed.lower_bound > self.wanted:
+                known = replace(known, too_small=epsilon)
+        return known
+
+    def is_within(self, share: float) -> bool:
+        """Whether what is not known is at most a share of ε."""
+        low = self.too_small
+        return self.epsilon == 0 or (low is not None and self.epsilon - low <= share * self.epsilon)
+
+    def levels(self) -> list[float]:
+        """Where to look next."""
+        low = 0.0 if self.too_small is None else self.too_small
+        inside: list[float] = np.linspace(low, self.epsilon, _LEVELS + 2)[1:-1].tolist()
+        return inside
+
+
+def _searched(
+    designs: Callable[[list[float]], list[Design]],
+    wanted: float,
+    callback: Callable[[int, float, float], None] | None,
+    close: float,
+) -> _Bracket:
+    """What can be known up to ``close``."""
+    (unprotected,) = designs([math.inf])
+    if wanted < unprotected.lower_bound:
+        raise InvalidArgument(
+            f"distortion must be at least {unprotected.objective:.6g}, the smallest that is possible "
+            f"without any privacy, got {wanted!r}"
+        )
+    found, levels = _Bracket(wanted), [0.0, *np.geomspace(_SMALLEST, LARGEST, _FIRST).tolist()]
+    for number in range(_ROUNDS):
+        before, made = found, designs(levels)
+        found = found.narrowed(levels, made)
+        if found.design is None:
+            raise InvalidArgument(
+                f"distortion must be at least {made[-1].objective:.6g} for an ε of at most {LARGEST:g}, got "
+                f"{wanted!r}; without any privacy it is {unprotected.objective:.6g}"
+            )
+        if callback is not None:
+            callback(number + 1, found.too_small or 0.0, found.epsilon)
+        if found.is_within(close) or (found.epsilon, found.too_small) == (before.epsilon, before.too_small):
+            break
+        levels = found.levels()
+    return found

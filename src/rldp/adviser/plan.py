@@ -1,0 +1,235 @@
+"""What a sample of another size would buy."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import Label, finite_number, labels, seed_number, whole_number
+from rldp.adviser.frontier import checked_levels
+from rldp.adviser.ladder import named_promises
+from rldp.designer.api import design, design_batch
+from rldp.distortions import Distortion, distortion_matrix
+from rldp.errors import InvalidArgument, InvalidArgumentType, RldpWarning
+from rldp.sample import Sample
+from rldp.sets import ChiSquare, Nominal, UncertaintySet, checked_set
+from rldp.theory.hierarchy import alike_secrets, cells_apart
+
+__all__ = ["Plan", "PlanRow", "plan"]
+
+BAND = (0.05, 0.5, 0.95)
+"""The band holds 90 % of the samples; its middle is the median."""
+_LARGEST = 10**15
+_AS_GOOD_AS_INFINITE = 10**12
+_GAP = 1e-4
+_CHI_SQUARE = ChiSquare()
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """What samples of one size would promise.
+
+    Attributes
+    ----------
+    size : int, or infinity
+        Number of rows; for infinity, what is possible if the distribution is known.
+    low, median, high : float
+        5 %, 50 % and 95 % points of the promised distortion over the samples.
+    promised : array (samples,)
+        Of each, from the smallest to the largest.
+    """
+
+    size: float
+    low: float
+    median: float
+    high: float
+    promised: NDArray[np.float64] = field(repr=False)
+
+    @classmethod
+    def of(cls, size: float, promised: NDArray[np.float64]) -> PlanRow:
+        """The row of what some samples promise."""
+        low, median, high = np.quantile(promised, BAND).tolist()
+        return cls(size, low, median, high, np.sort(promised))
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Promised distortion against the size of the sample; see :func:`rldp.plan`.
+
+    Attributes
+    ----------
+    rows : tuple of PlanRow
+        From the smallest size to the largest.
+    limit : PlanRow
+        If the distribution were known.
+    present : float
+        The distortion that the present sample promises.
+    sample : Sample
+    epsilon : float
+    promise, utility : UncertaintySet
+    """
+
+    rows: tuple[PlanRow, ...]
+    limit: PlanRow
+    present: float
+    sample: Sample
+    epsilon: float
+    promise: UncertaintySet
+    utility: UncertaintySet
+
+    def size_for(self, distortion: float) -> int | None:
+        """The size at which half of the samples promise at most ``distortion``.
+
+        Read off the medians, between two sizes along a straight line in logarithms. None where the largest
+        size is too small; the smallest size that was tried where that does already.
+        """
+        wanted = finite_number("distortion", distortion, at_least=0.0)
+        for before, row in zip((None, *self.rows), self.rows, strict=False):
+            if row.median <= wanted:
+                return int(row.size) if before is None else _between(before, row, wanted)
+        return None
+
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as tidy columns, one row for each size; data-frame libraries take it as it is."""
+        return {
+            name: [getattr(row, name) for row in (*self.rows, self.limit)]
+            for name in ("size", "low", "median", "high")
+        }
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw the plan into a PNG, SVG or PDF file; needs matplotlib."""
+        from rldp.adviser.charts import draw_plan
+
+        draw_plan(self, path)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{row.median:.4g} at {row.size}" for row in self.rows)
+        return f"<Plan at ε = {self.epsilon:g}: median distortion {shown}; {self.limit.median:.4g} at best>"
+
+
+def plan(
+    sample: Sample,
+    sizes: Iterable[int],
+    epsilon: float,
+    *,
+    promise: str | UncertaintySet = _CHI_SQUARE,
+    utility: UncertaintySet = _CHI_SQUARE,
+    distortion: Distortion = "squared",
+    outputs: Iterable[Label] | None = None,
+    alpha: float = 0.05,
+    prior: float = 0.5,
+    draws: int = 60,
+    seed: int = 0,
+    callback: Callable[[int, int, str], None] | None = None,
+) -> Plan:
+    """What samples of other sizes would buy: the distortion that they would promise.
+
+    For each size, distributions are drawn that the sample makes likely; from each a new sample of that size
+    is drawn, and designed for. Half of the distributions come from the posterior law with the prior
+    Dirichlet(``prior``) on the cells, half from one under which secrets may be alike; see
+    ``docs/theory.md``, 'Planning'. The band is a prediction that rests on them, not a guarantee.
+
+    Parameters
+    ----------
+    sample : Sample
+        The present one.
+    sizes : iterable of int
+        Numbers of rows, 1 to 10^15, larger or smaller than the present one.
+    epsilon : float
+    promise : str or UncertaintySet
+        What is promised of privacy: a set, or a name as in :func:`rldp.frontier`.
+    utility, distortion, outputs
+        As in :func:`rldp.design`.
+    alpha, prior : float
+        Of the promise, if it is given by name; the prior is also that of the distributions.
+    draws : int
+        Samples of each size, 10 to 100 000.
+    seed : int
+        The same seed gives the same samples.
+    callback : callable (done, total, note), optional
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import rldp
+    >>> sample = rldp.Sample([[30, 10], [5, 25]])
+    >>> found = rldp.plan(sample, [70, 700], epsilon=1.0, draws=20)
+    >>> [row.size for row in found.rows], found.rows[1].median < found.rows[0].median
+    ([70, 700], True)
+    """
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
+    (level,) = checked_levels([epsilon], "epsilon")
+    wanted = _checked_sizes(sizes)
+    ((_, privacy),) = named_promises(promise, alpha=alpha, prior=prior).items()
+    checked_set("utility", utility)
+    names = sample.values if outputs is None else labels("outputs", outputs)
+    d = distortion_matrix(distortion, sample.values, names, sample.scale)
+    count = whole_number("draws", draws, 10, 100_000)
+    truths = _truths(sample, prior, count, seed)
+    rows = []
+
+    def promised(counts: NDArray[np.int64], private: UncertaintySet, useful: UncertaintySet) -> Any:
+        made = design_batch(
+            counts, level, privacy=private, utility=useful, distortion=d, outputs=names, gap=_GAP
+        )
+        return made.objective
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RldpWarning)
+        for done, size in enumerate(wanted):
+            if callback is not None:
+                callback(done, len(wanted) + 1, f"{size} rows")
+            rng = np.random.default_rng([seed, 1, size])
+            counts = np.stack([rng.multinomial(size, p) for p in truths.reshape(count, -1)])
+            rows.append(PlanRow.of(size, promised(counts.reshape(truths.shape), privacy, utility)))
+        if callback is not None:
+            callback(len(wanted), len(wanted) + 1, "known distribution")
+        known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
+        limit = PlanRow.of(math.inf, promised(known, Nominal(), Nominal()))
+        present = design(
+            sample, level, privacy=privacy, utility=utility, distortion=d, outputs=names, gap=_GAP
+        )
+    return Plan(tuple(rows), limit, present.objective, sample, level, privacy, utility)
+
+
+def _checked_sizes(sizes: Iterable[int]) -> list[int]:
+    """Distinct sizes from the smallest to the largest."""
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise InvalidArgumentType(f"sizes must be a list of whole numbers, got {type(sizes).__name__}")
+    found = sorted({whole_number("sizes", size, 1, _LARGEST) for size in sizes})
+    if not found:
+        raise InvalidArgument("sizes must hold at least one number of rows, got none")
+    return found
+
+
+def _truths(sample: Sample, prior: float, count: int, seed: int) -> NDArray[np.float64]:
+    """Distributions that the sample makes likely: (count, |S|, |U|)."""
+    a = finite_number("prior", prior)
+    if a <= 0:
+        raise InvalidArgument(f"prior must be greater than 0, got {a!r}")
+    rng = np.random.default_rng([seed_number(seed), 0])
+    half = count // 2
+    return np.concatenate(
+        [cells_apart(sample.counts, a, half, rng), alike_secrets(sample.counts, a, count - half, rng)]
+    )
+
+
+def _between(before: PlanRow, row: PlanRow, wanted: float) -> int:
+    """Where the line through two medians, in logarithms, reaches ``wanted``; rounded up."""
+    if wanted <= 0 or row.median <= 0 or before.median <= row.median:
+        return int(row.size)
+    share = math.log(before.median / wanted) / math.log(before.median / row.median)
+    return min(
+        int(row.size), math.ceil(math.exp((1 - share) * math.log(before.size) + share * math.log(row.size)))
+    )

@@ -1,0 +1,86 @@
+"""``rldp compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import rldp
+from rldp.adviser.frontier import STANDARD
+from rldp.adviser.ladder import PROMISES
+from rldp.cli.app import Json, bar, command
+from rldp.cli.counting import Counting, Data, Measuring
+from rldp.cli.decisions import TableFile, require_outputs, write_table
+from rldp.cli.machine import show_json
+from rldp.cli.promising import Alpha, Prior, Promised, Utility, UtilityName
+from rldp.errors import InvalidArgument
+
+
+@command()
+def compare(
+    command: typer.Context,
+    data: Data,
+    counting: Counting,
+    epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],
+    measuring: Measuring,
+    privacy: Promised = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A protocol file to compare with; may be repeated."),
+    ] = None,
+    utility: Utility = UtilityName.chi2,
+    alpha: Alpha = 0.05,
+    prior: Prior = 0.5,
+    table: TableFile = None,
+    as_json: Json = False,
+) -> None:
+    """Compare designs with simple mechanisms, at one ε."""
+    from rldp.reporter import decisions, terminal
+
+    require_outputs(None, table)
+    own = _loaded(protocol or ())
+    promised = PROMISES[utility.value](alpha, prior)
+    counter = counting.counter(command, data)
+    sample = counter.sample(epsilon, measuring.distortion, utility=promised)
+    measure, published = measuring.of(sample)
+    with bar("Comparing") as moved:
+        found = rldp.compare(
+            sample,
+            epsilon,
+            promises=[name.value for name in privacy or ()] or STANDARD,
+            protocols=own,
+            utility=promised,
+            distortion=measure,
+            outputs=published,
+            alpha=alpha,
+            prior=prior,
+            callback=moved,
+        )
+    if table is not None:
+        write_table(found.table(), table)
+    if as_json:
+        show_json(
+            {
+                "epsilon": found.epsilon,
+                "rows": sample.n,
+                "utility": found.utility.scope,
+                "prior": found.prior,
+                "comparison": found.table(),
+            }
+        )
+        return
+    terminal.console().print(decisions.comparison_report(found))
+
+
+def _loaded(given: Sequence[str]) -> dict[str, rldp.Protocol]:
+    """Protocols such as ``mine=protocol.json``."""
+    found: dict[str, rldp.Protocol] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not (name and equals) or name in found:
+            raise InvalidArgument(f"--protocol must be NAME=FILE, each name once, got {text!r}")
+        found[name] = rldp.load(Path(path))
+    return found

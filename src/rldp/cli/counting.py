@@ -1,0 +1,182 @@
+"""The sample that a command works on: options that say which columns of a file are counted, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+import rldp
+from rldp._checks import Label
+from rldp.adviser.binning import CANDIDATES, best
+from rldp.cli.app import note, progress
+from rldp.cli.columns import Missing
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
+from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
+from rldp.distortions import Distortion
+from rldp.errors import InvalidArgument
+from rldp.sets import UncertaintySet
+
+__all__ = ["Counting", "Data", "DistortionName", "Measuring"]
+
+Data: TypeAlias = Annotated[
+    Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
+]
+
+
+class DistortionName(StrEnum):
+    """The distortions that the command line names."""
+
+    squared = "squared"
+    absolute = "absolute"
+    hamming = "hamming"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """Which columns are counted, and how their entries are read."""
+
+    secret: Annotated[
+        list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
+    ]
+    value: Annotated[str, typer.Option(help="Column to publish.")]
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            help="Rows with missing entries: refuse the file, skip them, or make a category of them."
+        ),
+    ] = Missing.refuse
+    text: Annotated[
+        list[str] | None, typer.Option(help="Column of a CSV file whose entries are text; may be repeated.")
+    ] = None
+    number: Annotated[
+        list[str] | None, typer.Option(help="Column whose entries are numbers; may be repeated.")
+    ] = None
+    secrets: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="All labels of the secret, also those the data lack; once for each --secret.",
+        ),
+    ] = None
+    values: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="All labels of the value, also those the data lack.")
+    ] = None
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL=A,B,…", help="Order of a column's labels; distances then count ranks."),
+    ] = None
+    bins: Annotated[
+        str | None,
+        typer.Option(metavar="N|auto", help="Cut the value, a column of numbers, into bins of equal shares."),
+    ] = None
+    bin_width: Annotated[
+        float | None, typer.Option(metavar="W", help="Cut the value into bins of this width.")
+    ] = None
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    show_labels: ShowLabels = False
+
+    def counter(self, command: typer.Context, data: Path) -> Counter:
+        """What counts the rows of a file, until the command ends."""
+        source = given(command, data, self.delimiter, self.encoding)
+        counted = partial(
+            rldp.Sample.from_data,
+            source,
+            secret=self.secret,
+            value=self.value,
+            secrets=self._alphabets(),
+            values=None if self.values is None else listed_labels("--values", self.values),
+            missing=self.missing.value,
+            text=self.text or (),
+            number=self.number or (),
+            order=order_of(self.order),
+            show_labels=self.show_labels,
+        )
+        return Counter(self, counted, lambda: note_found_delimiter(source, [*self.secret, self.value]))
+
+    @property
+    def takes_values_as_found(self) -> bool:
+        """Whether nothing is said about how the value is to be read."""
+        told = [*(self.text or ()), *(self.number or ()), *order_of(self.order)]
+        return self.values is None and self.value not in told
+
+    def _alphabets(self) -> dict[str, list[Label]] | None:
+        if not self.secrets:
+            return None
+        if len(self.secrets) != len(self.secret):
+            raise InvalidArgument(
+                f"--secrets must be given once for each --secret, got {len(self.secrets)} for "
+                f"{len(self.secret)}"
+            )
+        pairs = zip(self.secret, self.secrets, strict=True)
+        return {name: listed_labels("--secrets", text) for name, text in pairs}
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counts the rows of a file, in as many bins as are asked for."""
+
+    options: Counting
+    counted: Callable[..., rldp.Sample]
+    note_delimiter: Callable[[], None]
+
+    def sample(
+        self, epsilon: float | None = None, distortion: str = "squared", **promises: UncertaintySet
+    ) -> rldp.Sample:
+        """The sample; ``--bins auto`` tries bins by what they would promise at ``epsilon``."""
+        if self.options.bins == "auto":
+            if epsilon is None:
+                raise InvalidArgument("--bins must be a number here, since auto needs one ε, got auto")
+            with progress("Trying bins"):
+                cut = best(lambda count: self.counted(bins=count), epsilon, distortion=distortion, **promises)
+            note(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
+            found = cut.sample
+        else:
+            found = self.counted(bins=_whole("--bins", self.options.bins), bin_width=self.options.bin_width)
+        self.note_delimiter()
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What may be published, and how far it is from a value."""
+
+    distortion: Annotated[
+        str,
+        typer.Option(
+            metavar="squared|absolute|hamming|FILE",
+            help="How far an output is from the value; a FILE is a CSV table of values by outputs.",
+        ),
+    ] = DistortionName.squared.value
+    outputs: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…|FILE", help="What may be published; by default the values."),
+    ] = None
+
+    def of(self, sample: rldp.Sample) -> tuple[Distortion, list[Label] | None]:
+        """The distortion and the outputs that are asked for; a table in a file says both."""
+        published = outputs_of(self.outputs)
+        if self.distortion in set(DistortionName):
+            return self.distortion, published
+        if not Path(self.distortion).exists():
+            names = ", ".join(DistortionName)
+            raise InvalidArgument(
+                f"--distortion must be {names} or a file that exists, got {self.distortion!r}"
+            )
+        listed, table = distortion_table(Path(self.distortion), sample.values)
+        if published not in (None, listed):
+            raise InvalidArgument("--outputs must be those of the table of distortions, or not be given")
+        return table, listed
+
+
+def _whole(option: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError as error:
+        raise InvalidArgument(f"{option} must be a whole number or auto, got {text!r}") from error

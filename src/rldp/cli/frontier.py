@@ -1,0 +1,67 @@
+"""``rldp frontier``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import rldp
+from rldp.adviser.frontier import STANDARD
+from rldp.adviser.ladder import PROMISES
+from rldp.cli.app import Json, bar, command
+from rldp.cli.counting import Counting, Data, Measuring
+from rldp.cli.decisions import Plot, TableFile, levels_of, require_outputs, write_table
+from rldp.cli.machine import show_json
+from rldp.cli.promising import Alpha, Prior, Promised, Utility, UtilityName
+
+
+@command()
+def frontier(
+    command: typer.Context,
+    data: Data,
+    counting: Counting,
+    measuring: Measuring,
+    epsilons: Annotated[
+        str,
+        typer.Option(
+            metavar="E,E,…|LOW:HIGH:COUNT",
+            help="Privacy levels, one by one or evenly in logarithms.",
+        ),
+    ] = "0.1:10:30",
+    privacy: Promised = None,
+    utility: Utility = UtilityName.chi2,
+    alpha: Alpha = 0.05,
+    prior: Prior = 0.5,
+    plot: Plot = None,
+    table: TableFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show what distortion can be promised at each ε, for several promises about privacy."""
+    from rldp.reporter import decisions, terminal
+
+    levels = levels_of(epsilons)
+    require_outputs(plot, table)
+    sample = counting.counter(command, data).sample()
+    measure, published = measuring.of(sample)
+    with bar("Designing") as moved:
+        found = rldp.frontier(
+            sample,
+            levels,
+            promises=[name.value for name in privacy or ()] or STANDARD,
+            utility=PROMISES[utility.value](alpha, prior),
+            distortion=measure,
+            outputs=published,
+            alpha=alpha,
+            prior=prior,
+            callback=moved,
+        )
+    if table is not None:
+        write_table(found.table(), table)
+    if plot is not None:
+        found.plot(plot)
+    if as_json:
+        show_json({"rows": sample.n, "utility": found.utility.scope, "frontier": found.table()})
+        return
+    screen = terminal.console()
+    screen.print(decisions.frontier_report(found, width=screen.width))

@@ -1,0 +1,223 @@
+"""Decisions for the terminal: the frontier, the comparison, the plan, as tables, charts and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rldp._checks import printable
+from rldp.adviser.compare import Compared, Comparison
+from rldp.adviser.frontier import Frontier
+from rldp.adviser.ladder import MEANINGS, short_name
+from rldp.adviser.plan import Plan, PlanRow
+from rldp.reporter.terminal import bullets
+
+__all__ = [
+    "comparison_report",
+    "comparison_sentences",
+    "frontier_report",
+    "frontier_sentences",
+    "line_chart",
+    "plan_report",
+    "plan_sentences",
+]
+
+MARKS = "●■▲◆○□△◇"
+_MOST_ROWS = 12
+_NEGLIGIBLE = 1e-5  # of the largest number: what is below has no place on a logarithmic axis
+
+
+def line_chart(
+    series: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str, width: int = 72, height: int = 16
+) -> RenderableType:
+    """Points of several series on logarithmic axes, each with its own mark.
+
+    Parameters
+    ----------
+    series : mapping from names to points (x, y)
+        What is not positive and finite is left out, as is what is tiny beside the largest y.
+    x, y : str
+        What the axes show.
+    width, height : int
+        Of the field, in letters.
+    """
+    top = max((value for points in series.values() for _, value in points), default=0.0)
+    shown = {
+        name: [(a, b) for a, b in points if 0 < a < math.inf and b > _NEGLIGIBLE * top]
+        for name, points in series.items()
+    }
+    every = [point for points in shown.values() for point in points]
+    if not every:
+        return Text("Nothing to draw: every distortion is zero.")
+    (left, right), (low, high) = (_range([point[axis] for point in every]) for axis in (0, 1))
+    field = [[" "] * width for _ in range(height)]
+    for mark, points in zip(_marks(len(shown)), shown.values(), strict=True):
+        for a, b in points:
+            column = round(_place(a, left, right) * (width - 1))
+            row = round((1 - _place(b, low, high)) * (height - 1))
+            field[row][column] = mark
+    names = {0: high, (height - 1) // 2: math.sqrt(low * high), height - 1: low}
+    lines = [f"{_short(names[i]) if i in names else '':>8} │{''.join(row)}" for i, row in enumerate(field)]
+    middle = _short(math.sqrt(left * right))
+    axis = f"{_short(left)}{middle:^{max(0, width - len(_short(left)) - len(_short(right)))}}{_short(right)}"
+    key = "   ".join(
+        f"{mark} {printable(name)}" for mark, name in zip(_marks(len(shown)), shown, strict=True)
+    )
+    return Text(
+        "\n".join(
+            [f"{y}   {key}", *lines, f"{'':>8} └{'─' * width}", f"{'':>10}{axis}", f"{x:>{10 + width}}"]
+        )
+    )
+
+
+def frontier_report(found: Frontier, *, width: int) -> RenderableType:
+    """A chart, a table of some levels, and what it means."""
+    series = {name: [(p.epsilon, p.promised) for p in found.of(name)] for name in found.promises}
+    table = Table(title="Promised distortion", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("ε", justify="right")
+    for name in found.promises:
+        table.add_column(printable(name), justify="right")
+    shown, constant = _spaced(len(found.epsilons), _MOST_ROWS), found.points[0].design.constant_objective
+    columns = [found.of(name) for name in found.promises]
+    for i in shown:
+        table.add_row(
+            _short(found.epsilons[i]), *(_amount(points[i].promised, constant) for points in columns)
+        )
+    if len(shown) < len(found.epsilons):
+        table.caption = f"{len(shown)} of {len(found.epsilons)} levels"
+    chart = line_chart(series, x="ε", y="promised distortion", width=max(20, min(72, width - 12)))
+    return Group(chart, Text(), table, bullets(frontier_sentences(found)))
+
+
+def frontier_sentences(found: Frontier) -> list[str]:
+    """What the lines are, and what stands above all of them."""
+    constant = found.points[0].design.constant_objective
+    about = [f"{name}: privacy for {MEANINGS[name]}." for name in found.promises if name in MEANINGS]
+    return [
+        f"The distortion is promised for {found.utility.scope}.",
+        *about,
+        f"An output that ignores the data has {constant:.4g}.",
+    ]
+
+
+def comparison_report(found: Comparison) -> RenderableType:
+    """Protocols side by side, and how to read the table."""
+    title = f"Protocols at ε = {found.epsilon:g}"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in ("promised", "estimate", "re-read", "ε* 50%", "ε* 95%", "risk"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("proved", no_wrap=True)
+    constant = max(row.promised for row in found.rows)
+    for row in found.rows:
+        table.add_row(
+            Text(printable(row.name), style="bold" if row.kind == "design" else ""),
+            *(_amount(x, constant) for x in (row.promised, row.estimate, row.relabelled)),
+            *(_short(x) for x in (row.leakage_median, row.leakage_high)),
+            _risk(row),
+            "nothing" if row.proved is None else short_name(row.proved),
+        )
+    return Group(table, bullets(comparison_sentences(found)))
+
+
+def comparison_sentences(found: Comparison) -> list[str]:
+    """How to read a comparison."""
+    used = dict.fromkeys(short_name(row.proved) for row in found.rows if row.proved is not None)
+    meanings = "; ".join(f"{name}: {MEANINGS[name]}" for name in used if name in MEANINGS)
+    return [
+        f"promised: the largest expected distortion for {found.utility.scope}. estimate: that under the "
+        "estimate. re-read: the same, once somebody who knows the sample replaces outputs by better ones.",
+        f"ε* is what a protocol leaks, by the posterior law with the prior Dirichlet({found.prior:g}): its "
+        "median and its 95 % point. risk: the posterior probability that it is more than ε.",
+        f"proved: what privacy is proved for. {meanings}.",
+        "constant: the best output that ignores the data. all distributions: the best protocol that needs no "
+        "sample. GRR: randomised response of the value. SRR: secret randomised response. independent: "
+        "randomised response of secret and value.",
+    ]
+
+
+def _risk(row: Compared) -> str:
+    lower, upper = row.risk
+    if upper == 0:
+        return "0"
+    return f"< {_short(max(upper, 0.001))}" if upper < 0.01 else _short((lower + upper) / 2)
+
+
+def plan_report(found: Plan, *, width: int, wanted: float | None = None) -> RenderableType:
+    """A chart, a table, and what it means."""
+    series = {
+        name: [(row.size, getattr(row, name)) for row in found.rows] for name in ("high", "median", "low")
+    }
+    table = Table(
+        title=f"Promised distortion at ε = {found.epsilon:g}", title_justify="left", box=SIMPLE_HEAD
+    )
+    for heading in ("rows", "median", "5 % of samples below", "95 % below"):
+        table.add_column(heading, justify="right")
+    for row in (*found.rows, found.limit):
+        table.add_row(_size(row), *(_amount(x, found.rows[0].high) for x in (row.median, row.low, row.high)))
+    chart = line_chart(series, x="rows", y="promised distortion", width=max(20, min(72, width - 12)))
+    return Group(chart, Text(), table, bullets(plan_sentences(found, wanted)))
+
+
+def plan_sentences(found: Plan, wanted: float | None = None) -> list[str]:
+    """What is predicted, what it rests on, and when a wanted distortion is reached."""
+    sentences = [
+        f"The present sample of {found.sample.n} rows promises {found.present:.4g}; if the distribution were "
+        f"known, {found.limit.median:.4g} would do.",
+        f"Privacy for {found.promise.scope}.",
+        "These are predictions: samples are drawn from distributions that the present sample makes likely.",
+    ]
+    if wanted is None:
+        return sentences
+    size, largest = found.size_for(wanted), int(found.rows[-1].size)
+    if size is not None:
+        least = "no more than " if size == found.rows[0].size else "about "
+        reached = f"Half of the samples promise {wanted:g} or less from {least}{size} rows on."
+    elif wanted < found.limit.low:
+        reached = (
+            f"No sample is likely to promise {wanted:g}, which is less than a known distribution allows."
+        )
+    else:
+        reached = f"{largest} rows are not enough to promise {wanted:g}."
+    return [reached, *sentences]
+
+
+def _size(row: PlanRow) -> str:
+    return "all there are" if math.isinf(row.size) else f"{row.size:.0f}"
+
+
+def _marks(count: int) -> list[str]:
+    return [MARKS[i % len(MARKS)] for i in range(count)]
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    return (low, high) if high > low else (low / 2, high * 2)
+
+
+def _place(value: float, low: float, high: float) -> float:
+    """Where a number lies between two others, in logarithms: 0 to 1."""
+    return math.log(value / low) / math.log(high / low)
+
+
+def _amount(number: float, whole: float) -> str:
+    """A distortion; what is a millionth of the whole is as good as none."""
+    return "≈ 0" if number < 1e-6 * whole else _short(number)
+
+
+def _short(number: float) -> str:
+    if math.isinf(number):
+        return "∞"
+    return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
+
+
+def _spaced(count: int, most: int) -> list[int]:
+    if count <= most:
+        return list(range(count))
+    return [int(place) for place in np.linspace(0, count - 1, most).round()]

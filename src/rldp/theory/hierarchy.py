@@ -1,0 +1,58 @@
+r"""Distributions that a sample makes likely, under two priors: cells apart, and secrets that are alike.
+
+With independent weights on all cells, distributions that are drawn tell secrets apart even where the sample
+hardly does: noise adds up over values. The other prior lets secrets be alike,
+
+.. math:: P_{\cdot|s} \sim \mathrm{Dirichlet}(\kappa m),
+
+with a common m and a uniform prior on log κ, and lets the sample decide how much, by the likelihood of κ.
+Neither is right for every table; plans draw half of their distributions from each. See
+``docs/theory.md``, 'Planning'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+__all__ = ["alike_secrets", "cells_apart"]
+
+Floats = NDArray[np.float64]
+
+_KAPPA = np.geomspace(1.0, 1e6, 60)
+_TINY = np.finfo(float).tiny
+
+
+def cells_apart(counts: NDArray[np.int64], prior: float, draws: int, rng: np.random.Generator) -> Floats:
+    """Draws from Dirichlet(counts + prior) on all cells: (draws, |S|, |U|)."""
+    flat = _dirichlet(np.broadcast_to(counts.ravel() + prior, (draws, counts.size)), rng)
+    return flat.reshape(draws, *counts.shape)
+
+
+def alike_secrets(counts: NDArray[np.int64], prior: float, draws: int, rng: np.random.Generator) -> Floats:
+    """Draws from the posterior law of the prior under which secrets may be alike: (draws, |S|, |U|).
+
+    Shares of secrets and the common m are drawn from their own Dirichlet laws, given all rows; then κ from a
+    grid, by its likelihood; then the conditionals, given both.
+    """
+    rows = counts.sum(axis=1)
+    shares = _dirichlet(np.broadcast_to(rows + prior, (draws, len(rows))), rng)
+    common = _dirichlet(np.broadcast_to(counts.sum(axis=0) + prior, (draws, counts.shape[1])), rng)
+    likelihood = np.stack([_log_likelihood(counts, kappa, common) for kappa in _KAPPA], axis=1)
+    kappa = _KAPPA[(likelihood + rng.gumbel(size=likelihood.shape)).argmax(axis=1)]
+    weights = counts[None] + kappa[:, None, None] * common[:, None, :]
+    return np.asarray(shares[:, :, None] * _dirichlet(weights, rng))
+
+
+def _log_likelihood(counts: NDArray[np.int64], kappa: float, common: Floats) -> Floats:
+    """Of κ, for each common m (draws, |U|), up to a constant: (draws,)."""
+    weights = np.maximum(kappa * common[:, None, :], _TINY)
+    own = (gammaln(weights + counts) - gammaln(weights)).sum(axis=(1, 2))
+    return np.asarray(own + (gammaln(kappa) - gammaln(kappa + counts.sum(axis=1))).sum())
+
+
+def _dirichlet(weights: Floats, rng: np.random.Generator) -> Floats:
+    """Draws along the last axis, none of them exactly zero."""
+    drawn = rng.standard_gamma(weights) + _TINY
+    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
