@@ -20,10 +20,11 @@ from calibration import Found, Task, report, run, study
 
 def session() -> SparkSession:
     """Of the kind that is asked for; executors elsewhere get the module with the tasks first."""
+    builder = SparkSession.builder
     if len(sys.argv) < 2:
-        return SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    local = sys.argv[1] == "connect"
-    spark = SparkSession.builder.remote("local[2]" if local else sys.argv[1]).getOrCreate()
+        spark = builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    else:
+        spark = builder.remote("local[2]" if sys.argv[1] == "connect" else sys.argv[1]).getOrCreate()
     spark.addArtifacts(str(Path(__file__).with_name("calibration.py")), pyfile=True)
     return spark
 

@@ -58,7 +58,7 @@ KINDS = {
     "reader": (in_batches, lambda reader: reader.read_all().to_pydict(), pa.RecordBatchReader),
     "duckdb": (
         relation,
-        lambda found: pa.RecordBatchReader.from_stream(found).read_all().to_pydict(),
+        lambda found: found.pl().to_dict(as_series=False),
         duckdb and duckdb.DuckDBPyRelation,
     ),
 }

@@ -18,7 +18,7 @@ from rldp.data.columns import encode
 from rldp.data.decoding import arrow_labels, decode
 from rldp.data.headers import column_name, require_columns, require_distinct
 from rldp.data.labels import Faults
-from rldp.errors import InvalidArgument, InvalidArgumentType, needs
+from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
 from rldp.releaser.requests import Drawn, Request
@@ -231,14 +231,14 @@ def _arrow_rows(rows: Any, at: _Places, schema: Any, labels: Any, drawn: Drawn) 
 
 def _of_duckdb(relation: Any, request: Request, words: Randomness) -> Any:
     """The rows are drawn here and now, once: a relation that drew them when it is read would draw again."""
-    with needs("releasing DuckDB relations", "pyarrow"):
-        import pyarrow
     names = relation.columns
     at = _placed(request, names)
     if len(set(names)) == len(names):
         quoted = ('"' + names[place].replace('"', '""') + '"' for place in at.all)
         relation = relation.project(", ".join(quoted))
-    rows = pyarrow.RecordBatchReader.from_stream(relation)
+    rows = (
+        relation.to_arrow_reader() if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader()
+    )
     # DuckDB finds this variable by its name, which no table of anybody's has.
     rldp_released_8c1f27d0 = _of_reader(rows, request, words).read_all()
     assert rldp_released_8c1f27d0 is not None
