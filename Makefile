@@ -2,6 +2,7 @@
 # make test   set everything up and run the whole test suite
 # make test-spark  the tests that start Spark, which needs Java 17
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
+# make test-js  the JavaScript client: types, tests in Node and in a browser, damaged files against Python's reader; needs Node 20
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
 # make bench-spark  the benchmark of Spark, written to docs/clients.md
@@ -17,6 +18,7 @@
 #
 # Before a release:
 # make faults  plant the faults of tests/faults.toml, one at a time, and see that the tests notice each
+# make faults-js  the same for the JavaScript client and clients/javascript/tests/faults.json
 # make mutations  ten thousand changed protocol files, of which the judge must accept none that claims what is false
 
 PYTHON ?= python3
@@ -44,6 +46,12 @@ test-spark: $(VENV)/.spark
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --cases $(CASES)
 
+.PHONY: test-js
+test-js: $(VENV)/.dev
+	@command -v npm > /dev/null || { echo "make test-js needs Node 20 or later, with npm" >&2; exit 1; }
+	cd clients/javascript && npm ci && npm run check && npm test
+	$(BIN)/python clients/javascript/tests/fuzz.py
+
 kernels: $(VENV)/.dev
 	$(BIN)/python tools/kernels.py $(BIN)/pytest $(NUMERICAL) $(LINEAR)
 
@@ -70,6 +78,10 @@ numerical: $(VENV)/.dev
 
 faults: $(VENV)/.dev
 	$(BIN)/python tools/faults.py --jobs $(JOBS)
+
+.PHONY: faults-js
+faults-js:
+	cd clients/javascript && npm ci && npm run faults
 
 mutations: $(VENV)/.dev
 	RLDP_MUTATED_FILES=10000 $(BIN)/pytest -n $(JOBS) tests/judge/test_mutations.py
@@ -142,4 +154,5 @@ $(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
 	touch $@
 
 clean:
+	rm -rf clients/javascript/node_modules clients/javascript/types
 	rm -rf $(VENV) $(VENV)-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,7 +10,7 @@ import pytest
 from commands import run_command
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("clients/*/README.md")]
 SLOW = {"reproduce"}
 
 

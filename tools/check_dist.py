@@ -33,9 +33,10 @@ ROOT = Path(__file__).parents[1]
 PACKAGE_DATA = (
     "rldp/py.typed",
     "rldp/protocol_file/protocol.schema.json",
+    "rldp/protocol_file/vectors.json",
     "rldp/adviser/adult_sex_education.csv",
 )
-FOLDERS = (".ci", ".github", "benchmarks", "docs", "examples", "src", "tests", "tools")
+FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "examples", "src", "tests", "tools")
 FILES = (
     ".dockerignore",
     "CHANGELOG.md",
@@ -48,6 +49,7 @@ FILES = (
     "SECURITY.md",
     "pyproject.toml",
 )
+LEFT_BEHIND = {"__pycache__", "node_modules", "types"}  # the last by npm pack, of the JavaScript client
 ADDED = {".gitignore", "PKG-INFO"}  # to the source distribution, by what builds it
 EXTRAS = ("plots", "paper", "dask", "spark", "cuda", "cupy")
 NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark")
@@ -140,11 +142,12 @@ def installed_faults(wheel: Path, version: str) -> list[str]:
 
 
 def _tree(root: Path, folders: Iterable[str]) -> Iterable[str]:
-    """The files below some folders, as archives name them, without what Python leaves there."""
+    """The files below some folders, as archives name them, without what Python and npm leave there."""
     for folder in folders:
         for path in (root / folder).rglob("*"):
-            if path.is_file() and path.parent.name != "__pycache__":
-                yield path.relative_to(root).as_posix()
+            place = path.relative_to(root)
+            if path.is_file() and not LEFT_BEHIND & set(place.parts):
+                yield place.as_posix()
 
 
 def _differences(archive: str, found: set[str], expected: set[str]) -> list[str]:

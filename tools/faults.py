@@ -37,8 +37,20 @@ __all__ = ["Fault", "Outcome", "Stale", "faults_in", "main", "mirrored_tests", "
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = "tests/faults.toml"
-PARTS = ("src", "tests", "tools", "benchmarks", "docs", "pyproject.toml", "README.md", "CHANGELOG.md")
-RUBBISH = shutil.ignore_patterns("__pycache__", "*.pyc", ".hypothesis", ".pytest_cache", "*.png")
+PARTS = (
+    "src",
+    "tests",
+    "tools",
+    "benchmarks",
+    "clients",
+    "docs",
+    "pyproject.toml",
+    "README.md",
+    "CHANGELOG.md",
+)
+RUBBISH = shutil.ignore_patterns(
+    "__pycache__", "*.pyc", ".hypothesis", ".pytest_cache", "*.png", "node_modules"
+)
 FIELDS = {"name", "file", "find", "replace", "tests", "equivalent"}
 FAILED, PASSED = 1, 0  # exit codes of pytest
 

@@ -276,6 +276,37 @@ class Protocol:
             seed=seed,
         )
 
+    def output_for(self, secret: Label, value: Label, word: int) -> Label:
+        """The output that :meth:`release` draws for this secret and value with these 52 random bits.
+
+        Every client of the protocol file gives the same one (``docs/file-format.md``): the first y with
+        K[s][u][0] + … + K[s][u][y] > word, K being the integers of the table over 2^52. To release data, use
+        :meth:`release`, which takes fresh secure words.
+
+        Parameters
+        ----------
+        secret, value : str, int, float or bool
+            Labels of the protocol.
+        word : int
+            From 0 to 2^52 − 1.
+
+        Raises
+        ------
+        DataError
+            If secret or value is no label of the protocol; the entry is not shown.
+        InvalidArgument, InvalidArgumentType
+            If the word is no integer in that range.
+
+        Examples
+        --------
+        >>> coin = Protocol([[[0.25, 0.75]]], secrets=["all"], outputs=["no", "yes"])
+        >>> coin.output_for("all", 0, 2**50 - 1), coin.output_for("all", 0, 2**50)
+        ('no', 'yes')
+        """
+        from rldp.releaser.columns import output_for
+
+        return output_for(self, secret, value, word)
+
     def to_json(self) -> str:
         """The text of the protocol's file: table, claim and proof."""
         from rldp.protocol_file.json import to_json

@@ -137,6 +137,13 @@ def test_the_largest_set_is_named_over_which_an_own_mechanism_is_private():
         assert isinstance(row.proved, wanted)
 
 
+def test_what_a_protocol_claims_about_another_sample_proves_nothing_here():
+    other = rldp.Sample([[3000, 1], [1, 3000]], secrets=["ill", "well"])
+    own = rldp.design(SAMPLE, 1.0, privacy=rldp.Nominal(), utility=rldp.Nominal()).protocol
+    row = rldp.compare(other, 1.0, protocols={"own": own}, **NOMINAL)["own"]
+    assert row.proved is None
+
+
 def test_the_table_is_tidy(found):
     table = found.table()
     assert set(map(len, table.values())) == {6}

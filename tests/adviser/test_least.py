@@ -1,9 +1,12 @@
 """The smallest ε that does, proved on both sides."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import rldp
+from rldp.adviser import least
 
 SAMPLE = rldp.Sample([[300, 100, 50], [50, 250, 90]])
 SETS = {
@@ -31,6 +34,20 @@ def test_the_design_is_one_that_verifies():
     assert verdict.epsilon == found.epsilon
     assert isinstance(found, rldp.Design)
     assert found.wanted == 0.2
+
+
+def test_a_level_is_too_small_only_where_a_bound_says_so():
+    """Of three designs the first is proved too bad, the second is not known, the third is good."""
+
+    @dataclass
+    class Known:
+        lower_bound: float
+        objective: float
+
+    designs = [Known(0.3, 0.4), Known(0.1, 0.25), Known(0.1, 0.15)]
+    found = least._Bracket(0.2).narrowed([1.0, 2.0, 3.0], designs)
+    assert (found.too_small, found.epsilon) == (1.0, 3.0)
+    assert found.design is designs[2]
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rldp
+from rldp.designer.api import design_levels
 from rldp.theory.bounds import privacy_excess
 from rldp.theory.model import DesignProblem
 from rldp.theory.pairs import ordered_pairs
@@ -289,3 +290,14 @@ def test_progress_is_reported():
     assert [p.iteration for p in seen] == list(range(len(seen)))
     assert seen[-1].finished == seen[-1].problems == 1
     assert seen[-1].worst_gap <= 1e-6
+
+
+def test_designs_at_several_levels_are_those_of_each_alone():
+    sample = rldp.Sample([[30, 10, 5], [5, 25, 25]])
+    levels = [0.0, 0.3, 1.0, math.inf]
+    for epsilon, found in zip(levels, design_levels(sample, levels), strict=True):
+        alone = rldp.design(sample, epsilon)
+        assert found.protocol.guarantee.epsilon == epsilon
+        assert found.objective == pytest.approx(alone.objective, abs=3e-6)
+        assert found.status.route == alone.status.route
+        assert rldp.verify(found.protocol).ok

@@ -120,6 +120,7 @@ WRONG = {
     f"{P}prior must be a positive number, got -0.5": of(CREDIBLE, prior=-0.5),
     f"{P}prior must be a number that a float can hold, got 1": of(CREDIBLE, prior=10**400),
     f"{P}lambda must be at most 100, got 101": of(CREDIBLE, **{"lambda": 101}),
+    f"{P}lambda must be 0 or at least 1e-06, got 9.99e-07": of(CREDIBLE, **{"lambda": 9.99e-7}),
     f"{P}radius must be a number that is not negative, got -1": of(CREDIBLE, radius=-1),
     f"{P}radius must be a number, got None": of(CREDIBLE, radius=None),
     f"{P}seed must be an integer from 0 to {2**128 - 1}, got -1": of(CREDIBLE, seed=-1),

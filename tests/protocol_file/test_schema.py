@@ -139,8 +139,9 @@ def client_on_the_page():
     """The client's function, as it stands in the documentation."""
     page = (Path(__file__).parents[2] / "docs" / "file-format.md").read_text(encoding="utf-8")
     names = {}
-    for example in doctest.DocTestParser().get_examples(page)[:2]:
-        exec(example.source, names)
+    for example in doctest.DocTestParser().get_examples(page):
+        if example.source.startswith(("import secrets", "def release")):
+            exec(example.source, names)
     return names["release"], names["secrets"]
 
 

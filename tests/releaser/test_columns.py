@@ -587,3 +587,54 @@ def test_lists_and_arrays_need_numpy_alone():
         timeout=60,
     )
     assert (done.stdout.split(), done.stderr) == (["y", "x", "x"], "")
+
+
+# One word
+
+
+def test_a_word_gives_what_release_draws_with_it():
+    """A release with a seed takes the upper 52 bits of PCG64's words, one a row, in order."""
+    rng = np.random.default_rng(0)
+    protocol = rldp.Protocol(rng.dirichlet(np.full(5, 0.3), size=(2, 3)), SECRETS, VALUES)
+    secrets, values = rng.choice(SECRETS, 500), rng.choice(VALUES, 500)
+    words = (np.random.PCG64(7).random_raw(500) >> np.uint64(12)).tolist()
+    rows = zip(secrets.tolist(), values.tolist(), words, strict=True)
+    released = protocol.release(secrets, values, seed=7).tolist()
+    assert [protocol.output_for(*row) for row in rows] == released
+
+
+def test_a_word_gives_the_first_output_whose_sum_is_above_it():
+    """On a row with empty intervals at both ends and inside, at every boundary and beside it."""
+    numerators = [0, 1, 0, 2**51, 0, 2**51 - 1, 0]
+    protocol = rldp.Protocol([[[k / 2**52 for k in numerators]]])
+    sums = np.cumsum(numerators).tolist()
+    words = {word for end in sums for word in (end - 1, end, end + 1) if 0 <= word < 2**52}
+    assert len(words) == 7
+    for word in words:
+        assert protocol.output_for(0, 0, word) == next(y for y, end in enumerate(sums) if end > word)
+
+
+@pytest.mark.parametrize(("secret", "value"), [("m", 20), (np.str_("m"), 20.0), ("m", np.int8(20))])
+def test_a_label_may_be_any_equal_entry(secret, value):
+    assert swap().output_for(secret, value, 0) == 30
+
+
+@pytest.mark.parametrize("entry", ["x", 1, None, float("nan"), ["f"], "F"], ids=str)
+def test_an_entry_that_is_no_label_is_refused_and_not_shown(entry):
+    sentence = r"must be one of the protocol's {} {}s, got another entry$"
+    with pytest.raises(rldp.DataError, match="^secret " + sentence.format(2, "secret")):
+        swap().output_for(entry, 10, 0)
+    with pytest.raises(rldp.DataError, match="^value " + sentence.format(3, "value")):
+        swap().output_for("f", entry, 0)
+
+
+@pytest.mark.parametrize("word", [-1, 2**52, 2**64])
+def test_a_word_has_52_bits(word):
+    with pytest.raises(rldp.InvalidArgument, match=r"^word must be at "):
+        swap().output_for("f", 10, word)
+
+
+@pytest.mark.parametrize("word", [0.0, True, "0", None], ids=str)
+def test_a_word_is_an_integer(word):
+    with pytest.raises(rldp.InvalidArgumentType, match=r"^word must be a whole number, got"):
+        swap().output_for("f", 10, word)

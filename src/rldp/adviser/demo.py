@@ -19,7 +19,7 @@ from rldp.measures import distortion, worst_case_leakage
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Nominal, UncertaintySet
 
-__all__ = ["PROBLEMS", "Row", "adult", "compare"]
+__all__ = ["PROBLEMS", "Row", "adult", "four_problems"]
 
 PROBLEMS: dict[str, tuple[UncertaintySet, UncertaintySet]] = {
     "NUNP": (Nominal(), Nominal()),
@@ -67,7 +67,7 @@ def adult(n: int | None = None) -> Sample:
     return Sample(counts, [row[0] for row in rows], [int(value) for value in header[1:]])
 
 
-def compare(sample: Sample, epsilon: float) -> list[Row]:
+def four_problems(sample: Sample, epsilon: float) -> list[Row]:
     """Design all four problems on ``sample`` and judge each over the χ² set at level 0.05."""
     rows = []
     for utility, privacy in PROBLEMS.values():

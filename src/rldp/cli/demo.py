@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rldp.adviser.demo import Row, adult, compare
+from rldp.adviser.demo import Row, adult, four_problems
 from rldp.adviser.ladder import Rung, rungs
 from rldp.cli.app import Json, command, progress
 from rldp.cli.machine import show_json
@@ -27,7 +27,7 @@ def demo(
         raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
     sample = adult(rows)
     with progress("Designing"):
-        found = compare(sample, epsilon)
+        found = four_problems(sample, epsilon)
         steps = list(rungs(sample, epsilon))
     if as_json:
         show_json(_facts(sample.n, epsilon, found, steps), indent=2)

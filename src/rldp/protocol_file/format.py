@@ -42,6 +42,7 @@ VERSIONS = (1, 2)  # the second knows the promises credible, pairs and all, and 
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
+_SMALLEST_LAMBDA = 1e-6  # of what is credible, other than 0
 _SMALLEST_LEVEL = 1e-300
 _SMALLEST_RISK = 1e-5
 _MOST_SEEDS = 2**128 - 1
@@ -342,6 +343,13 @@ def _lambda(item: Any) -> float:
     return lambda_
 
 
+def _credible_lambda(item: Any) -> float:
+    lambda_ = _lambda(item)
+    if 0 < lambda_ < _SMALLEST_LAMBDA:
+        raise _Wrong(f"0 or at least {_SMALLEST_LAMBDA:g}")
+    return lambda_
+
+
 def _level(item: Any) -> float:
     level = _number(item)
     if not 0 < level < 1:
@@ -525,7 +533,7 @@ def _set(part: _Part) -> SetClaim | CredibleClaim:
         return CredibleClaim(
             alpha=fields["alpha"].read(_risk),
             prior=fields["prior"].read(_positive),
-            lambda_=fields["lambda"].read(_lambda),
+            lambda_=fields["lambda"].read(_credible_lambda),
             radius=fields["radius"].read(_non_negative),
             seed=fields["seed"].read(_integer(_MOST_SEEDS)),
         )

@@ -1,0 +1,165 @@
+// What is drawn: the same word gives the same output as in Python, and words are fresh, uniform and secure.
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { DataError, Protocol } from "../src/index.js";
+import { freshWord } from "../src/randomness.js";
+import { vectors } from "./vectors.js";
+
+const table = Protocol.parse(vectors.files.table);
+
+/**
+ * A file of one secret whose values have these rows.
+ * @param {number[][]} rows
+ */
+function protocolOf(rows) {
+  const tree = JSON.parse(vectors.files.table);
+  tree.secrets = ["all"];
+  tree.values = rows.map((_, u) => u);
+  tree.outputs = rows[0].map((_, y) => y);
+  tree.numerators = [rows];
+  return Protocol.parse(JSON.stringify(tree));
+}
+
+test("every word gives the output that the shared vectors say", () => {
+  assert.ok(vectors.draws.length > 30);
+  for (const { file, secret, value, words, outputs } of vectors.draws) {
+    const protocol = Protocol.parse(vectors.files[file]);
+    const found = words.map((word) => protocol.outputFor(protocol.secrets[secret], protocol.values[value], word));
+    assert.deepEqual(found, outputs.map((y) => protocol.outputs[y]), file);
+  }
+});
+
+test("a word gives the first output whose sum is above it, with any number of outputs", () => {
+  for (let outputs = 1; outputs < 40; outputs++) {
+    const row = Array.from({ length: outputs }, (_, y) => (y % 3 ? 2 ** (y % 20) : 0));
+    row[outputs - 1] = 2 ** 52 - row.slice(0, -1).reduce((a, b) => a + b, 0);
+    const protocol = protocolOf([row]);
+    let start = 0;
+    for (const [y, numerator] of row.entries()) {
+      if (numerator) {
+        assert.equal(protocol.outputFor("all", 0, start), y);
+        assert.equal(protocol.outputFor("all", 0, start + numerator - 1), y);
+      }
+      start += numerator;
+    }
+  }
+});
+
+test("probabilities are those of the file", () => {
+  assert.deepEqual(table.probabilities("ill", 1), [0, 1, 0]);
+  assert.deepEqual(table.probabilities("well", 0), [2 ** -52, 0, 1 - 2 ** -52]);
+  assert.throws(() => table.probabilities("well", 3), DataError);
+});
+
+test("equal labels are the same, whatever their type, and a number is not its text", () => {
+  const numbers = Protocol.parse(vectors.files.labels);
+  const last = numbers.outputs.length - 1;
+  for (const [given, place] of /** @type {[any, number][]} */ ([
+    [-1, 0], [-1n, 0], [0.5, 1], [10n ** 30n, 2], ["1", 3], [true, 4], [1, 4], [1n, 4], ["", 5],
+    [2n ** 53n + 1n, 8], [2 ** 53, 9], [2n ** 53n, 9], [1e300, 10], [BigInt(1e300), 10],
+  ])) {
+    assert.equal(numbers.outputFor("all", given, 0), numbers.outputs[place]);
+    assert.ok(place <= last);
+  }
+  assert.equal(table.outputFor("ill", -0, 0), "no");
+});
+
+test("an entry that is no label is refused, and not shown", () => {
+  const entries = ["ILL", "ill ", null, undefined, NaN, {}, [], ["ill"], new String("ill"), 1e30, 3n, () => 0];
+  for (const entry of /** @type {any[]} */ (entries)) {
+    const secret = new DataError("secret must be one of the protocol's 2 secrets, got another entry");
+    const value = new DataError("value must be one of the protocol's 3 values, got another entry");
+    for (const draw of [table.release.bind(table), (/** @type {any} */ s, /** @type {any} */ u) => table.outputFor(s, u, 0)]) {
+      assert.throws(() => draw(entry, 0), secret);
+      assert.throws(() => draw("ill", entry), value);
+    }
+  }
+});
+
+test("a word is an integer of 52 bits", () => {
+  for (const word of /** @type {any[]} */ ([-1, 2 ** 52, 0.5, NaN, Infinity, "0", 0n, null, undefined])) {
+    assert.throws(() => table.outputFor("ill", 0, word), new RangeError("word must be an integer from 0 to 2^52 - 1"));
+  }
+});
+
+test("every word is fresh: 52 bits of the system's generator, each used once", () => {
+  /** @type {Set<number>[]} */
+  const given = [];
+  let counter = 0;
+  const generator = mock.method(crypto, "getRandomValues", (/** @type {Uint32Array} */ halves) => {
+    for (let i = 0; i < halves.length; i++) halves[i] = Math.imul(++counter, 0x9e3779b1);
+    const words = Array.from({ length: halves.length / 2 }, (_, i) => [halves[2 * i], halves[2 * i + 1]]);
+    given.push(new Set(words.map(([high, low]) => Number((BigInt(high) >> 12n << 32n) | BigInt(low)))));
+    return halves;
+  });
+  const chance = mock.method(Math, "random", () => assert.fail("Math.random is not secure"));
+  try {
+    while (given.length < 1) freshWord(); // what was left of the true generator's
+    const first = Array.from({ length: given[0].size - 1 }, freshWord);
+    const second = Array.from({ length: given[0].size }, freshWord);
+    assert.equal(given.length, 2);
+    assert.equal(new Set(first).size, first.length);
+    assert.ok(first.every((word) => given[0].has(word)));
+    assert.deepEqual(new Set(second), given[1]);
+    assert.ok(Math.max(...second) > 2 ** 51.9 && Math.min(...second) < 2 ** 45);
+  } finally {
+    generator.mock.restore();
+    chance.mock.restore();
+  }
+});
+
+test("without the system's generator nothing is released", () => {
+  const broken = mock.method(crypto, "getRandomValues", () => {
+    throw new Error("no entropy");
+  });
+  try {
+    assert.throws(() => {
+      for (let i = 0; i < 2000; i++) table.release("ill", 0);
+    }, /no entropy/);
+    assert.throws(() => table.release("ill", 0), /no entropy/);
+  } finally {
+    broken.mock.restore();
+  }
+});
+
+/**
+ * Pr(χ² with an even number of degrees of freedom > x), a finite sum.
+ * @param {number} x
+ * @param {number} degrees
+ */
+function tail(x, degrees) {
+  let term = Math.exp(-x / 2);
+  let sum = 0;
+  for (let k = 0; k < degrees / 2; k++) {
+    sum += term;
+    term *= x / 2 / (k + 1);
+  }
+  return sum;
+}
+
+test("ten million releases have the protocol's probabilities (wrong alarm: one in a million)", (t) => {
+  assert.ok(Math.abs(tail(18.307, 10) - 0.05) < 1e-5);
+  const whole = 2 ** 52;
+  const shares = [[0.5, 0.25, 0.25, 0], [0.125, 0.6, 0.1, 0.175], [0.001, 0.01, 0, 0.989], [0, 0.3, 0, 0.7]];
+  const rows = shares.map((row) => row.map((share) => Math.round(share * whole)));
+  for (const row of rows) row[1] += whole - row.reduce((sum, numerator) => sum + numerator, 0);
+  const protocol = protocolOf(rows);
+  const draws = 1e7;
+  const counts = rows.map(() => [0, 0, 0, 0]);
+  const start = performance.now();
+  for (let i = 0; i < draws; i++) counts[i & 3][/** @type {number} */ (protocol.release("all", i & 3))]++;
+  const seconds = (performance.now() - start) / 1000;
+  t.diagnostic(`${(draws / seconds / 1e6).toFixed(1)} million releases a second`);
+  let statistic = 0;
+  let degrees = 0;
+  for (const [u, row] of rows.entries()) {
+    degrees += row.filter((numerator) => numerator > 0).length - 1;
+    for (const [y, numerator] of row.entries()) {
+      const expected = ((draws / rows.length) * numerator) / whole;
+      if (numerator === 0) assert.equal(counts[u][y], 0);
+      else statistic += (counts[u][y] - expected) ** 2 / expected;
+    }
+  }
+  assert.equal(degrees, 8);
+  assert.ok(tail(statistic, degrees) > 1e-6, `χ² = ${statistic} with ${degrees} degrees of freedom`);
+});

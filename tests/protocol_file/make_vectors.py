@@ -1,0 +1,583 @@
+"""Make the shared vectors: what every client of the protocol file must read, refuse and draw.
+
+    python tests/protocol_file/make_vectors.py        writes src/rldp/protocol_file/vectors.json
+
+``docs/file-format.md`` explains the keys. Tables and claims are made by hand; one file, 'proved', is of a
+design. Which output a word stands for follows from the definition, in integers. Whether a changed file is
+accepted is what the library's reader says; a client in another language that agrees is a second opinion.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import Any
+
+import rldp
+
+TARGET = Path(rldp.__file__).parent / "protocol_file" / "vectors.json"
+PROVED = Path(__file__).parent / "files" / "version-1.json"
+D = 2**52
+G, C = "guarantee", "certificate"
+
+Tree = dict[str, Any]
+Place = tuple[str | int, ...]
+Change = tuple[str, str, int, int, str]
+
+
+# Files that every client reads; all are ASCII, so that a place in the text is a place in the bytes
+
+
+def table(secrets: list, values: list, outputs: list, rows: list, version: int = 1, **more: Any) -> Tree:
+    return {
+        "format": "rldp-protocol",
+        "version": version,
+        "generator": "by hand",
+        "secrets": secrets,
+        "values": values,
+        "outputs": outputs,
+        "denominator": D,
+        "numerators": rows,
+        G: None,
+    } | more
+
+
+def claiming(privacy: Tree, utility: Tree, counts: list, rows: list) -> Tree:
+    """A file of version 2 whose claim is readable; whether it is true is not a reader's business."""
+    values, outputs = len(rows[0]), len(rows[0][0])
+    claim = {
+        "epsilon": "infinity",
+        "n": sum(map(sum, counts)),
+        "counts": counts,
+        "privacy": privacy,
+        "utility": utility,
+        "distortion": [[abs(u - y) for y in range(outputs)] for u in range(values)],
+        "objective": 1.0,
+        "lower_bound": -0.0,
+        C: dict.fromkeys(("eta", "eta_utility", "multipliers", "members", "distribution")),
+    }
+    labels = [f"s{s}" for s in range(len(rows))], list(range(values)), list(range(outputs))
+    return table(*labels, rows, version=2, **{G: claim})
+
+
+def even(secrets: int, values: int, outputs: int) -> list:
+    return [[[D // outputs] * outputs] * values] * secrets
+
+
+ROWS = [
+    [[D, 0, 0], [0, D, 0], [0, 0, D]],
+    [[1, 0, D - 1], [D // 3, D // 3, D - 2 * (D // 3)], [D - 1, 1, 0]],
+]
+MANY = [[[D - 35 if y == 20 else 1 for y in range(36)]]]
+LABELS = [-1, 0.5, 10**30, "1", True, "", 'say "hi"\\\n\0', "größe 日本 🙂", 2**53 + 1, float(2**53), 1e300]
+CREDIBLE = {"kind": "credible", "alpha": 0.05, "prior": 0.5, "lambda": 1.0, "radius": 0.1, "seed": 2**128 - 1}
+COLUMNS = {
+    "secret": [{"name": "sex", "labels": ["f", "m"]}, {"name": "dose", "labels": [True, 1e16, 1e-05, -0.0]}],
+    "value": {"name": "age", "edges": [30, 40.5]},
+    "missing": "category",
+}
+JOINT = [f"{sex}, {dose}" for sex in "fm" for dose in ("True", "1e+16", "1e-05", "-0.0")]
+AGES = [20, 35.5, 50, "(missing)"]
+QUOTED = {
+    "secret": [{"name": "a", "labels": ["x, y", "x"]}, {"name": "b", "labels": ["y, z", "z", "it's \u00a0"]}],
+    "value": {"name": "c"},
+    "missing": "skip",
+}
+REPRS = [f"{a}, {b}" for a in ("'x, y'", "'x'") for b in ("'y, z'", "'z'", '"it\'s \\xa0"')]
+
+
+def files() -> dict[str, Tree]:
+    return {
+        "table": table(["ill", "well"], [0, 1, 2], ["no", "maybe", "yes"], ROWS),
+        "labels": table(["all"], LABELS, LABELS[::-1], [one_hot(len(LABELS))]),
+        "many outputs": table(["all"], ["any"], list(range(36)), MANY),
+        "proved": json.loads(PROVED.read_text(encoding="utf-8")),
+        "credible": claiming(CREDIBLE, CREDIBLE | {"lambda": 0, "seed": 0}, [[3, 1], [0, 5]], even(2, 2, 2)),
+        "pairs": claiming(
+            {"kind": "pairs", "alpha": 1e-300, "radii": [0, 1.5, 2], "methods": ["A1", "A2", "A2"]},
+            {"kind": "power-divergence", "lambda": 100, "radius": 0},
+            [[3], [1], [0]],
+            even(3, 1, 2),
+        ),
+        "all": claiming({"kind": "all"}, {"kind": "nominal"}, [[2**53 - 2, 1]], even(1, 2, 1)),
+        "columns": table(JOINT, AGES, [0, 1], even(8, 4, 2), 2, columns=COLUMNS),
+        "quoted": table(REPRS, [True, False], [0], even(6, 2, 1), 2, columns=QUOTED),
+    }
+
+
+def one_hot(size: int) -> list:
+    return [[D * (u == y) for y in range(size)] for u in range(size)]
+
+
+# Text with the place of everything in it
+
+
+class Written:
+    """The text of a file, and where each of its parts stands: (start, end), and for keys where they start."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.text = ""
+        self.spans: dict[Place, tuple[int, int]] = {}
+        self.keys: dict[Place, int] = {}
+        self._write(tree, ())
+        self.text += "\n"
+
+    def _write(self, tree: Any, place: Place) -> None:
+        start = len(self.text)
+        if isinstance(tree, dict):
+            for i, (key, item) in enumerate(tree.items()):
+                self.text += "," if i else "{"
+                self.keys[*place, key] = len(self.text)
+                self.text += f"{json.dumps(key)}:"
+                self._write(item, (*place, key))
+            self.text += "}"
+        elif isinstance(tree, list) and tree:
+            for i, item in enumerate(tree):
+                self.text += "," if i else "["
+                self._write(item, (*place, i))
+            self.text += "]"
+        else:
+            self.text += json.dumps(tree)
+        self.spans[place] = (start, len(self.text))
+
+
+# Changes: name, name of the file, start, end, the text that stands there instead
+
+PUT_ANYWHERE = ["null", "true", '"text"', "[]", "{}"]
+PUT_FOR_NUMBERS = ["-1", "-0", "-1e-999", "0.0", "1", "1.0", f"{D}.0", str(2**128), "1e999", "NaN"]
+NUMBERS = [
+    "01",
+    "-01",
+    "+1",
+    "1.",
+    ".5",
+    "-.5",
+    "1e",
+    "1e+",
+    "0x1",
+    "1_0",
+    "1E5",
+    "1e+5",
+    "1e-05",
+    "0e0",
+    "-0.0",
+]
+NUMBERS += [
+    "Infinity",
+    "-Infinity",
+    "-NaN",
+    "nan",
+    "-",
+    "--1",
+    "1 2",
+    "\u0661",
+    "\uff11",
+    "1n",
+    "1f",
+    '"1"',
+    "True",
+]
+NUMBERS += [str(10**308), str(10**309), "1" * 4301, "0." + "1" * 4301, "0" * 10]
+
+
+def places(tree: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Every key, and of every list the last entry."""
+    if place:
+        yield place, tree
+    if isinstance(tree, dict):
+        for key, item in tree.items():
+            yield from places(item, (*place, key))
+    elif isinstance(tree, list) and tree:
+        yield from places(tree[-1], (*place, len(tree) - 1))
+
+
+def shown(place: Place) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).lstrip(".")
+
+
+def replaced(file: str, written: Written, place: Place, text: str) -> Change:
+    return f"{shown(place)} is {text[:40]}", file, *written.spans[place], text
+
+
+def systematic(file: str, written: Written, tree: Tree, below: Place = ()) -> Iterator[Change]:
+    """Each part below a place exchanged for other things, left out, and there twice; lists longer."""
+    for place, item in places(tree):
+        if place[: len(below)] != below:
+            continue
+        number = type(item) in (int, float)
+        for text in PUT_ANYWHERE + PUT_FOR_NUMBERS * number:
+            if json.dumps(item) != text:
+                yield replaced(file, written, place, text)
+        start, end = written.spans[place]
+        if isinstance(item, list):
+            yield f"{shown(place)} has one more", file, end - 1, end, ",0]" if item else "0]"
+        if isinstance(item, dict):
+            yield f"{shown(place)} has a key more", file, start + 1, start + 1, '"more":0,'
+        if place in written.keys:
+            key = written.keys[place]
+            comma = written.text[end] == ","
+            cut = (key, end + 1) if comma else (key - (written.text[key - 1] == ","), end)
+            yield f"{shown(place)} is missing", file, *cut, ""
+            yield f"{shown(place)} is there twice", file, key, key, written.text[key:end] + ","
+
+
+def of_rows(written: Written) -> Iterator[Change]:
+    """Rows of 'table' that do or do not sum to 2^52."""
+    for row in (
+        [0, 0, D],
+        [0, 0, D - 1],
+        [1, 0, D],
+        [D, D, -D],
+        [-1, 1, D],
+        [D + 1, 0, -1],
+        [0, 0, 0],
+        [2**52 - 1, 0, 1],
+        [2**53, 0, 0],
+        [2**64 + D, 0, 0],
+        [0.5, 0.5, D - 1],
+    ):
+        yield replaced("table", written, ("numerators", 0, 0), json.dumps(row))
+    for text in (f"[{D}, -0, 0]", f"[{D}, -0.0, 0]", f"[0.{D}e16, 0, 0]", "[4503599627370496e0, 0, 0]"):
+        yield replaced("table", written, ("numerators", 0, 0), text)
+
+
+def of_labels(written: Written) -> Iterator[Change]:
+    """Lists of three labels that are or are not distinct labels."""
+    large, digits = 2**53, "1" + "0" * 4299
+    for text in (
+        "[1, 1.0, 2]",
+        "[1, true, 2]",
+        "[0, false, 2]",
+        "[0, -0.0, 2]",
+        "[0, -0, 2]",
+        '["1", 1, 2]',
+        '["true", true, 2]',
+        "[true, false, 2]",
+        "[0.1, 0.1000000000000000055511151231257827, 2]",
+        "[0.1, 0.10000000000000002, 2]",
+        f"[{large}, {large + 1}, 2]",
+        f"[{large}, {large}.0, 2]",
+        f"[{large + 1}, {large + 1}.0, 2]",
+        f"[{large}, {large + 1}.0, 2]",
+        f"[{10**30}, 1e30, 2]",
+        f"[{int(1e30)}, 1e30, 2]",
+        f"[{2**1100}, {2**1100 + 1}, 2]",
+        f"[{2**1100}, {2**1100}, 2]",
+        f"[{digits}, 1, 2]",
+        f"[-{digits}, 1, 2]",
+        f"[{digits}0, 1, 2]",
+        f"[{digits}0.5, 1, 2]",
+        "[1e400, 1, 2]",
+        "[-1e400, 1, 2]",
+        "[5e-324, 0, 2]",
+        "[1e-400, 0, 2]",
+        '["a", "\\u0061", 2]',
+        '["a", "A", "á"]',
+        '["á", "a\\u0301", 2]',
+        '["\\ud83d\\ude42", "🙂", 2]',
+        '["\\ud83d\\ude42", "a", 2]',
+        '["\\ud83d", "a", 2]',
+        '["\\ude42\\ud83d", "a", 2]',
+        '["\\uD83Dx\\uDE42", "a", 2]',
+        '["\\u12", "a", 2]',
+        '["\\u00g0", "a", 2]',
+        '["\\x41", "a", 2]',
+        '["\\/", "/", 2]',
+        '["\\b\\f\\n\\r\\t\\"\\\\", "a", 2]',
+        '["\t", "a", 2]',
+        '["\\u0000", "a", 2]',
+        '["\u007f\u2028", "a", 2]',
+        '["__proto__", "constructor", "toString"]',
+        '["a", null, 2]',
+        '["a", ["b"], 2]',
+        '["a", "b"]',
+        '["a", "b", "c",]',
+        '["a" "b", "c"]',
+    ):
+        yield replaced("table", written, ("values",), text)
+
+
+def of_nothing(written: Written) -> Iterator[Change]:
+    """Tables without a secret, a value or an output."""
+    end = len(written.text)
+    for name, shape in (
+        ("secrets", (0, 1, 1)),
+        ("values", (1, 0, 1)),
+        ("outputs", (1, 1, 0)),
+        ("one", (1, 1, 1)),
+    ):
+        rows = [[[D] * shape[2] for _ in range(shape[1])] for _ in range(shape[0])]
+        labels = [["x"] * size for size in shape]
+        yield (
+            f"{name if 0 in shape else 'nothing'} is empty",
+            "table",
+            0,
+            end,
+            json.dumps(table(*labels, rows)),
+        )
+
+
+def of_text(written: Written) -> Iterator[Change]:
+    """What stands around and between the parts of 'table', and in its names."""
+    end = len(written.text)
+    for text in (" \t\r\n", "\ufeff", "\f", "\v", "\u00a0", "//\n", "[", "0", "\0"):
+        yield f"begins with {json.dumps(text)}", "table", 0, 0, text
+        yield f"ends with {json.dumps(text)}", "table", end, end, text
+    yield "ends early", "table", end - 2, end, ""
+    yield "is empty", "table", 0, end, ""
+    yield "is null", "table", 0, end, "null"
+    yield "is a list", "table", 0, end, "[]"
+    start = written.spans["secrets",][0]
+    yield "has space between parts", "table", start, start, " \n\t\r"
+    yield "has a line break of another kind", "table", start, start, "\u2028"
+    yield "has two commas", "table", start, start, ","
+    for key in (
+        '"\\u0066ormat":"rldp-protocol"',
+        '"format" : "rldp\\u002dprotocol"',
+        "format:0",
+        "'format':0",
+    ):
+        yield f"begins with {key}", "table", 1, written.spans["format",][1], key
+    yield "a key twice, once with escapes", "table", 1, 1, '"\\u0066ormat":"rldp-protocol",'
+    yield "a key named __proto__", "table", 1, 1, '"__proto__":null,'
+    for text in ('"\\ud800"', '"\\"', '"\n"', '"\\u00e9"', '"é"', "'a'"):
+        yield replaced("table", written, ("generator",), text)
+    for depth in (9, 2000):
+        lists = "[" * depth + "]" * depth
+        yield f"generator is {depth} lists in each other", "table", *written.spans["generator",], lists
+    for version in ("2", "3", "0", '"1"', "1e0"):
+        yield replaced("table", written, ("version",), version)
+
+
+def of_columns(written: dict[str, Written]) -> Iterator[Change]:
+    """Columns of several labels, and what they combine to."""
+
+    def put(file: str, place: Place, text: str) -> Change:
+        return replaced(file, written[file], place, text)
+
+    dose = ("columns", "secret", 1, "labels")
+    yield put("columns", ("version",), "1")
+    for text in (
+        "[1, 1e16, 1e-5, -0.0]",
+        "[true, 10000000000000000, 1e-5, -0.0]",
+        "[true, 1e16, 0.00001, -0.0]",
+        "[true, 1e16, 1e-5, 0.0]",
+        "[true, 1e16, 1e-5, -0]",
+        '["True", "1e+16", "1e-05", "-0.0"]',
+        "[1e16, true, 1e-5, -0.0]",
+        "[true, 1e16, 1e-5]",
+        "[true, 1e16, 1e-5, -0.0, 2]",
+    ):
+        yield put("columns", dose, text)
+    for number, said in (
+        ("1e15", "1000000000000000.0"),
+        ("123456789012345680.0", "1.2345678901234568e+17"),
+        ("0.0001", "0.0001"),
+        ("0.00012345", "0.00012345"),
+        ("0.000012345", "1.2345e-05"),
+        ("1e22", "1e+22"),
+        ("1e22", "10000000000000000000000"),
+        ("1e100", "1e+100"),
+        ("5e-324", "5e-324"),
+        ("-2.5", "-2.5"),
+        ("1", "1"),
+        ("1.0", "1"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ("false", "False"),
+        ('"\\u0000"', "\0"),
+    ):
+        columns = {
+            "secret": [{"name": "a", "labels": ["x"]}, {"name": "b", "labels": [0]}],
+            "value": {"name": "c"},
+        }
+        columns["missing"] = "refuse"
+        text = json.dumps(table([f"x, {said}"], [0], [0], even(1, 1, 1), 2, columns=columns))
+        text = text.replace('"labels": [0]', f'"labels": [{number}]')
+        yield f"{number} is spelled {said}", "columns", 0, len(written["columns"].text), text
+    for labels, secrets in (
+        ([True, 0, 2], [1, False, 2.0]),
+        ([2**53, 10**30], [float(2**53), 10**30]),
+        ([2**53 + 1], [float(2**53)]),
+        ([1], ["1"]),
+        (["a", "b"], ["b", "a"]),
+    ):
+        columns = {"secret": [{"name": "a", "labels": labels}], "value": {"name": "c"}, "missing": "refuse"}
+        text = json.dumps(table(secrets, [0], [0], even(len(secrets), 1, 1), 2, columns=columns))
+        name = f"a column of {json.dumps(labels)} for {json.dumps(secrets)}"
+        yield name, "columns", 0, len(written["columns"].text), text
+    one = json.dumps([{"name": "a", "labels": REPRS}])
+    yield put("quoted", ("columns", "secret"), one)
+    yield put("quoted", ("columns", "secret"), one.replace('"a"', '"c"'))
+    yield put("quoted", ("columns", "secret", 1, "labels"), json.dumps(["y, z", "z", "it's"]))
+    yield put("quoted", ("columns", "secret", 1, "name"), '"a"')
+    yield put("quoted", ("columns", "secret", 1, "name"), '"\\ud800"')
+    yield put("quoted", ("columns", "secret", 1, "name"), '""')
+    yield put("quoted", ("columns", "value"), '{"name": "c", "edges": [0]}')
+    yield put("quoted", ("columns", "value"), '{"name": "c", "edges": []}')
+    yield put("quoted", ("columns", "missing"), '"category"')
+    for text in ("[40, 30]", "[30, 30.0]", f"[{2**53}, {2**53 + 1}]", f"[{2**53}, {2**53 + 2}]", "[30]"):
+        yield put("columns", ("columns", "value", "edges"), text)
+    yield put("columns", ("columns", "missing"), '"skip"')
+    yield put("columns", ("values",), '[20, 35.5, 50, "missing"]')
+    yield put("columns", ("values",), '["(missing)", 35.5, 50, 20]')
+
+
+def of_claims(written: dict[str, Written]) -> Iterator[Change]:
+    """Promises of all kinds in each other's place, and numbers at their limits."""
+    kinds = {
+        "nominal": '{"kind":"nominal"}',
+        "alpha": '{"kind":"power-divergence","lambda":1,"alpha":0.05}',
+        "radius": '{"kind":"power-divergence","lambda":1,"radius":0.05}',
+        "both": '{"kind":"power-divergence","lambda":1,"radius":0.05,"alpha":0.05}',
+        "neither": '{"kind":"power-divergence","lambda":1}',
+        "credible": json.dumps(CREDIBLE),
+        "pairs": '{"kind":"pairs","alpha":0.05,"radii":[1],"methods":["A1"]}',
+        "all": '{"kind":"all"}',
+        "none": '{"kind":null}',
+        "unnamed": "{}",
+        "unknown": '{"kind":"everything"}',
+        "of every object": '{"kind":"constructor"}',
+    }
+    for file in ("proved", "credible", "all"):
+        for side in ("privacy", "utility"):
+            for text in kinds.values():
+                yield replaced(file, written[file], (G, side), text)
+    limits: dict[str, list[str]] = {
+        "alpha": ["1e-5", "0.999999999999999999999999", "0.9999999999999999", "1e-300", "9.99e-6"],
+        "lambda": ["100", "100.00000000000001", "1e-6", "9.99e-7", "5e-324", "0"],
+        "prior": ["5e-324", "1e-400", "0", "1e308"],
+        "seed": [str(2**128 - 1), str(2**128), "0.0", "1e3"],
+    }
+    for key, texts in limits.items():
+        for text in texts:
+            yield replaced("credible", written["credible"], (G, "privacy", key), text)
+    for text in ("100", "100.00000000000001", "5e-324"):
+        yield replaced("proved", written["proved"], (G, "privacy", "lambda"), text)
+    for text in ("1e-300", "9.99e-301"):
+        yield replaced("pairs", written["pairs"], (G, "privacy", "alpha"), text)
+    for text in NUMBERS:
+        yield replaced("proved", written["proved"], (G, "objective"), text)
+    largest, tie = 2**1024 - 2**971, 2**1024 - 2**970
+    for number in (largest, tie - 1, tie, -largest, -tie):
+        yield replaced("proved", written["proved"], (G, "objective"), str(number))
+    for counts, n in (
+        ([[2**53 - 1, 0]], 2**53 - 1),
+        ([[2**53, 0]], 2**53),
+        ([[2**53, 1]], 2**53 + 1),
+        ([[2**52, 2**52]], 2**53),
+        ([[0, 0]], 0),
+        ([[1, 2]], 4),
+        ([[2**53 - 2, 1]], 2**53 - 2),
+    ):
+        start, end = written["all"].spans[G, "n"][0], written["all"].spans[G, "counts"][1]
+        yield f"n is {n}, counts are {counts}", "all", start, end, f'{n},"counts":{json.dumps(counts)}'
+
+
+def changes() -> list[Change]:
+    written = {name: Written(tree) for name, tree in files().items()}
+    trees = files()
+    found = chain(
+        systematic("proved", written["proved"], trees["proved"]),
+        *(
+            systematic(name, written[name], trees[name], (G, "privacy"))
+            for name in ("credible", "pairs", "all")
+        ),
+        systematic("columns", written["columns"], trees["columns"], ("columns",)),
+        of_rows(written["table"]),
+        of_labels(written["table"]),
+        of_nothing(written["table"]),
+        of_text(written["table"]),
+        of_columns(written),
+        of_claims(written),
+    )
+    seen: set[tuple] = set()
+    return [change for change in found if not (change[1:] in seen or seen.add(change[1:]))]
+
+
+# Files that are no text
+
+
+def raw() -> Iterator[tuple[str, bytes]]:
+    text = json.dumps(table(["é"], [0], [0], [[[D]]]), ensure_ascii=False, separators=(",", ":"))
+    good = text.encode()
+    yield "UTF-8", good
+    yield "UTF-8 with a mark", b"\xef\xbb\xbf" + good
+    yield "UTF-16", text.encode("utf-16")
+    yield "UTF-16 without a mark", text.encode("utf-16-le")
+    yield "Latin-1", text.encode("latin-1")
+    yield "a letter cut off", good.replace(b"\xc3\xa9", b"\xc3")
+    yield "a letter in too many bytes", good.replace(b"\xc3\xa9", b"\xc1\xa9")
+    yield "half of a pair", good.replace(b"\xc3\xa9", b"\xed\xa0\x80")
+    yield "both halves of a pair", good.replace(b"\xc3\xa9", b"\xed\xa0\xbd\xed\xb9\x82")
+    yield "beyond Unicode", good.replace(b"\xc3\xa9", b"\xf4\x90\x80\x80")
+    yield "no character, but in Unicode", good.replace(b"\xc3\xa9", b"\xef\xbf\xbf")
+    yield "a mark inside", good.replace(b"\xc3\xa9", b"\xef\xbb\xbf")
+
+
+# What words stand for
+
+
+def words_of(row: list[int], name: str) -> list[int]:
+    """The ends of all intervals and their neighbours, and some words of no design."""
+    ends = {word for end in accumulate(row) for word in (end - 1, end) if 0 <= word < D}
+    digest = hashlib.sha256(name.encode()).digest()
+    others = {int.from_bytes(digest[i : i + 8], "big") >> 12 for i in range(0, 32, 8)}
+    return sorted({0, D - 1} | ends | others)
+
+
+def draws() -> Iterator[Tree]:
+    for file, tree in files().items():
+        for s, rows in enumerate(tree["numerators"][:2]):
+            for u, row in enumerate(rows[:3]):
+                sums = list(accumulate(row))
+                words = words_of(row, f"{file} {s} {u}")
+                outputs = [next(y for y, end in enumerate(sums) if end > word) for word in words]
+                yield {"file": file, "secret": s, "value": u, "words": words, "outputs": outputs}
+
+
+# All of it
+
+
+def accepted(content: bytes, folder: Path) -> bool:
+    path = folder / "protocol.json"
+    path.write_bytes(content)
+    try:
+        rldp.load(path)
+    except rldp.ProtocolFileError:
+        return False
+    return True
+
+
+def vectors() -> Tree:
+    texts = {name: Written(tree).text for name, tree in files().items()}
+    with tempfile.TemporaryDirectory() as folder:
+
+        def verdict(content: bytes) -> bool:
+            return accepted(content, Path(folder))
+
+        changed = [
+            [name, file, start, end, text, verdict((texts[file][:start] + text + texts[file][end:]).encode())]
+            for name, file, start, end, text in changes()
+        ]
+        bytewise = [[name, content.hex(), verdict(content)] for name, content in raw()]
+    return {"files": texts, "changes": changed, "bytes": bytewise, "draws": list(draws())}
+
+
+def text() -> str:
+    """One entry a line, so that a difference between two versions can be read."""
+    parts = []
+    for key, items in vectors().items():
+        if isinstance(items, dict):
+            lines = [f"{json.dumps(name)}: {json.dumps(item)}" for name, item in items.items()]
+            parts.append(f"{json.dumps(key)}: {{\n" + ",\n".join(lines) + "\n}")
+        else:
+            parts.append(f"{json.dumps(key)}: [\n" + ",\n".join(map(json.dumps, items)) + "\n]")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text(), encoding="utf-8")
