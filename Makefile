@@ -3,6 +3,7 @@
 # make test-spark  the tests that start Spark, which needs Java 17
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make test-js  the JavaScript client: types, tests in Node and in a browser, damaged files against Python's reader; needs Node 20
+# make docs   build the site from docs/ and examples/ into build/docs; every example is run
 # make check  lint, types, import contracts, documentation examples
 # make bench  the benchmarks, written to docs/performance.md
 # make bench-spark  the benchmark of Spark, written to docs/clients.md
@@ -32,7 +33,7 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/test_beliefs.py tests/test_measures.py tests/test_sets.py
 
-.PHONY: demo test test-spark quick kernels oldest pythons faults mutations check format bench reproduction clean
+.PHONY: demo test test-spark quick kernels oldest pythons faults mutations check docs format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -91,7 +92,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q --doctest-modules src/rldp --doctest-glob='*.md' README.md docs
+	$(BIN)/pytest -q --doctest-modules src/rldp --doctest-glob='*.md' --ignore-glob='docs/*.py' README.md docs
+
+docs: $(VENV)/.docs
+	rm -rf build/docs docs/api docs/gallery
+	JOBS=$(JOBS) $(BIN)/python -m sphinx -q -W --keep-going -n -E -j $(JOBS) -d build/doctrees docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -105,6 +111,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/credible_time.py
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/folders.py
+	$(BIN)/python benchmarks/estimation.py
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
@@ -143,6 +150,10 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'
 	touch $@
 
+$(VENV)/.docs: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $(VENV)/.core $@
+
 $(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --editable '.[dist]'
 	touch $(VENV)/.core $@
@@ -155,4 +166,4 @@ $(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
 
 clean:
 	rm -rf clients/javascript/node_modules clients/javascript/types
-	rm -rf $(VENV) $(VENV)-* dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* dist build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

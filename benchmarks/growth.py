@@ -1,11 +1,13 @@
 """How time and memory grow with the alphabets, the batch and the sample; a section of docs/performance.md.
 
-Every point is a process of its own on one core. A contender stops growing once a point takes too long.
+Every point is a process of its own on one core. A contender stops growing once a point takes too long. The
+figures are drawn from docs/growth.json, which a measurement writes; ``--redraw`` draws them again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,8 +20,9 @@ from child import Outcome, run
 from contenders import CLARABEL, HIGHS, LITERAL, OURS, TUNED, Contender
 from draws import drawn
 from instances import Instance
-from page import machine, write_section
+from page import PAGE, machine, write_section
 
+RECORD = PAGE.parent / "growth.json"
 CONTENDERS = (OURS, LITERAL, TUNED, CLARABEL, HIGHS)
 LIMIT = 60
 """Seconds that one point may take."""
@@ -155,20 +158,45 @@ def newton_steps(grid: Grid) -> str:
     )
 
 
-def figure(grid: Grid, kind: str, label: str) -> str:
+def recorded(grid: Grid) -> dict:
+    """What the figures are drawn from, as JSON knows it."""
+    sweeps = {
+        what: {
+            name: {
+                "sizes": list(found.sizes),
+                "seconds": found.values("seconds"),
+                "memory": found.values("memory"),
+                "steps": found.steps,
+            }
+            for name, found in lines.items()
+        }
+        for what, lines in grid.items()
+    }
+    return {"source": "measured", "sweeps": sweeps}
+
+
+def figure(record: dict, kind: str, label: str, title: str) -> str:
     panels = [
         charts.Panel(
             sweep.label,
-            {name: (found.sizes, found.values(kind)) for name, found in grid[sweep.what].items()},
+            {name: (found["sizes"], found[kind]) for name, found in record["sweeps"][sweep.what].items()},
         )
         for sweep in SWEEPS
     ]
-    return charts.save(charts.sweeps(panels, label), f"growth-{'time' if kind == 'seconds' else kind}")
+    drawn = charts.sweeps(panels, label, title)
+    return charts.save(drawn, f"growth-{'time' if kind == 'seconds' else kind}")
+
+
+def draw(record: dict) -> tuple[str, str]:
+    """The figures of time and of memory, as a page embeds them."""
+    time = figure(record, "seconds", "seconds", "How time grows with what is asked")
+    return time, figure(record, "memory", "MB", "How memory grows with what is asked")
 
 
 def section(grid: Grid) -> str:
     """The section of the page; its figures are written beside it."""
     who = "\n".join(f"- *{each.name}*: {each.what}" for each in CONTENDERS)
+    time, memory = draw(recorded(grid))
     return f"""## How cost grows
 
 {machine("numpy", "scipy", "cvxpy", "clarabel", "highspy")}
@@ -189,13 +217,13 @@ Time of the whole call:
 
 {table(grid, "seconds", "s")}
 
-![Time by size]({figure(grid, "seconds", "seconds")})
+![Time by size]({time})
 
 Memory: the peak of the resident set over its peak after the imports and a warm-up on a 2×2 sample:
 
 {table(grid, "memory", "MB")}
 
-![Memory by size]({figure(grid, "memory", "MB")})
+![Memory by size]({memory})
 
 Newton steps of rldp: {newton_steps(grid)}.
 
@@ -215,7 +243,11 @@ def main() -> None:
     """Run everything and write the section."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the three smallest sizes, nothing written")
+    parser.add_argument("--redraw", action="store_true", help="the figures alone, from the record")
     options = parser.parse_args()
+    if options.redraw:
+        draw(json.loads(RECORD.read_text(encoding="utf-8")))
+        return
     warnings.simplefilter("ignore")
     grid: Grid = {
         sweep.what: {
@@ -226,6 +258,7 @@ def main() -> None:
     if options.quick:
         print(table(grid, "seconds", "s"), table(grid, "memory", "MB"), newton_steps(grid), sep="\n\n")
     else:
+        RECORD.write_text(json.dumps(recorded(grid), indent=1) + "\n", encoding="utf-8")
         write_section("growth", section(grid))
 
 

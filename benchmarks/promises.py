@@ -141,7 +141,7 @@ def _write_page(record: dict) -> None:
 
     for name, text in sections(record).items():
         write_section(name, text, PAGE)
-    charts.save(charts.ratios(ratios(record)), "promises")
+    charts.save(charts.ratios(ratios(record)), "promise-costs")
 
 
 def _options() -> argparse.Namespace:

@@ -1,12 +1,14 @@
 """docs/reproduction.md: its tables and figures, and docs/reproduction.json, which says what made them.
 
 ``make reproduction`` computes everything anew, in a folder that is thrown away: parts of an older run could
-come from older code. The page is rendered from the record and from nothing else, so that a test can hold
-the two together, and the record against what the code gives now.
+come from older code. ``--folder`` takes up a folder that 'rldp reproduce all' made, where only figures or
+words have changed since, and keeps the comparison of sets. The page is rendered from the record and from
+nothing else, so that a test can hold the two together, and the record against what the code gives now.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import importlib.metadata
 import json
@@ -21,6 +23,8 @@ import numpy as np
 from page import write_section
 from rldp.paper import FIGURES, Checked, Report, Settings, reproduce
 from rldp.paper.claims import as_markdown, evidence
+from rldp.paper.results import Results
+from rldp.paper.settings import PROMISES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, RECORD, PICTURES = DOCS / "reproduction.md", DOCS / "reproduction.json", DOCS / "figures"
@@ -31,9 +35,15 @@ _TRUTHS = 300
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, help="take up this folder, and keep the comparison of sets")
+    folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
-        report = reproduce(["all"], Path(scratch) / "all", jobs=2)
-        sets = {name: _compared(Path(scratch) / name, order) for name, order in SETS.items()}
+        report = reproduce(["all"], folder or Path(scratch) / "all", jobs=2)
+        if folder:
+            sets = json.loads(RECORD.read_text(encoding="utf-8"))["sets"]
+        else:
+            sets = {name: _compared(Path(scratch) / name, order) for name, order in SETS.items()}
         for name in FIGURES:
             shutil.copyfile(report.folder / f"{name}.png", _picture(name))
         record = _record(report, sets)
@@ -50,6 +60,7 @@ def sections(record: dict) -> dict[str, str]:
         "[reproduction.json](reproduction.json) is the record.",
         "claims": as_markdown([Checked(**claim) for claim in record["claims"]]),
         "sets": _sets_table(record["sets"]),
+        "promises": _promises_table(record["promises"]),
     }
 
 
@@ -72,6 +83,7 @@ def _record(report: Report, sets: dict) -> dict:
         "notes": report.notes,
         "claims": [asdict(claim) for claim in report.claims],
         "sets": sets,
+        "promises": _promised(evidence(report.folder)["promises"]),
         "figures": digests(),
     }
 
@@ -86,6 +98,35 @@ def _compared(folder: Path, order: float) -> dict[str, list[float]]:
         "coverage": [float(np.mean(robust.where(n=n)["covered"])) for n in _SIZES],
         "distortion": [float(np.mean(robust.where(n=n)["distortion"])) for n in _SIZES],
     }
+
+
+def _promised(table: Results) -> list[dict]:
+    """Medians under the truth, as the figure has them, and the number of failures, for each n and promise."""
+
+    def median(values: np.ndarray) -> float:
+        return float(np.quantile(values, 0.5, method="inverted_cdf"))
+
+    found = []
+    for n in np.unique(table["n"]).tolist():
+        row = {"n": int(n)}
+        for promise in PROMISES:
+            part = table.where(n=n, problem=promise)
+            row[promise] = {
+                "leakage": median(part["leakage"]),
+                "distortion": median(part["distortion"]),
+                "fails": int((part["leakage"] > Settings().epsilon).sum()),
+            }
+        found.append(row)
+    return found
+
+
+def _promises_table(rows: list[dict]) -> str:
+    head = " | ".join(f"{name}: ε\\*, D\\*" for name in PROMISES)
+    lines = [f"| n | {head} | credible with ε\\* > ε |", "|---:|" + "---|" * (len(PROMISES) + 1)]
+    for row in rows:
+        cells = [f"{row[name]['leakage']:.3f}, {row[name]['distortion']:.3f}" for name in PROMISES]
+        lines.append(f"| {row['n']} | {' | '.join(cells)} | {row['credible']['fails']} |")
+    return "\n".join(lines)
 
 
 def _sets_table(sets: dict) -> str:

@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import median
 
-from matplotlib.figure import Figure
-
 import charts
 from child import Outcome, run
 from contenders import CONTENDERS, TIGHT_SCS
 from draws import drawn
 from instances import Instance
 from judged import Judgement, judged, proved_bound
-from page import machine, write_section
+from page import machine, read_section, write_section
 
 
 @dataclass(frozen=True)
@@ -138,18 +136,44 @@ def entries(case: Case, limit: float) -> list[Entry]:
     return found
 
 
-def pictures(table: dict[Case, list[Entry]], limit: float) -> tuple[Figure, Figure]:
-    """Time by contender and case, and leak against gap of every answer."""
-    seconds = {case.name: {entry.name: entry.seconds for entry in found} for case, found in table.items()}
+Cell = tuple[float, float, float]
+"""Median seconds, largest leak (0: none) and largest gap of a contender on a case; NaN without an answer."""
+
+
+def drawn_from(tables: str) -> dict[str, dict[str, Cell]]:
+    """What the tables of the section say, by case and contender: the figures show these numbers."""
+    found: dict[str, dict[str, Cell]] = {}
+    for line in tables.splitlines():
+        if line.startswith("**"):
+            rows = found.setdefault(line.removeprefix("**").partition("**")[0], {})
+        elif found and line.startswith("| ") and not line.startswith("| |"):
+            name, time, *_, leak, gap = (cell.strip() for cell in line.strip("|\n").split("|"))
+            rows[name] = _cell(time, leak, gap)
+    return found
+
+
+def _cell(time: str, leak: str, gap: str) -> Cell:
+    if not leak:
+        return math.nan, math.nan, math.nan
+    amount, unit = time.split()[:2]
+    seconds = float(amount) * (1e-3 if unit == "ms" else 1.0)
+    leaked = {"none": 0.0, "∞": math.inf}.get(leak)
+    return seconds, float(leak) if leaked is None else leaked, float(gap.split()[0])
+
+
+def draw(tables: str, limit: float) -> tuple[str, str]:
+    """Time by contender and case, and leak against gap; the files, as a page embeds them."""
+    found = drawn_from(tables)
+    seconds = {case: {name: cell[0] for name, cell in rows.items()} for case, rows in found.items()}
     points: dict[str, list[tuple[float, float]]] = {name: [] for name in CONTENDERS}
-    for entry in chain.from_iterable(table.values()):
-        points[entry.name] += [(judgement.leak, judgement.gap) for judgement in entry.judgements]
-    return charts.times(seconds, limit), charts.quality(points)
+    for name, (_, leak, gap) in chain.from_iterable(rows.items() for rows in found.values()):
+        points[name] += [] if math.isnan(gap) else [(leak, gap)]
+    times, quality = charts.times(seconds, limit), charts.quality(points)
+    return charts.save(times, "rivals-time"), charts.save(quality, "rivals-quality")
 
 
 def section(table: dict[Case, list[Entry]], limit: float) -> str:
     """The section of the page; its figures are written beside it."""
-    time_figure, quality_figure = pictures(table, limit)
     who = "\n".join(f"- *{each.name}*: {each.what}" for each in CONTENDERS.values())
     tables = "\n\n".join(
         f"**{case.name}**, {f'{case.samples} samples' if case.samples > 1 else 'one sample'}, "
@@ -158,6 +182,7 @@ def section(table: dict[Case, list[Entry]], limit: float) -> str:
         "|---|---|---|---|---|---|---|\n" + "\n".join(entry.row(found[0].seconds) for entry in found)
         for case, found in table.items()
     )
+    times, quality = draw(tables, limit)
     return f"""## Rivals
 
 {machine("numpy", "scipy", "cvxpy", "clarabel", "scs", "highspy")}
@@ -169,9 +194,9 @@ are each solver's own where nothing else is said, and so are the limits on itera
 
 {who}
 
-![Seconds per design]({charts.save(time_figure, "rivals-time")})
+![Seconds per design]({times})
 
-![Leak and proved gap of every answer]({charts.save(quality_figure, "rivals-quality")})
+![Leak and proved gap, the largest of each contender and case]({quality})
 
 - *Time*: median over the samples, from the counts to the table Q, building the program included; *in the
   solver* is the part of it that the solver itself takes. Ours includes repair and proofs. Where there is
@@ -217,7 +242,13 @@ def main() -> None:
     """Run everything and write the section."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small cases, one sample each, nothing written")
+    parser.add_argument(
+        "--redraw", action="store_true", help="the figures alone, from the tables on the page"
+    )
     options = parser.parse_args()
+    if options.redraw:
+        draw(read_section("rivals"), LIMIT)
+        return
     warnings.simplefilter("ignore")
     cases = [replace(case, samples=1) for case in CASES if case.shape == (3, 5)] if options.quick else CASES
     limit = 20 if options.quick else LIMIT

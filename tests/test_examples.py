@@ -10,7 +10,7 @@ import pytest
 import rldp
 from test_spark import needs_spark
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[1] / "examples" / "cluster"
 
 
 def printed(name, *arguments):

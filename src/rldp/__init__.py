@@ -56,6 +56,10 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         SparseTableWarning as SparseTableWarning,
         UnseenSecretWarning as UnseenSecretWarning,
     )
+    from rldp.estimator.api import estimate as estimate
+    from rldp.estimator.estimates import Estimate as Estimate
+    from rldp.estimator.released import Released as Released
+    from rldp.estimator.sharpening import sharpen as sharpen
     from rldp.judge import Verdict as Verdict, verify as verify
     from rldp.measures import (
         WorstCase as WorstCase,
@@ -111,6 +115,10 @@ _NAMES = {
         "SparseTableWarning",
         "UnseenSecretWarning",
     ],
+    "estimator.api": ["estimate"],
+    "estimator.estimates": ["Estimate"],
+    "estimator.released": ["Released"],
+    "estimator.sharpening": ["sharpen"],
     "judge": ["Verdict", "verify"],
     "measures": [
         "WorstCase",

@@ -20,10 +20,11 @@ import io
 import math
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from itertools import chain, cycle
 from os import PathLike
 from typing import Literal, ParamSpec, TypeVar
 
@@ -42,12 +43,14 @@ with needs("drawing figures", "matplotlib", install="robust-ldp[plots]"):
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from matplotlib.patheffects import withStroke
     from matplotlib.text import Annotation, Text
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
     from matplotlib.transforms import Bbox
 
 __all__ = [
     "LOOKS",
+    "PROMISE_LOOKS",
     "WIDTH",
     "Axes",
     "Figure",
@@ -60,11 +63,13 @@ __all__ = [
     "level",
     "line",
     "log_axis",
+    "looks_of",
     "name_axes",
     "new_figure",
     "number",
     "points",
     "save",
+    "share_axis",
     "styled",
 ]
 
@@ -114,6 +119,7 @@ _NO_DATES: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
+_AREAS = {"D": 0.8, "P": 1.25, "X": 1.25, "*": 1.9}  # that make markers look alike in size
 _AIR = 1.12  # height of a label with the space above it, over its height
 _MOST_MARKERS = 12
 _CONTRAST = 4.5  # of text against white, as WCAG asks for
@@ -153,11 +159,31 @@ LOOKS = (
     Look("#009E73", "^", (1.5, 1.2)),  # bluish green
     Look("#000000", "D", (6, 1.5, 1.2, 1.5)),  # black
     Look("#CC79A7", "v", (3, 1.2)),  # reddish purple
-    Look("#E69F00", "P", (8, 2)),  # orange
-    Look("#56B4E9", "X", (4, 1.2, 1.2, 1.2, 1.2, 1.2)),  # sky blue
+    Look("#E69F00", "P", (4, 1.2, 1.2, 1.2, 1.2, 1.2)),  # orange
+    Look("#56B4E9", "X", (8, 2)),  # sky blue
     Look("#882255", "*", (2, 2)),  # wine
 )
 """Okabe and Ito's colours without yellow, which white swallows, and wine in its place."""
+
+
+PROMISE_LOOKS = {
+    "credible": LOOKS[0],
+    "pairs": LOOKS[1],
+    "chi2": LOOKS[3],
+    "all": LOOKS[2],
+    "nominal": LOOKS[5],
+    "cr": LOOKS[4],
+    "g": LOOKS[6],
+}
+"""The same promise looks the same in every figure; by its name on the command line."""
+
+
+def looks_of(promises: Iterable[str]) -> list[Look]:
+    """A look for each: its own for a promise that has one, and one that is left for any other name."""
+    names = list(promises)
+    taken = [PROMISE_LOOKS[name] for name in names if name in PROMISE_LOOKS]
+    left = cycle([look for look in LOOKS if look not in taken] or LOOKS)
+    return [PROMISE_LOOKS[name] if name in PROMISE_LOOKS else next(left) for name in names]
 
 
 @contextmanager
@@ -215,10 +241,19 @@ def _write_caption(figure: Figure, caption: str, edge: float) -> None:
     """Below the axes, in lines as long as the figure is wide."""
     text = figure.supxlabel("", x=edge, ha="left", fontsize=_CAPTION_SIZE, color=_QUIET, linespacing=1.35)
     room = (1 - 2 * edge) * figure.bbox.width
-    for letters in range(int(_MOST_LETTERS * figure.get_figwidth()), 0, -1):
-        text.set_text("\n".join(textwrap.fill(part, letters) for part in caption.split("\n")))
+    most = int(_MOST_LETTERS * figure.get_figwidth())
+    lines = [_kept_together(part, most // 2) for part in caption.split("\n")]
+    for letters in range(most, 0, -1):
+        broken = chain.from_iterable(textwrap.wrap(part, letters, break_on_hyphens=False) for part in lines)
+        text.set_text("\n".join(line.rstrip("\u00a0· ") for line in broken))
         if text.get_window_extent().width <= room:
             return
+
+
+def _kept_together(line: str, longest: int) -> str:
+    """The line with spaces at which it may be broken: between facts, and within long ones."""
+    parts = [part if len(part) > longest else part.replace(" ", "\u00a0") for part in line.split(" · ")]
+    return "\u00a0· ".join(parts)
 
 
 def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: int | None = None) -> str:
@@ -239,7 +274,7 @@ def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: in
 def number(x: float) -> str:
     """A number in few letters, thousands apart: 0.05, 750, 15 000, 10⁶ and beyond by powers of ten."""
     sign, size = "−" if x < 0 else "", abs(x)
-    if size == 0 or 1e-4 <= size < 1e6:
+    if size == 0 or 1e-3 <= size < 1e6:
         whole, _, part = f"{size:.6g}".partition(".")
         return sign + f"{int(whole):,}".replace(",", "\u202f") + (f".{part}" if part else "")
     power = math.floor(math.log10(size))
@@ -264,7 +299,9 @@ def line(
     """
     xs = np.asarray(x, dtype=float)
     if band is not None:
-        axes.fill_between(xs, *band, color=look.colour, alpha=0.16, linewidth=0, zorder=1.5)
+        axes.fill_between(xs, *band, color=look.colour, alpha=0.1, linewidth=0, zorder=1.5)
+        for edge in band:
+            axes.plot(xs, edge, color=look.colour, alpha=0.7, linewidth=0.7, linestyle=look.style, label="_")
     axes.plot(
         xs,
         y,
@@ -289,13 +326,13 @@ def points(
     hollow: bool = False,
     size: float = 26,
 ) -> None:
-    """Points; hollow ones for what is a bound or a limit and no measurement."""
+    """Points; hollow ones for a limit that is no measurement, or where others lie on top."""
     face = "none" if hollow else look.colour
     edge, width = (look.colour, 1.0) if hollow else ("white", 0.4)
     axes.scatter(
         x,
         y,
-        s=size,
+        s=size * _AREAS.get(look.marker, 1.0),
         marker=look.marker,
         facecolors=face,
         edgecolors=edge,
@@ -305,18 +342,33 @@ def points(
 
 
 @_in_style
-def level(axes: Axes, value: float, text: str = "", *, axis: Literal["x", "y"] = "y") -> None:
-    """A thin dotted line across the axes at ``value``, with a word beside it."""
+def level(
+    axes: Axes,
+    value: float,
+    text: str = "",
+    *,
+    axis: Literal["x", "y"] = "y",
+    end: Literal["left", "right"] = "left",
+) -> None:
+    """A thin dotted line across the axes at ``value``, with words beside it, inside the axes.
+
+    To be called when the axes have their data and their scale. Words beside a line at a height stand at its
+    left or right ``end``.
+    """
     quiet = {"color": _QUIET, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1.2}
     if axis == "y":
         axes.axhline(value, **quiet)  # type: ignore[arg-type]
-        where, at, beside = axes.get_yaxis_transform(), (0.0, value), (2, 2)
+        where, at = axes.get_yaxis_transform(), (float(end == "right"), value)
+        side, beside = end, (4 if end == "left" else -4, 2)
     else:
         axes.axvline(value, **quiet)  # type: ignore[arg-type]
-        where, at, beside = axes.get_xaxis_transform(), (value, 1.0), (3, -9)
-    axes.annotate(
-        text, at, xycoords=where, xytext=beside, textcoords="offset points", color=_QUIET, fontsize=8
-    ).set_in_layout(False)
+        axes.get_xlim()  # takes the data into account
+        along = axes.transAxes.inverted().transform(axes.transData.transform((value, 1.0)))[0]
+        where, at = axes.get_xaxis_transform(), (value, 1.0)
+        side, beside = ("left", (3, -9)) if along < 0.8 else ("right", (-3, -9))
+    words = axes.annotate(text, at, xycoords=where, xytext=beside, textcoords="offset points", ha=side)
+    words.set(color=_QUIET, fontsize=8, in_layout=False)
+    words.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
 @_in_style
@@ -333,11 +385,22 @@ def log_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | No
     chosen.set_minor_formatter(NullFormatter())
 
 
+@_in_style
+def share_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | None = None) -> None:
+    """An axis of shares between 0 and 1, both excluded, that has as much room near 1 as near 0 (logit)."""
+    (axes.set_xscale if axis == "x" else axes.set_yscale)("logit")
+    chosen = axes.xaxis if axis == "x" else axes.yaxis
+    if ticks is not None:
+        chosen.set_ticks(list(ticks))
+    chosen.set_minor_locator(NullLocator())
+    chosen.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+
+
 class _LogTicks(LogLocator):
     """Powers of ten, with 2 and 5 between them where there are few."""
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        few = math.log10(max(vmax / max(vmin, 1e-300), 1.0)) < 2.0
+        few = math.log10(max(vmax / max(vmin, 1e-300), 1.0)) < 2.5
         self.set_params(subs=(1.0, 2.0, 5.0) if few else (1.0,))
         return super().tick_values(vmin, vmax)
 
@@ -362,7 +425,7 @@ def legend(axes: Axes, *, columns: int = 1) -> None:
             bbox_to_anchor=(0.0, 1.0),
             borderaxespad=0.2,
             ncols=columns,
-            handletextpad=0.2,
+            handletextpad=0.4,
             columnspacing=1.2,
         )
 
@@ -372,7 +435,7 @@ def label_lines(axes: Axes) -> None:
     """Write the name of every line beside its end, none over another; to be called last.
 
     Names stand to the right of the axes in the order of the ends, as near to them as their heights allow
-    (least squares under the constraint, an isotonic regression), each joined to its line by a hair.
+    (least squares under the constraint, an isotonic regression), each joined to its line by dots.
     Lines without a name, and those without a finite point, get none.
     """
     ends = [found for each in axes.get_lines() if (found := _end(each)) is not None]
@@ -398,14 +461,7 @@ def _end(drawn: Line2D) -> tuple[str, str, float, float] | None:
 
 
 def _written(axes: Axes, label: str, colour: str, x: float, y: float) -> Annotation:
-    hair = {
-        "arrowstyle": "-",
-        "color": colour,
-        "linewidth": 0.7,
-        "shrinkA": 0,
-        "shrinkB": 2,
-        "relpos": (0, 0.5),
-    }
+    dots = {"arrowstyle": "-", "color": colour, "linewidth": 0.9, "linestyle": (0, (1, 1.5))}
     return axes.annotate(
         label,
         (x, y),
@@ -414,13 +470,13 @@ def _written(axes: Axes, label: str, colour: str, x: float, y: float) -> Annotat
         color=_readable(colour),
         fontsize=8.5,
         va="center",
-        arrowprops={**hair, "relpos": (0, 0.5)},
+        arrowprops={**dots, "shrinkA": 0, "shrinkB": 2, "relpos": (0, 0.5)},
         annotation_clip=False,
     )
 
 
 def _text_box(text: Text) -> Bbox:
-    """The place of the words, without the hair that joins them to a line."""
+    """The place of the words, without the dots that join them to a line."""
     return Text.get_window_extent(text)
 
 

@@ -92,8 +92,8 @@ def test_without_its_libraries_it_says_how_to_install_them(command, monkeypatch,
     [
         (
             ["scatter"],
-            "figures must be among scatter-small, scatter-large, leakage-vs-n, distortion-vs-n, alpha "
-            "or all, got 'scatter'",
+            "figures must be among scatter-small, scatter-large, leakage-vs-n, distortion-vs-n, alpha, "
+            "promises or all, got 'scatter'",
         ),
         (["all", "Alpha"], "got 'Alpha'"),
         (["all", "--instances", "0"], "instances must be at least 1, got 0"),

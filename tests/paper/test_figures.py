@@ -9,7 +9,7 @@ import pytest
 
 import rldp
 from rldp.measures import distortions, leakages
-from rldp.paper import FIGURES, Settings, plots, reproduce
+from rldp.paper import FIGURES, Settings, check_claims, plan, plots, reproduce
 from rldp.paper.draws import draw
 from rldp.paper.figures import over_alpha
 from rldp.paper.plan import EXPERIMENTS, MULTIPLES, PRIVACY_LEVELS, tasks
@@ -17,15 +17,21 @@ from rldp.paper.results import Results, outliers, read, summary
 
 pytestmark = pytest.mark.numerical
 
+LEAKAGE, DISTORTION = "leakage ε* under the truth", "distortion D* under the truth"
+
 SMALL = Settings(instances=4, secrets=2, values=3, seed=7)
+FEW = (1, 5)
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """All figures for two secrets and three values."""
+    """All figures for two secrets and three values; promises, which take longer, at two sizes only."""
     out = tmp_path_factory.mktemp("all") / "reproduction"
-    reproduce(["all"], out, settings=SMALL)
+    reproduce([name for name in FIGURES if name != "promises"], out, settings=SMALL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "MULTIPLES", FEW)
+        reproduce(["promises"], out, settings=SMALL)
     return out
 
 
@@ -119,6 +125,7 @@ def test_the_tables_have_a_row_for_every_design(folder):
         "alpha": 4 * (2 + 2 * len(PRIVACY_LEVELS)),
         "clarabel-small": 2,
         "clarabel-large": 2,
+        "promises": 4 * 3 * len(FEW),
     }
 
 
@@ -128,6 +135,7 @@ def test_the_experiments_are_as_large_as_in_the_paper():
     assert designs["scatter-small"] == designs["scatter-large"] == 30 * 4
     assert designs["vs-n"] == 1000 * 4 * 10
     assert designs["alpha"] == 500 * (2 + 2 * 9)
+    assert designs["promises"] == 100 * 3 * 10
     assert designs["clarabel-small"] == designs["clarabel-large"] == 30
     assert len(MULTIPLES) >= 9
     assert (MULTIPLES[0], MULTIPLES[-1]) == (1, 10_000)
@@ -234,6 +242,69 @@ def test_epsilon_alpha_and_alphabets_are_choices(tmp_path):
     assert float(row["objective"]) == pytest.approx(designed.objective, abs=2e-6)
 
 
+# Promises, beyond the paper
+
+PROMISES = {"joint": rldp.ChiSquare(), "pairs": rldp.Pairs(), "credible": rldp.Credible()}
+
+
+def test_a_row_says_what_a_promise_gives_under_the_truth(folder):
+    rows = rows_of(folder / "promises.csv")
+    assert [row["problem"] for row in rows] == [p for _ in FEW for p in PROMISES for _ in range(4)]
+    for row in (rows[1], rows[5], rows[9], rows[-1]):
+        sample, truth = rldp.Sample(cells_of(row, "count")), cells_of(row, "truth")
+        found = rldp.design(sample, 0.5, privacy=PROMISES[row["problem"]], utility=rldp.Nominal())
+        assert float(row["leakage"]) == pytest.approx(rldp.leakage(found.protocol, truth), abs=1e-3)
+        assert float(row["distortion"]) == pytest.approx(rldp.distortion(found.protocol, truth), abs=1e-3)
+        assert (row["alpha_privacy"], row["alpha_utility"]) == ("0.05", "")
+        assert (row["covered"] == "") == (row["problem"] != "joint")
+
+
+def test_promises_are_compared_on_the_same_draws(folder):
+    seen = {}
+    for row in rows_of(folder / "promises.csv"):
+        seen.setdefault((row["n"], row["instance"]), set()).add(str(cells_of(row, "count")))
+    assert len(seen) == 4 * len(FEW)
+    assert all(len(each) == 1 for each in seen.values())
+
+
+def test_promises_are_shown_by_their_medians_and_all_but_a_tenth(folder):
+    results = read(folder / "promises.csv")
+    figure = FIGURES["promises"].draw(results, SMALL)
+    assert [axes.get_ylabel() for axes in figure.axes] == [LEAKAGE, DISTORTION]
+    for axes, column in zip(figure.axes, ("leakage", "distortion"), strict=True):
+        lines = {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+        assert list(lines) == ["joint χ² set", "pairs", "credible"]
+        assert {text.get_text() for text in axes.texts} - {"ε = 0.5"} == set(lines)
+        for line, promise, cloud in zip(lines.values(), PROMISES, axes.collections, strict=True):
+            edges = cloud.get_paths()[0].vertices
+            assert line.get_xdata().tolist() == [6 * multiple for multiple in FEW]
+            for multiple, middle in zip(FEW, line.get_ydata(), strict=True):
+                values = np.sort(results.where(problem=promise, n=6 * multiple)[column])
+                assert middle == values[1]  # of four: half of them are at most this
+                reached = edges[edges[:, 0] == 6 * multiple, 1]
+                assert reached.max() == values[3]
+                assert reached.min() == values[0]
+
+
+def test_what_goes_beyond_the_paper_is_no_evidence_for_its_claims(folder, tmp_path):
+    for name in ("manifest.json", "promises.csv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    assert check_claims(tmp_path) == []
+    without = {claim.text: claim.measured for claim in check_claims(folder)}
+    (tmp_path / "promises.csv").rename(tmp_path / "aside.csv")
+    for name in EXPERIMENTS:
+        if name != "promises":
+            (tmp_path / f"{name}.csv").write_bytes((folder / f"{name}.csv").read_bytes())
+    assert {claim.text: claim.measured for claim in check_claims(tmp_path)} == without
+
+
+def test_a_level_that_a_promise_cannot_have_is_refused_before_the_work(tmp_path):
+    settings = Settings(instances=1, alpha=1e-6)
+    with pytest.raises(rldp.InvalidArgument, match=r"^alpha must be at least 1e-05, got 1e-06$"):
+        reproduce(["promises"], tmp_path / "out", settings=settings)
+    assert not (tmp_path / "out").exists()
+
+
 # Statistics
 
 
@@ -319,8 +390,6 @@ def test_infinite_leakage_is_written_so_that_tex_leaves_it_out(folder):
 
 # Figures
 
-LEAKAGE, DISTORTION = "leakage ε* under the truth", "distortion D* under the truth"
-
 
 def caption_of(figure):
     """In one line, whatever its width."""
@@ -346,7 +415,7 @@ def test_a_scatter_plot_shows_what_is_finite_and_counts_the_rest(folder):
     assert shown["RURP"] == np.column_stack([rurp["leakage"], rurp["distortion"]]).tolist()
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert (axes.get_xlabel(), axes.get_ylabel()) == (LEAKAGE, DISTORTION)
-    assert "4 truths, 2 secrets × 3 values · 2 designs with ε* = ∞ left out" in caption_of(axes.figure)
+    assert "4 truths of 2 secrets × 3 values · 2 designs with ε* = ∞ left out" in caption_of(axes.figure)
 
 
 @pytest.mark.parametrize(("name", "column"), [("leakage-vs-n", "leakage"), ("distortion-vs-n", "distortion")])
@@ -370,15 +439,15 @@ def test_without_robust_privacy_the_privacy_level_does_not_matter(folder):
     assert len({s.mean for s in found["NURP"].values()}) > 1
     figure = FIGURES["alpha"].draw(read(folder / "alpha.csv"), SMALL)
     assert [axes.get_ylabel() for axes in figure.axes] == [LEAKAGE, DISTORTION]
-    assert "α_d = 0.5, α_p as shown · n = 300" in caption_of(figure)
+    assert "$α_d$ = 0.5, $α_p$ as shown · n = 300" in caption_of(figure)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_caption_says_what_was_fixed(folder, name):
     drawn = FIGURES[name].draw(read(folder / f"{FIGURES[name].experiment}.csv"), SMALL)
     caption = caption_of(drawn)
-    assert caption.startswith("ε = 0.5 · joint χ² set, α")
-    assert "4 truths, 2 secrets × 3 values" in caption
+    assert caption.startswith(("ε = 0.5 · joint χ² set, α = 0.05", "ε = 0.5 · joint χ² set, $α_d$ = 0.5"))
+    assert "4 truths of 2 secrets × 3 values" in caption
 
 
 def test_the_caption_names_the_set_that_was_used(folder):

@@ -217,7 +217,8 @@ def test_a_dask_cluster_gives_the_same_bytes(tmp_path, expected):
 
 
 COMMAND = [sys.executable, "-m", "rldp", "reproduce", *FIGURES]
-OPTIONS = ["--instances", "2", "--secrets", "2", "--values", "2"]
+SIZES = ["--instances", "2", "--secrets", "2", "--values", "2"]
+OPTIONS = [*SIZES, "--quiet"]  # a slow machine would tell of progress
 
 
 def started(out, *options):

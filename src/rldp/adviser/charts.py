@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rldp.sets import Nominal, UncertaintySet
 
 if TYPE_CHECKING:
-    from rldp._plots import Look
     from rldp.adviser.frontier import Frontier
     from rldp.adviser.plan import Plan
 
@@ -30,7 +29,7 @@ def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
         caption=_plots.facts(_promised_for(found.utility), n=found.sample.n),
         size=(_plots.WIDTH, 4.2),
     )
-    for name, look in zip(found.promises, _looks(len(found.promises)), strict=True):
+    for name, look in zip(found.promises, _plots.looks_of(found.promises), strict=True):
         shown = [
             point
             for point in found.of(name)
@@ -40,7 +39,7 @@ def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
     _plots.log_axis(axes, "x")
     _plots.log_axis(axes, "y")
     if constant > 0:
-        _plots.level(axes, constant, "an output that ignores the data")
+        _plots.level(axes, constant, "an output that ignores the data", end="right")
     _plots.name_axes(axes, x="privacy level ε (smaller is more private)", y="expected distortion")
     _plots.label_lines(axes)
     _plots.save(figure, path)
@@ -64,7 +63,7 @@ def draw_plan(found: Plan, path: str | PathLike[str]) -> None:
     )
     sizes = [row.size for row in found.rows]
     band = ([row.low for row in found.rows], [row.high for row in found.rows])
-    look, own = _looks(2)
+    look, own = _plots.LOOKS[:2]
     _plots.line(axes, sizes, [row.median for row in found.rows], look, label="new samples", band=band)
     _plots.points(
         axes, [found.sample.n], [found.present], own, label="the present sample", hollow=True, size=90
@@ -77,12 +76,6 @@ def draw_plan(found: Plan, path: str | PathLike[str]) -> None:
     _plots.name_axes(axes, x="rows", y="promised distortion")
     _plots.legend(axes, columns=2)
     _plots.save(figure, path)
-
-
-def _looks(count: int) -> list[Look]:
-    from rldp import _plots
-
-    return [_plots.LOOKS[i % len(_plots.LOOKS)] for i in range(count)]
 
 
 def _promised_for(utility: UncertaintySet) -> str:

@@ -229,10 +229,12 @@ def confirm_chain(
     protocols : sequence of Protocol
     sample : Sample
         Fresh data with the labels of all protocols.
-    alpha, planned, seed
+    alpha, planned
         As for :func:`confirm`.
     epsilon : float, optional
         The ε that each is to be confirmed at; by default that of its guarantee.
+    seed : int
+        As for :func:`confirm`.
 
     Returns
     -------

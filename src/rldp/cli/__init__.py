@@ -5,7 +5,7 @@ from rldp._start import leave_when_interrupted
 leave_when_interrupted()
 
 from rldp.cli import design, frontier, compare, plan, verify, show  # isort: skip
-from rldp.cli import release, export, audit, confirm, reproduce, demo  # isort: skip
+from rldp.cli import release, export, estimate, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "confirm",
     "demo",
     "design",
+    "estimate",
     "export",
     "frontier",
     "main",

@@ -29,13 +29,16 @@ def reproduce(
     figures: Annotated[
         list[str],
         typer.Argument(
-            help="scatter-small, scatter-large, leakage-vs-n, distortion-vs-n, alpha, or all.",
+            help="scatter-small, scatter-large, leakage-vs-n, distortion-vs-n, alpha, promises, or all.",
             metavar="FIGURE",
             show_default=False,
         ),
     ],
     instances: Annotated[
-        int | None, typer.Option(help="Truths drawn for each figure; by default as many as in the paper.")
+        int | None,
+        typer.Option(
+            help="Truths drawn for each figure; by default as many as in the paper, 100 for promises."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results; taken up again if it exists.")] = Path(
         "reproduction"

@@ -1,4 +1,4 @@
-"""Small tables in files that people write by hand: distortions, lists of labels."""
+"""Small tables in files that people write by hand: distortions, functionals, lists of labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rldp.data.labels import NOT_A_LABEL, Alphabet
 from rldp.data.texts import labels_of_texts, number_of_text
 from rldp.errors import DataError, InvalidArgument
 
-__all__ = ["distortion_table", "listed_labels", "order_of", "outputs_of"]
+__all__ = ["distortion_table", "functional_table", "listed_labels", "order_of", "outputs_of"]
 
 
 def listed_labels(option: str, text: str) -> list[Label]:
@@ -53,10 +53,30 @@ def distortion_table(path: Path, values: Sequence[Label]) -> tuple[list[Label], 
     The file is a CSV table: outputs in the first row, from the second entry on, and a value before the
     numbers of each other row. Values may come in any order; each must be there once.
     """
-    rows = [row for row in csv.reader(_text(path, "--distortion").splitlines()) if row]
+    heads, numbers = _table(path, values, "--distortion", "outputs")
+    return _labels("--distortion", heads), numbers
+
+
+def functional_table(path: Path, values: Sequence[Label]) -> dict[str, NDArray[np.float64]]:
+    """Functionals by name: a number a(u) for each value, (|U|,).
+
+    The file is a CSV table: names in the first row, from the second entry on, and a value before the numbers
+    of each other row. Values may come in any order; each must be there once.
+    """
+    names, numbers = _table(path, values, "--of", "names")
+    if not all(names) or len(set(names)) < len(names):
+        raise DataError(f"{path} must have distinct names in its first row, got one twice or an empty one")
+    return dict(zip(names, numbers.T, strict=True))
+
+
+def _table(
+    path: Path, values: Sequence[Label], option: str, heads: str
+) -> tuple[list[str], NDArray[np.float64]]:
+    """What stands in the first row, and the numbers of each value."""
+    rows = [row for row in csv.reader(_text(path, option).splitlines()) if row]
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise DataError(
-            f"{path} must be a table with outputs in the first row and a value before each other row, got "
+            f"{path} must be a table with {heads} in the first row and a value before each other row, got "
             "rows that do not fit"
         )
     places = Alphabet(values).of_texts([row[0] for row in rows[1:]])
@@ -65,7 +85,7 @@ def distortion_table(path: Path, values: Sequence[Label]) -> tuple[list[Label], 
     numbers = [[number_of_text(entry) for entry in row[1:]] for row in rows[1:]]
     if any(number is None for row in numbers for number in row):
         raise DataError(f"{path} must hold numbers after the first row and column, got something else")
-    return _labels("--distortion", rows[0][1:]), np.array(numbers, dtype=np.float64)[np.argsort(places)]
+    return rows[0][1:], np.array(numbers, dtype=np.float64)[np.argsort(places)]
 
 
 def _labels(option: str, texts: Sequence[str]) -> list[Label]:

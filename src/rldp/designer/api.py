@@ -63,8 +63,8 @@ def design(
     Solves
 
     .. math::
-        \min_Q \sup_{P\in F_u} E_P\,d(U,Y)\quad\text{subject to}\quad
-        P(Y{=}y\,|\,S{=}s_1) \le e^\varepsilon P(Y{=}y\,|\,S{=}s_2)\ \ \forall P\in F_p, y, s_1, s_2,
+        &\min_Q \sup_{P\in F_u} E_P\,d(U,Y)\quad\text{subject to}\\
+        &P(Y{=}y\,|\,S{=}s_1) \le e^\varepsilon P(Y{=}y\,|\,S{=}s_2)\ \ \forall P\in F_p, y, s_1, s_2,
 
     and returns a protocol that satisfies the constraint strictly, after rounding. See
     ``docs/theory.md``, 'Model'.
@@ -208,12 +208,14 @@ def design_batch(
     counts : array_like of int, shape (K, |S|, |U|)
     epsilon : float, or array_like (K,)
         One level for all samples, or one for each.
-    privacy, utility, distortion, outputs, gap, windows, callback
+    privacy, utility, distortion, outputs, gap, windows
         As in :func:`design`; values are labelled 0, 1, 2, …
     device : str, optional
         Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
         ``counts`` is, the CPU for all that is not an array of these libraries. What comes back is
         certified on the CPU in any case, and is of the library that ``counts`` is of.
+    callback : callable, optional
+        As in :func:`design`.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""The paper's figures, its data files and its claims, from one seed.
+"""The paper's figures, its data files and its claims, and a figure beyond it, from one seed.
 
 >>> from rldp.paper import FIGURES
 >>> list(FIGURES)
-['scatter-small', 'scatter-large', 'leakage-vs-n', 'distortion-vs-n', 'alpha']
+['scatter-small', 'scatter-large', 'leakage-vs-n', 'distortion-vs-n', 'alpha', 'promises']
 
 :func:`reproduce` fills a folder; :func:`check_claims` judges the paper's statements by what is in it.
 """

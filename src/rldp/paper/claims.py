@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from rldp.errors import DataFileError, RldpError
-from rldp.paper.plan import EXPERIMENTS
+from rldp.paper.plan import BEYOND, EXPERIMENTS
 from rldp.paper.results import Results, read
 from rldp.paper.settings import Settings
 from rldp.paper.store import MANIFEST
@@ -96,6 +96,8 @@ class Checked:
 def check_claims(folder: str | PathLike[str]) -> list[Checked]:
     """Judge every claim for which the folder has the data, from nothing but that data.
 
+    What goes beyond the paper is no evidence for it, and is left aside.
+
     Parameters
     ----------
     folder : path
@@ -108,7 +110,11 @@ def check_claims(folder: str | PathLike[str]) -> list[Checked]:
     """
     from rldp.paper.statements import CLAIMS
 
-    found = evidence(Path(folder))
+    everything = evidence(Path(folder))
+    tables = {name: table for name, table in everything.tables.items() if name not in BEYOND}
+    found = Evidence(everything.settings, tables)
+    if not tables:
+        return []
     return [_checked(claim, found) for claim in CLAIMS if all(name in found.tables for name in claim.needs)]
 
 

@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rldp.paper.results import Results, Summary, summary
-from rldp.paper.settings import PROBLEMS, Settings
+from rldp.paper.settings import PROBLEMS, PROMISES, Settings
+from rldp.theory.model import Floats
 
 if TYPE_CHECKING:
-    from rldp.paper.plots import Band, Drawing
+    from rldp.paper.plots import Across, Band, Drawing
 
 __all__ = ["FIGURES", "Figure", "over_alpha", "over_n"]
 
 _LEAKAGE, _DISTORTION = "leakage ε* under the truth", "distortion D* under the truth"
 _MEANS = "mean ± standard deviation after the 1.5·IQR rule"
+_SHARES = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99)
+_PROMISES = (
+    "pairs: a set for each pair of secrets, valid at every n · credible: fails with posterior probability "
+    "at most α · the aim of all three: least distortion under the estimate"
+)
 _LETTERS = "R: robust, over the set · N: nominal, for the estimate alone · U: utility · P: privacy"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the paper.
+    """A figure of the paper, or beyond it.
 
     Attributes
     ----------
@@ -69,12 +75,13 @@ def _scatter(results: Results, settings: Settings) -> Drawing:
     finite = {problem: part.rows(np.isfinite(part["leakage"])) for problem, part in rows.items()}
     omitted = len(results) - sum(len(part) for part in finite.values())
     n = int(results["n"][0])
+    left_out = f"{omitted} designs with ε* = ∞ left out" if omitted else "no design has ε* = ∞"
     return plots.scatter(
         {problem: (part["leakage"], part["distortion"]) for problem, part in finite.items()},
         x_label=_LEAKAGE,
         y_label=_DISTORTION,
         title=f"Who keeps ε, and what it costs, with n = {_plain(n)} rows",
-        caption=_caption(results, settings, f"{omitted} designs with ε* = ∞ left out", n=n),
+        caption=_caption(results, settings, left_out, n=n),
         level=settings.epsilon,
     )
 
@@ -83,34 +90,76 @@ def _against_n(column: str, label: str, title: str) -> Callable[[Results, Settin
     def draw(results: Results, settings: Settings) -> Drawing:
         from rldp.paper import plots
 
+        leakage = column == "leakage"
         by_multiple = over_n(results, column, settings)
         found = {
             problem: {m * settings.cells: s for m, s in by_n.items()} for problem, by_n in by_multiple.items()
         }
-        panel = plots.Panel(
-            f"n, rows of the sample (n = {settings.cells}·N)",
-            label,
-            _series(found),
-            logarithmic="x",
-            level=settings.epsilon if column == "leakage" else None,
-        )
-        return plots.bands([panel], title=title, caption=_caption(results, settings, _MEANS))
+        level = settings.epsilon if leakage else None
+        panel = plots.Panel(label, _series(found), level=level, logarithmic=leakage)
+        caption = _caption(results, settings, _MEANS)
+        return plots.bands([panel], _along_n(settings), title=title, caption=caption)
 
     return draw
+
+
+def _along_n(settings: Settings) -> Across:
+    from rldp.paper.plots import Across
+
+    return Across(f"n, rows of the sample (n = {settings.cells}·N)", "log")
 
 
 def _against_alpha(results: Results, settings: Settings) -> Drawing:
     from rldp.paper import plots
 
     leakage, distortion = (over_alpha(results, column) for column in ("leakage", "distortion"))
-    x_label = "α_p, level of the privacy set"
+    across = plots.Across("$α_p$ (the larger, the smaller the privacy set)", "logit", _SHARES)
     panels = [
-        plots.Panel(x_label, _LEAKAGE, _series(leakage), level=settings.epsilon),
-        plots.Panel(x_label, _DISTORTION, _series(distortion)),
+        plots.Panel(_LEAKAGE, _series(leakage), level=settings.epsilon),
+        plots.Panel(_DISTORTION, _series(distortion)),
     ]
     level, n = results["alpha_utility"][0], int(results["n"][0])
-    caption = _caption(results, settings, _MEANS, n=n, levels=f"α_d = {level:g}, α_p as shown")
-    return plots.bands(panels, title="A smaller privacy set leaks more and costs less", caption=caption)
+    caption = _caption(results, settings, _MEANS, n=n, levels=f"$α_d$ = {level:g}, $α_p$ as shown")
+    return plots.bands(
+        panels, across, title="A smaller privacy set leaks more and costs less", caption=caption
+    )
+
+
+def _promises(results: Results, settings: Settings) -> Drawing:
+    """ε* and D* of three promises against n: medians, and what lies between the 5 % and the 95 % points."""
+    from rldp.paper import plots
+
+    sizes = np.unique(results["n"])
+    panels = [
+        plots.Panel(label, _quantiles(results, column, sizes), level=level, logarithmic=True)
+        for label, column, level in (
+            (_LEAKAGE, "leakage", settings.epsilon),
+            (_DISTORTION, "distortion", None),
+        )
+    ]
+    return plots.bands(
+        panels,
+        _along_n(settings),
+        title="What a promise keeps, and what it costs",
+        caption=_caption(
+            results, settings, "median; bands from the 5 % to the 95 % point", meaning=_PROMISES
+        ),
+        names={"joint": f"joint {_set_name(settings)}"},
+    )
+
+
+def _quantiles(results: Results, column: str, sizes: Floats) -> dict[str, Band]:
+    from rldp.paper.plots import Band
+
+    found = {}
+    for promise in PROMISES:
+        rows = results.where(problem=promise)
+        by_size = [rows.where(n=n)[column] for n in sizes]
+        low, middle, high = np.array(
+            [np.quantile(values, (0.05, 0.5, 0.95), method="inverted_cdf") for values in by_size]
+        ).T
+        found[promise] = Band(sizes, middle, low, high)
+    return found
 
 
 def _series(found: dict[str, dict[float, Summary]]) -> dict[str, Band]:
@@ -125,21 +174,28 @@ def _series(found: dict[str, dict[float, Summary]]) -> dict[str, Band]:
 
 
 def _caption(
-    results: Results, settings: Settings, *more: str, n: int | None = None, levels: str | None = None
+    results: Results,
+    settings: Settings,
+    *more: str,
+    n: int | None = None,
+    levels: str | None = None,
+    meaning: str = _LETTERS,
 ) -> str:
-    """ε, the set, n, the number of truths, and what the four letters of a problem mean."""
+    """ε, the set, n, the number of truths; below it what the names of the lines mean."""
     from rldp._plots import facts
 
     instances = len(np.unique(results["instance"]))
-    drawn = f"{_plain(instances)} truths, {settings.secrets} secrets × {settings.values} values"
+    drawn = f"{_plain(instances)} truths of {settings.secrets} secrets × {settings.values} values"
     alpha = f"α = {settings.alpha:g}" if levels is None else levels
-    known = facts(drawn, *more, epsilon=settings.epsilon, uncertainty=f"{_set_name(settings)}, {alpha}", n=n)
-    return f"{known}\n{_LETTERS}"
+    known = facts(
+        drawn, *more, epsilon=settings.epsilon, uncertainty=f"joint {_set_name(settings)}, {alpha}", n=n
+    )
+    return f"{known}\n{meaning}"
 
 
 def _set_name(settings: Settings) -> str:
-    known = {1.0: "joint χ² set", 0.0: "joint G-test set", 2 / 3: "joint Cressie–Read set"}
-    return known.get(settings.lambda_, f"joint set of λ = {settings.lambda_:g}")
+    known = {1.0: "χ² set", 0.0: "G-test set", 2 / 3: "Cressie–Read set"}
+    return known.get(settings.lambda_, f"set of λ = {settings.lambda_:g}")
 
 
 def _plain(count: int) -> str:
@@ -160,5 +216,6 @@ FIGURES = {
         _against_n("distortion", _DISTORTION, "Robust privacy costs little once samples are large"),
     ),
     "alpha": Figure("alpha", (), _against_alpha),
+    "promises": Figure("promises", (), _promises),
 }
 """The figures by their names on the command line."""

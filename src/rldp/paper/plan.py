@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from rldp.paper.settings import PROBLEMS, Settings
+from rldp.paper.settings import PROBLEMS, PROMISES, Settings
 
-__all__ = ["EXPERIMENTS", "Cell", "Experiment", "Task", "tasks"]
+__all__ = ["BEYOND", "EXPERIMENTS", "Cell", "Experiment", "Task", "tasks"]
 
 CHUNK = 100
 """Instances that are designed together; fixed, so that results do not depend on the number of jobs."""
@@ -32,15 +32,16 @@ class Cell:
         N; the samples have n = N·|S||U| draws.
     alpha_privacy : float or None
         Level of the privacy set; None if no problem of the cell has one.
-    alpha_utility : float
-        Level of the utility set.
+    alpha_utility : float or None
+        Level of the utility set; None if no problem of the cell has one.
     problems : tuple of str
+        Of the paper's four problems; or promises, with utility under the estimate.
     solver : {"rldp", "Clarabel"}
     """
 
     multiple: int
     alpha_privacy: float | None
-    alpha_utility: float
+    alpha_utility: float | None
     problems: tuple[str, ...] = PROBLEMS
     solver: str = "rldp"
 
@@ -56,14 +57,16 @@ class Experiment:
     stream : int
         Number of its draws; the same number means the same draws.
     instances : int
-        The paper's K.
+        The paper's K, where the paper has the experiment.
     cells : callable
         From the settings to the cells, in the order of the table.
     chunk : int
         Instances designed together.
     cost : float
-        Of a design, relative to the others. An expensive experiment never has more instances than in
-        the paper, and half as many as the others if their number is chosen.
+        Of a design, relative to the others.
+    short : bool
+        Whether there are never more instances than by default, and half as many as in the others if their
+        number is chosen.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Experiment:
     cells: Callable[[Settings], list[Cell]]
     chunk: int = CHUNK
     cost: float = 1.0
+    short: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,10 @@ def _clarabel(multiple: int) -> Callable[[Settings], list[Cell]]:
     return lambda settings: [Cell(multiple, settings.alpha, settings.alpha, ("NURP",), "Clarabel")]
 
 
+def _promised(settings: Settings) -> list[Cell]:
+    return [Cell(multiple, settings.alpha, None, PROMISES) for multiple in MULTIPLES]
+
+
 EXPERIMENTS = {
     experiment.name: experiment
     for experiment in (
@@ -122,17 +130,22 @@ EXPERIMENTS = {
         Experiment("scatter-large", 2, 30, _at(1000)),
         Experiment("vs-n", 3, 1000, _over_n),
         Experiment("alpha", 4, 500, _over_alpha),
-        Experiment("clarabel-small", 1, 30, _clarabel(5), chunk=5, cost=250),
-        Experiment("clarabel-large", 2, 30, _clarabel(1000), chunk=5, cost=250),
+        Experiment("clarabel-small", 1, 30, _clarabel(5), chunk=5, cost=250, short=True),
+        Experiment("clarabel-large", 2, 30, _clarabel(1000), chunk=5, cost=250, short=True),
+        Experiment("promises", 5, 100, _promised, chunk=10, cost=50),
     )
 }
-"""All experiments by name; the last two repeat the NURP designs of the first two with another solver."""
+"""All experiments by name. Two repeat NURP designs of the first two with another solver; the last is ours."""
+
+
+BEYOND = ("promises",)
+"""Experiments that the paper does not have."""
 
 
 def tasks(experiment: Experiment, settings: Settings) -> Iterator[Task]:
     """The tasks of an experiment, in the order of its table."""
     instances = experiment.instances if settings.instances is None else settings.instances
-    if experiment.cost > 1 and settings.instances is not None:
+    if experiment.short and settings.instances is not None:
         instances = min(max(1, instances // 2), experiment.instances)
     for number, cell in enumerate(experiment.cells(settings)):
         for first in range(0, instances, experiment.chunk):

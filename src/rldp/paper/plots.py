@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp import _plots
-from rldp._plots import LOOKS, Axes, Figure as Drawing
+from rldp._plots import LOOKS, PROMISE_LOOKS, Axes, Figure as Drawing
 
-__all__ = ["Band", "Drawing", "Panel", "bands", "files", "scatter"]
+__all__ = ["Across", "Band", "Drawing", "Panel", "bands", "files", "scatter"]
 
-_LOOKS = {"NUNP": LOOKS[1], "NURP": LOOKS[0], "RUNP": LOOKS[5], "RURP": LOOKS[2]}
-"""Warm where privacy is nominal, cold where it is robust."""
+_LOOKS = {
+    "NUNP": LOOKS[1],
+    "NURP": LOOKS[0],
+    "RUNP": LOOKS[5],
+    "RURP": LOOKS[2],
+    "joint": PROMISE_LOOKS["chi2"],
+    "pairs": PROMISE_LOOKS["pairs"],
+    "credible": PROMISE_LOOKS["credible"],
+}
+"""Problems are warm where privacy is nominal and cold where it is robust."""
 
 Floats = NDArray[np.float64]
 
@@ -31,24 +41,32 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One pair of axes: labels, and a band for each name.
+    """One pair of axes.
 
     Attributes
     ----------
-    logarithmic : str
-        Which axes are: "", "x", "y" or "xy".
-    ticks : sequence of float, optional
-        Of the horizontal axis.
+    y_label : str
+    series : mapping
+        A band for each name, in :data:`_LOOKS`.
     level : float, optional
         The ε that was designed for, where the vertical axis shows leakage.
+    logarithmic : bool
+        Whether the vertical axis is; a band that reaches 0 then ends where the axis does.
     """
 
-    x_label: str
     y_label: str
     series: Mapping[str, Band]
-    logarithmic: str = ""
-    ticks: Sequence[float] | None = None
     level: float | None = None
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class Across:
+    """The horizontal axis that all panels share: its label, its scale, and its ticks if they are chosen."""
+
+    label: str
+    scale: Literal["log", "logit"]
+    ticks: tuple[float, ...] | None = None
 
 
 def scatter(
@@ -60,10 +78,15 @@ def scatter(
     caption: str,
     level: float,
 ) -> Drawing:
-    """Points for each problem on logarithmic axes; a dotted line at ``level`` on the horizontal one."""
+    """Points for each problem on logarithmic axes; a dotted line at ``level`` on the horizontal one.
+
+    Nominal utility is large and hollow, robust utility small and full, so that both are seen where they meet.
+    """
     figure, (axes,) = _plots.new_figure(title=title, caption=caption)
     for problem, (x, y) in points.items():
-        _plots.points(axes, x, y, _LOOKS[problem], label=problem)
+        nominal = problem.startswith("NU")
+        size = 42 if nominal else 20
+        _plots.points(axes, x, y, _LOOKS[problem], label=problem, hollow=nominal, size=size)
     _plots.log_axis(axes, "x")
     _plots.log_axis(axes, "y")
     _plots.level(axes, level, f"ε = {level:g}", axis="x")
@@ -72,27 +95,48 @@ def scatter(
     return figure
 
 
-def bands(panels: Sequence[Panel], *, title: str, caption: str) -> Drawing:
-    """A line with a band around it for each name, named at its end; panels side by side."""
-    size = (_plots.WIDTH, 4.0) if len(panels) == 1 else (1.4 * _plots.WIDTH, 4.2)
-    figure, all_axes = _plots.new_figure(title=title, caption=caption, panels=(1, len(panels)), size=size)
+def bands(
+    panels: Sequence[Panel],
+    across: Across,
+    *,
+    title: str,
+    caption: str,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Drawing:
+    """Lines with bands around them, named at their ends; panels below each other.
+
+    ``names`` says what a line is called, if that is not the name of its series.
+    """
+    size = (_plots.WIDTH, 1.4 + 2.6 * len(panels))
+    figure, all_axes = _plots.new_figure(title=title, caption=caption, panels=(len(panels), 1), size=size)
     for axes, panel in zip(all_axes, panels, strict=True):
-        _draw(axes, panel)
+        _draw(axes, panel, across, names)
+        _plots.name_axes(axes, x=across.label if axes is all_axes[-1] else "", y=panel.y_label)
     for axes in all_axes:
         _plots.label_lines(axes)
     return figure
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
+def _draw(axes: Axes, panel: Panel, across: Across, names: Mapping[str, str]) -> None:
+    floor = _floor(panel) if panel.logarithmic else -np.inf
     for name, band in panel.series.items():
-        _plots.line(axes, band.x, band.middle, _LOOKS[name], label=name, band=(band.low, band.high))
-    if "x" in panel.logarithmic:
-        _plots.log_axis(axes, "x", ticks=panel.ticks)
-    if "y" in panel.logarithmic:
+        edges = (np.maximum(band.low, floor), np.maximum(band.high, floor))
+        _plots.line(axes, band.x, band.middle, _LOOKS[name], label=names.get(name, name), band=edges)
+    if across.scale == "log":
+        _plots.log_axis(axes, "x", ticks=across.ticks)
+    else:
+        _plots.share_axis(axes, "x", ticks=across.ticks)
+    if panel.logarithmic:
         _plots.log_axis(axes, "y")
     if panel.level is not None:
         _plots.level(axes, panel.level, f"ε = {panel.level:g}")
-    _plots.name_axes(axes, x=panel.x_label, y=panel.y_label)
+
+
+def _floor(panel: Panel) -> float:
+    """The smallest positive number that a logarithmic axis has to show."""
+    shown = np.concatenate([np.concatenate([band.middle, band.low]) for band in panel.series.values()])
+    positive = shown[shown > 0]
+    return float(positive.min()) if len(positive) else 1.0
 
 
 def files(figure: Drawing) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from rldp.paper.claims import Checked, Evidence, as_csv, as_markdown, check_clai
 from rldp.paper.data_files import DATA_FILES
 from rldp.paper.figures import FIGURES
 from rldp.paper.plan import EXPERIMENTS, tasks
-from rldp.paper.settings import Settings
+from rldp.paper.settings import PROMISES, Settings
 from rldp.paper.store import Store
 from rldp.paper.sweep import Advance, sweep
 
@@ -84,6 +84,7 @@ def reproduce(
     """
     names = _checked_figures(figures)
     _check_jobs(jobs)
+    _check_promises(names, settings)
     _require_libraries()
     store = Store.open(out, settings)
     experiments, notes = _experiments(names, settings)
@@ -121,6 +122,13 @@ def _check_jobs(jobs: int | None) -> None:
         raise InvalidArgumentType(f"jobs must be a whole number, got {shown(jobs)}")
     if jobs is not None and jobs < 1:
         raise InvalidArgument(f"jobs must be at least 1, got {jobs}")
+
+
+def _check_promises(names: Sequence[str], settings: Settings) -> None:
+    """Refuse a level that a promise cannot have before anything is computed."""
+    if "promises" in names:
+        for promise in PROMISES:
+            settings.promise(promise)
 
 
 def _require_libraries() -> None:

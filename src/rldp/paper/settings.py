@@ -11,13 +11,16 @@ import scipy
 from rldp._checks import finite_number, whole_number
 from rldp._version import __version__
 from rldp.errors import InvalidArgument
-from rldp.sets import Nominal, PowerDivergence
+from rldp.sets import Credible, Nominal, Pairs, PowerDivergence
 from rldp.theory.model import Floats
 
-__all__ = ["PROBLEMS", "Settings"]
+__all__ = ["PROBLEMS", "PROMISES", "Settings"]
 
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 """The paper's four problems, in the order of its data files."""
+
+PROMISES = ("joint", "pairs", "credible")
+"""What protocols are compared by beyond the paper: its set, a set for each pair of secrets, the posterior."""
 
 _LARGEST_EPSILON = 100.0
 _MOST = 10**6  # instances, and symbols of an alphabet
@@ -81,6 +84,18 @@ class Settings:
     def uncertainty(self, alpha: float | None) -> Nominal | PowerDivergence:
         """The set at level ``alpha``; the estimate alone for None."""
         return Nominal() if alpha is None else PowerDivergence(self.lambda_, alpha)
+
+    def promise(self, name: str) -> PowerDivergence | Pairs | Credible:
+        """The privacy set of a name in :data:`PROMISES`, at level ``alpha``.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``alpha`` is too small for a promise that is checked by draws.
+        """
+        if name == "joint":
+            return PowerDivergence(self.lambda_, self.alpha)
+        return Pairs(self.alpha) if name == "pairs" else Credible(self.alpha, lambda_=self.lambda_)
 
     def manifest(self) -> dict[str, object]:
         """Everything that the numbers depend on, as JSON knows it."""

@@ -15,8 +15,9 @@ from rldp.errors import GapWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.measures import distortions, leakages
 from rldp.paper.draws import Draws, draw
 from rldp.paper.plan import Cell, Task
-from rldp.paper.settings import Settings
+from rldp.paper.settings import PROMISES, Settings
 from rldp.sample import Sample
+from rldp.sets import UncertaintySet
 from rldp.theory.model import Floats
 
 __all__ = ["COLUMNS", "header", "lines"]
@@ -37,6 +38,10 @@ COLUMNS = (
 """Of the tables; after them come the truth and the sample, cell by cell."""
 
 
+_NO_BALL = ("pairs", "credible")
+"""Promises whose set is not the ball that ``covered`` is about."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Designed:
     """Protocols with their bounds; NaN where a solver gave up."""
@@ -53,7 +58,7 @@ def header(settings: Settings) -> str:
 
 
 def lines(task: Task, settings: Settings) -> str:
-    """The rows of the table that belong to ``task``, ordered by problem and instance.
+    """The rows of the table that belong to ``task``, ordered by problem or promise, then by instance.
 
     Linear algebra runs on one thread: the number of threads would change the last digits.
     """
@@ -76,7 +81,7 @@ def lines(task: Task, settings: Settings) -> str:
                 designed.lower_bound,
                 np.where(failed, np.nan, leakages(designed.matrices, draws.truths)),
                 distortions(designed.matrices, draws.truths, settings.distortion),
-                covered,
+                covered if problem not in _NO_BALL else np.full_like(covered, np.nan),
                 draws_text,
                 strict=True,
             )
@@ -92,11 +97,17 @@ def _designed(problem: str, draws: Draws, cell: Cell, settings: Settings) -> _De
     batch = design_batch(
         draws.counts,
         settings.epsilon,
-        privacy=settings.uncertainty(cell.alpha_privacy if problem.endswith("RP") else None),
+        privacy=_privacy(problem, cell, settings),
         utility=settings.uncertainty(cell.alpha_utility if problem.startswith("RU") else None),
         distortion=settings.distortion,
     )
     return _Designed(batch.matrices, batch.objective, batch.lower_bound)
+
+
+def _privacy(problem: str, cell: Cell, settings: Settings) -> UncertaintySet:
+    if problem in PROMISES:
+        return settings.promise(problem)
+    return settings.uncertainty(cell.alpha_privacy if problem.endswith("RP") else None)
 
 
 def _by_clarabel(problem: str, draws: Draws, cell: Cell, settings: Settings) -> _Designed:

@@ -1,4 +1,4 @@
-"""Terminal pictures: tables, reports, bars. Beside the drawing of heat maps, all that imports rich."""
+"""Terminal pictures: tables, reports, bars. Beside drawings and estimates, all that imports rich."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calibration study on a Dask cluster: ``python examples/sweep_dask.py [tcp://scheduler:8786]``.
+"""The calibration study on a Dask cluster: ``python examples/cluster/sweep_dask.py [tcp://scheduler:8786]``.
 
 ``pip install 'robust-ldp[dask]'``, here and on the workers. Without an address, a cluster of two processes is
 started on this machine.

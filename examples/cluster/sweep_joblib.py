@@ -1,4 +1,4 @@
-"""The calibration study on the cores of one machine: ``python examples/sweep_joblib.py``.
+"""The calibration study on the cores of one machine: ``python examples/cluster/sweep_joblib.py``.
 
 ``pip install 'robust-ldp[paper]'`` brings joblib. ``rldp reproduce --jobs N`` runs the paper's sweeps so.
 """

@@ -52,7 +52,12 @@ def run(task: Task) -> Found:
         warnings.simplefilter("ignore", rldp.RldpWarning)  # small samples are what is studied
         batch = rldp.design_batch(counts, EPSILON, privacy=rldp.ChiSquare(alpha=0.05))
     leaked = [rldp.leakage(rldp.Protocol(matrix), TRUTH) for matrix in batch.matrices]
-    return Found(task.n, len(leaked), sum(each > EPSILON for each in leaked), float(batch.objective.sum()))
+    return Found(
+        task.n,
+        len(leaked),
+        sum(each > EPSILON for each in leaked),
+        float(batch.objective.sum()),
+    )
 
 
 def report(found: list[Found]) -> str:
@@ -60,7 +65,10 @@ def report(found: list[Found]) -> str:
     lines = [f"{'rows':>6} {'designs':>8} {'failed':>8} {'promised distortion':>20}"]
     for n in sorted({each.n for each in found}):
         of_size = [each for each in found if each.n == n]
-        designed, failed = sum(each.designed for each in of_size), sum(each.failed for each in of_size)
+        designed, failed = (
+            sum(each.designed for each in of_size),
+            sum(each.failed for each in of_size),
+        )
         promised = sum(each.promised for each in of_size) / designed
         lines.append(f"{n:>6} {designed:>8} {failed / designed:>8.1%} {promised:>20.4f}")
     return "\n".join(lines)

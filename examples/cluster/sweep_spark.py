@@ -1,4 +1,4 @@
-"""The calibration study on Spark: ``python examples/sweep_spark.py [sc://host:15002 | connect]``.
+"""The calibration study on Spark: ``python examples/cluster/sweep_spark.py [sc://host:15002 | connect]``.
 
 ``pip install 'robust-ldp[spark]'``, here and on the executors. Without an address, a classic Spark is started
 on two cores of this machine; with ``connect``, a local server of Spark Connect. Tasks are the rows of a

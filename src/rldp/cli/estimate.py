@@ -1,0 +1,160 @@
+"""``rldp estimate``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import rldp
+from rldp.cli.app import Json, command, progress
+from rldp.cli.columns import reading_for
+from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
+from rldp.cli.machine import show_json
+from rldp.cli.tables import functional_table
+from rldp.errors import InvalidArgument
+
+
+class Method(StrEnum):
+    """How values are estimated."""
+
+    unbiased = "unbiased"
+    projected = "projected"
+    shrunk = "shrunk"
+    likelihood = "likelihood"
+    bayes = "bayes"
+
+
+class Interval(StrEnum):
+    """How intervals are found."""
+
+    normal = "normal"
+    betting = "betting"
+
+
+@command()
+def estimate(
+    command: typer.Context,
+    protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON) that the rows were released with.")],
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="RELEASED", help="CSV or Parquet file of released rows; - is standard input."),
+    ],
+    released: Annotated[
+        str | None,
+        typer.Option(help="Column of released outputs.", show_default="the protocol's value column"),
+    ] = None,
+    secret: Annotated[
+        list[str] | None, typer.Option(help="Column of the secret, if known: estimates are then by secret.")
+    ] = None,
+    of: Annotated[
+        str,
+        typer.Option(
+            metavar="shares|mean|TABLE",
+            help="What to estimate; TABLE: a CSV file with a number for every value in each named column.",
+        ),
+    ] = "shares",
+    sample: Annotated[
+        Path | None,
+        typer.Option(help="File of a public sample to use.", show_default="the protocol's own sample"),
+    ] = None,
+    no_sample: Annotated[
+        bool, typer.Option("--no-sample", help="Use the released rows alone, and no sample.")
+    ] = False,
+    alpha: Annotated[float, typer.Option(help="Intervals miss the truth with this probability.")] = 0.05,
+    method: Annotated[Method, typer.Option(help="How values are estimated.")] = Method.unbiased,
+    interval: Annotated[
+        Interval, typer.Option(help="betting: intervals that hold for every number of rows.")
+    ] = Interval.normal,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    show_labels: ShowLabels = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate shares or means of the values from released rows, with error bars.
+
+    The released column is no copy of the values: the answer that it gives as it stands is shown beside.
+    """
+    loaded = rldp.load(protocol)
+    asked = of if of in ("shares", "mean") else functional_table(_existing(of), loaded.values)
+    known = _sample(loaded, sample, no_sample, show_labels)
+    source = given(command, data, delimiter, encoding)
+    with progress("Estimating"):
+        rows = rldp.Released.from_data(
+            source, loaded, released=released, secret=secret or None, show_labels=show_labels
+        )
+        found = rldp.estimate(
+            rows, sample=known, of=asked, alpha=alpha, method=method.value, interval=interval.value
+        )
+    if as_json:
+        show_json(_facts(found))
+        return
+    from rldp.reporter import terminal
+    from rldp.reporter.estimates import estimate_report
+
+    screen = terminal.console()
+    screen.print(estimate_report(found, width=screen.width))
+
+
+def _existing(of: str) -> Path:
+    path = Path(of)
+    if not path.is_file():
+        raise InvalidArgument(f"--of must be shares, mean or a file that exists, got {of!r}")
+    return path
+
+
+def _sample(
+    protocol: rldp.Protocol, path: Path | None, no_sample: bool, show_labels: bool
+) -> rldp.Sample | None:
+    if path is not None:
+        if no_sample:
+            raise InvalidArgument("--sample must not be given beside --no-sample")
+        reading = reading_for(protocol, None, None, None, None)
+        return rldp.Sample.like(path, reading, show_labels=show_labels)
+    return None if no_sample or protocol.guarantee is None else protocol.guarantee.sample
+
+
+def _facts(found: rldp.Estimate) -> dict[str, Any]:
+    groups = () if found.secrets is None else found.secrets
+    return {
+        "rows": found.rows,
+        "sample_rows": found.sample_rows,
+        "method": found.method,
+        "interval": found.interval,
+        "alpha": found.alpha,
+        "gap": found.gap,
+        "agreement": found.agreement,
+        "estimates": _lines(found if found.overall is None else found.overall),
+        "by_secret": [
+            {"secret": secret, "estimates": _lines(found, row)} for row, secret in enumerate(groups)
+        ],
+        "sentences": found.sentences,
+    }
+
+
+def _lines(found: rldp.Estimate, row: int | None = None) -> list[dict[str, Any]]:
+    """One object for each functional; of one secret, if ``row`` says which."""
+
+    def number(array: Any, place: int) -> float | None:
+        if array is None:
+            return None
+        entry = float(array[place] if row is None else array[row, place])
+        return None if np.isnan(entry) else entry
+
+    return [
+        {
+            "label": label,
+            "value": number(found.values, place),
+            "lower": number(found.lower, place),
+            "upper": number(found.upper, place),
+            "standard_error": number(found.standard_errors, place),
+            "identifiable": bool(number(found.identifiable, place)),
+            "least": number(found.least, place),
+            "most": number(found.most, place),
+            "naive": number(found.naive, place),
+        }
+        for place, label in enumerate(found.labels)
+    ]

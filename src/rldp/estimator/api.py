@@ -1,0 +1,428 @@
+r"""From released rows to estimates with error bars.
+
+See ``docs/estimate.md`` for how to use it and ``docs/theory.md``, 'Estimation', for the mathematics.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import finite_number, seed_number, shown
+from rldp.data.columns import is_column
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
+from rldp.estimator.estimates import INTERVALS, METHODS, Estimate
+from rldp.estimator.functionals import Asked, Functionals, asked
+from rldp.estimator.released import Released
+from rldp.protocol import Protocol, require_labels
+from rldp.sample import Sample
+from rldp.theory.estimation import (
+    allowed,
+    identified,
+    on_simplex,
+    outcome_limits,
+    row_space,
+    shrunk,
+    unbiased,
+)
+from rldp.theory.likelihood import agreement, iterative_bayesian_update, maximum_likelihood
+from rldp.theory.mean_bounds import betting_limits
+from rldp.theory.model import Floats
+from rldp.theory.tallies import Tally
+
+__all__ = ["estimate"]
+
+_log = logging.getLogger(__name__)
+
+_IMPOSSIBLE = 1e-9  # with at most this probability, rows of the protocol are called rows of another
+
+
+def estimate(
+    released: Any,
+    protocol: Protocol | None = None,
+    *,
+    sample: Sample | None = None,
+    secrets: Any = None,
+    of: Asked = "shares",
+    alpha: float = 0.05,
+    method: str = "unbiased",
+    interval: str = "normal",
+    seed: int = 0,
+) -> Estimate:
+    r"""What released rows say about the values: shares, means, any linear functional, with error bars.
+
+    For a functional :math:`\theta=\sum_{s,u}a(s,u)P(s,u)`, released rows Y and a public sample, the estimate
+    is
+
+    .. math:: \hat\theta = \mathrm{mean}\,g(Y) + \langle a - Qg, \hat P\rangle
+
+    with the weights g of least variance. It is unbiased whatever the rank of the protocol, as the weights
+    used on some rows are found from the others (ten folds, split at random). Without a sample, the
+    functionals with :math:`Qg=a` for some g are estimated; the others come as an interval.
+
+    Assumed: released rows and sample are independent draws from one distribution, and the protocol was fixed
+    before either. Where the sample is the one that the protocol was designed on, the bias is not exactly 0
+    but small beside the standard error. See ``docs/theory.md``, 'Estimation'.
+
+    Parameters
+    ----------
+    released : column, :class:`rldp.Released`, or a list of ``Released`` or of pairs (released, protocol)
+        The outputs: a list, NumPy array, pandas or Polars series or Arrow array of n rows, or their counts. A
+        list of several is for protocols that were used one after another, on different people; their secrets
+        and values must be the same.
+    protocol : Protocol, optional
+        The one that the rows were released with; not needed where ``released`` says it.
+    sample : Sample, optional
+        Public rows of the same people's distribution, with the protocol's labels.
+    secrets : column of n rows, optional
+        The secrets of the released rows, where they are known. The estimates are then by secret.
+    of : {"shares", "mean"}, array (|U|,) or (|S|, |U|), or mapping from names to these
+        What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u).
+    alpha : float
+        Intervals miss the truth with this probability.
+    method : {"unbiased", "projected", "shrunk", "likelihood", "bayes"}
+        The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk"
+        draws them towards equal shares, which lessens the error of many spread-out values and few rows;
+        "likelihood" is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update,
+        for comparison.
+    interval : {"normal", "betting"}
+        The default is the normal law with a correction for skewness; "betting" holds for every number of rows
+        and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the
+        ``method``.
+    seed : int
+        Of the random split into folds; choose it before you see the rows, or leave it.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    DataError
+        If there is no row, an entry is missing or no output of the protocol, or no distribution at all could
+        have led to these rows.
+    InvalidArgument, InvalidArgumentType
+        If arguments do not fit the protocol or one another.
+
+    Examples
+    --------
+    >>> coin = Protocol([[[0.75, 0.25], [0.25, 0.75]]], values=["no", "yes"], outputs=["no", "yes"])
+    >>> found = estimate(["no"] * 650 + ["yes"] * 350, coin)
+    >>> found.values.round(6), found.naive
+    (array([0.8, 0.2]), array([0.65, 0.35]))
+    >>> found.lower.round(2), found.upper.round(2)
+    (array([0.74, 0.14]), array([0.86, 0.26]))
+    """
+    started = time.perf_counter()
+    level = finite_number("alpha", alpha)
+    if not 0 < level < 1:
+        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {level!r}")
+    sources = _sources(released, protocol, secrets)
+    first = sources[0].protocol
+    if sample is not None:
+        require_labels(first, sample)
+    how = _How(
+        _choice("method", method, METHODS), _choice("interval", interval, INTERVALS), level, seed_number(seed)
+    )
+    functionals = asked(of, first)
+    if how.method in ("projected", "shrunk") and not functionals.are_shares:
+        raise InvalidArgument(f"method may be {how.method!r} for shares only, got another functional")
+    overall = _overall(sources, sample, functionals, how)
+    found = overall
+    if any(source.knows_secrets for source in sources):
+        found = _by_secret(sources, sample, functionals, how, overall)
+    _log.info("estimated from %d released rows, %.2g s", found.rows, time.perf_counter() - started)
+    return found
+
+
+@dataclass(frozen=True)
+class _How:
+    method: str
+    interval: str
+    alpha: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Estimates of m functionals from some tallies."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    identifiable: NDArray[np.bool_]
+    least: Floats
+    most: Floats
+    covariance: Floats
+    gap: float | None
+
+
+# Arguments
+
+
+def _sources(released: Any, protocol: Protocol | None, secrets: Any) -> list[Released]:
+    """Released rows by protocol, those of one protocol together."""
+    if isinstance(released, Released):
+        return _of_counts(released, protocol, secrets)
+    if protocol is not None:
+        return [Released.from_columns(released, _checked_protocol(protocol), secrets=secrets)]
+    if (
+        is_column(released)
+        and isinstance(released, list | tuple)
+        and released
+        and all(map(_is_source, released))
+    ):
+        if secrets is not None:
+            raise InvalidArgument(
+                "secrets must be left out where released is a list; give rldp.Released.from_columns(…, "
+                "secrets=…) in it"
+            )
+        return _together(_source(item) for item in released)
+    raise InvalidArgumentType(
+        "protocol must be given, unless released is an rldp.Released or a list of them or of pairs "
+        f"(released, protocol), got {shown(type(released).__name__)}"
+    )
+
+
+def _of_counts(released: Released, protocol: Protocol | None, secrets: Any) -> list[Released]:
+    if secrets is not None:
+        raise InvalidArgument(
+            "secrets must be left out where released is counted; rldp.Released.from_columns(…, secrets=…) "
+            "counts them"
+        )
+    if protocol is None or protocol is released.protocol:
+        return [released]
+    return [Released(released.counts, _checked_protocol(protocol))]
+
+
+def _checked_protocol(protocol: object) -> Protocol:
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    return protocol
+
+
+def _is_source(item: object) -> bool:
+    pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Protocol)
+    return pair or isinstance(item, Released)
+
+
+def _source(item: Any) -> Released:
+    if isinstance(item, Released):
+        return item
+    rows, protocol = item
+    return (
+        Released(rows.counts, protocol)
+        if isinstance(rows, Released)
+        else Released.from_columns(rows, protocol)
+    )
+
+
+def _together(sources: Iterable[Released]) -> list[Released]:
+    found: list[Released] = []
+    for source in sources:
+        if found and (source.protocol.secrets, source.protocol.values) != (
+            found[0].protocol.secrets,
+            found[0].protocol.values,
+        ):
+            raise InvalidArgument(
+                "released must be of protocols with the same secrets and values, got others"
+            )
+        for place, other in enumerate(found):
+            if source.protocol is other.protocol and source.knows_secrets == other.knows_secrets:
+                found[place] = other + source
+                break
+        else:
+            found.append(source)
+    return found
+
+
+def _choice(name: str, given: object, choices: Sequence[str]) -> str:
+    if not isinstance(given, str):
+        raise InvalidArgumentType(f"{name} must be one of {', '.join(choices)}, got {shown(given)}")
+    if given not in choices:
+        raise InvalidArgument(f"{name} must be one of {', '.join(choices)}, got {shown(given)}")
+    return given
+
+
+# Estimates
+
+
+def _overall(sources: list[Released], sample: Sample | None, of: Functionals, how: _How) -> Estimate:
+    """For all people together."""
+    tallies = [_tally(source) for source in sources]
+    _require_possible(tallies)
+    if sample is not None:
+        tallies.insert(0, Tally.of_sample(sample.counts))
+    a = of.a.reshape(-1, len(of.labels))
+    answer = _answer(tallies, a, how)
+    return _estimate(
+        answer, sources, sample, of, how, naive=_naive(sources, of), agreement=agreement(tallies)
+    )
+
+
+def _tally(source: Released) -> Tally:
+    """Released rows; where secrets are known, an outcome is a pair of secret and output."""
+    matrix = source.protocol.matrix
+    secrets, values, outputs = matrix.shape
+    if not source.knows_secrets:
+        return Tally(matrix.reshape(-1, outputs), source.counts)
+    channel = np.zeros((secrets, values, secrets, outputs))
+    for s in range(secrets):
+        channel[s, :, s] = matrix[s]
+    return Tally(channel.reshape(secrets * values, secrets * outputs), source.counts.reshape(-1))
+
+
+def _require_possible(tallies: Sequence[Tally]) -> None:
+    """Refuse rows that no distribution explains."""
+    nothing = np.zeros((tallies[0].channel.shape[0], 1))
+    never = any((tally.counts[tally.channel.max(axis=0) == 0] > 0).any() for tally in tallies)
+    if never or allowed(tallies, outcome_limits(tallies, _IMPOSSIBLE), nothing) is None:
+        raise DataError(
+            "released must be rows of this protocol, but no distribution of secrets and values explains "
+            "how often "
+            "its outputs occur; perhaps they were released with another protocol"
+        )
+
+
+def _by_secret(
+    sources: list[Released], sample: Sample | None, of: Functionals, how: _How, overall: Estimate
+) -> Estimate:
+    """For the people with each secret: given how many they are, they are a problem of their own."""
+    known = [source for source in sources if source.knows_secrets]
+    answers, naive = [], []
+    for s in range(len(of.a)):
+        tallies = [Tally(source.protocol.matrix[s], source.counts[s]) for source in known]
+        if sample is not None:
+            tallies.insert(0, Tally.of_sample(sample.counts[s]))
+        answers.append(_answer([tally for tally in tallies if tally.n], of.a[s], how))
+        naive.append(_naive(known, of, s))
+    fields = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
+    stacked = {name: np.stack([getattr(answer, name) for answer in answers]) for name in fields}
+    gaps = [answer.gap for answer in answers if answer.gap is not None]
+    together = _Answer(**stacked, gap=max(gaps, default=None))
+    shown_naive = (
+        None if any(each is None for each in naive) else np.stack([n for n in naive if n is not None])
+    )
+    return _estimate(
+        together, sources, sample, of, how, naive=shown_naive, agreement=overall.agreement, overall=overall
+    )
+
+
+def _estimate(
+    answer: _Answer,
+    sources: list[Released],
+    sample: Sample | None,
+    of: Functionals,
+    how: _How,
+    *,
+    naive: Floats | None,
+    agreement: float | None,
+    overall: Estimate | None = None,
+) -> Estimate:
+    arrays = {
+        name: getattr(answer, name)
+        for name in ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
+    }
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Estimate(
+        **arrays,
+        labels=of.labels,
+        secrets=None if overall is None else sources[0].protocol.secrets,
+        naive=naive,
+        rows=sum(source.n for source in sources),
+        sample_rows=0 if sample is None else sample.n,
+        designed_on_sample=any(_was_designed_on(source.protocol, sample) for source in sources),
+        alpha=how.alpha,
+        method=how.method,
+        interval=how.interval,
+        gap=answer.gap,
+        agreement=agreement,
+        overall=overall,
+    )
+
+
+def _was_designed_on(protocol: Protocol, sample: Sample | None) -> bool:
+    return sample is not None and protocol.guarantee is not None and protocol.guarantee.sample == sample
+
+
+def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = None) -> Floats | None:
+    """What the released columns say, taken for the values."""
+    total, rows = np.zeros(len(of.labels)), 0
+    for source in sources:
+        scores = of.naive(source.protocol)
+        if scores is None or (secret is None and not source.knows_secrets and (scores != scores[0]).any()):
+            return None
+        counts = source.counts if source.knows_secrets else source.counts[None]
+        scores = scores[: len(counts)]
+        if secret is not None:
+            counts, scores = counts[secret : secret + 1], scores[secret : secret + 1]
+        total += np.einsum("sy,sym->m", counts, scores)
+        rows += int(counts.sum())
+    return total / rows if rows else np.full(len(of.labels), np.nan)
+
+
+def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
+    """Estimates of the functionals a (k, m) from tallies, each of which has a row."""
+    m = a.shape[1]
+    lowest, highest = a.min(axis=0), a.max(axis=0)
+    blank = np.full(m, np.nan)
+    if not tallies:
+        nowhere = np.zeros(m, dtype=np.bool_)
+        return _Answer(
+            blank, lowest, highest, nowhere, lowest.copy(), highest.copy(), np.full((m, m), np.nan), None
+        )
+    basis = row_space(tallies)
+    sure = identified(basis, a)
+    values, covariance = blank.copy(), np.full((m, m), np.nan)
+    lower, upper = lowest.copy(), highest.copy()
+    if sure.any():
+        found = unbiased(tallies, basis, a[:, sure], np.random.default_rng(how.seed))
+        values[sure], covariance[np.ix_(sure, sure)] = found.values, found.covariance
+        limits = (
+            found.limits(how.alpha)
+            if how.interval == "normal"
+            else betting_limits(tallies, basis, a[:, sure], how.alpha, np.random.default_rng(how.seed))
+        )
+        lower[sure], upper[sure] = limits
+    values, gap = _by_method(tallies, a, sure, values, covariance, how)
+    least, most = values.copy(), values.copy()
+    if not sure.all():
+        fitted = maximum_likelihood(tallies).distribution
+        laws = [(tally.at(fitted), tally.at(fitted)) for tally in tallies]
+        rest = a[:, ~sure]
+        least[~sure], most[~sure] = allowed(tallies, laws, rest) or (lowest[~sure], highest[~sure])
+        around = allowed(tallies, outcome_limits(tallies, how.alpha), rest)
+        if around is not None:
+            lower[~sure], upper[~sure] = around
+    lower, upper = np.clip(lower, lowest, highest), np.clip(upper, lowest, highest)
+    return _Answer(values, lower, upper, sure, least, most, covariance, gap)
+
+
+def _by_method(
+    tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], values: Floats, covariance: Floats, how: _How
+) -> tuple[Floats, float | None]:
+    """Values by another method than the unbiased one, and the gap of the likelihood where it is used."""
+    if how.method == "likelihood":
+        found = maximum_likelihood(tallies)
+        return np.where(sure, found.distribution @ a, np.nan), found.gap
+    if how.method == "projected" and sure.all():
+        return on_simplex(values), None
+    if how.method == "shrunk" and sure.all():
+        return shrunk(values, covariance), None
+    if how.method == "bayes":
+        rows = [tally for tally in tallies if not tally.is_sample]
+        weight = np.array([tally.n for tally in rows], dtype=np.float64)
+        channel = np.concatenate(
+            [t.channel * (w / weight.sum()) for t, w in zip(rows, weight, strict=True)], axis=1
+        )
+        counts = np.concatenate([tally.counts for tally in rows]).astype(np.float64)
+        start = np.full(len(a), 1.0 / len(a))
+        return iterative_bayesian_update(channel, counts, start=start)[0] @ a, None
+    return values, None

@@ -1,0 +1,173 @@
+"""What an estimate holds, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._checks import Label, shown
+from rldp.theory.model import Floats
+
+__all__ = ["INTERVALS", "METHODS", "Estimate"]
+
+METHODS = ("unbiased", "projected", "shrunk", "likelihood", "bayes")
+"""How values are estimated."""
+
+INTERVALS = ("normal", "betting")
+"""How intervals are found."""
+
+_DOUBTFUL = 1e-3  # an agreement below this is told
+
+_ABOUT_METHOD = {
+    "unbiased": (
+        "The estimate is unbiased: over many releases, its mean is the truth; single shares may be below 0 "
+        "or above 1."
+    ),
+    "projected": (
+        "The unbiased shares were moved to the nearest distribution. That never moves them away from the "
+        "truth, but shares near 0 are now too large on average and the others too small."
+    ),
+    "shrunk": (
+        "The unbiased shares were drawn towards equal shares, as far as their errors suggest; those below "
+        "0 were set to 0: a smaller error where shares are spread out, and a bias towards equal shares."
+    ),
+    "likelihood": (
+        "The distribution under which the rows are likeliest: never negative, and biased where shares are "
+        "near 0."
+    ),
+    "bayes": (
+        "Iterative Bayesian update of the released rows alone, from a uniform start, for comparison with "
+        "other libraries: it does not use the sample."
+    ),
+}
+
+_ABOUT_INTERVAL = {
+    "normal": (
+        "The intervals hold the truth with probability {level:g} for many rows, by the normal law with a "
+        "correction for skewness; where few rows decide, less often."
+    ),
+    "betting": (
+        "Each interval holds the truth with probability {level:g} at least, for every distribution and "
+        "number of rows."
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """What released rows say about the values.
+
+    Arrays have the shape (m,) for m functionals, and (|S|, m) where secrets are known: then each row is about
+    the people with one secret.
+
+    Attributes
+    ----------
+    values : array
+        Estimates; NaN where the rows do not determine the functional.
+    lower, upper : array
+        Confidence limits, cut to what is possible at all.
+    identifiable : bool array
+        Whether the laws of outputs and sample determine the functional.
+    least, most : array
+        What the estimated law of the outputs allows: the same as ``values`` where ``identifiable``.
+    covariance : array (m, m) or (|S|, m, m)
+        Of the unbiased estimates; NaN where there is none.
+    labels : tuple
+        Of the functionals: the values, for shares.
+    secrets : tuple or None
+        Whose shares these are, if secrets are known.
+    naive : array or None
+        The same functionals of the released column taken as it is; None where outputs are no values.
+    rows : int
+        Released rows.
+    sample_rows : int
+        Rows of the sample.
+    designed_on_sample : bool
+        Whether the sample is the one that a protocol was designed on.
+    alpha : float
+    method, interval : str
+    gap : float or None
+        Of the likelihood: no distribution is likelier by more than this, in units of its logarithm.
+    agreement : float or None
+        How likely it is that rows of one distribution differ as much as the sample and the releases do.
+    overall : Estimate or None
+        The same for all people together, where secrets are known.
+    """
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    identifiable: NDArray[np.bool_]
+    least: Floats
+    most: Floats
+    covariance: Floats
+    labels: tuple[Label, ...]
+    secrets: tuple[Label, ...] | None
+    naive: Floats | None
+    rows: int
+    sample_rows: int
+    designed_on_sample: bool
+    alpha: float
+    method: str
+    interval: str
+    gap: float | None
+    agreement: float | None
+    overall: Estimate | None = field(default=None)
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Of the unbiased estimates: the roots of the covariance's diagonal."""
+        diagonal = np.diagonal(self.covariance, axis1=-2, axis2=-1)
+        return np.asarray(np.sqrt(diagonal))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was estimated, how, and what may be wrong with it, in words."""
+        return tuple(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        sample = f" and {self.sample_rows} rows of a public sample" if self.sample_rows else ""
+        yield f"Estimated from {self.rows} released rows{sample}."
+        if self.identifiable.any():
+            yield _ABOUT_METHOD[self.method]
+            if self.method == "unbiased" and self.designed_on_sample:
+                yield (
+                    "The protocol was designed on this sample; so the bias is not exactly 0, but small "
+                    "beside the "
+                    "standard error."
+                )
+            yield _ABOUT_INTERVAL[self.interval].format(level=1 - self.alpha)
+        if not self.identifiable.all():
+            yield from self._about_the_rest()
+        yield from self._about_agreement()
+
+    def _about_the_rest(self) -> Iterator[str]:
+        some = "Some of what is asked" if self.identifiable.any() else "What is asked"
+        yield (
+            f"{some} is not determined by the outputs, however many rows there are: such lines have no "
+            f"estimate, "
+            "and their interval holds every answer that the outputs allow, with probability "
+            f"{1 - self.alpha:g} at least. A public sample would determine it."
+        )
+        if self.method == "bayes":
+            yield "What iterative Bayesian update finds there depends on where it starts."
+
+    def _about_agreement(self) -> Iterator[str]:
+        if self.agreement is not None and self.agreement < _DOUBTFUL:
+            yield (
+                f"The rows do not agree: those of one distribution differ as much with probability "
+                f"{self.agreement:.1g}. Perhaps the sample is of other people, or the rows were released "
+                f"with "
+                "another protocol."
+            )
+
+    def __repr__(self) -> str:
+        of = f"{len(self.labels)} functional{'s' * (len(self.labels) != 1)}"
+        group = "" if self.secrets is None else f" by {len(self.secrets)} secrets"
+        first = np.atleast_2d(self.values)[0, 0]
+        low, high = np.atleast_2d(self.lower)[0, 0], np.atleast_2d(self.upper)[0, 0]
+        shown_first = f"{shown(self.labels[0], 24)}: {first:.4g} [{low:.4g}, {high:.4g}]"
+        return f"<Estimate of {of}{group} from {self.rows} released rows: {shown_first}>"

@@ -1,0 +1,97 @@
+"""What is asked about the values: shares, means, any linear functional of P, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rldp._checks import Label, number_array, shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.protocol import Protocol
+from rldp.theory.model import Floats
+
+__all__ = ["Asked", "Functionals", "asked"]
+
+Asked: TypeAlias = str | ArrayLike | Mapping[str, str | ArrayLike]
+"""'shares', 'mean', a vector, a table, or several of them by name."""
+
+
+@dataclass(frozen=True)
+class Functionals:
+    """Linear functionals of P.
+
+    Attributes
+    ----------
+    a : array (|S|, |U|, m)
+        The m-th is Σ P(s, u) a(s, u, m).
+    labels : tuple
+        What they are called.
+    are_shares : bool
+        Whether they are the shares of all values.
+    """
+
+    a: Floats
+    labels: tuple[Label, ...]
+    are_shares: bool
+
+    def naive(self, protocol: Protocol) -> Floats | None:
+        """The same functionals of outputs taken for values: (|S|, |Y|, m); None if an output is no value."""
+        places = {value: u for u, value in enumerate(protocol.values)}
+        if not all(output in places for output in protocol.outputs):
+            return None
+        return self.a[:, [places[output] for output in protocol.outputs]]
+
+
+def asked(of: Asked, protocol: Protocol) -> Functionals:
+    """The functionals that ``of`` names.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If it is none of :data:`Asked`, or of another shape than the protocol's labels.
+    """
+    secrets, values = protocol.matrix.shape[:2]
+    if isinstance(of, str) and of == "shares":
+        shares = np.broadcast_to(np.eye(values), (secrets, values, values))
+        return Functionals(shares, protocol.values, are_shares=True)
+    if isinstance(of, Mapping):
+        if not of:
+            raise InvalidArgument("of must name at least one functional, got none")
+        tables = [_table(f"of[{name!r}]", each, protocol) for name, each in of.items()]
+        return Functionals(np.stack(tables, axis=-1), tuple(map(str, of)), are_shares=False)
+    name = of if isinstance(of, str) else "functional"
+    return Functionals(_table("of", of, protocol)[..., None], (name,), are_shares=False)
+
+
+def _table(name: str, of: object, protocol: Protocol) -> Floats:
+    secrets, values = protocol.matrix.shape[:2]
+    if isinstance(of, str):
+        if of != "mean":
+            raise InvalidArgument(f"{name} must be 'shares', 'mean' or numbers, got {shown(of)}")
+        return np.broadcast_to(_numbers(name, protocol), (secrets, values))
+    if of is None:
+        raise InvalidArgumentType(f"{name} must be 'shares', 'mean' or numbers, got None")
+    table = number_array(name, "'shares', 'mean' or numbers", of)
+    if table.shape not in ((values,), (secrets, values)):
+        raise InvalidArgument(
+            f"{name} must have shape ({values},) or ({secrets}, {values}), a number for every value, "
+            f"got {table.shape}"
+        )
+    if not np.isfinite(table).all():
+        raise InvalidArgument(f"{name} must hold finite numbers, got others")
+    return np.broadcast_to(table, (secrets, values))
+
+
+def _numbers(name: str, protocol: Protocol) -> Floats:
+    """The values as numbers."""
+    for value in protocol.values:
+        if isinstance(value, str):
+            raise InvalidArgument(
+                f"{name} may be 'mean' where all values are numbers, got the value {shown(value)}; "
+                "give a number for every value instead"
+            )
+    return np.array([float(value) for value in protocol.values])

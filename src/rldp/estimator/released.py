@@ -1,0 +1,288 @@
+"""Released rows, counted: all that estimates need of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rldp._checks import Label, shown
+from rldp.data.bins import alphabet_of
+from rldp.data.columns import encode, kind_of
+from rldp.data.dialects import Dialect
+from rldp.data.frames import columns as columns_of
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults, count_pairs
+from rldp.data.readers import Columns, read_parts
+from rldp.data.reading import Column, Reading
+from rldp.data.rows import rows_of
+from rldp.data.sources import Source, opened
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
+from rldp.protocol import Protocol
+
+__all__ = ["Released"]
+
+_TOO_MANY = 2**53
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Released:
+    """How often a protocol released each output, beside each secret where that is known.
+
+    Parts of a stream are counted one by one and added up with ``+``.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (|Y|,) or (|S|, |Y|); or mapping from outputs to integers
+        Rows of each output, or of each secret and output. Not all zero.
+    protocol : Protocol
+        The one that the rows were released with.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If counts are not non-negative integers that fit the protocol.
+
+    Examples
+    --------
+    >>> coin = Protocol([[[0.75, 0.25], [0.25, 0.75]]], values=["no", "yes"], outputs=["no", "yes"])
+    >>> (Released([60, 40], coin) + Released({"yes": 5}, coin)).counts
+    array([60, 45])
+    """
+
+    counts: NDArray[np.int64]
+    protocol: Protocol = field(repr=False)
+
+    def __init__(self, counts: ArrayLike | Mapping[Label, int], protocol: Protocol) -> None:
+        if not isinstance(protocol, Protocol):
+            raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+        object.__setattr__(self, "protocol", protocol)
+        object.__setattr__(self, "counts", _checked(counts, protocol))
+
+    @classmethod
+    def from_columns(cls, released: Any, protocol: Protocol, *, secrets: Any = None) -> Released:
+        """Count a column of outputs, beside one of secrets where these are known.
+
+        Parameters
+        ----------
+        released, secrets : list, NumPy array, pandas or Polars series, or Arrow array
+            Of one length, of labels that the protocol knows.
+
+        Raises
+        ------
+        DataError
+            If there is no row, entries are missing or are not labels of the protocol, with the first such
+            row (counted from 1) and how many there are.
+        """
+        given = {"released": released} if secrets is None else {"secrets": secrets, "released": released}
+        for name, column in given.items():
+            kind_of(name, column)
+        if secrets is not None and len(secrets) != len(released):
+            raise DataError(
+                f"secrets must have as many rows as released, {len(released)}, got {len(secrets)}"
+            )
+        if len(released) == 0:
+            raise DataError("released must hold at least one row, got none")
+        names = {"secrets": protocol.secrets, "released": protocol.outputs}
+        found = [encode(name, column, Alphabet(names[name])) for name, column in given.items()]
+        _refuse(Faults().and_in(*found), protocol)
+        return cls(_tallied(found[-1].codes, None if secrets is None else found[0].codes, protocol), protocol)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        protocol: Protocol,
+        *,
+        released: str | None = None,
+        secret: str | Sequence[str] | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        show_labels: bool = False,
+    ) -> Released:
+        """Count a column of a CSV or Parquet file of any size, part by part, or of a data frame.
+
+        Parameters
+        ----------
+        data : path, or data frame (pandas, Polars, PyArrow, …)
+            A file as for :meth:`rldp.Sample.from_data`.
+        protocol : Protocol
+        released : str, optional
+            The column of outputs; by default called like the value column that the protocol names.
+        secret : str or sequence of str, optional
+            The columns of the secret, where they are known.
+        delimiter, encoding, show_labels
+            As for :meth:`rldp.Sample.from_data`.
+
+        Raises
+        ------
+        DataError
+            If the file or a column is missing or empty, or holds nulls or labels that the protocol lacks.
+        """
+        if not isinstance(protocol, Protocol):
+            raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+        reading = _reading(protocol, released, secret)
+        if not isinstance(data, str | os.PathLike | Source):
+            return cls._of_frame(data, protocol, reading, show_labels)
+        faults, total = Faults(show_labels=show_labels), np.zeros(0, dtype=np.int64)
+        with opened(data, Dialect(delimiter, encoding)) as source:
+            for part in read_parts(source, Columns(reading, ()), typed=False):
+                faults, counts = _counted(reading, part.columns, faults, protocol)
+                total = counts if not total.size else total + counts
+            _refuse(faults, protocol, advice=HOW_TO_SHOW)
+            if not faults.rows:
+                raise DataError(f"{source} must hold at least one row, got none")
+        return cls(total, protocol)
+
+    @classmethod
+    def _of_frame(cls, data: Any, protocol: Protocol, reading: Reading, show_labels: bool) -> Released:
+        found = columns_of(data, reading.names)
+        encoded = [
+            encode(f"column {column.name!r} of data", entries, alphabet_of(column))
+            for column, entries in zip(reading.columns, found, strict=True)
+        ]
+        if not len(encoded[0]):
+            raise DataError("data must hold at least one row, got none")
+        faults, counts = _counted(reading, encoded, Faults(show_labels=show_labels), protocol)
+        _refuse(faults, protocol, advice=HOW_TO_SHOW)
+        return cls(counts, protocol)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.counts.sum())
+
+    @property
+    def knows_secrets(self) -> bool:
+        """Whether rows are counted by secret, too."""
+        return self.counts.ndim == 2
+
+    @property
+    def by_output(self) -> NDArray[np.int64]:
+        """Rows of each output: (|Y|,)."""
+        return self.counts.sum(axis=0) if self.knows_secrets else self.counts
+
+    def __add__(self, other: object) -> Released:
+        if not isinstance(other, Released):
+            return NotImplemented
+        if not same_protocol(self.protocol, other.protocol):
+            raise InvalidArgument(
+                "released rows must be of one protocol to be added up; give rldp.estimate a list of them "
+                "otherwise"
+            )
+        if self.knows_secrets != other.knows_secrets:
+            raise InvalidArgument(
+                "released rows must both have secrets, or neither, to be added up; "
+                "give rldp.estimate a list of them otherwise"
+            )
+        return Released(self.counts + other.counts, self.protocol)
+
+    def __repr__(self) -> str:
+        known = " with their secrets" if self.knows_secrets else ""
+        return f"<Released: {self.n} rows{known}, {len(self.protocol.outputs)} outputs>"
+
+
+def same_protocol(one: Protocol, other: Protocol) -> bool:
+    """Whether two protocols release alike."""
+    mine, theirs = ((p.secrets, p.values, p.outputs) for p in (one, other))
+    return mine == theirs and np.array_equal(one.matrix, other.matrix)
+
+
+def _counted(
+    reading: Reading, columns: Sequence[Any], faults: Faults, protocol: Protocol
+) -> tuple[Faults, NDArray[np.int64]]:
+    """Counts of some rows; those at fault are told, and counted nowhere."""
+    if not reading.secret:
+        codes, faults = columns[0].codes, faults.and_in(columns[0])
+        return faults, _tallied(codes[codes >= 0], None, protocol)
+    rows = rows_of(reading, columns, faults)
+    good = (rows.secrets >= 0) & (rows.values >= 0)
+    return rows.faults, _tallied(rows.values[good], rows.secrets[good], protocol)
+
+
+def _tallied(outputs: Any, secrets: Any, protocol: Protocol) -> NDArray[np.int64]:
+    if secrets is None:
+        return np.bincount(outputs, minlength=len(protocol.outputs))
+    return count_pairs(secrets, outputs, (len(protocol.secrets), len(protocol.outputs)))
+
+
+def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[str] | None) -> Reading:
+    """How a table of released rows is read: nobody's row is left out."""
+    own = protocol.reading
+    if released is None:
+        if own is None:
+            raise InvalidArgument(
+                "released must name the column of outputs, since the protocol does not name its columns, "
+                "got none"
+            )
+        released = own.value.name
+    if not isinstance(released, str):
+        raise InvalidArgumentType(f"released must be the name of a column, got {shown(released)}")
+    names = _names(secret)
+    known = (Column("secret", protocol.secrets),) if own is None else own.secret
+    if names and len(names) != len(known):
+        raise InvalidArgument(
+            f"secret must name {len(known)} columns, one for each of the secret, got {len(names)}"
+        )
+    columns = tuple(
+        Column(name, column.labels, column.edges) for name, column in zip(names, known, strict=False)
+    )
+    if released in names:
+        raise InvalidArgument(f"secret and released must be different columns, got {released!r} for both")
+    missing = "category" if own is not None and own.missing == "category" else "refuse"
+    return Reading(columns, Column(released, protocol.outputs), missing)
+
+
+def _names(secret: object) -> tuple[str, ...]:
+    if secret is None:
+        return ()
+    names = (secret,) if isinstance(secret, str) else secret
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InvalidArgumentType(
+            f"secret must be the name of a column, or a list of them, got {shown(secret)}"
+        )
+    return tuple(names)
+
+
+def _refuse(faults: Faults, protocol: Protocol, *, advice: str = "") -> None:
+    """One sentence about rows that are none of the protocol's, which may be another protocol's."""
+    foreign = faults.first is not None and "known labels" in faults.first
+    which = f"; the protocol has {len(protocol.outputs)} outputs, and another may have released these rows"
+    faults.refuse(hint=which if foreign else "", advice=advice)
+
+
+def _checked(counts: object, protocol: Protocol) -> NDArray[np.int64]:
+    outputs, secrets = len(protocol.outputs), len(protocol.secrets)
+    if isinstance(counts, Mapping):
+        counts = _of_mapping(counts, protocol)
+    try:
+        array = np.asarray(counts)
+    except ValueError as error:
+        raise InvalidArgument("counts must be a rectangular table, got rows that differ") from error
+    if array.dtype.kind not in "iuf":
+        raise InvalidArgumentType(f"counts must hold non-negative integers, got {shown(counts)}")
+    if array.shape not in ((outputs,), (secrets, outputs)):
+        raise InvalidArgument(
+            f"counts must have shape ({outputs},) or ({secrets}, {outputs}), as the protocol has {outputs} "
+            f"outputs "
+            f"and {secrets} secrets, got {array.shape}"
+        )
+    if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.floor(array)).all()):
+        raise InvalidArgument("counts must hold non-negative integers, got something else")
+    total = float(array.sum(dtype=np.float64))
+    if not 0 < total < _TOO_MANY:
+        raise InvalidArgument(f"counts must hold from 1 to 2^53 - 1 rows, got {total:g}")
+    result = array.astype(np.int64)
+    result.setflags(write=False)
+    return result
+
+
+def _of_mapping(counts: Mapping[Any, Any], protocol: Protocol) -> list[Any]:
+    known: Iterable[Label] = protocol.outputs
+    for output in counts:
+        if output not in protocol.outputs:
+            raise InvalidArgument(f"counts must be of outputs of the protocol, got {shown(output)}")
+    return [counts.get(output, 0) for output in known]

@@ -1,0 +1,110 @@
+"""Estimates in a terminal: a table with a chart of the intervals, and what is to be said of them."""
+
+from __future__ import annotations
+
+import math
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rldp._checks import Label, printable
+from rldp.estimator.estimates import Estimate
+from rldp.theory.model import Floats
+
+__all__ = ["estimate_report"]
+
+_MOST = 40  # functionals of one group
+_MOST_GROUPS = 12
+_NARROWEST, _WIDEST = 12, 40  # of the chart, in letters
+_BESIDE = 62  # letters that the other columns need
+
+
+def estimate_report(found: Estimate, *, width: int = 80) -> RenderableType:
+    """Estimates with their intervals, drawn and in numbers, the naive answer beside them, and the sentences.
+
+    Parameters
+    ----------
+    found : Estimate
+    width : int
+        Of the terminal, in letters.
+    """
+    whole = found if found.overall is None else found.overall
+    parts: list[RenderableType] = [_table(whole, None, "All people", width)]
+    for row, secret in enumerate((found.secrets or ())[:_MOST_GROUPS]):
+        parts.append(_table(found, row, f"Secret {printable(secret)}", width))
+    notes = [f"shown: {_MOST_GROUPS} of {len(found.secrets or ())} secrets"] * (
+        len(found.secrets or ()) > _MOST_GROUPS
+    )
+    notes.append("● estimate, ├┤ interval, ○ what the released column says as it stands")
+    return Group(
+        *parts,
+        *(Text(note, style="dim") for note in notes),
+        Text(),
+        *(Text(f"• {sentence}") for sentence in found.sentences),
+    )
+
+
+def _table(found: Estimate, row: int | None, title: str, width: int) -> Table:
+    values, lower, upper = (_of(array, row) for array in (found.values, found.lower, found.upper))
+    naive = None if found.naive is None else _of(found.naive, row)
+    table = Table(title=Text(title), title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("", overflow="ellipsis", max_width=16)
+    for heading in ("estimate", f"{100 * (1 - found.alpha):g} % interval", "as it stands"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    size = min(max(width - _BESIDE, _NARROWEST), _WIDEST)
+    left, right = _scale(values, lower, upper, naive)
+    for place, label in enumerate(found.labels[:_MOST]):
+        own = math.nan if naive is None else float(naive[place])
+        numbers = float(values[place]), float(lower[place]), float(upper[place])
+        chart = _drawn(*numbers, own, left, right, size)
+        table.add_row(_name(label), *_cells(*numbers, own), Text(chart, style="cyan"))
+    if len(found.labels) > _MOST:
+        table.caption = f"first {_MOST} of {len(found.labels)} shown"
+    return table
+
+
+def _of(array: Floats, row: int | None) -> Floats:
+    chosen: Floats = array if row is None else array[row]
+    return chosen
+
+
+def _name(label: Label) -> Text:
+    return Text(printable(label))
+
+
+def _cells(value: float, lower: float, upper: float, naive: float) -> tuple[str, str, str]:
+    return _number(value), f"{_number(lower)} … {_number(upper)}", _number(naive)
+
+
+def _number(number: float) -> str:
+    return "–" if math.isnan(number) else f"{number:.4g}" if abs(number) >= 1 else f"{number:.4f}"
+
+
+def _scale(*arrays: Floats | None) -> tuple[float, float]:
+    numbers = [
+        float(x) for array in arrays if array is not None for x in array[:_MOST] if math.isfinite(float(x))
+    ]
+    return min(numbers), max(numbers)
+
+
+def _drawn(
+    value: float, lower: float, upper: float, naive: float, left: float, right: float, size: int
+) -> str:
+    """The interval as a line from ├ to ┤, with ● for the estimate and ○ for the naive answer."""
+
+    def place(number: float) -> int:
+        share = (number - left) / (right - left) if right > left else 0.5
+        return round(share * (size - 1))
+
+    letters = [" "] * size
+    for spot in range(place(lower), place(upper) + 1):
+        letters[spot] = "─"
+    letters[place(lower)], letters[place(upper)] = "├", "┤"
+    if not math.isnan(naive):
+        letters[place(naive)] = "○"
+    if not math.isnan(value):
+        letters[place(value)] = "●"
+    return "".join(letters)

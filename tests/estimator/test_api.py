@@ -1,0 +1,230 @@
+"""``rldp.estimate``: unbiased, by secret, for every functional, and honest about what it cannot tell."""
+
+import numpy as np
+import pytest
+
+import rldp
+
+FULL = rldp.Protocol(
+    [[[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]]], values=[1, 2, 4], outputs=[1, 2, 4]
+)
+MATRIX = np.array(
+    [
+        [[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]],
+        [[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]],
+    ]
+)
+TWO = rldp.Protocol(MATRIX, secrets=["a", "b"], values=[1, 2, 4], outputs=[1, 2, 4])
+TRUTH = np.array([[0.2, 0.15, 0.15], [0.05, 0.15, 0.3]])
+SHARES = TRUTH.sum(axis=0)
+
+
+def counts_like(law, n):
+    """Rows as nearly distributed like the law as whole numbers are."""
+    counts = np.floor(law * n).astype(np.int64)
+    counts.flat[0] += n - counts.sum()
+    return counts
+
+
+def outputs(protocol, truth):
+    """The law of secrets and outputs: (|S|, |Y|)."""
+    return np.einsum("su,suy->sy", truth, protocol.matrix)
+
+
+SAMPLE = rldp.Sample(counts_like(TRUTH, 400), TWO.secrets, TWO.values)
+RELEASED = rldp.Released(counts_like(outputs(TWO, TRUTH).sum(axis=0), 100_000), TWO)
+WITH_SECRETS = rldp.Released(counts_like(outputs(TWO, TRUTH), 100_000), TWO)
+
+
+@pytest.mark.slow
+@pytest.mark.numerical
+@pytest.mark.parametrize("sampled", [True, False], ids=["rank-deficient, with a sample", "full rank"])
+def test_estimates_are_unbiased(sampled):
+    """The mean of 60 estimates is off by five of its standard errors with probability below 1e-5 at most.
+
+    Three shares are looked at, and each is one minus the others.
+    """
+    rng = np.random.default_rng(0)
+    protocol, truth = (TWO, TRUTH) if sampled else (FULL, SHARES[None])
+    law = outputs(protocol, truth).sum(axis=0)
+    found = []
+    for seed in range(60):
+        sample = rldp.Sample(rng.multinomial(40, TRUTH.ravel()).reshape(2, 3), TWO.secrets, TWO.values)
+        rows = rldp.Released(rng.multinomial(200, law), protocol)
+        found.append(rldp.estimate(rows, sample=sample if sampled else None, seed=seed).values)
+    errors = np.array(found) - SHARES
+    z = errors.mean(axis=0) / (errors.std(axis=0) / np.sqrt(len(found)))
+    assert np.abs(z).max() < 5.0
+
+
+@pytest.mark.numerical
+@pytest.mark.parametrize("method", ["unbiased", "projected", "shrunk", "likelihood", "bayes"])
+def test_every_method_finds_the_truth_that_the_rows_show(method):
+    rows = rldp.Released(counts_like(SHARES @ FULL.matrix[0], 10**6), FULL)
+    found = rldp.estimate(rows, method=method)
+    np.testing.assert_allclose(found.values, SHARES, atol=1e-3)
+    assert found.identifiable.all()
+    assert ((found.lower < SHARES) & (found.upper > SHARES)).all()
+
+
+@pytest.mark.numerical
+def test_the_naive_answer_is_that_of_the_released_column():
+    found = rldp.estimate([1, 1, 2, 4], FULL)
+    assert found.naive.tolist() == [0.5, 0.25, 0.25]
+    assert rldp.estimate([1, 1, 2, 4], FULL, of="mean").naive.tolist() == [2.0]
+    other = rldp.Protocol(FULL.matrix, values=[1, 2, 4], outputs=["x", "y", "z"])
+    assert rldp.estimate(["x", "y"], other).naive is None
+
+
+@pytest.mark.numerical
+def test_functionals_are_those_of_the_shares():
+    of = {"mean": "mean", "four": [0, 0, 1], "a": [[1, 1, 1], [0, 0, 0]]}
+    found = rldp.estimate(RELEASED, sample=SAMPLE, of=of)
+    shares = rldp.estimate(RELEASED, sample=SAMPLE)
+    assert found.labels == ("mean", "four", "a")
+    np.testing.assert_allclose(found.values[:2], shares.values @ [[1, 0], [2, 0], [4, 1]], atol=1e-9)
+    np.testing.assert_allclose(found.covariance[1, 1], shares.covariance[2, 2], rtol=1e-6)
+    assert found.lower[2] < 0.5 < found.upper[2]
+    assert np.isnan(found.naive[0]) if found.naive is not None else True
+    np.testing.assert_allclose(rldp.estimate(RELEASED, sample=SAMPLE, of="mean").values, found.values[:1])
+
+
+@pytest.mark.numerical
+def test_estimates_by_secret_are_those_of_the_people_with_it():
+    found = rldp.estimate(WITH_SECRETS, sample=SAMPLE)
+    assert found.secrets == ("a", "b")
+    assert found.values.shape == found.lower.shape == (2, 3)
+    for s in range(2):
+        alone = rldp.Protocol(MATRIX[s : s + 1], secrets=["only"], values=[1, 2, 4], outputs=[1, 2, 4])
+        sample = rldp.Sample(SAMPLE.counts[s : s + 1], ["only"], [1, 2, 4])
+        apart = rldp.estimate(rldp.Released(WITH_SECRETS.counts[s], alone), sample=sample)
+        np.testing.assert_allclose(found.values[s], apart.values, atol=1e-12)
+        np.testing.assert_allclose(found.upper[s], apart.upper, atol=1e-12)
+    np.testing.assert_allclose(found.values, TRUTH / 0.5, atol=0.01)
+    np.testing.assert_allclose(found.overall.values, SHARES, atol=0.01)
+    assert (found.overall.standard_errors < rldp.estimate(RELEASED, sample=SAMPLE).standard_errors).all()
+
+
+def test_without_a_sample_what_outputs_do_not_tell_is_an_interval():
+    found = rldp.estimate(RELEASED, of={"share": [1, 0, 0], "sum": [1, 1, 1]})
+    assert found.identifiable.tolist() == [False, True]
+    assert np.isnan(found.values[0])
+    assert found.lower[0] <= found.least[0] < SHARES[0] < found.most[0] <= found.upper[0]
+    assert found.values[1] == pytest.approx(1.0, abs=1e-9)
+    assert any("not determined" in sentence for sentence in found.sentences)
+
+
+def test_where_nobody_has_a_secret_everything_is_possible():
+    rows = rldp.Released([[5, 3, 2], [0, 0, 0]], TWO)
+    found = rldp.estimate(rows)
+    assert np.isnan(found.values[1]).all()
+    assert (found.lower[1].tolist(), found.upper[1].tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert not found.identifiable[1].any()
+
+
+@pytest.mark.numerical
+def test_several_protocols_together_tell_more_than_each():
+    """Even what neither tells alone: two channels of rank two and three cells."""
+    first = rldp.Protocol([[[0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]])
+    second = rldp.Protocol([[[0.3, 0.7], [0.3, 0.7], [0.9, 0.1]]])
+    truth = np.array([0.5, 0.2, 0.3])
+    rows = [counts_like(truth @ each.matrix[0], 50_000) for each in (first, second)]
+    alone = rldp.estimate(rldp.Released(rows[0], first))
+    both = rldp.estimate([rldp.Released(rows[0], first), (rldp.Released(rows[1], second), second)])
+    assert alone.identifiable.tolist() == [True, False, False]
+    assert both.identifiable.all()
+    np.testing.assert_allclose(both.values, truth, atol=1e-3)
+    half = [rldp.Released(rows[0] // 2, first), rldp.Released(rows[0] - rows[0] // 2, first)]
+    again = rldp.estimate([*half, rldp.Released(rows[1], second)])
+    np.testing.assert_allclose(again.values, both.values, atol=1e-12)
+
+
+def test_intervals_that_hold_for_every_number_of_rows_are_wider():
+    normal = rldp.estimate(RELEASED, sample=SAMPLE)
+    betting = rldp.estimate(RELEASED, sample=SAMPLE, interval="betting")
+    assert ((betting.upper - betting.lower) > (normal.upper - normal.lower)).all()
+    assert ((betting.lower < SHARES) & (betting.upper > SHARES)).all()
+    assert any("every distribution and number of rows" in sentence for sentence in betting.sentences)
+
+
+def test_a_projection_gives_shares_that_are_none_below_zero():
+    rows = rldp.Released([90, 25, 60], FULL)
+    plain, moved = rldp.estimate(rows), rldp.estimate(rows, method="projected")
+    assert plain.values.min() < 0
+    assert moved.values.min() == 0
+    assert moved.values.sum() == pytest.approx(1.0)
+    assert moved.lower.tolist() == plain.lower.tolist()
+    assert any("too large on average" in sentence for sentence in moved.sentences)
+
+
+def test_a_sample_of_other_people_is_told():
+    other = rldp.Sample(SAMPLE.counts[:, ::-1] * 10, TWO.secrets, TWO.values)
+    found = rldp.estimate(RELEASED, sample=other)
+    assert found.agreement < 1e-6
+    assert "do not agree" in found.sentences[-1]
+    assert "do not agree" not in rldp.estimate(RELEASED, sample=SAMPLE).sentences[-1]
+
+
+def test_that_a_protocol_was_designed_on_the_sample_is_told():
+    protocol = rldp.design(SAMPLE, 1.0).protocol
+    rows = protocol.release(["a", "b"] * 50, [1, 2, 4, 1] * 25, seed=1)
+    assert any("designed on this sample" in s for s in rldp.estimate(rows, protocol, sample=SAMPLE).sentences)
+
+
+@pytest.mark.parametrize(
+    "counts", [[0, 1000, 0], [[0, 1000, 0], [10, 10, 10]]], ids=["without secrets", "with secrets"]
+)
+def test_rows_that_no_distribution_explains_are_refused(counts):
+    with pytest.raises(rldp.DataError, match="released must be rows of this protocol, but no distribution"):
+        rldp.estimate(rldp.Released(counts, TWO))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"alpha": 0.0}, rldp.InvalidArgument, "alpha must lie strictly between 0 and 1"),
+        ({"method": "best"}, rldp.InvalidArgument, "method must be one of unbiased, projected.* got 'best'"),
+        ({"interval": 3}, rldp.InvalidArgumentType, "interval must be one of normal, betting, got 3"),
+        ({"of": "median"}, rldp.InvalidArgument, "of must be 'shares', 'mean' or numbers, got 'median'"),
+        ({"of": [1, 2]}, rldp.InvalidArgument, r"of must have shape \(3,\) or \(2, 3\).* got \(2,\)"),
+        ({"of": [1, np.inf, 2]}, rldp.InvalidArgument, "of must hold finite numbers"),
+        ({"of": {}}, rldp.InvalidArgument, "of must name at least one functional"),
+        ({"of": None}, rldp.InvalidArgumentType, "of must be 'shares', 'mean' or numbers, got None"),
+        ({"of": "mean", "method": "projected"}, rldp.InvalidArgument, "'projected' for shares only"),
+        ({"secrets": ["a"]}, rldp.InvalidArgument, "secrets must be left out where released is counted"),
+        ({"seed": -1}, rldp.InvalidArgument, "seed must lie between"),
+        ({"sample": [[1]]}, rldp.InvalidArgumentType, "sample must be an rldp.Sample, got list"),
+        ({"sample": rldp.Sample([[1, 2]])}, rldp.InvalidArgument, "sample must have the protocol's secrets"),
+    ],
+)
+def test_arguments_that_do_not_fit(given, error, message):
+    with pytest.raises(error, match=message):
+        rldp.estimate(RELEASED, **given)
+
+
+@pytest.mark.parametrize("released", [[1, 2], "rows.csv", None, []])
+def test_a_protocol_is_needed(released):
+    with pytest.raises(rldp.InvalidArgumentType, match="protocol must be given, unless"):
+        rldp.estimate(released)
+
+
+def test_what_is_no_protocol():
+    with pytest.raises(rldp.InvalidArgumentType, match=r"protocol must be an rldp\.Protocol, got str"):
+        rldp.estimate([1, 2], "protocol.json")
+
+
+def test_means_need_numbers():
+    words = rldp.Protocol(FULL.matrix, values=["x", "y", "z"])
+    with pytest.raises(rldp.InvalidArgument, match="'mean' where all values are numbers, got the value 'x'"):
+        rldp.estimate([0, 1], words, of="mean")
+
+
+def test_protocols_of_other_values_are_not_combined():
+    with pytest.raises(rldp.InvalidArgument, match="protocols with the same secrets and values"):
+        rldp.estimate([rldp.Released([1, 2, 3], FULL), RELEASED])
+
+
+def test_an_estimate_reads_as_one_line():
+    assert repr(rldp.estimate(RELEASED, sample=SAMPLE)).startswith(
+        "<Estimate of 3 functionals from 100000 released rows: 1: 0.2"
+    )
