@@ -1,11 +1,13 @@
 # make demo   set everything up and run the demonstration
 # make test   set everything up and run the whole test suite
+# make test-spark  the tests that start Spark, which needs Java 17
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make test-js  the JavaScript client: types, tests in Node and in a browser, damaged files against Python's reader; needs Node 20
 # make docs   build the site from docs/ and examples/ into build/docs; every example is run
 # make check  lint, types, import contracts, documentation examples
 # make test-browser  the pages in a real browser, Chromium; pictures go to build/pictures
 # make bench  the benchmarks, written to docs/performance.md
+# make bench-spark  the benchmark of Spark, written to docs/clients.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
 # make promises  what every promise costs, written to docs/promises.md; goes on where it was stopped
 # make dist   build the distribution, check what is in it, and run the demonstration from it in a fresh environment
@@ -32,7 +34,7 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/test_beliefs.py tests/test_measures.py tests/test_sets.py
 
-.PHONY: demo test quick kernels oldest pythons faults mutations check docs format bench reproduction clean
+.PHONY: demo test test-spark quick kernels oldest pythons faults mutations check docs format bench reproduction clean
 
 demo: $(VENV)/.core
 	$(BIN)/rldp demo
@@ -44,6 +46,9 @@ test: $(VENV)/.dev
 .PHONY: test-browser
 test-browser: $(VENV)/.browser
 	$(BIN)/pytest -m browser tests/browser -rs --durations=5
+
+test-spark: $(VENV)/.spark
+	$(BIN)/pytest --spark -m spark -rs
 
 quick: $(VENV)/.dev
 	$(BIN)/pytest -n $(JOBS) -m "not slow" --cases $(CASES)
@@ -111,10 +116,15 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/large.py
 	$(BIN)/python benchmarks/credible_time.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/folders.py
 	$(BIN)/python benchmarks/estimation.py
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
+
+.PHONY: bench-spark
+bench-spark: $(VENV)/.spark
+	$(BIN)/python benchmarks/spark.py
 
 .PHONY: promises
 promises: $(VENV)/.dev
@@ -140,6 +150,10 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/pyvenv.cfg
 
 $(VENV)/.browser: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev,browser]'
+	touch $@
+
+$(VENV)/.spark: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev,spark]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -22,6 +22,12 @@ settings.load_profile("rldp")
 
 def pytest_addoption(parser):
     parser.addoption("--cases", type=int, metavar="N", help="run at most N cases of each test")
+    parser.addoption("--spark", action="store_true", help="run the tests that start Spark, too")
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("spark") and not item.config.getoption("spark"):
+        pytest.skip("it starts Spark: make test-spark runs it")
 
 
 @pytest.hookimpl(trylast=True)  # after those that -m and -k leave out

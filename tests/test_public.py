@@ -75,6 +75,7 @@ NAMES = {
     "load",
     "plan",
     "posterior",
+    "release_file",
     "report",
     "sharpen",
     "verify",

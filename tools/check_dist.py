@@ -41,9 +41,11 @@ PACKAGE_DATA = (
 )
 FOLDERS = (".ci", ".github", "benchmarks", "clients", "docs", "examples", "src", "tests", "tools")
 FILES = (
+    ".dockerignore",
     "CHANGELOG.md",
     "CITATION.cff",
     "CONTRIBUTING.md",
+    "Dockerfile",
     "LICENSE",
     "Makefile",
     "README.md",
@@ -52,8 +54,8 @@ FILES = (
 )
 LEFT_BEHIND = {"__pycache__", "node_modules", "types"}  # the last by npm pack, of the JavaScript client
 ADDED = {".gitignore", "PKG-INFO"}  # to the source distribution, by what builds it
-EXTRAS = ("plots", "paper", "dask", "cuda", "cupy")
-NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars")
+EXTRAS = ("plots", "paper", "dask", "spark", "cuda", "cupy")
+NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark")
 
 _LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\s*\[[^\]]+\]:\s*(\S+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 from rldp._version import __version__ as __version__
 
 if _TYPE_CHECKING:  # for who reads types; a program imports each name when it first uses it, as told below
+    from rldp.admission import release_file as release_file
     from rldp.adviser.compare import Compared as Compared, Comparison as Comparison, compare as compare
     from rldp.adviser.frontier import (
         Frontier as Frontier,
@@ -86,6 +87,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
 
 _NAMES = {
+    "admission": ["release_file"],
     "adviser.compare": ["Compared", "Comparison", "compare"],
     "adviser.frontier": ["Frontier", "FrontierPoint", "frontier"],
     "adviser.least": ["LeastDesign", "least_epsilon"],
@@ -145,12 +147,15 @@ _NAMES = {
         "UncertaintySet",
     ],
 }
+_MODULES = ["dask", "spark"]  # that are more than an import away: each needs an extra
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"rldp.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'rldp' has no attribute {name!r}")
     value = getattr(_import_module(f"rldp.{_HOME[name]}"), name)

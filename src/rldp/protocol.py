@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -208,6 +208,73 @@ class Protocol:
         from rldp.releaser.columns import release
 
         return release(self, secrets, values, seed=seed)
+
+    def release_frame(
+        self,
+        frame: Any,
+        *,
+        secret: str | Sequence[str] | None = None,
+        value: str | None = None,
+        as_secret: str | Sequence[str] | None = None,
+        as_value: str | None = None,
+        keep: Sequence[str] = (),
+        released: str | None = None,
+        seed: int | None = None,
+    ) -> Any:
+        """Release a column of a data frame: a frame of the same kind comes back.
+
+        It holds the columns that are kept and then the released one, in the order of the rows, and nothing
+        else: no other column and no metadata. ε is that of the released column alone. Nothing is verified
+        here: :func:`rldp.verify` does that. See ``docs/clients.md``.
+
+        Parameters
+        ----------
+        frame : data frame
+            Of pandas or Polars, eager or lazy; an Arrow table, record batch or reader of record batches; or a
+            DuckDB relation. A pandas frame keeps its index. **A lazy frame draws anew each time it is
+            collected, and two draws of one row are two releases: collect or sink it once.** A reader is read
+            as its result is; both refuse a bad row when they come to it. A DuckDB relation is read at once,
+            and what comes back holds its rows in memory.
+        secret, value : str, optional
+            Names of columns, or a list of them for a secret of several; needed only where the protocol does
+            not name them. Rows with missing entries are treated as the protocol's reading says.
+        as_secret, as_value : str, optional
+            Other names than the protocol's, of columns that hold the same.
+        keep : sequence of str
+            Columns to copy as they are. The secret and the value are dropped unless this names them.
+        released : str, optional
+            Name of the released column; that of the value column by default.
+        seed : int, optional
+            **For tests only**, see :meth:`release`.
+
+        Raises
+        ------
+        DataError
+            If a column is not there, or entries are missing or are not labels of the protocol.
+        InvalidArgument, InvalidArgumentType
+            If it is no frame, or the columns asked for cannot stand together.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> swap = Protocol([[[0.0, 1.0], [1.0, 0.0]]], secrets=["all"], outputs=["no", "yes"])
+        >>> rows = pyarrow.table({"s": ["all", "all"], "u": [0, 1], "k": [7, 8]})
+        >>> swap.release_frame(rows, secret="s", value="u", keep=["k"]).to_pydict()
+        {'k': [7, 8], 'u': ['yes', 'no']}
+        """
+        from rldp.releaser.frames import release_frame
+
+        return release_frame(
+            self,
+            frame,
+            secret=secret,
+            value=value,
+            as_secret=as_secret,
+            as_value=as_value,
+            keep=keep,
+            name=released,
+            seed=seed,
+        )
 
     def output_for(self, secret: Label, value: Label, word: int) -> Label:
         """The output that :meth:`release` draws for this secret and value with these 52 random bits.

@@ -114,7 +114,7 @@ def test_a_protocol_that_claims_nothing_is_not_released_from(plainly, folder):
     refused(
         plainly(),
         "protocol.json must prove a privacy level, but the file claims nothing: it holds a table without a "
-        "guarantee; --unproved releases all the same",
+        "guarantee; --unproved (unproved=True) releases all the same",
         folder,
         code=CLAIM,
     )
@@ -125,8 +125,8 @@ def test_a_protocol_that_claims_no_finite_level_is_not_released_from(plainly, fo
     claiming(np.inf).save("protocol.json")
     refused(
         plainly(),
-        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved releases all the "
-        "same",
+        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved (unproved=True) "
+        "releases all the same",
         folder,
         code=CLAIM,
     )
@@ -167,7 +167,7 @@ def test_a_protocol_whose_objective_or_bound_is_not_proved_is_not_released_from(
 def test_a_limit_of_infinity_is_no_leave_to_release_what_claims_no_level(plainly, folder):
     claiming(np.inf).save("protocol.json")
     message = "protocol.json must prove a privacy level, but it claims none (ε = ∞)"
-    message += "; --unproved releases all the same"
+    message += "; --unproved (unproved=True) releases all the same"
     refused(plainly("--epsilon-at-most", "inf"), message, folder, code=CLAIM)
 
 
@@ -186,7 +186,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
     refused(
         plainly(*options),
         f"protocol.json must prove a privacy level of at most {limit}, but it proves ε = {epsilon!r} "
-        f"{SCOPE}; --epsilon-at-most says what is expected",
+        f"{SCOPE}; --epsilon-at-most (epsilon_at_most=) says what is expected",
         folder,
         code=CLAIM,
     )
@@ -309,7 +309,7 @@ def test_allowing_alone_writes_nothing_more(command, folder):
 def test_two_columns_of_one_name_are_refused(command, folder):
     message = (
         "the released column must not be called {!r} like a column that is kept; "
-        "name it otherwise with --as (name=)"
+        "name it otherwise with --as (released=)"
     )
     refused(command("--keep", "age", "--allow-original"), message.format("age"), folder)
     refused(command("--keep", "id", "--as", "id"), message.format("id"), folder)
@@ -711,7 +711,10 @@ def test_a_pipe_is_not_replaced(command, folder):
 )
 def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
     endings = ".csv, .csv.gz, .csv.zst, .parquet or .pq"
-    message = f"output must end in {endings}, or be - for standard output, got {name!r}"
+    message = (
+        f"output must end in {endings}, or be - for standard output, or have no ending for a folder that is "
+        f"made of a folder, got {name!r}"
+    )
     refused(command(output=name), message, folder)
     with pytest.raises(rldp.InvalidArgument) as caught:
         release_file(swap(), "data.csv", name, secret="sex", value="age")
@@ -1091,3 +1094,44 @@ def test_a_release_for_machines(proved, plainly, folder):
     swap().save("protocol.json")
     found = json.loads(plainly("--json", "--unproved")[1])
     assert (found["proved"], found["epsilon"], found["promise"]) == (False, None, "nothing proved")
+
+
+# Folders
+
+
+@pytest.fixture
+def many(folder):
+    """A folder of two Parquet files in two partitions."""
+    for region in "NS":
+        (folder / "rows" / f"region={region}").mkdir(parents=True)
+        table = pa.table({"sex": ["f", "m"], "age": [10, 30]})
+        pq.write_table(table, folder / "rows" / f"region={region}" / "a.parquet")
+    return folder
+
+
+def test_a_folder_is_released_into_a_new_folder(command, many):
+    done = command("--keep", "region", "--jobs", "1", data="rows", output="out")
+    assert done[:2] == (0, "4 rows released (nothing proved), written to out\n")
+    assert pq.read_table(many / "out").to_pydict() == {
+        "age": [10, 10, 10, 10],
+        "region": ["N", "N", "S", "S"],
+    }
+
+
+def test_a_folder_that_exists_is_not_written_over(command, many):
+    (many / "out").mkdir()
+    code, _, errors = command("--keep", "region", data="rows", output="out")
+    assert (code, errors) == (FILE, "rldp: --output must be a file, got the folder 'out'\n")
+    assert list((many / "out").iterdir()) == []
+
+
+def test_partitions_that_are_not_kept_are_named(command, many):
+    code, _, errors = command(data="rows", output="out")
+    assert code == MISTAKE
+    assert errors.startswith("rldp: keep must name 'region', by which the folders of the data are called")
+    assert not (many / "out").exists()
+
+
+def test_the_command_and_the_library_read_a_folder_into_one_file_as_before(command, many):
+    assert command(data="rows", output="out.csv")[0] == 0
+    assert (many / "out.csv").read_text() == "age\n10\n10\n10\n10\n"

@@ -34,7 +34,7 @@ def export(
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
-    file, verdict = admitted(protocol, conditions, all_the_same="exports")
+    file, verdict = admitted(protocol, conditions, all_the_same="--unproved exports")
     content = table_of(file).encode("utf-8")
     with replacing(output, name="output", error=ProtocolFileError) as target:
         target.write(content)

@@ -23,14 +23,18 @@ from rldp.errors import InvalidArgument
 def release(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     data: Annotated[
-        Path, typer.Argument(help="CSV or Parquet file with the rows to release; - is standard input.")
+        Path,
+        typer.Argument(
+            help="CSV or Parquet file, or folder of Parquet files, to release; - is standard input."
+        ),
     ],
     output: Annotated[
         Path,
         typer.Option(
             "--output",
             "-o",
-            help="File to write: .csv, .csv.gz, .csv.zst, .parquet or .pq; - is standard output.",
+            help="File to write: .csv, .csv.gz, .csv.zst, .parquet or .pq; - is standard output. A folder is "
+            "released into a new folder, whose name has no ending.",
         ),
     ],
     secret: NewSecret = None,
@@ -60,6 +64,12 @@ def release(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     show_labels: ShowLabels = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            help="Files of a folder that are released at a time.", show_default="as many as processors"
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
@@ -71,10 +81,12 @@ def release(
     The protocol is verified first, and refused unless it proves a finite ε of at most 10 (or what
     --epsilon-at-most says). Its ε covers the released column alone, not what --keep copies beside it.
     """
-    from rldp.data.atomic import require_other_file
+    from rldp.data.atomic import require_new_folder, require_other_file
     from rldp.data.standard import STANDARD
     from rldp.data.writers import writer_for
-    from rldp.releaser.files import Step, release_file
+    from rldp.releaser.files import release_file
+    from rldp.releaser.folders import is_folder
+    from rldp.releaser.tables import Step
     from rldp.reporter import terminal
 
     conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
@@ -83,7 +95,10 @@ def release(
     if str(output) != STANDARD:
         require_writable(output)
         require_other_file(output, protocol, "the protocol")
-    writer_for(output)  # refuses other endings, before the work
+    if is_folder(data, output):
+        require_new_folder(output, "output")
+    else:
+        writer_for(output)  # refuses other endings, before the work
     file, verdict = admitted(protocol, conditions)
     if seed is not None:
         warn("with --seed the release is reproducible, for tests only; it protects nobody")
@@ -110,6 +125,7 @@ def release(
             delimiter=delimiter,
             encoding=encoding,
             show_labels=show_labels,
+            jobs=jobs,
             seed=seed,
             callback=show,
         )

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rldp._checks import shown
-from rldp.data.scratch import clear_abandoned, growing
+from rldp.data.scratch import clear_abandoned, growing, growing_folder
 from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, RldpError
 
-__all__ = ["checked_path", "replacing", "require_other_file", "whole"]
+__all__ = ["checked_path", "new_folder", "replacing", "require_new_folder", "require_other_file", "whole"]
 
 
 @contextmanager
@@ -65,6 +65,47 @@ def whole(target: Path, *, scratch_folder: Path | None = None) -> Iterator[Binar
         if target.exists():
             _take_permissions(scratch, target.stat())
         os.replace(scratch, target)
+
+
+@contextmanager
+def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[tuple[Path, int | None]]:
+    """A hidden folder that becomes ``path`` when the block ends well; and the handle that locks it, if any.
+
+    ``path`` must not exist. Any exception takes the hidden folder away with all that is in it; what a killed
+    process left is taken away by the next one that writes ``path``.
+    """
+    target = Path(os.path.realpath(checked_path(path, name)))
+    require_new_folder(target, name)
+    try:
+        clear_abandoned(target.parent, target.name, folders=True)
+        with growing_folder(target.parent, target.name) as (scratch, lock):
+            yield scratch, lock
+            for folder, _, files in os.walk(scratch):
+                for each in [folder, *(str(Path(folder) / file) for file in files)]:
+                    _sync(each)
+            scratch.rename(target)
+            _sync(target.parent)
+    except OSError as failure:
+        reason = failure.strerror or failure
+        raise DataFileError(f"{name} must be writable, but {str(path)!r} is not: {reason}") from failure
+
+
+def require_new_folder(target: Path, name: str = "path") -> None:
+    """Refuse a folder that exists: it could not be replaced in one step."""
+    if os.path.lexists(target):
+        raise InvalidArgument(f"{name} must be a new folder, got {str(target)!r}, which exists")
+
+
+def _sync(path: str | Path) -> None:
+    """See that what is written is on the disk; folders cannot be opened everywhere."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _take_permissions(scratch: Path, replaced: os.stat_result) -> None:

@@ -16,7 +16,7 @@ from rldp.data.sources import is_parquet
 from rldp.data.standard import STANDARD
 from rldp.errors import DataError, InvalidArgument
 
-__all__ = ["Writer", "writer_for"]
+__all__ = ["PARQUET", "Maker", "Writer", "writer_for"]
 
 _COMPRESSED = {".csv.gz": "gzip", ".csv.zst": "zstd"}
 _LONGEST_TYPE = 80
@@ -44,7 +44,7 @@ def writer_for(path: Path) -> Maker:
         If it asks for none, or for one that cannot be written.
     """
     if is_parquet(path):
-        return _ParquetWriter
+        return PARQUET
     name = path.name.lower()
     if name == STANDARD or (name.endswith(".csv") and name != ".csv"):
         return _CsvWriter
@@ -53,7 +53,8 @@ def writer_for(path: Path) -> Maker:
             return partial(_CompressedCsvWriter, codec)
     *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq"]
     raise InvalidArgument(
-        f"output must end in {', '.join(most)} or {last}, or be - for standard output, got {str(path)!r}"
+        f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no ending for "
+        f"a folder that is made of a folder, got {str(path)!r}"
     )
 
 
@@ -75,6 +76,10 @@ class _ParquetWriter:
 
     def close(self) -> None:
         self._writer.close()
+
+
+PARQUET: Maker = _ParquetWriter
+"""What writes Parquet files."""
 
 
 class _CsvWriter:

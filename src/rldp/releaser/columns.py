@@ -13,6 +13,7 @@ from rldp.data.labels import Alphabet, faults
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
+from rldp.releaser.requests import draw_pairs
 
 __all__ = ["output_for", "release"]
 
@@ -31,8 +32,7 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
     u = encode("values", values, Alphabet(protocol.values))
     faults(s, u).refuse("released")
     decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
-    codes = protocol.sampler.draw(s.codes * np.int32(len(protocol.values)) + u.codes, source)
-    return decode(values, codes, protocol.outputs)
+    return decode(values, draw_pairs(protocol, s.codes, u.codes, source), protocol.outputs)
 
 
 def output_for(protocol: Protocol, secret: Label, value: Label, word: int) -> Label:

@@ -1,0 +1,177 @@
+"""Release of folders of Parquet files into new folders: as a whole, several files at a time.
+
+What a folder is called is data, too: ``region=N`` tells the region of every row in it. So partitions are kept
+only where ``keep`` names their columns, and files are numbered, whatever they were called.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rldp._checks import shown, whole_number
+from rldp.data.atomic import new_folder
+from rldp.data.headers import Located
+from rldp.data.labels import HOW_TO_SHOW, Faults
+from rldp.data.readers import Columns, located
+from rldp.data.sources import Source, source_of
+from rldp.data.writers import PARQUET
+from rldp.errors import InvalidArgument
+from rldp.releaser.randomness import randomness
+from rldp.releaser.requests import Request
+from rldp.releaser.tables import Outcome, Step, release_table
+from rldp.theory.sampling import Randomness
+
+__all__ = ["Piece", "is_folder", "release_folder", "release_piece"]
+
+_MOST_JOBS = 256
+_WORTH_A_PROCESS = 2**22  # bytes of data: what is released while a process starts, about
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file of the data, where its columns are, and the file that it is released into."""
+
+    table: Located
+    target: Path
+
+
+def is_folder(data: Path, target: Path) -> bool:
+    """Whether a folder is to be released into a folder: its name has no ending."""
+    return not target.suffix and target.name != "-" and data.is_dir()
+
+
+def release_folder(
+    request: Request,
+    data: Path,
+    target: Path,
+    *,
+    jobs: int | None = None,
+    seed: int | None = None,
+    callback: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Release all files of a folder; see :func:`rldp.release_file`."""
+    source = source_of(data)
+    if target.resolve().is_relative_to(data.resolve()):
+        raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
+    partitions = _partitions(data, source.paths)
+    request = _without_partitions(request, partitions)
+    table = located(source, request.columns.names)
+    request.released_name(table.name)
+    with new_folder(target, name="output") as (scratch, lock):
+        pieces = [
+            Piece(replace(table, source=_alone(source, i)), scratch / at / f"part-{i:05d}.parquet")
+            for i, at in enumerate(partitions)
+        ]
+        for folder in {piece.target.parent for piece in pieces}:
+            folder.mkdir(parents=True, exist_ok=True)
+        outcome = _released(request, pieces, _processes(jobs, seed, source), lock, seed, callback)
+        outcome.faults.refuse("released", advice=HOW_TO_SHOW)
+    return outcome
+
+
+def _alone(source: Source, i: int) -> Source:
+    path = source.paths[i]
+    return Source(str(path), (path,), (source.identities[i],), parquet=True)
+
+
+def _processes(jobs: int | None, seed: int | None, source: Source) -> int:
+    if jobs is not None:
+        whole_number("jobs", jobs, 1, _MOST_JOBS)
+    if seed is not None or len(source.paths) == 1 or (jobs is None and source.size < _WORTH_A_PROCESS):
+        return 1
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(jobs or available, len(source.paths))
+
+
+def _released(
+    request: Request,
+    pieces: Sequence[Piece],
+    processes: int,
+    lock: int | None,
+    seed: int | None,
+    callback: Callable[[Step], None] | None,
+) -> Outcome:
+    done: list[Outcome] = []
+
+    def tell(outcome: Outcome) -> None:
+        done.append(outcome)
+        if callback is not None:
+            rows, skipped = sum(each.rows for each in done), sum(each.skipped for each in done)
+            callback(Step(rows, len(done) / len(pieces), skipped))
+
+    if processes > 1:
+        from rldp.releaser.workers import in_processes
+
+        return _together(in_processes(request, pieces, processes, lock, tell))
+    words = randomness(seed)
+    outcomes = []
+    for piece in pieces:
+        outcomes.append(release_piece(request, piece, words))
+        tell(outcomes[-1])
+    return _together(outcomes)
+
+
+def release_piece(
+    request: Request,
+    piece: Piece,
+    words: Randomness | None = None,
+    callback: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Release one file of a folder."""
+    words = randomness(None) if words is None else words
+    with piece.target.open("wb") as file:
+        return release_table(request, piece.table, file, PARQUET, words, callback)
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """What was found in all files; the first fault is that of the first file that has one."""
+    return Outcome(
+        Faults(
+            sum(each.faults.rows for each in outcomes),
+            sum(each.faults.at_fault for each in outcomes),
+            next((each.faults.first for each in outcomes if each.faults.first is not None), None),
+        ),
+        sum(each.skipped for each in outcomes),
+    )
+
+
+# Partitions
+
+
+def _partitions(data: Path, files: Sequence[Path]) -> list[Path]:
+    """Below which folders the files lie, each called ``column=value``, the same columns for all."""
+    below = [file.relative_to(data).parent for file in files]
+    keys = [tuple(part.partition("=")[0] for part in at.parts if part.find("=") > 0) for at in below]
+    for at, columns in zip(below, keys, strict=True):
+        if len(columns) != len(at.parts) or len(set(columns)) < len(columns) or columns != keys[0]:
+            raise InvalidArgument(
+                "data must have folders that are called column=value, with the same columns for all files, "
+                f"to be released into a folder, got {shown(str(at))}; one output file takes them all"
+            )
+    return below
+
+
+def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request:
+    """The request for the files alone, if all that the folders tell may be told."""
+    columns = [part.partition("=")[0] for part in partitions[0].parts]
+    reading, keep = request.columns.reading, request.columns.keep
+    for column in columns:
+        if column in reading.names:
+            raise InvalidArgument(
+                f"secret and value must be columns of the files, got {column!r}, by which their folders are "
+                "called"
+            )
+        if column not in keep:
+            raise InvalidArgument(
+                f"keep must name {column!r}, by which the folders of the data are called, as the folders of "
+                "the output will be; one output file does without"
+            )
+        if column == request.name:
+            raise InvalidArgument(
+                f"the released column must not be called {column!r} like a column that is kept; "
+                "name it otherwise with --as (released=)"
+            )
+    return replace(request, columns=Columns(reading, tuple(c for c in keep if c not in columns)))

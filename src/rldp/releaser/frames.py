@@ -1,0 +1,255 @@
+"""Release of data frames: the kind that goes in comes out. Lazy frames and streams stay what they are.
+
+The result holds the kept columns and then the released one, nothing else: no other column, no metadata.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.data.bins import alphabet_of
+from rldp.data.columns import encode
+from rldp.data.decoding import arrow_labels, decode
+from rldp.data.headers import column_name, require_columns, require_distinct
+from rldp.data.labels import Faults
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.protocol import Protocol
+from rldp.releaser.randomness import randomness
+from rldp.releaser.requests import Drawn, Request
+from rldp.theory.sampling import Randomness
+
+__all__ = ["PART", "release_frame", "released_batches", "released_part", "released_schema"]
+
+PART = "a part of the data"
+"""What messages call rows of which nobody knows how many others came before."""
+
+
+def release_frame(protocol: Protocol, frame: Any, *, seed: int | None = None, **asked: Any) -> Any:
+    """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
+    words = randomness(seed)
+    request = Request.of(protocol, **asked)
+    kind = _kind(frame)
+    if kind == "polars.LazyFrame":
+        return _of_lazy_polars(frame, request, words, in_parts=seed is None)
+    return _KINDS[kind](frame, request, words)
+
+
+def released_part(request: Request, frame: Any) -> Any:
+    """Some rows of a larger frame, released: a frame of the same kind, drawn with secure randomness."""
+    return _KINDS[_kind(frame)](frame, request, randomness(None), PART)
+
+
+def _kind(frame: object) -> str:
+    for kind in (*_KINDS, "polars.LazyFrame"):
+        library, name = kind.split(".")
+        module = sys.modules.get(library)
+        if module is not None and isinstance(frame, getattr(module, name)):
+            return kind
+    home = type(frame).__module__.partition(".")[0]
+    advice = f"; rldp.{'spark' if home == 'pyspark' else 'dask'}.release" if home in _CLUSTERS else ""
+    raise InvalidArgumentType(
+        "frame must be a frame of pandas or Polars, an Arrow table, batch or reader, or a DuckDB relation, "
+        f"got {type(frame).__name__}{advice + ' takes it' if advice else ''}"
+    )
+
+
+_CLUSTERS = ("pyspark", "dask")
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the columns of a frame are that are read, in order, and those that are kept; and a new name."""
+
+    read: list[int]
+    kept: list[int]
+    released: Any
+
+    @property
+    def all(self) -> list[int]:
+        """Each place once."""
+        return list(dict.fromkeys([*self.read, *self.kept]))
+
+
+def _placed(request: Request, header: Sequence[Any], source: str = "data") -> _Places:
+    columns = request.columns
+    places = require_columns(list(header), columns.names, source)
+    require_distinct(places)
+    return _Places(
+        [places[name] for name in columns.reading.names],
+        [places[name] for name in columns.keep],
+        request.released_name(lambda column: header[places[column]]),
+    )
+
+
+def _drawn(
+    request: Request, columns: Sequence[Any], words: Randomness, source: str, before: Faults | None = None
+) -> Drawn:
+    """Outputs for all rows of these columns, or the sentence about those that cannot be released."""
+    encoded = [
+        encode(column_name(column.name, source), entries, alphabet_of(column))
+        for column, entries in zip(request.columns.reading.columns, columns, strict=True)
+    ]
+    drawn = request.draw(encoded, before or request.no_faults(), words)
+    drawn.faults.refuse("released")
+    return drawn
+
+
+# Frames in memory
+
+
+def _of_pandas(frame: Any, request: Request, words: Randomness, source: str = "data") -> Any:
+    at = _placed(request, list(frame.columns), source)
+    _require_harmless_index(frame, request)
+    read = [frame.iloc[:, place] for place in at.read]
+    kept, values = frame.iloc[:, at.kept], read[-1]
+    decode(values.iloc[:0], np.empty(0, dtype=np.int32), request.protocol.outputs)
+    drawn = _drawn(request, read, words, source)
+    if drawn.used is not None:
+        kept, values = kept[drawn.used], values[drawn.used]
+    released = kept.copy()
+    released.attrs = {}  # which may say anything about the rows
+    released[at.released] = decode(values, drawn.codes, request.protocol.outputs).array
+    return released
+
+
+def _require_harmless_index(frame: Any, request: Request) -> None:
+    """The index is kept: it must not be the secret or the value, unless that is asked for."""
+    for name in request.columns.reading.names:
+        if name in frame.index.names and name not in request.columns.keep:
+            raise InvalidArgument(
+                f"the index of data, which is kept, must not be called {name!r} like a column that is not; "
+                "reset_index(drop=True) makes a new one"
+            )
+
+
+def _of_polars(frame: Any, request: Request, words: Randomness, source: str = "data") -> Any:
+    import polars
+
+    at = _placed(request, frame.columns, source)
+    read = [frame.to_series(place) for place in at.read]
+    labels = polars.Series(at.released, arrow_labels(request.protocol.outputs))
+    drawn = _drawn(request, read, words, source)
+    kept = (frame.to_series(place) for place in at.kept)
+    if drawn.used is not None:
+        used = polars.Series(drawn.used)
+        kept = (column.filter(used) for column in kept)
+    return polars.DataFrame([*kept, labels.gather(drawn.codes)])
+
+
+def _of_table(table: Any, request: Request, words: Randomness, source: str = "data") -> Any:
+    at, schema = _arrow_plan(request, table.schema, source)
+    labels = arrow_labels(request.protocol.outputs)
+    drawn = _drawn(request, [table.column(place) for place in at.read], words, source)
+    return _arrow_rows(table, at, schema, labels, drawn)
+
+
+# Lazy frames and streams
+
+
+def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts: bool) -> Any:
+    """A filter on the released column must not reach the value of the same name: nothing is pushed down."""
+    import polars
+
+    schema = frame.collect_schema()
+    at = _placed(request, schema.names())
+    names = [schema.names()[place] for place in at.all]
+    outputs = polars.Series(arrow_labels(request.protocol.outputs)).dtype
+    kept = {schema.names()[place]: schema.dtypes()[place] for place in at.kept}
+    return frame.select(names).map_batches(
+        lambda part: _of_polars(part, request, words, PART if in_parts else "data"),
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        schema={**kept, at.released: outputs},
+        streamable=in_parts,
+    )
+
+
+def _of_reader(reader: Any, request: Request, words: Randomness) -> Any:
+    import pyarrow
+
+    schema = released_schema(request, reader.schema)
+    return pyarrow.RecordBatchReader.from_batches(
+        schema, released_batches(request, reader, reader.schema, words, source="data")
+    )
+
+
+def released_schema(request: Request, schema: Any) -> Any:
+    """The Arrow schema of what is released from rows of another schema."""
+    return _arrow_plan(request, schema, "data")[1]
+
+
+def released_batches(
+    request: Request, batches: Any, schema: Any, words: Randomness | None = None, *, source: str = PART
+) -> Iterator[Any]:
+    """Record batches, released one by one.
+
+    Parameters
+    ----------
+    request : Request
+    batches : iterable of pyarrow.RecordBatch
+    schema : pyarrow.Schema
+        Theirs.
+    words : callable, optional
+        By default the operating system's secure randomness.
+    source : str
+        What messages call the rows.
+    """
+    words = randomness(None) if words is None else words
+    at, released = _arrow_plan(request, schema, source)
+    labels, found = arrow_labels(request.protocol.outputs), request.no_faults()
+    for batch in batches:
+        drawn = _drawn(request, [batch.column(place) for place in at.read], words, source, found)
+        found = drawn.faults
+        yield _arrow_rows(batch, at, released, labels, drawn)
+
+
+def _arrow_plan(request: Request, schema: Any, source: str) -> tuple[_Places, Any]:
+    import pyarrow
+
+    at = _placed(request, schema.names, source)
+    kept = [schema.field(place).remove_metadata() for place in at.kept]
+    outputs = arrow_labels(request.protocol.outputs).type
+    return at, pyarrow.schema([*kept, pyarrow.field(at.released, outputs)])
+
+
+def _arrow_rows(rows: Any, at: _Places, schema: Any, labels: Any, drawn: Drawn) -> Any:
+    import pyarrow
+
+    kept = [rows.column(place) for place in at.kept]
+    if drawn.used is not None:
+        used: NDArray[np.bool_] = drawn.used
+        kept = [column.filter(pyarrow.array(used)) for column in kept]
+    return type(rows).from_arrays([*kept, labels.take(pyarrow.array(drawn.codes))], schema=schema)
+
+
+def _of_duckdb(relation: Any, request: Request, words: Randomness) -> Any:
+    """The rows are drawn here and now, once: a relation that drew them when it is read would draw again."""
+    names = relation.columns
+    at = _placed(request, names)
+    if len(set(names)) == len(names):
+        quoted = ('"' + names[place].replace('"', '""') + '"' for place in at.all)
+        relation = relation.project(", ".join(quoted))
+    rows = (
+        relation.to_arrow_reader() if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader()
+    )
+    # DuckDB finds this variable by its name, which no table of anybody's has.
+    rldp_released_8c1f27d0 = _of_reader(rows, request, words).read_all()
+    assert rldp_released_8c1f27d0 is not None
+    return relation.query("rldp_original_8c1f27d0", "select * from rldp_released_8c1f27d0")
+
+
+_KINDS: dict[str, Callable[..., Any]] = {
+    "pandas.DataFrame": _of_pandas,
+    "polars.DataFrame": _of_polars,
+    "pyarrow.Table": _of_table,
+    "pyarrow.RecordBatch": _of_table,
+    "pyarrow.RecordBatchReader": _of_reader,
+    "duckdb.DuckDBPyRelation": _of_duckdb,
+}

@@ -1,0 +1,140 @@
+"""What test_spark.py asks of Spark, in a process of its own: ``classic|connect FOLDER ROWS`` → JSON.
+
+A process has one kind of session only.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from pyspark.sql import SparkSession, functions
+
+import rldp
+from rldp.data.reading import Column, Reading
+
+COLUMNS = {"secret": "sex", "value": "age"}
+LABELS = ["f", "m"], [10, 20, 30]
+
+
+def session(kind):
+    if kind == "connect":
+        return SparkSession.builder.remote("local[2]").getOrCreate()
+    return SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+
+
+def swap(outputs=(10, 20, 30)):
+    """A protocol without chance: secret i shifts the values by i."""
+    return rldp.Protocol(np.stack([np.roll(np.eye(3), i, axis=1) for i in range(2)]), *LABELS, outputs)
+
+
+def joint():
+    """Sex and region are one secret; ages stand in bins; rows with missing entries are left out."""
+    sex, region = Column("sex", ("f", "m")), Column("region", (1, 2))
+    reading = Reading((sex, region), Column("age", (5, 15), edges=(10.0,)), "skip")
+    matrix = np.stack([np.roll(np.eye(2), i, axis=1) for i in range(4)])
+    return rldp.Protocol(matrix, reading.secrets, (5, 15), (5, 15), reading=reading)
+
+
+def answer(frame, protocol, *, to=None, **options):
+    """What comes of a release, computed or written: the name of the error and its message, if any."""
+    try:
+        released = rldp.spark.release(frame, protocol, **{**COLUMNS, **options})
+        if to is None:
+            released.collect()
+        else:
+            released.write.parquet(to)
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return "nothing", ""
+
+
+def tuples(frame):
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def small(spark):
+    rows = [(i, "fm"[i % 2], 10 * (i % 3 + 1), None if i % 5 == 0 else f"n{i}") for i in range(1000)]
+    return spark.createDataFrame(rows, "id long, sex string, age int, `a.note` string").repartition(3)
+
+
+def what_is_released(spark):
+    frame = small(spark)
+    released = rldp.spark.release(frame, swap(), **COLUMNS, keep=["a.note", "id"])
+    yield "same kind", type(released) is type(frame)
+    yield "columns", [(field.name, field.dataType.simpleString()) for field in released.schema.fields]
+    yield "rows", tuples(released.select("id", "age", "`a.note`"))
+    texts = rldp.spark.release(frame, swap(["a", "b", "c"]), **COLUMNS, released="shown")
+    yield "texts", tuples(texts.groupBy("shown").count())
+    people = [(1, "f", 1, 3.5), (2, "f", 2, 3.5), (3, "m", 1, 99.0), (4, "m", 2, 99.0), (5, "f", None, 1.0)]
+    people = spark.createDataFrame(people, "id long, sex string, region int, age double")
+    yield "joint", tuples(rldp.spark.release(people, joint(), keep=["id"]))
+
+
+def what_is_refused(spark, folder):
+    frame = small(spark)
+
+    def with_one(name, entry):
+        other = functions.when(functions.col("id") == 500, entry).otherwise(functions.col(name))
+        return frame.withColumn(name, other)
+
+    label = with_one("sex", functions.lit("SECRET"))
+    yield "label", answer(label, swap())
+    yield "null", answer(with_one("sex", functions.lit(None).cast("string")), swap())
+    yield "number", answer(with_one("age", functions.lit(11)), swap())
+    yield "type", answer(frame.withColumn("age", functions.array("age")), swap())
+    yield "text", answer(frame.withColumn("age", functions.col("age").cast("string")), swap())
+    yield "no column", answer(frame, swap(), value="height")
+    yield "kept", answer(frame, swap(), keep=["age"])
+    yield "frame", answer(frame.collect(), swap())
+    target = folder / "out"
+    yield "write", answer(label, swap(), to=str(target))
+    yield "written", [path.name for path in target.rglob("*") if path.is_file()]
+
+
+def what_is_proved(spark, folder):
+    frame = small(spark)
+    protocol = rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]], *LABELS), 0.5).protocol
+    identity = np.broadcast_to(np.eye(3), (2, 3, 3))
+    tampered = rldp.Protocol(identity, *LABELS, protocol.outputs, guarantee=protocol.guarantee)
+    for name, each in (("proved", protocol), ("tampered", tampered), ("claimless", swap())):
+        each.save(folder / f"{name}.json")
+    for name in ("proved", "tampered", "claimless", "missing"):
+        yield name, answer(frame, folder / f"{name}.json")
+    yield "loaded", answer(frame, rldp.load(folder / "tampered.json"))
+    yield "limit", answer(frame, folder / "proved.json", epsilon_at_most=0.1)
+    yield "unproved", answer(frame, folder / "claimless.json", unproved=True)
+
+
+def what_is_drawn(spark, rows):
+    matrix = np.random.default_rng(0).dirichlet(np.full(4, 3.0), size=(2, 3))
+    protocol = rldp.Protocol(matrix, *LABELS)
+    many = spark.range(0, rows, 1, 4).selectExpr(
+        "case when id % 2 = 0 then 'f' else 'm' end as sex", "10 * (id % 3 + 1) as age"
+    )
+    drawn = rldp.spark.release(many, protocol, **COLUMNS, keep=["sex", "age"], released="y")
+    yield "matrix", protocol.matrix.tolist()
+    yield "counts", tuples(drawn.groupBy("sex", "age", "y").count())
+    coin = rldp.Protocol(np.full((2, 3, 2), 0.5), *LABELS)
+    alike = spark.range(0, 400, 1, 4).selectExpr("id", "'f' as sex", "10 as age")
+    tossed = rldp.spark.release(alike, coin, **COLUMNS, keep=["id"])
+    for name in ("first", "second"):
+        yield name, [age for _, age in tuples(tossed)]
+
+
+def main():
+    kind, folder, rows = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    spark = session(kind)
+    print("RESULTS", end=" ")
+    found = [
+        *what_is_released(spark),
+        *what_is_refused(spark, folder),
+        *what_is_proved(spark, folder),
+        *what_is_drawn(spark, rows),
+    ]
+    print(json.dumps(dict(found)))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
