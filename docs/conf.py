@@ -28,6 +28,7 @@ extensions = [
     "commands",
     "links",
     "maths",
+    "names",
 ]
 exclude_patterns = ["_site", "_templates", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "**/README.*"]
 templates_path = ["_templates"]

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Context
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp import measures
 from rldp._checks import Label, finite_number, real_number, shown
+from rldp._digits import at_most
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
@@ -22,7 +22,7 @@ from rldp.theory.betting import block_shares, split
 from rldp.theory.confidence import leakage_bound, table_bound
 from rldp.theory.model import Floats
 
-__all__ = ["Confirmation", "confirm", "confirm_chain", "rounded_up"]
+__all__ = ["Confirmation", "confirm", "confirm_chain"]
 
 _FIRST_ROWS = 0.125  # of the fresh rows teach the bets where nothing else does; 0.08 and 0.2 do no better
 _UNSEEN = 0.5  # rows that the bets pretend to know, spread over all values
@@ -110,7 +110,7 @@ class Confirmation:
             yield "The fresh rows give no upper bound on ε*."
         else:
             yield (
-                f"ε* is at most {rounded_up(self.epsilon)}. A bound found in this way is too small with "
+                f"ε* is at most {at_most(self.epsilon)}. A bound found in this way is too small with "
                 f"probability {self.alpha:g} at most, for every distribution and every number of rows."
             )
         if self.output is not None and self.secrets is not None:
@@ -125,18 +125,6 @@ class Confirmation:
             yield f"No fresh row has secret {which}. As far as the rows can tell, ε* is unbounded."
         else:
             yield f"No fresh row has secret {which}: what is said of it follows from the table alone."
-
-
-def rounded_up(number: float) -> str:
-    """Five digits, no smaller than the number.
-
-    >>> rounded_up(0.4321001)
-    '0.43211'
-    """
-    if number == 0 or math.isinf(number):
-        return "0" if number == 0 else "∞"
-    above = Context(prec=5, rounding=ROUND_CEILING).create_decimal_from_float(number)
-    return f"{float(above):.5g}"
 
 
 def confirm(

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rldp._checks import printable
+from rldp._digits import at_most
 from rldp.adviser.compare import Compared, Comparison
 from rldp.adviser.frontier import Frontier
 from rldp.adviser.ladder import MEANINGS, short_name
@@ -208,7 +209,7 @@ def _place(value: float, low: float, high: float) -> float:
 
 def _amount(number: float, whole: float) -> str:
     """A distortion; what is a millionth of the whole is as good as none."""
-    return "≈ 0" if number < 1e-6 * whole else _short(number)
+    return "≈ 0" if number < 1e-6 * whole else at_most(number, 3)
 
 
 def _short(number: float) -> str:

@@ -14,10 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from rldp._checks import printable
+from rldp._digits import at_least, at_most
 from rldp.adviser.demo import Row
 from rldp.adviser.ladder import LADDER, MEANINGS, Rung
 from rldp.adviser.verdict import Worth, outputs_used
-from rldp.auditor.confirmation import Confirmation, rounded_up
+from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.designer.designs import Design, Status
@@ -120,8 +121,8 @@ def summary(designed: Design) -> Table:
         "problem": designed.problem,
         "sample": _counted(sample),
         "privacy": guarantee.promise,
-        "distortion": f"at most {designed.objective:.6g} for {guarantee.utility.scope}",
-        "optimality": f"no private protocol has less than {designed.lower_bound:.6g}",
+        "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility.scope}",
+        "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
         "found by": _way(designed.status),
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -151,7 +152,7 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
     else:
         lines |= {
             "claims": claim.promise,
-            "distortion": f"at most {claim.objective:.6g} for {claim.utility.scope}",
+            "distortion": f"at most {at_most(claim.objective, 6)} for {claim.utility.scope}",
             "sample": f"{claim.sample.n} rows, whose counts the file holds",
             "outputs used": f"{used}, under the estimate",
         }
@@ -298,7 +299,7 @@ def confirmation_report(found: Confirmation) -> RenderableType:
         "fresh rows": f"{found.sample.n}",
         "ε to confirm": _number(found.claim),
         "ε* of these rows": _number(found.leakage),
-        "ε* at most": Text(rounded_up(found.epsilon), style=_COLOURS[found.confirmed]),
+        "ε* at most": Text(at_most(found.epsilon), style=_COLOURS[found.confirmed]),
         "may be wrong": f"with probability {found.alpha:g}",
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rldp._checks import printable
+from rldp._digits import at_most
 from rldp.adviser.verdict import FEW, Worth
 
 __all__ = ["worth_sentences"]
@@ -14,7 +15,7 @@ def worth_sentences(found: Worth) -> list[str]:
 
 
 def _worth(found: Worth) -> list[str]:
-    own = f"at most {found.promised:.4g}, and {found.estimate:.4g} under the estimate"
+    own = f"at most {at_most(found.promised, 4)}, and {found.estimate:.4g} under the estimate"
     if not found.is_robust:
         own = f"{found.estimate:.4g} under the estimate; for other distributions nothing is promised of it"
     sentences = [
@@ -50,7 +51,8 @@ def _rare(found: Worth) -> list[str]:
     several = len(without.secrets) > 1
     return [
         f"{'Rare secrets drive' if several else 'A rare secret drives'} the cost: without {names} "
-        f"({_rows(without.rows)} of {found.rows}) the distortion would be at most {without.promised:.4g}. "
+        f"({_rows(without.rows)} of {found.rows}) the distortion would be at most "
+        f"{at_most(without.promised, 4)}. "
         f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if joined with "
         "another secret, nothing is promised about telling them apart."
     ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_UP, Context, Decimal
+from decimal import Decimal
 
 from rldp._checks import printable
+from rldp._digits import rounded_up
 from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.facts import Level, Report
 from rldp.reporter.page.svg import number, short
@@ -28,7 +29,6 @@ __all__ = [
     "promise_meanings",
     "promise_names",
     "promise_sentences",
-    "rounded_up",
     "worst_sentences",
     "worth_of",
 ]
@@ -66,14 +66,6 @@ def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
     ('0.2699', '0', '∞')
     """
     return number(rounded_up(x, digits), digits)
-
-
-def rounded_up(x: float | Decimal, digits: int = _DIGITS) -> float:
-    """The next larger number of a few digits."""
-    bound = Decimal(x)
-    if bound.is_infinite():
-        return math.inf
-    return float(Context(prec=digits, rounding=ROUND_UP).plus(bound))
 
 
 def per_cent(share: float, digits: int = 2) -> str:
@@ -165,7 +157,7 @@ def worth_of(report: Report) -> list[str]:
     """What the protocol is worth, and by which distortion."""
     measured = report.verdict.distortion
     first = [f"Distortion is {measured}, where u is the value and y is what is released instead."]
-    shown = replace(report.worth, promised=rounded_up(report.worth.promised))
+    shown = replace(report.worth, promised=rounded_up(report.worth.promised, _DIGITS))
     return [*(first if measured else []), *worth_sentences(shown)]
 
 
