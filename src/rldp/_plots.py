@@ -517,12 +517,12 @@ def content(figure: Figure, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def kind_of(path: str | PathLike[str]) -> str:
+def kind_of(path: str | PathLike[str], name: str = "path") -> str:
     """The kind of file that the name asks for; call it before the work whose result is to be drawn."""
     suffix = checked_path(path).suffix.lower().removeprefix(".")
     if suffix not in _NO_DATES:
         known = ", ".join(f".{kind}" for kind in _NO_DATES)
-        raise InvalidArgument(f"path must end in one of {known}, got {shown(str(path))}")
+        raise InvalidArgument(f"{name} must end in one of {known}, got {shown(str(path))}")
     return suffix
 
 

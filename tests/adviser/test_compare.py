@@ -160,6 +160,8 @@ def test_the_table_is_tidy(found):
             {"protocols": {"own": rldp.Protocol(np.full((3, 2, 2), 0.5))}},
             "sample must have the protocol's secrets",
         ),
+        ({"protocols": [1]}, "protocols must map names to protocols"),
+        ({"protocols": {1: rldp.Protocol(np.full((2, 2, 2), 0.5))}}, "protocols must map names to protocols"),
         ({"protocols": {"own": "protocol.json"}}, "protocol must be an rldp.Protocol, got str"),
         ({"utility": rldp.Credible()}, "utility must be a set that is the same for every protocol"),
         ({"promises": ["best"]}, "promises must be among"),

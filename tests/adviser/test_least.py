@@ -79,6 +79,16 @@ def test_an_impossible_distortion_is_refused_with_the_smallest_possible_one():
         rldp.least_epsilon(SAMPLE, 0.9, measure=cut, outputs=["a", "b"])
 
 
+@pytest.mark.filterwarnings("ignore::rldp.GapWarning")
+def test_the_smallest_possible_distortion_that_is_named_is_possible():
+    cut = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0]])
+    options = {"measure": cut, "outputs": ["a", "b"], "tolerance": 0.1}
+    with pytest.raises(rldp.InvalidArgument, match="the smallest") as refused:
+        rldp.least_epsilon(SAMPLE, 0.9, **options)
+    named = float(str(refused.value).split("at least ")[1].split(",")[0])
+    assert rldp.least_epsilon(SAMPLE, named, **options).objective <= named
+
+
 def test_a_distortion_that_needs_a_huge_level_is_refused():
     apart = rldp.Sample([[100, 0], [0, 100]])
     with pytest.raises(rldp.InvalidArgument, match=r"distortion must be at least .* for an ε of at most 50"):

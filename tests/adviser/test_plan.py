@@ -43,6 +43,12 @@ def test_one_size_does_not_depend_on_the_others(found):
     assert alone.rows[0].median == found.rows[1].median
 
 
+def test_what_is_promised_for_every_distribution_stays_so_if_the_distribution_is_known():
+    found = rldp.plan(SAMPLE, [10**12], 1.0, promise="all", draws=10)
+    assert found.limit.median == pytest.approx(found.rows[0].median, rel=1e-2)
+    assert found.limit.median > 2 * rldp.plan(SAMPLE, [100], 1.0, draws=10).limit.median
+
+
 def rows(*medians):
     pairs = zip((100, 1000, 10_000), medians, strict=True)
     return tuple(module.PlanRow(size, m, m, m, np.array([m])) for size, m in pairs)

@@ -66,8 +66,25 @@ def test_what_cannot_be_written_is_refused_before_the_work(run, tmp_path, comman
     if command != "compare":
         code, _, err = run(command, "--plot", "picture.bmp")
         assert code == 1
-        assert "PNG, SVG or PDF" in one_line(err) or ".png" in one_line(err)
+        assert one_line(err).startswith("--plot must end in one of .png")
         assert not list(tmp_path.glob("picture*"))
+
+
+@each_command
+def test_what_is_read_is_not_written_over(run, tmp_path, command):
+    before = (tmp_path / "data.csv").read_text()
+    code, _, err = run(command, "--table", "data.csv")
+    assert code == 1
+    assert one_line(err) == "--table must be another file than what is read, got 'data.csv'"
+    assert (tmp_path / "data.csv").read_text() == before
+
+
+def test_a_protocol_that_is_compared_with_is_not_written_over(run, tmp_path):
+    (tmp_path / "own.json").write_text("mine")
+    code, _, err = run("compare", "--protocol", "mine=own.json", "--table", "own.json")
+    assert code == 1
+    assert one_line(err).startswith("--table must be another file than what is read")
+    assert (tmp_path / "own.json").read_text() == "mine"
 
 
 def test_a_protocol_file_stands_in_a_comparison(run, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import rldp
+from rldp.designer import batches
 from rldp.designer.api import design_levels
 from rldp.theory.bounds import privacy_excess
 from rldp.theory.model import DesignProblem
@@ -301,3 +303,23 @@ def test_designs_at_several_levels_are_those_of_each_alone():
         assert found.objective == pytest.approx(alone.objective, abs=3e-6)
         assert found.status.route == alone.status.route
         assert rldp.verify(found.protocol).ok
+
+
+def test_an_interrupted_batch_ends_at_the_next_steps(monkeypatch):
+    """The chunks of other threads do not go on to their end."""
+    steps = []
+
+    def chunk(part, route, gap, callback):
+        if part.counts[0, 0, 0] == 1:
+            raise KeyboardInterrupt
+        for _ in range(1000):
+            time.sleep(0.01)
+            steps.append(1)
+            callback(None)
+        raise AssertionError("nobody stopped it")
+
+    monkeypatch.setattr(batches, "solve_chunk", chunk)
+    monkeypatch.setattr(batches, "problems_at_once", lambda problem: 1)
+    with pytest.raises(KeyboardInterrupt):
+        rldp.design_batch([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], 0.5)
+    assert len(steps) < 1000

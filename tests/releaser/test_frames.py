@@ -347,3 +347,10 @@ def test_a_seed_gives_the_same_draws_in_every_kind():
     ]
     assert all(column == drawn[0] for column in drawn)
     assert drawn[0] == protocol.release(data["sex"], data["age"], seed=7)
+
+
+def test_columns_whose_names_are_no_text_are_not_told():
+    frame = pd.DataFrame([["a", 1]], columns=pd.MultiIndex.from_tuples([("s", ""), ("v", "")]))
+    protocol = rldp.Protocol([[[1.0], [1.0]]], ["a"], [1, 2])
+    with pytest.raises(rldp.DataError, match="data has no column 's'"):
+        protocol.release_frame(frame, secret="s", value="v")

@@ -180,7 +180,7 @@ def compare(
     names = sample.values if outputs is None else labels("outputs", outputs)
     d = distortion_matrix(distortion, sample.values, names, sample.scale)
     sets = {**named_promises(promises, alpha=alpha, prior=prior), "all distributions": AllDistributions()}
-    given = _checked_protocols(protocols or {}, sample, [*sets, *SIMPLE])
+    given = _checked_protocols({} if protocols is None else protocols, sample, [*sets, *SIMPLE])
     total = len(sets) + len(SIMPLE) + len(given)
     rows: list[Compared] = []
 
@@ -265,6 +265,8 @@ def _checked_protocols(
     protocols: Mapping[str, Protocol], sample: Sample, taken: Collection[str]
 ) -> Mapping[str, Protocol]:
     """Refuse what does not fit the sample, and names that are taken."""
+    if not isinstance(protocols, Mapping) or not all(isinstance(name, str) for name in protocols):
+        raise InvalidArgumentType(f"protocols must map names to protocols, got {shown(protocols)}")
     for name, protocol in protocols.items():
         if name in taken:
             raise InvalidArgument(f"protocols must have names of their own, got {shown(name)}")

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from rldp._checks import Label, finite_number
+from rldp._digits import at_most
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
@@ -183,7 +184,7 @@ def _searched(
     (unprotected,) = designs([math.inf])
     if wanted < unprotected.lower_bound:
         raise InvalidArgument(
-            f"distortion must be at least {unprotected.objective:.6g}, the smallest that is possible "
+            f"distortion must be at least {at_most(unprotected.objective, 6)}, the smallest that is possible "
             f"without any privacy, got {wanted!r}"
         )
     found, levels = _Bracket(wanted), [0.0, *np.geomspace(_SMALLEST, LARGEST, _FIRST).tolist()]
@@ -192,8 +193,8 @@ def _searched(
         found = found.narrowed(levels, made)
         if found.design is None:
             raise InvalidArgument(
-                f"distortion must be at least {made[-1].objective:.6g} for an ε of at most {LARGEST:g}, got "
-                f"{wanted!r}; without any privacy it is {unprotected.objective:.6g}"
+                f"distortion must be at least {at_most(made[-1].objective, 6)} for an ε of at most "
+                f"{LARGEST:g}, got {wanted!r}; without any privacy it is {at_most(unprotected.objective, 6)}"
             )
         if callback is not None:
             callback(number + 1, found.too_small or 0.0, found.epsilon)

@@ -19,7 +19,7 @@ from rldp.designer.api import design, design_batch
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, Nominal, UncertaintySet, checked_set
+from rldp.sets import AllDistributions, ChiSquare, Nominal, UncertaintySet, checked_set
 from rldp.theory.hierarchy import alike_secrets, cells_apart
 
 __all__ = ["Plan", "PlanRow", "plan"]
@@ -196,11 +196,16 @@ def plan(
         if callback is not None:
             callback(len(wanted), len(wanted) + 1, "known distribution")
         known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
-        limit = PlanRow.of(math.inf, promised(known, Nominal(), Nominal()))
+        limit = PlanRow.of(math.inf, promised(known, _of_known(privacy), Nominal()))
         present = design(
             sample, level, privacy=privacy, utility=utility, distortion=d, outputs=names, gap=_GAP
         )
     return Plan(tuple(rows), limit, present.objective, sample, level, privacy, utility)
+
+
+def _of_known(privacy: UncertaintySet) -> UncertaintySet:
+    """What a promise comes to if the distribution is known: that one, unless all of them are promised."""
+    return privacy if isinstance(privacy, AllDistributions) else Nominal()
 
 
 def _checked_sizes(sizes: Iterable[int]) -> list[int]:

@@ -67,6 +67,7 @@ class ExitCode(IntEnum):
 
 
 _told: dict[str, None] = {}
+_SIGNALLED = 128  # plus the number of the signal: the exit code of other programs, too
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 app = typer.Typer(
@@ -211,6 +212,8 @@ def _outcome() -> int:
     except SystemExit as stop:
         if stop.code == ExitCode.INTERRUPTED:
             say("interrupted")
+        elif isinstance(stop.code, int) and stop.code > _SIGNALLED:
+            say(f"stopped by signal {stop.code - _SIGNALLED}")
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         say("interrupted")
@@ -267,7 +270,7 @@ def _tidy_up_when_asked_to_stop() -> None:
 
 def _stop(number: int, _: object) -> None:
     signal.signal(number, signal.SIG_IGN)  # asked twice, we still tidy up
-    sys.exit(128 + number)
+    sys.exit(_SIGNALLED + number)
 
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:

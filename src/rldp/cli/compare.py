@@ -40,8 +40,9 @@ def compare(
     """Compare designs with simple mechanisms, at one ε."""
     from rldp.reporter import decisions, terminal
 
-    require_outputs(None, table)
-    own = _loaded(protocol or ())
+    files = _files(protocol or ())
+    require_outputs(None, table, data, *files.values())
+    own = {name: rldp.load(path) for name, path in files.items()}
     promised = PROMISES[utility.value](alpha, prior)
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, utility=promised)
@@ -75,12 +76,12 @@ def compare(
     terminal.console().print(decisions.comparison_report(found))
 
 
-def _loaded(given: Sequence[str]) -> dict[str, rldp.Protocol]:
-    """Protocols such as ``mine=protocol.json``."""
-    found: dict[str, rldp.Protocol] = {}
+def _files(given: Sequence[str]) -> dict[str, Path]:
+    """Protocol files such as ``mine=protocol.json``, by their names."""
+    found: dict[str, Path] = {}
     for text in given:
         name, equals, path = text.partition("=")
         if not (name and equals) or name in found:
             raise InvalidArgument(f"--protocol must be NAME=FILE, each name once, got {text!r}")
-        found[name] = rldp.load(Path(path))
+        found[name] = Path(path)
     return found

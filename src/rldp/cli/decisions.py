@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from rldp.cli.app import require_writable
-from rldp.data.atomic import replacing
+from rldp.data.atomic import replacing, require_other_file
 from rldp.data.texts import number_of_text
 from rldp.errors import InvalidArgument
 
@@ -59,15 +59,17 @@ def _number(option: str, text: str) -> float:
     return float(found)
 
 
-def require_outputs(plot: Path | None, table: Path | None) -> None:
-    """Refuse files that could not be written, before the work."""
+def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> None:
+    """Refuse files that could not be written, or that are read, before the work."""
     if plot is not None:
         from rldp import _plots
 
-        _plots.kind_of(plot)
-        require_writable(plot, "--plot")
-    if table is not None:
-        require_writable(table, "--table")
+        _plots.kind_of(plot, "--plot")
+    for option, output in (("--plot", plot), ("--table", table)):
+        if output is not None:
+            require_writable(output, option)
+            for path in inputs:
+                require_other_file(output, path, "what is read", option)
 
 
 def write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> None:

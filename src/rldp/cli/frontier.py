@@ -41,7 +41,7 @@ def frontier(
     from rldp.reporter import decisions, terminal
 
     levels = levels_of(epsilons)
-    require_outputs(plot, table)
+    require_outputs(plot, table, data)
     sample = counting.counter(command, data).sample()
     measure, published = measuring.of(sample)
     with bar("Designing") as moved:

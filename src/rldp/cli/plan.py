@@ -46,7 +46,7 @@ def plan(
     """Predict what samples of other sizes would promise."""
     from rldp.reporter import decisions, terminal
 
-    require_outputs(plot, table)
+    require_outputs(plot, table, data)
     promises = {
         "privacy": PROMISES[privacy.value](alpha, prior),
         "utility": PROMISES[utility.value](alpha, prior),

@@ -131,14 +131,14 @@ def checked_path(path: str | PathLike[str], name: str = "path") -> Path:
     return Path(path)
 
 
-def require_other_file(output: Path, path: Path, what: str) -> None:
+def require_other_file(output: Path, path: Path, what: str, name: str = "output") -> None:
     """Refuse to write over a file that is still needed."""
     try:
         same = output.samefile(path)
     except OSError:
         return  # one of them does not exist
     if same:
-        raise InvalidArgument(f"output must be another file than {what}, got {str(output)!r}")
+        raise InvalidArgument(f"{name} must be another file than {what}, got {str(output)!r}")
 
 
 def _require_regular(target: Path) -> None:

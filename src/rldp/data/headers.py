@@ -201,9 +201,11 @@ def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: o
     raise MissingColumn(source, column, present, wanted)
 
 
-def _plausible(name: str) -> bool:
+def _plausible(name: object) -> bool:
     """Whether it may be the name of a column, and nobody's data."""
-    return name.isprintable() and len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
+    if not isinstance(name, str) or not name.isprintable():
+        return False
+    return len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
 
 
 def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:

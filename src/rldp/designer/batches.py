@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -97,11 +98,21 @@ def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: C
     if len(parts) == 1:
         return solve_chunk(problem, route, gap, callback)
     solved: list[Solved] = []
+    interrupted = threading.Event()
+
+    def go_on(_: Progress) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+
     with ThreadPoolExecutor(min(len(parts), cores)) as pool:
-        for part in pool.map(lambda part: solve_chunk(part, route, gap), parts):
-            solved.append(part)
-            if callback is not None:
-                callback(_chunks_done(solved, k))
+        try:
+            for part in pool.map(lambda part: solve_chunk(part, route, gap, go_on), parts):
+                solved.append(part)
+                if callback is not None:
+                    callback(_chunks_done(solved, k))
+        except BaseException:  # the others end at their next step, and nobody waits for more
+            interrupted.set()
+            raise
     return joined(solved)
 
 

@@ -16,6 +16,8 @@ from rldp.theory.model import Floats
 
 __all__ = ["Asked", "Functionals", "asked"]
 
+_LARGEST = 1e100  # of which squares are floats
+
 Asked: TypeAlias = str | ArrayLike | Mapping[str, str | ArrayLike]
 """'shares', 'mean', a vector, a table, or several of them by name."""
 
@@ -81,8 +83,8 @@ def _table(name: str, of: object, protocol: Protocol) -> Floats:
             f"{name} must have shape ({values},) or ({secrets}, {values}), a number for every value, "
             f"got {table.shape}"
         )
-    if not np.isfinite(table).all():
-        raise InvalidArgument(f"{name} must hold finite numbers, got others")
+    if not (np.abs(table) <= _LARGEST).all():
+        raise InvalidArgument(f"{name} must hold numbers of at most {_LARGEST:g} in size, got others")
     return np.broadcast_to(table, (secrets, values))
 
 

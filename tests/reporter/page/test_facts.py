@@ -77,6 +77,16 @@ def test_this_protocol_comes_first_and_once(found, designed):
     assert found.compared[0].proved == rldp.ChiSquare()
 
 
+def test_a_level_beyond_all_floats_has_no_levels_around_it():
+    protocol = rldp.design(rldp.Sample([[30, 10], [5, 25]]), 1e308).protocol
+    assert standard_levels(protocol)[-1] == 1e308
+
+
+def test_no_level_of_a_page_is_infinite(designed):
+    with pytest.raises(rldp.InvalidArgument, match="epsilons must be finite, got inf"):
+        gathered(designed.protocol, epsilons=[1.0, float("inf")])
+
+
 def test_the_levels_hold_this_protocol_and_the_same_promise_at_others(found, designed):
     assert [level.epsilon for level in found.levels] == [0.5, 1.0]
     own, other = found.levels

@@ -36,6 +36,7 @@ DRAWS = 20_000
 _GAP = 1e-4  # of designs that are only compared with
 _ROUND = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)  # preferred numbers, three to a doubling
 _AROUND = 8.0  # times ε, and a fraction of it: between these, other levels are tried
+_HUGE = 700.0  # e to the power of more is no float, and no level near it is of interest
 _USUAL = 0.5  # a level in the middle where ε is 0
 
 
@@ -171,6 +172,8 @@ def gathered(
     wanted = standard_levels(protocol)
     if epsilons is not None:
         wanted = checked_levels([*checked_levels(epsilons), claim.epsilon])
+        if math.isinf(wanted[-1]):
+            raise InvalidArgument("epsilons must be finite, got inf")
     steps = _Steps(callback)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RldpWarning)
@@ -216,7 +219,7 @@ def standard_levels(protocol: Protocol) -> list[float]:
     entries = protocol.matrix.size
     if entries > SOME:
         return []
-    middle = claim.epsilon or _USUAL
+    middle = min(claim.epsilon, _HUGE) or _USUAL
     powers = range(math.floor(math.log10(middle / _AROUND)), math.ceil(math.log10(middle * _AROUND)) + 1)
     levels = [float(f"{each}e{power}") for power in powers for each in _ROUND]
     near = [level for level in levels if 0.99 / _AROUND <= level / middle <= 1.01 * _AROUND]
