@@ -13,14 +13,14 @@ import sys
 import threading
 from pathlib import Path
 
-__all__ = ["allow_interruption", "leave_when_interrupted"]
+__all__ = ["allow_interruption", "is_command", "leave_when_interrupted"]
 
 _NAMES = ("rldp", "rldp.exe", "rldp-script.py")
 
 
 def leave_when_interrupted() -> None:
     """From now on Ctrl-C ends the process at once, if it is the command ``rldp``."""
-    is_ours = _is_command() and threading.current_thread() is threading.main_thread()
+    is_ours = is_command() and threading.current_thread() is threading.main_thread()
     if is_ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
 
@@ -36,7 +36,7 @@ def _leave(*_: object) -> None:
     os._exit(130)
 
 
-def _is_command() -> bool:
+def is_command() -> bool:
     """Whether the process was started as ``rldp`` or as ``python -m rldp``."""
     given = iter(sys.orig_argv[1:])
     for argument in given:

@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from functools import wraps
@@ -25,7 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 import rldp
-from rldp._start import allow_interruption
+from rldp._start import allow_interruption, is_command
 from rldp.cli import voice
 from rldp.cli.voice import LogLevel, bar, discard, is_quiet, note, progress, say
 from rldp.errors import FileError, NotProved, RldpError, RldpWarning
@@ -199,7 +200,17 @@ def main() -> None:
     _tidy_up_when_asked_to_stop()
     allow_interruption()
     code = _outcome()
+    if code > _SIGNALLED and is_command():
+        _leave_at_once(code)
     sys.exit(code or _delivered())
+
+
+def _leave_at_once(code: int) -> None:
+    """End the process now that all is tidied up: threads of other libraries may be at work still."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
 
 
 def _outcome() -> int:
