@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_frontier", "draw_plan"]
 
 NEGLIGIBLE = 1e-5
-"""Of the distortion of a constant output: what is below has no place on a logarithmic axis."""
+"""Of the largest distortion: what is below has no place on a logarithmic axis."""
 
 
 def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:

@@ -13,7 +13,7 @@ from rldp.adviser.frontier import STANDARD
 from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
-from rldp.cli.decisions import TableFile, require_outputs, write_table
+from rldp.cli.decisions import TableFile, require_outputs, write_results
 from rldp.cli.machine import show_json
 from rldp.cli.promising import Alpha, Prior, Promised, Utility, UtilityName
 from rldp.errors import InvalidArgument
@@ -60,8 +60,7 @@ def compare(
             prior=prior,
             callback=moved,
         )
-    if table is not None:
-        write_table(found.table(), table)
+    write_results(found, table)
     if as_json:
         show_json(
             {

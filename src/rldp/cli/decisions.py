@@ -16,7 +16,7 @@ from rldp.data.atomic import replacing, require_other_file
 from rldp.data.texts import number_of_text
 from rldp.errors import InvalidArgument
 
-__all__ = ["Plot", "TableFile", "levels_of", "require_outputs", "sizes_of", "write_table"]
+__all__ = ["Plot", "TableFile", "levels_of", "require_outputs", "sizes_of", "write_results"]
 
 Plot: TypeAlias = Annotated[
     Path | None, typer.Option(help="Picture to write: a PNG, SVG or PDF file; needs matplotlib.")
@@ -72,7 +72,15 @@ def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> Non
                 require_other_file(output, path, "what is read", option)
 
 
-def write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+def write_results(found: Any, table: Path | None, plot: Path | None = None) -> None:
+    """What was found as a table and as a picture, where they are asked for."""
+    if table is not None:
+        _write_table(found.table(), table)
+    if plot is not None:
+        found.plot(plot)
+
+
+def _write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     """Columns as a CSV file that appears whole or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

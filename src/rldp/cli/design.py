@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rldp
+from rldp import _digits
 from rldp.adviser.binning import CANDIDATES, best
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.adviser.verdict import Worth, worth
@@ -157,8 +158,10 @@ def _least(sample: rldp.Sample, at_most: float, **options: Any) -> rldp.LeastDes
     """The design for the smallest ε that does, and a line that says what was found."""
     with progress("Looking for the smallest ε"):
         found = rldp.least_epsilon(sample, at_most, **options)
-    less = "" if found.too_small is None else f"; at ε = {found.too_small:.6g} no protocol promises so little"
-    note(f"ε = {found.epsilon:.6g} promises a distortion of at most {at_most:g}{less}")
+    less = ""
+    if found.too_small is not None:
+        less = f"; at ε = {_digits.at_least(found.too_small, 6)} no protocol promises so little"
+    note(f"ε = {_digits.at_most(found.epsilon, 6)} promises a distortion of at most {at_most:g}{less}")
     return found
 
 

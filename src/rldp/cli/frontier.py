@@ -11,7 +11,7 @@ from rldp.adviser.frontier import STANDARD
 from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
-from rldp.cli.decisions import Plot, TableFile, levels_of, require_outputs, write_table
+from rldp.cli.decisions import Plot, TableFile, levels_of, require_outputs, write_results
 from rldp.cli.machine import show_json
 from rldp.cli.promising import Alpha, Prior, Promised, Utility, UtilityName
 
@@ -56,10 +56,7 @@ def frontier(
             prior=prior,
             callback=moved,
         )
-    if table is not None:
-        write_table(found.table(), table)
-    if plot is not None:
-        found.plot(plot)
+    write_results(found, table, plot)
     if as_json:
         show_json({"rows": sample.n, "utility": found.utility.scope, "frontier": found.table()})
         return

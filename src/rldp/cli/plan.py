@@ -10,7 +10,7 @@ import rldp
 from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
-from rldp.cli.decisions import Plot, TableFile, require_outputs, sizes_of, write_table
+from rldp.cli.decisions import Plot, TableFile, require_outputs, sizes_of, write_results
 from rldp.cli.machine import show_json
 from rldp.cli.promising import Alpha, Prior, Privacy, PrivacyName, Utility, UtilityName
 
@@ -67,10 +67,7 @@ def plan(
             seed=seed,
             callback=moved,
         )
-    if table is not None:
-        write_table(found.table(), table)
-    if plot is not None:
-        found.plot(plot)
+    write_results(found, table, plot)
     if as_json:
         show_json(
             {

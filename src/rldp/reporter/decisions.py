@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -13,10 +12,12 @@ from rich.text import Text
 
 from rldp._checks import printable
 from rldp._digits import at_most
+from rldp.adviser.charts import NEGLIGIBLE
 from rldp.adviser.compare import Compared, Comparison
 from rldp.adviser.frontier import Frontier
 from rldp.adviser.ladder import MEANINGS, short_name
 from rldp.adviser.plan import Plan, PlanRow
+from rldp.reporter.drawing import spaced
 from rldp.reporter.terminal import bullets
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
 
 MARKS = "●■▲◆○□△◇"
 _MOST_ROWS = 12
-_NEGLIGIBLE = 1e-5  # of the largest number: what is below has no place on a logarithmic axis
 
 
 def line_chart(
@@ -50,7 +50,7 @@ def line_chart(
     """
     top = max((value for points in series.values() for _, value in points), default=0.0)
     shown = {
-        name: [(a, b) for a, b in points if 0 < a < math.inf and b > _NEGLIGIBLE * top]
+        name: [(a, b) for a, b in points if 0 < a < math.inf and b > NEGLIGIBLE * top]
         for name, points in series.items()
     }
     every = [point for points in shown.values() for point in points]
@@ -84,7 +84,7 @@ def frontier_report(found: Frontier, *, width: int) -> RenderableType:
     table.add_column("ε", justify="right")
     for name in found.promises:
         table.add_column(printable(name), justify="right")
-    shown, constant = _spaced(len(found.epsilons), _MOST_ROWS), found.points[0].design.constant_objective
+    shown, constant = spaced(len(found.epsilons), _MOST_ROWS), found.points[0].design.constant_objective
     columns = [found.of(name) for name in found.promises]
     for i in shown:
         table.add_row(
@@ -147,7 +147,7 @@ def _risk(row: Compared) -> str:
     lower, upper = row.risk
     if upper == 0:
         return "0"
-    return f"< {_short(max(upper, 0.001))}" if upper < 0.01 else _short((lower + upper) / 2)
+    return f"≤ {at_most(max(upper, 0.001), 2)}" if upper < 0.01 else _short((lower + upper) / 2)
 
 
 def plan_report(found: Plan, *, width: int, wanted: float | None = None) -> RenderableType:
@@ -216,9 +216,3 @@ def _short(number: float) -> str:
     if math.isinf(number):
         return "∞"
     return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
-
-
-def _spaced(count: int, most: int) -> list[int]:
-    if count <= most:
-        return list(range(count))
-    return [int(place) for place in np.linspace(0, count - 1, most).round()]

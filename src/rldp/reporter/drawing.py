@@ -13,7 +13,7 @@ from rldp import _html
 from rldp._checks import Label, printable
 from rldp.protocol import Protocol
 
-__all__ = ["heat_map"]
+__all__ = ["heat_map", "spaced"]
 
 MOST_SECRETS = 6
 MOST_ROWS = 40
@@ -42,9 +42,9 @@ def heat_map(protocol: Protocol, *, width: int = 80) -> RenderableType:
     heads = [_name(output) for output in protocol.outputs]
     numbers = margin + _NUMBER * len(heads) <= width
     cell = _NUMBER if numbers else max(3, 1 + max(cell_len(head[:4]) for head in heads))
-    columns = _spaced(len(heads), (width - margin) // cell)
+    columns = spaced(len(heads), (width - margin) // cell)
     same = protocol.values == protocol.outputs
-    rows = columns if same and len(columns) < len(heads) else _spaced(len(names), MOST_ROWS)
+    rows = columns if same and len(columns) < len(heads) else spaced(len(names), MOST_ROWS)
     rows = rows[:: -(-len(rows) // MOST_ROWS)]
     secrets = protocol.secrets[:MOST_SECRETS]
     parts: list[RenderableType] = []
@@ -74,7 +74,7 @@ def _right(text: str, width: int) -> str:
     return " " * (width - cell_len(cut)) + cut
 
 
-def _spaced(count: int, most: int) -> list[int]:
+def spaced(count: int, most: int) -> list[int]:
     """At most ``most`` of ``count`` places, evenly spaced, the first and the last among them."""
     if count <= most:
         return list(range(count))
