@@ -1,0 +1,87 @@
+"""What people are warned of: samples that are too small for a promise, gaps that stayed open."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.designer.certify import Solved
+from rldp.errors import GapWarning, PriceWarning, SparseTableWarning, UnseenSecretWarning
+from rldp.sets import Credible, UncertaintySet
+from rldp.theory.model import DesignProblem
+
+__all__ = ["is_sparse", "warn_of_sample", "warn_open"]
+
+_RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be expected fewer than 5 times
+_COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
+
+
+def warn_of_sample(
+    problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, *, stacklevel: int
+) -> None:
+    """Of what the samples are too small for."""
+    if not isinstance(privacy, Credible):
+        _warn_unseen(problem, stacklevel)
+    _warn_sparse(problem, privacy, utility, stacklevel=stacklevel)
+
+
+def _warn_unseen(problem: DesignProblem, stacklevel: int) -> None:
+    unseen = (problem.counts.sum(axis=2) == 0).any(axis=1)
+    if problem.privacy is None and problem.counts.shape[1] > 1 and unseen.any():
+        warnings.warn(
+            f"nominal privacy leaves out secrets that were never seen ({unseen.sum()} of "
+            f"{len(unseen)} samples); a set such as rldp.ChiSquare() covers them",
+            UnseenSecretWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def is_sparse(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the level of a test is not to be relied on, by Cochran's rule: (…) for counts (…, |S|, |U|)."""
+    cells = counts.shape[-2] * counts.shape[-1]
+    sparse: NDArray[np.bool_] = (counts < _RARE).sum(axis=(-2, -1)) > _MOST_RARE * cells
+    return sparse
+
+
+def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet, stacklevel: int) -> None:
+    """Of radii that are right for large samples only, on samples with many rare cells."""
+    cells = problem.counts[0].size
+    sparse = is_sparse(problem.counts)
+    if cells == 1 or not sparse.any() or not any(given.is_asymptotic for given in sets):
+        return
+    where = f"{(problem.counts[0] < _RARE).sum()} of {cells} cells"
+    if len(sparse) > 1:
+        where = f"in {sparse.sum()} of {len(sparse)} samples more than a fifth of the cells"
+    warnings.warn(
+        f"the table is sparse: {where} were seen fewer than {_RARE} times, so the truth may lie outside "
+        "a set far more often than its alpha says; "
+        "rldp.Pairs() (--privacy pairs) keeps its level at every sample size, and among the tests "
+        "rldp.CressieRead() (cr) comes closest",
+        SparseTableWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool, *, stacklevel: int) -> None:
+    """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
+    missed, by_windows = ~solved.closes(gap), windows and problem.privacy is not None
+    costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
+    if missed.any() and not by_windows:
+        reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
+        warnings.warn(
+            f"{missed.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
+            f"of {np.nanmax(reached):.2g} instead of {gap:.2g}",
+            GapWarning,
+            stacklevel=stacklevel,
+        )
+    if costly.any() and by_windows:
+        worst = int(np.argmax(np.where(costly, solved.objective - solved.lower_bound, -np.inf)))
+        warnings.warn(
+            f"windows may be costly in {costly.sum()} of {len(missed)} designs: the distortion promised is "
+            f"{solved.objective[worst]:.4g}, and privacy alone is known to need only "
+            f"{solved.lower_bound[worst]:.4g}; without windows the design takes longer and is never worse",
+            PriceWarning,
+            stacklevel=stacklevel,
+        )
