@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._checks import finite_number, seed_number, shown
-from rldp.data.columns import is_column
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate
 from rldp.estimator.functionals import Asked, Functionals, asked
 from rldp.estimator.released import Released
+from rldp.estimator.sources import sources_of
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.estimation import (
@@ -123,7 +123,7 @@ def estimate(
     level = finite_number("alpha", alpha)
     if not 0 < level < 1:
         raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {level!r}")
-    sources = _sources(released, protocol, secrets)
+    sources = sources_of(released, protocol, secrets)
     first = sources[0].protocol
     if sample is not None:
         require_labels(first, sample)
@@ -164,82 +164,6 @@ class _Answer:
 
 
 # Arguments
-
-
-def _sources(released: Any, protocol: Protocol | None, secrets: Any) -> list[Released]:
-    """Released rows by protocol, those of one protocol together."""
-    if isinstance(released, Released):
-        return _of_counts(released, protocol, secrets)
-    if protocol is not None:
-        return [Released.from_columns(released, _checked_protocol(protocol), secrets=secrets)]
-    if (
-        is_column(released)
-        and isinstance(released, list | tuple)
-        and released
-        and all(map(_is_source, released))
-    ):
-        if secrets is not None:
-            raise InvalidArgument(
-                "secrets must be left out where released is a list; give rldp.Released.from_columns(…, "
-                "secrets=…) in it"
-            )
-        return _together(_source(item) for item in released)
-    raise InvalidArgumentType(
-        "protocol must be given, unless released is an rldp.Released or a list of them or of pairs "
-        f"(released, protocol), got {shown(type(released).__name__)}"
-    )
-
-
-def _of_counts(released: Released, protocol: Protocol | None, secrets: Any) -> list[Released]:
-    if secrets is not None:
-        raise InvalidArgument(
-            "secrets must be left out where released is counted; rldp.Released.from_columns(…, secrets=…) "
-            "counts them"
-        )
-    if protocol is None or protocol is released.protocol:
-        return [released]
-    return [Released(released.counts, _checked_protocol(protocol))]
-
-
-def _checked_protocol(protocol: object) -> Protocol:
-    if not isinstance(protocol, Protocol):
-        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    return protocol
-
-
-def _is_source(item: object) -> bool:
-    pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Protocol)
-    return pair or isinstance(item, Released)
-
-
-def _source(item: Any) -> Released:
-    if isinstance(item, Released):
-        return item
-    rows, protocol = item
-    return (
-        Released(rows.counts, protocol)
-        if isinstance(rows, Released)
-        else Released.from_columns(rows, protocol)
-    )
-
-
-def _together(sources: Iterable[Released]) -> list[Released]:
-    found: list[Released] = []
-    for source in sources:
-        if found and (source.protocol.secrets, source.protocol.values) != (
-            found[0].protocol.secrets,
-            found[0].protocol.values,
-        ):
-            raise InvalidArgument(
-                "released must be of protocols with the same secrets and values, got others"
-            )
-        for place, other in enumerate(found):
-            if source.protocol is other.protocol and source.knows_secrets == other.knows_secrets:
-                found[place] = other + source
-                break
-        else:
-            found.append(source)
-    return found
 
 
 def _choice(name: str, given: object, choices: Sequence[str]) -> str:

@@ -1,0 +1,90 @@
+"""Released rows in all the ways in which people give them: columns, counts, several protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rldp._checks import shown
+from rldp.data.columns import is_column
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.estimator.released import Released
+from rldp.protocol import Protocol
+
+__all__ = ["sources_of"]
+
+
+def sources_of(released: Any, protocol: Protocol | None, secrets: Any) -> list[Released]:
+    """Released rows by protocol, those of one protocol together."""
+    if isinstance(released, Released):
+        return _of_counts(released, protocol, secrets)
+    if protocol is not None:
+        return [Released.from_columns(released, _checked_protocol(protocol), secrets=secrets)]
+    if (
+        is_column(released)
+        and isinstance(released, list | tuple)
+        and released
+        and all(map(_is_source, released))
+    ):
+        if secrets is not None:
+            raise InvalidArgument(
+                "secrets must be left out where released is a list; give rldp.Released.from_columns(…, "
+                "secrets=…) in it"
+            )
+        return _together(_source(item) for item in released)
+    raise InvalidArgumentType(
+        "protocol must be given, unless released is an rldp.Released or a list of them or of pairs "
+        f"(released, protocol), got {shown(type(released).__name__)}"
+    )
+
+
+def _of_counts(released: Released, protocol: Protocol | None, secrets: Any) -> list[Released]:
+    if secrets is not None:
+        raise InvalidArgument(
+            "secrets must be left out where released is counted; rldp.Released.from_columns(…, secrets=…) "
+            "counts them"
+        )
+    if protocol is None or protocol is released.protocol:
+        return [released]
+    return [Released(released.counts, _checked_protocol(protocol))]
+
+
+def _checked_protocol(protocol: object) -> Protocol:
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    return protocol
+
+
+def _is_source(item: object) -> bool:
+    pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], Protocol)
+    return pair or isinstance(item, Released)
+
+
+def _source(item: Any) -> Released:
+    if isinstance(item, Released):
+        return item
+    rows, protocol = item
+    return (
+        Released(rows.counts, protocol)
+        if isinstance(rows, Released)
+        else Released.from_columns(rows, protocol)
+    )
+
+
+def _together(sources: Iterable[Released]) -> list[Released]:
+    found: list[Released] = []
+    for source in sources:
+        if found and (source.protocol.secrets, source.protocol.values) != (
+            found[0].protocol.secrets,
+            found[0].protocol.values,
+        ):
+            raise InvalidArgument(
+                "released must be of protocols with the same secrets and values, got others"
+            )
+        for place, other in enumerate(found):
+            if source.protocol is other.protocol and source.knows_secrets == other.knows_secrets:
+                found[place] = other + source
+                break
+        else:
+            found.append(source)
+    return found
