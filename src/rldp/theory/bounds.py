@@ -13,7 +13,7 @@ import numpy as np
 
 from rldp.theory.model import DesignProblem, Floats, Witness
 from rldp.theory.nested_mean import NestedMean
-from rldp.theory.pairs import ordered_pairs, per_pair
+from rldp.theory.pairs import ordered_pairs, per_pair, summed_per_secret
 from rldp.theory.support import minimising_eta, worst_members
 
 __all__ = [
@@ -166,17 +166,14 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """A distortion that no private protocol beats, rounded down: (K,)."""
-    secrets, values = problem.counts.shape[1:]
-    pairs = ordered_pairs(secrets)
     e = _large_e(problem)
     sign = np.stack([np.ones_like(e), -e], axis=1)
     weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
-    weighted = weighted.reshape(*weighted.shape[:2], -1, values)
-    ends = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
     charge = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
-    cost = charge + ends @ weighted
-    size = np.abs(charge) + ends @ np.abs(weighted)
-    rounding = 4 * _UNIT * (len(pairs) + cost[0, 0].size + 8) * size.max(axis=1).sum(axis=(1, 2))
+    cost = charge + summed_per_secret(weighted)
+    size = np.abs(charge) + summed_per_secret(np.abs(weighted))
+    added = witness.z.shape[2] + cost[0, 0].size + 8
+    rounding = 4 * _UNIT * added * size.max(axis=1).sum(axis=(1, 2))
     return np.asarray(cost.min(axis=1).sum(axis=(1, 2)) - rounding)
 
 

@@ -6,6 +6,7 @@ The code follows the array API standard.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from rldp.theory.namespace import Array, namespace, row_sum
 
-__all__ = ["ordered_pairs", "per_pair", "per_secret"]
+__all__ = ["ordered_pairs", "per_pair", "per_secret", "summed_per_secret"]
 
 
 @lru_cache(maxsize=64)
@@ -43,3 +44,17 @@ def per_pair(table: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float
     pairs = ordered_pairs(table.shape[-2])
     masses, conditionals = per_secret(table)
     return masses[..., pairs], conditionals[..., pairs, :]
+
+
+def summed_per_secret(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entries of the ends of pairs (..., T, 2, U), added up by secret: (..., |S|, U)."""
+    secrets = _secrets_of(table.shape[-3])
+    shape = (*table.shape[:-3], secrets, secrets - 1, table.shape[-1])
+    by_second = np.argsort(ordered_pairs(secrets)[:, 1], kind="stable")
+    first, second = table[..., 0, :], table[..., by_second, 1, :]
+    return np.asarray(first.reshape(shape).sum(axis=-2) + second.reshape(shape).sum(axis=-2))
+
+
+def _secrets_of(pairs: int) -> int:
+    """|S| from |S|(|S| − 1)."""
+    return (1 + isqrt(1 + 4 * pairs)) // 2

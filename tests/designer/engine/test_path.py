@@ -9,20 +9,30 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer.engine import solve, step
+from rldp.designer.engine import newton, solve, step
 from rldp.designer.engine.algebra.arrays import Layout
 from rldp.designer.engine.algebra.forms import PairForms, SpreadForms
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.newton import NewtonSystem
 from rldp.designer.engine.path import _start
 from rldp.designer.engine.step import Iterate, Local, advance
+from rldp.designer.engine.terms import pair_curvature
 from rldp.theory.pairs import ordered_pairs
 from strategies import a_problem, sets_of
 
 pytestmark = pytest.mark.numerical
 
 KINDS = ("NUNP", "NURP", "RUNP", "RURP")
-PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS]
+PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS] + ["NURP by ranks", "RURP by ranks"]
+
+
+@pytest.fixture(autouse=True)
+def by_ranks(request, monkeypatch):
+    """Pairs are kept as ranks, however small their table is, in tests of a problem that says so."""
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    if str(parameters.get("problem")).endswith("by ranks"):
+        ranks = replace(pair_curvature.SETTINGS, linked_share=np.inf)
+        monkeypatch.setattr(pair_curvature, "SETTINGS", ranks)
 
 
 def keeps_windows(problem):
@@ -137,6 +147,37 @@ def test_elimination_alone_solves_the_system_it_was_built_from(problem, shape):
     rhs = np.random.default_rng(2).normal(size=(2, size))
     x = system._eliminate(system.layout.split(rhs))
     assert np.abs(system.apply(system.layout.join(x)) - rhs).max() <= 1e-7
+
+
+@pytest.mark.parametrize(("problem", "shape", "order"), [("NURP", (2, 24), 1.0), ("RURP", (3, 30), 0.0)])
+def test_pairs_as_ranks_and_as_matrices_are_the_same_problem(problem, shape, order, monkeypatch):
+    task = a_problem(problem, order, count=2, shape=shape, n=2000)
+    assert pair_curvature.has_few_ranks(*shape)
+    ranks = solve(task, gap=1e-6)
+    monkeypatch.setattr(pair_curvature, "SETTINGS", replace(pair_curvature.SETTINGS, linked_share=0.0))
+    matrices = solve(task, gap=1e-6)
+    assert ranks.closed.all()
+    assert matrices.closed.all()
+    assert (np.abs(ranks.objective - matrices.objective) <= 1e-6 * np.maximum(1, ranks.objective)).all()
+
+
+@pytest.mark.parametrize("problem", ["NUNP by windows", "NURP by ranks"])
+def test_late_in_the_path_two_refinements_make_a_direction_as_good_as_asked_for(problem, monkeypatch):
+    """Of 60 and 80 cells; without a basis in which low ranks are orthonormal they take twenty, and fail."""
+    shape = (10, 8) if keeps_windows(problem) else (2, 30)
+    task = a_problem(problem, count=1, shape=shape, n=3000)
+    distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
+    iterate = _start(task, keeps_windows(problem), distortion, np)
+    while iterate.mu[0] > 1e-10:
+        iterate, _ = advance(iterate, distortion, np.zeros(1), 0.0)
+    local = Local.at(iterate, distortion)
+    system, target = local.system, 0.1 * iterate.mu
+    rhs = system.apply(system.layout.join(local.direction(target).unknowns))
+    monkeypatch.setattr(
+        newton, "SETTINGS", replace(newton.SETTINGS, refinements=3)
+    )  # elimination is the first
+    found, _ = system.solve(system.layout.split(rhs), 10 * iterate.mu, np.array([True]))
+    assert np.abs(system.apply(system.layout.join(found)) - rhs).max() <= 10 * iterate.mu[0]
 
 
 def test_problems_that_are_done_leave_the_batch_and_come_back_in_order():

@@ -52,7 +52,7 @@ class Pairs(Constant):
     @property
     def few(self) -> bool:
         """Whether secrets are so few that moves are products with a matrix."""
-        return self.incidence.size > 0
+        return self.secrets <= SETTINGS.few_secrets
 
     @property
     def count(self) -> int:
@@ -69,9 +69,10 @@ class Pairs(Constant):
         return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
 
     def ends_matrix(self, sign: Array) -> Array:
-        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1); for few secrets."""
+        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1)."""
         xp = namespace(sign)
-        ends = reshape(xp.matrix_transpose(self.incidence), (self.count, 2, self.secrets))
+        is_end = self.ends[:, None] == xp.arange(self.secrets)[None, :]
+        ends = reshape(xp.astype(is_end, sign.dtype), (self.count, 2, self.secrets))
         return reshape(sign * ends, (sign.shape[0], 1, 2 * self.count, self.secrets))
 
     def sum_per_secret(self, table: Array) -> Array:
