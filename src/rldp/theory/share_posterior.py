@@ -264,7 +264,7 @@ def _weights(found: _Gaussians, alphas: Floats, k: int) -> Floats:
     from scipy.special import gammaln  # only now: it takes a while to import
 
     logs = found.evidence + gammaln(k * alphas) - k * gammaln(alphas)
-    logs += np.log(alphas) - 2 * np.log1p(2 * alphas)  # the prior, of log α
+    logs += 2 * np.log(alphas) - 4 * np.log1p(2 * alphas)  # the prior, of log α
     settled = found.off <= _DOUBTFUL
     logs = np.where(settled, logs, -np.inf) if settled.any() else logs
     weights = np.exp(logs - logs.max())
