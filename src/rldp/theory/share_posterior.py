@@ -1,8 +1,8 @@
 r"""The mean of P given tallies, under a Dirichlet prior whose weight is fitted to the tallies.
 
-Prior: :math:`P\sim\mathrm{Dirichlet}(\alpha,\dots,\alpha)` on the k cells, with :math:`1/(1+2\alpha)` uniform
-on (0, 1): the median of α is Jeffreys' ½. Given α, the posterior density of P on the simplex is a product of
-functions of one number each,
+Prior: :math:`P\sim\mathrm{Dirichlet}(\alpha,\dots,\alpha)` on the k cells, and :math:`1/(1+2\alpha)` has the
+law Beta(2, 2), so that the median of α is Jeffreys' ½, and nine of ten are between 0.08 and 3.2. Given α, the
+posterior density of P on the simplex is a product of functions of one number each,
 
 .. math:: \prod_i P_i^{\alpha+c_i-1}\ \prod_j\prod_y (Q_j^\top P)_y^{N_{jy}},
 
@@ -36,6 +36,10 @@ _SETTLED = 1e-3  # standard deviations by which a mean may be off when a round i
 _DOUBTFUL = 0.1  # an α whose means are off by more is left out
 _FIRST, _LARGEST, _LEAST = 0.7, 0.9, 0.05  # of the way that a round goes
 _SLOWER, _FASTER = 0.8, 1.05
+_SMALLEST_PART = 1e-3
+_PRIOR = 0.5  # rows in every cell that the pilot pretends to have seen
+_UNIT = 2.0**-52
+_MANY = 1e9  # rows of one tally that are used as they are; more count as so many
 _TOLD = 1e-12  # the count of an outcome that tells less of any cell is left out
 
 
@@ -70,7 +74,12 @@ def posterior(tallies: Sequence[Tally], alphas: Floats = ALPHAS) -> Posterior:
     if k == 1:
         return Posterior(np.ones(1), np.zeros((1, 1)), 0.0)
     factors = _Factors.of(tallies, alphas)
-    found = _propagated(factors, _start(factors, pilot(tallies)))
+    middle = pilot(tallies)
+    start = _start(factors, middle)
+    factors = factors.scaled(start.tau[len(alphas) // 2])
+    found = _propagated(factors, start)
+    if not (found.off <= _DOUBTFUL).any():
+        found = start  # the pilot itself, with its curvature
     weights = _weights(found, alphas, k)
     means, covariances = found.cells(factors)
     mean = np.maximum(weights @ means, 0.0)
@@ -90,6 +99,7 @@ class _Factors:
     On the simplex P = 1/k + Bw with w of k − 1 coordinates, so that t = offset + rows·w.
     """
 
+    alphas: Floats  # (A,)
     a: Floats  # (A, S)
     offset: Floats  # (S,)
     rows: Floats  # (S, k − 1)
@@ -102,7 +112,9 @@ class _Factors:
         sample = np.zeros(k) + sum(tally.counts for tally in tallies if tally.is_sample)
         released = [tally for tally in tallies if not tally.is_sample]
         columns = np.concatenate([np.zeros((k, 0)), *(tally.channel for tally in released)], axis=1)
-        counts = np.concatenate([np.zeros(0), *(tally.counts for tally in released)])
+        counts = np.concatenate(
+            [np.zeros(0), *(tally.counts * min(1.0, _MANY / tally.n) for tally in released)]
+        )
         differ = np.ptp(columns, axis=0) / np.maximum(columns.max(axis=0), 1e-300)
         told = counts * differ**2 > _TOLD
         columns, counts = columns[:, told], counts[told]
@@ -111,7 +123,7 @@ class _Factors:
         a = np.concatenate(
             [alphas[:, None] + sample, np.broadcast_to(counts + 1, (len(alphas), len(counts)))], axis=1
         )
-        return cls(a, vectors.mean(axis=0), vectors.T @ basis, basis, columns)
+        return cls(alphas, a, vectors.mean(axis=0), vectors.T @ basis, basis, columns)
 
     @property
     def is_outcome(self) -> NDArray[np.bool_]:
@@ -119,7 +131,16 @@ class _Factors:
 
     def subset(self, index: NDArray[np.int64]) -> _Factors:
         """For some values of α."""
-        return replace(self, a=self.a[index])
+        return replace(self, alphas=self.alphas[index], a=self.a[index])
+
+    def scaled(self, tau: Floats) -> _Factors:
+        """With coordinates w whose precision is near 1, if it is that of ``tau`` (S,).
+
+        Millions of released rows and few of a sample make it differ by many orders of size otherwise.
+        """
+        sizes, directions = np.linalg.eigh(self.precision(tau[None])[0])
+        change = directions / np.sqrt(np.maximum(sizes, max(1.0, _UNIT * sizes[-1])))
+        return replace(self, rows=self.rows @ change, basis=self.basis @ change)
 
     def precision(self, tau: Floats) -> Floats:
         """Of w: (A, k − 1, k − 1)."""
@@ -163,15 +184,15 @@ class _Gaussians:
 
 
 def _start(factors: _Factors, p: Floats) -> _Gaussians:
-    """For cells, of the covariance that the prior and the sample give; for outcomes, expanded at a pilot."""
+    """Every factor expanded at the pilot, with the half row in every cell that the pilot's prior has."""
     k = len(factors.basis)
-    a, counts = factors.a[:, :k], factors.a[:, k:] - 1
-    total = a.sum(axis=1, keepdims=True)
-    at = p @ factors.columns
-    tau = np.concatenate([(total + 1) * total / a, counts / at**2], axis=1)
-    nu = np.concatenate([np.broadcast_to(total + 1, a.shape), 2 * counts / at], axis=1)
-    none = np.zeros(tau.shape, dtype=np.bool_)
-    return _Gaussians(nu, tau, none, np.zeros(len(a)), np.full(len(a), np.inf))
+    numbers = np.concatenate([p, p @ factors.columns])
+    powers = np.concatenate(
+        [factors.a[:, :k] - factors.alphas[:, None] + _PRIOR, factors.a[:, k:] - 1], axis=1
+    )
+    none = np.zeros(powers.shape, dtype=np.bool_)
+    nothing = np.zeros(len(powers))
+    return _Gaussians(2 * powers / numbers, powers / numbers**2, none, nothing, nothing + np.inf)
 
 
 # Rounds
@@ -183,7 +204,8 @@ def _propagated(factors: _Factors, found: _Gaussians) -> _Gaussians:
     left = np.arange(len(factors.a))
     for _ in range(_MOST_ROUNDS):
         before = found.subset(left)
-        after = _round(factors.subset(left), before, length[left])
+        with np.errstate(all="ignore"):
+            after = _round(factors.subset(left), before, length[left])
         worse = after.off > _LARGEST * before.off
         slower, faster = (
             np.maximum(_SLOWER * length[left], _LEAST),
@@ -239,24 +261,37 @@ def _marginals(factors: _Factors, nu: Floats, tau: Floats) -> tuple[Floats, Floa
 
 
 def _stepped(factors: _Factors, now: _Gaussians, wanted: _Gaussians, length: Floats) -> _Gaussians:
-    """Part of the way from here to there, and less where the precision would not stay positive."""
+    """Part of the way from here to there, and less where the precision would not stay positive.
+
+    Where not even a small part will do, or rounding spoiled the numbers, nothing moves, and α is not settled.
+    """
     part = length.copy()
     while True:
         nu = now.nu + part[:, None] * (wanted.nu - now.nu)
         tau = now.tau + part[:, None] * (wanted.tau - now.tau)
-        refused = ~_positive(factors.precision(tau))
-        if not refused.any():
-            return replace(wanted, nu=nu, tau=tau)
+        refused = ~_positive(factors.precision(tau)) | ~np.isfinite(nu).all(axis=1)
+        lost = refused & (part < _SMALLEST_PART)
+        if not (refused & ~lost).any():
+            break
         part[refused] /= 2
+    stay = lost[:, None]
+    return replace(
+        wanted,
+        nu=np.where(stay, now.nu, nu),
+        tau=np.where(stay, now.tau, tau),
+        off=np.where(lost | np.isnan(wanted.off), np.inf, wanted.off),
+    )
 
 
 def _positive(matrices: Floats) -> NDArray[np.bool_]:
     """Which of the symmetric matrices are positive definite."""
+    finite = np.isfinite(matrices).all(axis=(1, 2))
+    matrices = np.where(finite[:, None, None], matrices, -np.eye(matrices.shape[-1]))
     try:
         np.linalg.cholesky(matrices)
-        return np.ones(len(matrices), dtype=np.bool_)
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.eigvalsh(matrices)[:, 0] > 0)
+    return np.ones(len(matrices), dtype=np.bool_)
 
 
 def _weights(found: _Gaussians, alphas: Floats, k: int) -> Floats:
