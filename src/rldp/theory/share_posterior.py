@@ -270,7 +270,7 @@ def _stepped(factors: _Factors, now: _Gaussians, wanted: _Gaussians, length: Flo
         nu = now.nu + part[:, None] * (wanted.nu - now.nu)
         tau = now.tau + part[:, None] * (wanted.tau - now.tau)
         refused = ~_positive(factors.precision(tau)) | ~np.isfinite(nu).all(axis=1)
-        lost = refused & (part < _SMALLEST_PART)
+        lost = np.asarray(refused & (part < _SMALLEST_PART))
         if not (refused & ~lost).any():
             break
         part[refused] /= 2
