@@ -39,9 +39,9 @@ _ABOUT_METHOD = {
         "near 0."
     ),
     "posterior": (
-        "The mean given the rows, if beforehand all cells are alike (a Dirichlet prior); the prior's weight "
-        "is fitted to the rows: the least error on average over such truths, and a bias towards equal "
-        "shares."
+        "The mean over all distributions that the rows leave open, if all cells are alike beforehand (a "
+        "Dirichlet prior, its weight fitted to the rows). Over such truths its error is about the least on "
+        "average; it is biased towards equal cells."
     ),
     "bayes": (
         "Iterative Bayesian update of the released rows alone, from a uniform start, for comparison with "

@@ -270,7 +270,7 @@ def _stepped(factors: _Factors, now: _Gaussians, wanted: _Gaussians, length: Flo
         nu = now.nu + part[:, None] * (wanted.nu - now.nu)
         tau = now.tau + part[:, None] * (wanted.tau - now.tau)
         refused = ~_positive(factors.precision(tau)) | ~np.isfinite(nu).all(axis=1)
-        lost = np.asarray(refused & (part < _SMALLEST_PART))
+        lost = refused & (part < _SMALLEST_PART)
         if not (refused & ~lost).any():
             break
         part[refused] /= 2
@@ -285,12 +285,12 @@ def _stepped(factors: _Factors, now: _Gaussians, wanted: _Gaussians, length: Flo
 
 def _positive(matrices: Floats) -> NDArray[np.bool_]:
     """Which of the symmetric matrices are positive definite."""
-    finite = np.isfinite(matrices).all(axis=(1, 2))
+    finite = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
     matrices = np.where(finite[:, None, None], matrices, -np.eye(matrices.shape[-1]))
     try:
         np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.eigvalsh(matrices)[:, 0] > 0)
+        return np.asarray(np.linalg.eigvalsh(matrices)[..., 0] > 0)
     return np.ones(len(matrices), dtype=np.bool_)
 
 

@@ -1,11 +1,11 @@
 r"""Integrals of :math:`t^{a-1}e^{\nu t-\tau t^2/2}` over t > 0, many at once.
 
 In :math:`z=\log t` the integrand is :math:`e^{h(z)}` with :math:`h=az+\nu e^z-\frac\tau2e^{2z}`. For τ > 0 it
-has one maximum, where :math:`h'=a+\nu t-\tau t^2=0`, and there :math:`-h''=a+\tau t^2`. To its right h falls
-faster than a parabola. To its left, d away, it has fallen by at least :math:`a(d-1+e^{-d})`, and by at least
-:math:`\frac12\nu t(1-e^{-d})^2` if ν > 0. Gauss and Legendre's rule is used on two panels which hold all that
-is not below :math:`e^{-36}` of the maximum; where t is so small that the exponential is nearly 1, a power
-series is integrated.
+has one maximum, where :math:`h'=a+\nu t-\tau t^2=0`, and there :math:`-h''=a+\tau t^2`. To its right, d away,
+h has fallen by :math:`a(e^d-1-d)+\frac12\tau t^2(e^d-1)^2`; to its left by at least :math:`a(d-1+e^{-d})`,
+and by at least :math:`\frac12\nu t(1-e^{-d})^2` if ν > 0. Gauss and Legendre's rule is used on two panels
+which hold all that is not below :math:`e^{-36}` of the maximum; where t is so small that the exponential is
+nearly 1, a power series is integrated.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _NODES, _RULE = np.polynomial.legendre.leggauss(40)
 _FALL = 36.0  # nats below the maximum where the integrand counts as nothing
 _SIGMAS = np.sqrt(2 * _FALL)  # where a parabola has fallen so far
 _SMALL = 1e-3  # where |νt| and √τ·t are below, the power series is exact to 1e-12
+_BEND = 3.0  # so far to the left of a wide peak h bends, at most; beyond it is nearly straight
 _SMALLEST = 1e-300
 _CLEARLY = 0.5  # the part of ν² that the discriminant must be where τ is negative
 
@@ -74,10 +75,12 @@ def _panels(a: Floats, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats,
     near = -np.log1p(-np.sqrt(2 * _FALL / np.where(strong, pull, 4 * _FALL)))
     left = np.where(strong, np.minimum(left, near), left)
     valley = np.log(np.where(flat, (root - nu) / (2 * np.where(flat, -tau, 1.0) + _SMALLEST), 1.0))
-    right = np.where(flat, np.minimum(2 * _SIGMAS * width, valley - top), _SIGMAS * width)
+    right = np.log1p(fall + np.sqrt(2 * fall))  # x = e^d − 1 has x − log(1 + x) ≥ fall
+    right = np.minimum(right, np.log1p(_SIGMAS / np.sqrt(np.where(flat, _SMALL, tau * mode**2))))
+    right = np.where(flat, np.minimum(2 * _SIGMAS * width, valley - top), right)
     series = np.log(_SMALL / (np.abs(nu) + np.sqrt(np.abs(tau))))
     start, end = np.maximum(top - left, series), top + right
-    return start, np.clip(top - _SIGMAS * width, start, end), end, series
+    return start, np.clip(top - np.minimum(_SIGMAS * width, _BEND), start, end), end, series
 
 
 def _nodes(start: Floats, middle: Floats, end: Floats) -> tuple[Floats, Floats]:
