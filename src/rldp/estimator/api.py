@@ -18,6 +18,7 @@ from rldp._checks import finite_number, seed_number, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate
 from rldp.estimator.functionals import Asked, Functionals, asked
+from rldp.estimator.methods import Unbiased, by_method
 from rldp.estimator.released import Released
 from rldp.estimator.sources import sources_of
 from rldp.protocol import Protocol, require_labels
@@ -25,16 +26,13 @@ from rldp.sample import Sample
 from rldp.theory.estimation import (
     allowed,
     identified,
-    on_simplex,
     outcome_limits,
     row_space,
-    shrunk,
     unbiased,
 )
-from rldp.theory.likelihood import agreement, iterative_bayesian_update, maximum_likelihood
+from rldp.theory.likelihood import agreement, maximum_likelihood
 from rldp.theory.mean_bounds import betting_limits
 from rldp.theory.model import Floats
-from rldp.theory.share_posterior import posterior
 from rldp.theory.tallies import Tally
 
 __all__ = ["estimate"]
@@ -330,7 +328,7 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
             else betting_limits(tallies, basis, a[:, sure], how.alpha, np.random.default_rng(how.seed))
         )
         lower[sure], upper[sure] = limits
-    moved = _by_method(tallies, a, sure, values, covariance, how)
+    moved = by_method(how.method, tallies, a, sure, Unbiased(values, covariance))
     values = moved.values
     least, most = values.copy(), values.copy()
     if not sure.all():
@@ -354,48 +352,3 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
         moved.prior_rows,
         moved.posterior_errors,
     )
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """Values by some method, and what that method tells beside."""
-
-    values: Floats
-    gap: float | None = None
-    prior_rows: float | None = None
-    posterior_errors: Floats | None = None
-
-
-def _by_method(
-    tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], values: Floats, covariance: Floats, how: _How
-) -> _Moved:
-    """Values by the method asked for, from the unbiased ones or from the tallies."""
-    if how.method == "likelihood":
-        found = maximum_likelihood(tallies)
-        return _Moved(np.where(sure, found.distribution @ a, np.nan), gap=found.gap)
-    if how.method == "projected" and sure.all():
-        return _Moved(on_simplex(values))
-    if how.method == "shrunk" and sure.all():
-        return _Moved(shrunk(values, covariance))
-    if how.method == "posterior":
-        given = posterior(tallies)
-        spread = np.sqrt(np.einsum("km,kl,lm->m", a, given.covariance, a, optimize=True))
-        return _Moved(
-            np.where(sure, given.mean @ a, np.nan),
-            prior_rows=given.prior_rows,
-            posterior_errors=np.where(sure, spread, np.nan),
-        )
-    if how.method == "bayes":
-        return _Moved(_updated(tallies, len(a)) @ a)
-    return _Moved(values)
-
-
-def _updated(tallies: list[Tally], k: int) -> Floats:
-    """Iterative Bayesian update of all released rows, from a uniform start."""
-    rows = [tally for tally in tallies if not tally.is_sample]
-    weight = np.array([tally.n for tally in rows], dtype=np.float64)
-    channel = np.concatenate(
-        [t.channel * (w / weight.sum()) for t, w in zip(rows, weight, strict=True)], axis=1
-    )
-    counts = np.concatenate([tally.counts for tally in rows]).astype(np.float64)
-    return iterative_bayesian_update(channel, counts, start=np.full(k, 1.0 / k))[0]
