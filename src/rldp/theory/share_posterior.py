@@ -35,6 +35,7 @@ _MOST_ROUNDS = 60
 _SETTLED = 1e-3  # standard deviations by which a mean may be off when a round is the last
 _DOUBTFUL = 0.1  # an α whose means are off by more is left out
 _FIRST, _LARGEST, _LEAST = 0.7, 0.9, 0.05  # of the way that a round goes
+_STALLED = 0.9  # what is off must fall to this part of it in a round, or rounds go less far
 _SLOWER, _FASTER = 0.8, 1.05
 _SMALLEST_PART = 1e-3
 _PRIOR = 0.5  # rows in every cell that the pilot pretends to have seen
@@ -113,7 +114,7 @@ class _Factors:
         released = [tally for tally in tallies if not tally.is_sample]
         columns = np.concatenate([np.zeros((k, 0)), *(tally.channel for tally in released)], axis=1)
         counts = np.concatenate(
-            [np.zeros(0), *(tally.counts * min(1.0, _MANY / tally.n) for tally in released)]
+            [np.zeros(0), *(tally.counts * min(1.0, _MANY / max(tally.n, 1)) for tally in released)]
         )
         differ = np.ptp(columns, axis=0) / np.maximum(columns.max(axis=0), 1e-300)
         told = counts * differ**2 > _TOLD
@@ -206,12 +207,8 @@ def _propagated(factors: _Factors, found: _Gaussians) -> _Gaussians:
         before = found.subset(left)
         with np.errstate(all="ignore"):
             after = _round(factors.subset(left), before, length[left])
-        worse = after.off > _LARGEST * before.off
-        slower, faster = (
-            np.maximum(_SLOWER * length[left], _LEAST),
-            np.minimum(_FASTER * length[left], _LARGEST),
-        )
-        length[left] = np.where(worse, slower, faster)
+        change = np.where(after.off > _STALLED * before.off, _SLOWER, _FASTER)
+        length[left] = np.clip(change * length[left], _LEAST, _LARGEST)
         found = found.into(left, after)
         left = left[after.off > _SETTLED]
         if not len(left):
