@@ -84,13 +84,12 @@ def _folded(
     k, outputs = len(matrix), matrix.shape[3]
     largest = matrix.max(axis=(1, 2))
     kept = largest >= np.minimum(SETTINGS.rare, 0.5 * largest.max(axis=1, keepdims=True))
-    increase = problem.distortion[:, None, :] - problem.distortion[:, :, None]  # (U, y, y')
-    peak = matrix.max(axis=1)  # (K, U, y)
+    distortion, peak = problem.distortion, matrix.max(axis=1)  # (U, y'), (K, U, y)
     some = max(1, SETTINGS.target_numbers // (k * peak.shape[1] * outputs))
     cost = np.concatenate(
         [
-            np.max(peak[:, :, y : y + some, None] * increase[:, y : y + some], axis=1)
-            for y in range(0, outputs, some)
+            np.max(peak[:, :, here, None] * (distortion[:, None, :] - distortion[:, here, None]), axis=1)
+            for here in (slice(y, y + some) for y in range(0, outputs, some))
         ],
         axis=1,
     )  # (K, y, y')

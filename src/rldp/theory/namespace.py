@@ -64,7 +64,11 @@ def _quick_numpy() -> Any:
     quick.clip = lambda x, min=None, max=None: x.clip(min, max)
     quick.take = lambda x, index, axis: x.take(index, axis)
     quick.matrix_transpose = lambda x: x.mT
-    quick.linalg = SimpleNamespace(inv=np.linalg.inv, diagonal=lambda x: x.diagonal(0, -2, -1))
+    quick.linalg = SimpleNamespace(
+        inv=np.linalg.inv,
+        qr=np.linalg.qr,
+        diagonal=lambda x: x.diagonal(0, -2, -1),
+    )
     return quick
 
 

@@ -115,6 +115,8 @@ class Settings:
     """Rows from which one call of Cholesky per matrix costs less than it saves. Measured by
     ``settings.py --inverses``: against one call for all matrices it takes longer up to 30 rows, 0.6 to 0.9
     of the time at 40 and half of it at 100."""
+    linked_share: float = 0.5
+    """Ranks of an output, as a share of its cells, up to which pairs are not written out as matrices."""
     part_bytes: int = 2**22
     """Bytes of blocks assembled and inverted together: they fit a cache."""
     device_part_bytes: int = 2**31

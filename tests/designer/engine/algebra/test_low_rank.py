@@ -117,7 +117,7 @@ def test_no_digits_are_lost_although_an_output_can_be_scaled_almost_for_free(pro
     for local in late_systems(problem, monkeypatch):
         blocks, q = local.system.border.blocks, local.iterate.q
         along = blocks.free.sum(axis=(2, 3)) / blocks.energy
-        found = blocks.per_secret(np.ones_like(q)) + along[..., None, None] * blocks.free
+        found = blocks.per_group(np.ones_like(q)) + along[..., None, None] * blocks.free
         assert found.max() > 1e6
         share = (10 * local.iterate.mu[0]) ** (1 / 3)
         for y, reply in enumerate(found[0]):

@@ -1,28 +1,84 @@
 r"""The matrices :math:`H_y` of windows, never written out: all secrets apart but for one direction.
 
 :math:`H_y^{-1} = A_y^{-1} + f_y f_y^\top/\lambda_y`, where :math:`A_y` has a diagonal and a low rank for each
-secret. Outputs meet as in :mod:`.dense`, and their border is found secret by secret. See
-``docs/theory.md``, 'Windows'.
+secret. Outputs meet as in :mod:`.dense`, and their border is found group by group of cells, here the
+secrets. See ``docs/theory.md``, 'Windows' and 'Low ranks'.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
-from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
+from rldp.designer.engine.algebra.inverse import scaled_inverse
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
 from rldp.theory.namespace import Array, namespace
 
+if TYPE_CHECKING:
+    from rldp.designer.engine.algebra.linked import LinkedBlocks
+
+
+class GroupedBlocks(Protocol):
+    r""":math:`H^{-1} = A^{-1} + ff^\top/\lambda`, where A keeps G groups of W cells apart."""
+
+    @property
+    def inverse(self) -> Array:
+        """What A would have on the diagonal of its inverse if it were diagonal: (K, Y, G, W)."""
+
+    @property
+    def free(self) -> Array:
+        """f: (K, Y, G, W)."""
+
+    @property
+    def energy(self) -> Array:
+        """λ: (K, Y)."""
+
+    def per_group(self, r: Array) -> Array:
+        """A⁻¹ r for r (K, Y, G, W)."""
+
+    def total(self, left: Array, right: Array) -> Array:
+        """Σ left A⁻¹ right over the outputs: (K, G, W, W), for diagonal weights (K, Y, G, W)."""
+
+
+Blocks = TypeVar("Blocks", "SeparateBlocks", "LinkedBlocks")
+
+
+def freed(blocks: Blocks, image: Array) -> Blocks:
+    """With f and λ, where ``blocks`` hold a direction ξ and its energy ξ·Hξ in their places.
+
+    ``image`` (K, Y, G, W) is Hξ. Then f = ξ − A⁻¹Hξ and λ = ξ·Hξ − Hξ·A⁻¹Hξ, in numbers of the size of the
+    result. Solving for the row of A that f belongs to instead would lose all digits that matter.
+    """
+    xp, energy = namespace(image), blocks.energy
+    reply = blocks.per_group(image)
+    left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), SETTINGS.least_energy * energy)
+    return replace(blocks, free=blocks.free - reply, energy=left)
+
+
+def apart(basis: Array, x: Array) -> tuple[Array, Array]:
+    """What is left of x (…, U) beside an orthonormal ``basis`` (…, U, m), and its coordinates there (…, m).
+
+    Taken apart twice: what is left is then orthogonal to the basis to its own last digit, not to that of x.
+    """
+    transposed = namespace(x).matrix_transpose(basis)
+    seen = apply(transposed, x)
+    rest = x - apply(basis, seen)
+    more = apply(transposed, rest)
+    return rest - apply(basis, more), seen + more
+
 
 @dataclass(frozen=True)
 class SeparateBlocks:
-    r""":math:`A^{-1} = 1/d - V N V^\top` for each secret, f and its energy."""
+    r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}` for each secret; the secrets are the groups.
+
+    B is an orthonormal basis of what the ranks of a secret span.
+    """
 
     inverse: Array  # (K, Y, S, U): 1/d
-    outer: Array  # (K, Y, S, U, m): V
-    kernel: Array  # (K, Y, S, m, m): N
+    basis: Array  # (K, Y, S, U, m): B
+    core: Array  # (K, Y, S, m, m): N
     free: Array  # (K, Y, S, U): f
     energy: Array  # (K, Y)
 
@@ -33,65 +89,65 @@ class SeparateBlocks:
         """Of diag(d) + vectors kernel vectorsᵀ per secret, less what one more unknown per output gives way.
 
         Rather than its row, it is known what the whole makes of a direction where it is nearly singular:
-        ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``. Solving
-        for its row instead would lose all digits that matter.
+        ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``.
         """
         xp = namespace(d)
-        outer = vectors / d[..., None]
-        gram = xp.matmul(xp.matrix_transpose(vectors), outer)
-        system = xp.eye(kernel.shape[-1], dtype=d.dtype) + xp.matmul(gram, kernel)
-        scale = 1 / xp.max(xp.abs(system), axis=-1)
-        core = xp.matmul(kernel, inverse(system * scale[..., None]) * scale[..., None, :])
-        core = (core + xp.matrix_transpose(core)) / 2
-        shell = cls(1 / d, outer, core, free, energy)
-        reply = shell.per_secret(image)
-        left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), SETTINGS.least_energy * energy)
-        return replace(shell, free=free - reply, energy=left)
+        basis, rows = xp.linalg.qr(vectors / d[..., None] ** 0.5)
+        stiff = xp.matmul(xp.matmul(rows, kernel), xp.matrix_transpose(rows))
+        core = core_of(stiff)
+        return freed(cls(1 / d, basis, core, free, energy), image)
 
-    def border(self, distortion: Array, utility: UtilityCurvature | None) -> SeparateBorder:
+    def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
-        return SeparateBorder.of(self, distortion, utility)
+        return LowRankBorder.of(self, distortion, utility)
 
-    def per_secret(self, r: Array) -> Array:
+    def per_group(self, r: Array) -> Array:
         """A⁻¹ r for r (K, Y, S, U)."""
-        xp = namespace(r)
-        inner = apply(self.kernel, apply(xp.matrix_transpose(self.outer), r))
-        return self.inverse * r - apply(self.outer, inner)
+        root = self.inverse**0.5
+        rest, seen = apart(self.basis, root * r)
+        return root * (rest + apply(self.basis, apply(self.core, seen)))
 
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
-        xp = namespace(left)
-        rows = _outputs_inside(left[..., None] * self.outer)
-        columns = _outputs_inside(right[..., None] * xp.matmul(self.outer, self.kernel))
+        xp, root = namespace(left), (self.inverse**0.5)[..., None]
+        taken = xp.eye(self.core.shape[-1], dtype=root.dtype) - self.core
+        rows = _outputs_inside(left[..., None] * root * self.basis)
+        columns = _outputs_inside(right[..., None] * root * xp.matmul(self.basis, taken))
         diagonal = xp.sum(left * self.inverse * right, axis=1)
         return (1 + SETTINGS.schur_jitter) * diagonal_matrix(diagonal) - xp.matmul(
             rows, xp.matrix_transpose(columns)
         )
 
 
+def core_of(stiff: Array) -> Array:
+    """N = (1 + stiff)⁻¹ for symmetric ``stiff`` (…, m, m) whose ranks have an orthonormal basis."""
+    xp = namespace(stiff)
+    stiff = (stiff + xp.matrix_transpose(stiff)) / 2
+    return scaled_inverse(stiff + xp.eye(stiff.shape[-1], dtype=stiff.dtype), SETTINGS.schur_jitter)
+
+
 @dataclass(frozen=True)
-class SeparateBorder:
-    r"""A Schur complement for each secret, and one over the outputs.
+class LowRankBorder:
+    r"""A Schur complement for each group of cells, and one over the outputs.
 
     Unknowns x that all outputs see of a cell are ν and, with a robust utility, the force F. With
     :math:`q_y = A_y^{-1}(r_y + \sum_c e_{cy} x_c) + f_y t_y`, where e = 1 for ν and −d for F, they
     meet only in t and in two numbers of the utility: its η, and what its rank-one curvature takes of F.
     """
 
-    blocks: SeparateBlocks
-    weights: tuple[Array, ...]  # (K, Y, S, U) each: e
-    centre: Array  # (K, S, U): d is measured from here
-    schur: Array  # (K, S, cU, cU)
-    across: Array  # (K, S, cU, Y or Y + 2)
+    blocks: GroupedBlocks
+    weights: tuple[Array, ...]  # (K, Y, G, W) each: e
+    centre: Array  # (K, G, W): d is measured from here
+    schur: Array  # (K, G, cW, cW)
+    across: Array  # (K, G, cW, Y or Y + 2)
     reply: Array  # the same, met by the Schur complements
     inner: Array  # (K, Y, Y), or (K, Y + 2, Y + 2)
 
     @classmethod
-    def of(
-        cls, blocks: SeparateBlocks, distortion: Array, utility: UtilityCurvature | None
-    ) -> SeparateBorder:
-        xp, (k, _, secrets, values) = namespace(blocks.free), blocks.free.shape
-        cells, one = (k, secrets, values), xp.ones_like(blocks.free)
+    def of(cls, blocks: GroupedBlocks, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
+        """For a ``distortion`` (Y, 1, W)."""
+        xp, (k, _, groups, width) = namespace(blocks.free), blocks.free.shape
+        cells, one = (k, groups, width), xp.ones_like(blocks.free)
         freedom = xp.sum(blocks.inverse, axis=1)
         centre = xp.sum(blocks.inverse * distortion, axis=1) / freedom
         weights = (one,) if utility is None else (one, centre[:, None, ...] - distortion)
@@ -119,24 +175,24 @@ class SeparateBorder:
         Sums that rounding missed are made good in a second pass: protocols live by them.
         """
         blocks = self.blocks
-        xp, (k, outputs, secrets, values) = namespace(r), blocks.free.shape
-        r, total = reshape(r, blocks.free.shape), reshape(total, (k, secrets, values))
-        q, nu = self._met(blocks.per_secret(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
+        xp, (k, outputs, groups, width) = namespace(r), blocks.free.shape
+        r, total = reshape(r, blocks.free.shape), reshape(total, (k, groups, width))
+        q, nu = self._met(blocks.per_group(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
         more, extra = self._met(0 * q, 0 * q[:, :, 0, 0], total - xp.sum(q, axis=1))
         return reshape(q + more, (k, outputs, -1)), flat(nu + extra)
 
     def _met(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, S, U) and ν (K, S, U), from A⁻¹r, f·r and the sums."""
-        blocks, xp, values = self.blocks, namespace(moved), moved.shape[3]
+        """The q (K, Y, G, W) and ν (K, G, W), from A⁻¹r, f·r and the sums."""
+        blocks, xp, width = self.blocks, namespace(moved), moved.shape[3]
         wanted = (total, self.centre * total)[: len(self.weights)]
         pairs = zip(wanted, self.weights, strict=True)
         x = apply(self.schur, xp.concat([w - xp.sum(e * moved, axis=1) for w, e in pairs], axis=2))
         answer = xp.sum(apply(xp.matrix_transpose(self.across), x), axis=1)
         t = apply(self.inner, answer + self._padded(asked))
         x = x - apply(self.reply, t[:, None, :])
-        parts = [x[:, :, i * values : (i + 1) * values] for i in range(len(self.weights))]
+        parts = [x[:, :, i * width : (i + 1) * width] for i in range(len(self.weights))]
         pushed = sum(e * part[:, None, ...] for e, part in zip(self.weights, parts, strict=True))
-        q = moved + blocks.per_secret(pushed) + blocks.free * t[:, : moved.shape[1], None, None]
+        q = moved + blocks.per_group(pushed) + blocks.free * t[:, : moved.shape[1], None, None]
         return q, parts[0] if len(parts) == 1 else parts[0] + self.centre * parts[1]
 
     def _padded(self, x: Array) -> Array:
@@ -146,7 +202,7 @@ class SeparateBorder:
 
 
 def _symmetric(lower: list[list[Array]]) -> Array:
-    """Blocks (K, S, U, U) on and below the diagonal of a symmetric matrix → (K, S, cU, cU)."""
+    """Blocks (K, G, W, W) on and below the diagonal of a symmetric matrix → (K, G, cW, cW)."""
     if len(lower) == 1:
         return lower[0][0]
     xp = namespace(lower[0][0])

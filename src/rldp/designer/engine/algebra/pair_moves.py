@@ -77,6 +77,19 @@ class Pairs(Constant):
         shape = head + (self.secrets, 2 * (self.secrets - 1)) + tail
         return reshape(namespace(table).take(merged, self.slots, axis=2), shape)
 
+    def links(self, kernel: Array) -> Array:
+        """Kernels (K, Y, T, 4, 4) of pairs as one (K, Y, |S|m, |S|m) of secrets, m = 4(|S|−1).
+
+        A pair has two numbers for each end, those of its first kind before those of its second, and so has
+        a secret for each end that it is, in the order of :meth:`per_secret`.
+        """
+        xp, (k, outputs) = namespace(kernel), kernel.shape[:2]
+        entries = reshape(kernel, (k, outputs, -1))
+        entries = xp.concat([entries, 0 * entries[:, :, :1]], axis=2)
+        size = 4 * self.count
+        places = xp.asarray(_places_of_links(self.secrets))
+        return reshape(xp.take(entries, places, axis=2), (k, outputs, size, size))
+
     def block_matrix(self, diagonal: Array, off: Array) -> Array:
         """One symmetric matrix (K, Y, |S|U, |S|U) per output.
 
@@ -120,3 +133,17 @@ def _indices(secrets: int) -> tuple[Any, ...]:
     slots = np.argsort(pairs.reshape(-1), kind="stable")
     incidence = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
     return unordered, incidence, slots, forth, back
+
+
+@lru_cache(maxsize=16)
+def _places_of_links(secrets: int) -> Any:
+    """For each entry of :meth:`Pairs.links` its place among those of the pairs; the last place if it is 0."""
+    slots = _indices(secrets)[2]
+    count, ends = secrets * (secrets - 1), 2 * (secrets - 1)
+    place = np.empty(2 * count, dtype=np.int64)
+    place[slots] = np.arange(2 * count)
+    own = (place // ends * 2 * ends + place % ends).reshape(count, 2)
+    numbers = np.concatenate([own, own + ends], axis=1)  # (T, 4)
+    places = np.full((4 * count, 4 * count), 16 * count, dtype=np.int64)
+    places[numbers[:, :, None], numbers[:, None, :]] = np.arange(16 * count).reshape(count, 4, 4)
+    return places.reshape(-1)

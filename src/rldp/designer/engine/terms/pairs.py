@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 from rldp.designer.engine.algebra.arrays import (
     add_to_diagonal,
-    apply,
-    diagonal_matrix,
     on_path,
     reshape,
     updated,
@@ -28,6 +26,7 @@ from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
+from rldp.designer.engine.terms.pair_curvature import DenseCurvature, LinkedCurvature
 from rldp.designer.engine.terms.robust import RobustTerm
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean
@@ -131,8 +130,10 @@ class RobustPrivacy(RobustTerm):
 
     pairs: Pairs
     forms: Forms
+    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
     to_ends: Array  # (K, 1, 2T, |S|): from Q to x
     mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
+    q: Array  # (K, Y, |S|, U)
     eta: Array  # (K, Y, T, 2)
     point: MeanPoint  # at p (K, Y, T, 2, U)
     sigma: Array  # (K, Y, T)
@@ -161,17 +162,18 @@ class RobustPrivacy(RobustTerm):
         point = mean.at(eta[..., None] - _seen(to_ends, q))
         sigma = point.value - row_sum(eta)
         z, w = on_path(mu, sigma), on_path(_share(pairs) * mu, point.p)
-        return cls(pairs, forms, to_ends, mean, eta, point, sigma, z, w)
+        return cls(pairs, forms, sign, to_ends, mean, q, eta, point, sigma, z, w)
 
     @property
     def shares(self) -> tuple[float, ...]:
         return 1.0, _share(self.pairs)
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
-        point = self.mean.at(eta[..., None] - self._x(q))
-        return updated(self, eta=eta, point=point, sigma=point.value - row_sum(eta))
+        point = self.mean.at(eta[..., None] - self.x_of(q))
+        return updated(self, q=q, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
-    def _x(self, q: Array) -> Array:
+    def x_of(self, q: Array) -> Array:
+        """What the ends of the pairs see of Q: (K, Y, T, 2, U)."""
         return _seen(self.to_ends, q)
 
     def to_q(self, pull: Array) -> Array:
@@ -195,13 +197,16 @@ class RobustPrivacy(RobustTerm):
         z, pull = multipliers[0], self.pull(multipliers, bend)
         return self.to_q(pull), z[..., None] - row_sum(pull)
 
-    def curvature(self) -> RobustCurvature:
-        return RobustCurvature.of(self)
+    def curvature(self) -> DenseCurvature | LinkedCurvature:
+        """With matrices over all cells, or with the ranks that pairs have where these are much fewer."""
+        cells = self.q.shape[2] * self.q.shape[3]
+        few = 4 * self.pairs.count < SETTINGS.linked_share * cells
+        return LinkedCurvature.of(self) if few else DenseCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
         xp = namespace(dq)
-        dp = deta[..., None] - self._x(dq)
+        dp = deta[..., None] - self.x_of(dq)
         return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
 
     def weights(self) -> Array:
@@ -211,87 +216,6 @@ class RobustPrivacy(RobustTerm):
     def reduced_cost(self, members: Array) -> Array:
         """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
         return self.to_q(self.z[..., None, None] * members)
-
-
-@dataclass(frozen=True)
-class RobustCurvature:
-    r"""Newton's quadratic model of the robust constraints, with η eliminated by hand.
-
-    In :math:`x_i` a pair contributes :math:`\mathrm{diag}(D_i)`, a quadratic form ``base`` in the two
-    numbers :math:`b_i = \beta_i\cdot x_i`, and less what η can give way: with the cross term
-    :math:`-d\eta\cdot Cx` and the Hessian H in η, that is :math:`Cx\cdot H^{-1}Cx`. Rows are forms of Q.
-    """
-
-    term: RobustPrivacy
-    ratio: Array  # (K, Y, T): z/σ
-    stiffness: Array  # (K, Y, T, 2, U): w/p
-    diagonal: Array  # (K, Y, T, 2, U): D
-    inverse: Array  # (K, Y, T, 2, 2): H⁻¹
-    base: Array  # (K, Y, T, 2, 2)
-    beta: Array  # (K, Y, T, 2, ·): rows b
-    cross: Array  # (K, Y, T, 2, ·): rows C
-    reply: Array  # (K, Y, T, 2, ·): rows H⁻¹C
-
-    @classmethod
-    def of(cls, term: RobustPrivacy) -> RobustCurvature:
-        point, z = term.point, term.z
-        xp = namespace(z)
-        slope = point.value[..., None] * point.tau  # ∂G/∂b
-        within = (1 - point.rho) * z[..., None] * slope
-        between = (1 - point.theta) * z * slope[..., 0] * point.tau[..., 1]
-        ratio = z / term.sigma
-        r = row_sum(point.beta)
-        deviation = point.inverse - r[..., None]
-        stiffness = term.w * point.inverse
-        pull = within[..., None] * point.beta
-        pulled = pull * deviation
-        variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
-
-        # Beyond variances and D, the model is the square of Aη − Bb: its rows are G's curvature between
-        # the groups and σ.
-        opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
-        steep = xp.sqrt(ratio)[..., None]
-        a = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
-        b = xp.stack([opposed, steep * slope], axis=-2)
-        transposed = xp.matrix_transpose(a)
-        inverse = _inverse(variance, a, xp.matmul(transposed, a))
-        beta = term.forms.rows(point.beta)
-        cross = xp.matmul(xp.matmul(transposed, b), beta) + term.forms.rows(pulled + stiffness)
-        base = xp.matmul(xp.matrix_transpose(b), b) - diagonal_matrix(within)
-        reply = xp.matmul(inverse, cross)
-        return cls(
-            term, ratio, stiffness, pull * point.inverse + stiffness, inverse, base, beta, cross, reply
-        )
-
-    def blocks(self, barrier: Array) -> DenseBlocks:
-        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
-        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
-
-    def matrix(self, barrier: Array, outputs: slice) -> Array:
-        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
-        beta, cross, reply = (x[:, outputs, ...] for x in (self.beta, self.cross, self.reply))
-        xp, term = namespace(beta), self.term
-        left = xp.concat([beta, cross], axis=-2)
-        right = xp.concat([xp.matmul(self.base[:, outputs, ...], beta), -reply], axis=-2)
-        diagonal = barrier[:, outputs, ...] + term.squared_to_q(self.diagonal[:, outputs, ...])
-        return add_to_diagonal(term.forms.gram(left, right), diagonal)
-
-    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step: the model's Hessian without any elimination."""
-        term = self.term
-        dsigma, dp = term.moves(dq, deta)
-        dz = -self.ratio * dsigma
-        slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        pull = term.point.gradient * slope - self.stiffness * dp
-        return term.to_q(pull), dz[..., None] - row_sum(pull)
-
-    def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
-        return self.term.forms.total(self.reply, geta), -apply(self.inverse, geta)
-
-    def expand(self, dq: Array, eta0: Array) -> Array:
-        """The η step that belongs to ``dq``."""
-        return eta0 + self.term.forms.values(self.reply, dq)
 
 
 def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Array]:
@@ -317,14 +241,3 @@ def _sigma(forms: Forms, rows: Array, active: Array, q: Array) -> Array:
 def _share(pairs: Pairs) -> float:
     """Of μ for each p: all that see a cell of Q together as much as the cell."""
     return 1 / (2 * (pairs.secrets - 1))
-
-
-def _inverse(variance: Array, a: Array, square: Array) -> Array:
-    """(diag(variance) + aᵀa)⁻¹ for 2×2 matrices, aᵀa = ``square``; in the determinant nothing cancels."""
-    xp = namespace(a)
-    v0, v1 = variance[..., 0], variance[..., 1]
-    h00, h01, h11 = v0 + square[..., 0, 0], square[..., 0, 1], v1 + square[..., 1, 1]
-    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
-    determinant = v0 * h11 + v1 * square[..., 0, 0] + area**2
-    adjugate = xp.stack([h11, -h01, -h01, h00], axis=-1) / determinant[..., None]
-    return reshape(adjugate, a.shape)

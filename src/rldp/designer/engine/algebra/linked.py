@@ -1,0 +1,115 @@
+r"""The matrices :math:`H_y` of pairs, never written out: a diagonal and a few ranks for each secret.
+
+:math:`H_y = D_y + V_y K_y V_y^\top`, where :math:`V_y` has a few columns over the cells of each secret and
+the kernel :math:`K_y` links them across secrets. It is almost singular along :math:`Q_y` near the end. This
+direction is stiffened, :math:`A_y = H_y + D_yQ_yQ_y^\top D_y/(Q_y\cdot D_yQ_y)`, and taken out again by what
+is known of it: :math:`H_y^{-1} = A_y^{-1} + f_yf_y^\top/\lambda_y`. See ``docs/theory.md``, 'Low ranks'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
+from rldp.designer.engine.algebra.low_rank import LowRankBorder, apart, core_of, freed
+from rldp.designer.engine.cores import on_every_core
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.theory.namespace import Array, namespace, row_sum
+
+
+@dataclass(frozen=True)
+class LinkedBlocks:
+    r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}`, all cells in one group.
+
+    B is an orthonormal basis of what the ranks of each secret span.
+    """
+
+    inverse: Array  # (K, Y, 1, n): 1/d
+    basis: Array  # (K, Y, S, U, m): B
+    core: Array  # (K, Y, Sm, Sm): N
+    free: Array  # (K, Y, 1, n): f
+    energy: Array  # (K, Y): λ
+
+    @classmethod
+    def of(
+        cls, d: Array, vectors: Array, kernel: Array, q: Array, image: Array, energy: Array
+    ) -> LinkedBlocks:
+        """Of diag(d) + vectors kernel vectorsᵀ, where ``q`` meets the forces ``image`` with this ``energy``.
+
+        d, q and image are (K, Y, S, U), vectors (K, Y, S, U, m) and kernel (K, Y, Sm, Sm).
+        """
+        xp, (k, outputs, secrets, values) = namespace(d), d.shape
+        root = d**0.5
+        size = row_sum(root * root * q * q) ** 0.5  # of Q in D, by secret
+        basis, rows = xp.linalg.qr(xp.concat([vectors / root[..., None], (root * q)[..., None]], axis=-1))
+        stiff = _met(rows, _with_last(kernel, size / row_sum(size**2)[..., None] ** 0.5, size))
+        cells = (k, outputs, 1, secrets * values)
+        inverse, q, image = (reshape(x, cells) for x in (1 / d, q, image))
+        return freed(cls(inverse, basis, core_of(stiff), q, energy), image)
+
+    def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
+        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        xp = namespace(distortion)
+        return LowRankBorder.of(self, xp.tile(distortion, (1, 1, self.basis.shape[2])), utility)
+
+    def per_group(self, r: Array) -> Array:
+        """A⁻¹ r for r (K, Y, 1, n)."""
+        k, outputs, secrets, values, m = self.basis.shape
+        root = self.inverse**0.5
+        rest, seen = apart(self.basis, reshape(root * r, (k, outputs, secrets, values)))
+        met = apply(self.core, reshape(seen, (k, outputs, secrets * m)))
+        return root * reshape(rest + apply(self.basis, reshape(met, seen.shape)), r.shape)
+
+    def total(self, left: Array, right: Array) -> Array:
+        """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
+        xp, (k, outputs, secrets, values, m) = namespace(left), self.basis.shape
+        n, shape = secrets * values, (k, outputs, secrets, values, 1)
+        total = (1 + SETTINGS.schur_jitter) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
+        rows, columns = (reshape(x * self.inverse**0.5, shape) * self.basis for x in (left, right))
+        columns = reshape(xp.permute_dims(columns, (0, 2, 1, 4, 3)), (k, secrets, outputs * m, values))
+        taken = xp.eye(secrets * m, dtype=left.dtype) - self.core
+
+        def take(secret: int) -> None:
+            linked = xp.matmul(rows[:, :, secret, ...], taken[:, :, secret * m : (secret + 1) * m, :])
+            linked = reshape(linked, (k, outputs, values, secrets, m))
+            linked = reshape(xp.permute_dims(linked, (0, 3, 2, 1, 4)), (k, secrets, values, outputs * m))
+            block = xp.permute_dims(xp.matmul(linked, columns), (0, 2, 1, 3))
+            total[:, 0, secret * values : (secret + 1) * values, :] -= reshape(block, (k, values, n))
+
+        _each(take, secrets, left)
+        return total
+
+
+def _with_last(kernel: Array, share: Array, size: Array) -> Array:
+    """Kernels (K, Y, Sm, Sm) with one more column for each secret, which together are one of a unit.
+
+    The column of a secret has the length ``size`` and ``share`` (K, Y, S) of the one they make.
+    """
+    xp, (k, outputs, secrets) = namespace(share), share.shape
+    m = kernel.shape[-1] // secrets
+    links = xp.zeros((k, outputs, secrets, m + 1, secrets, m + 1), dtype=kernel.dtype)
+    links[:, :, :, :m, :, :m] = reshape(kernel, (k, outputs, secrets, m, secrets, m))
+    part = share / size
+    links[:, :, :, m, :, m] = part[..., :, None] * part[..., None, :]
+    return reshape(links, (k, outputs, secrets, m + 1, secrets * (m + 1)))
+
+
+def _met(rows: Array, links: Array) -> Array:
+    """rows links rowsᵀ for rows (K, Y, S, m, w), block by block: (K, Y, Sm, Sm)."""
+    xp, (k, outputs, secrets, m, wide) = namespace(rows), rows.shape
+    half = reshape(xp.matmul(rows, links), (k, outputs, secrets * m, secrets, wide))
+    both = xp.matmul(rows, xp.permute_dims(half, (0, 1, 3, 4, 2)))
+    return reshape(both, (k, outputs, secrets * m, secrets * m))
+
+
+def _each(work: Callable[[int], None], count: int, like: Array) -> None:
+    """Call ``work`` for every number below ``count``, on every core where ``like`` is NumPy's."""
+    if type(like) is np.ndarray and count * like.size > SETTINGS.part_bytes // 8:
+        on_every_core(work, range(count))
+    else:
+        for number in range(count):
+            work(number)

@@ -1,0 +1,169 @@
+r"""Newton's quadratic model of the robust constraints on pairs, with η eliminated by hand.
+
+In :math:`x_i` a pair contributes :math:`\mathrm{diag}(D_i)` and a quadratic form in the four numbers
+:math:`b_i = \beta_i\cdot x_i` and :math:`\alpha_i = a_i\cdot x_i`; η replies to the same four. The model is
+either written out as one matrix for each output, or kept as these few ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape
+from rldp.designer.engine.algebra.dense import DenseBlocks
+from rldp.designer.engine.algebra.linked import LinkedBlocks
+from rldp.theory.namespace import Array, namespace, row_sum
+
+if TYPE_CHECKING:
+    from rldp.designer.engine.terms.pairs import RobustPrivacy
+
+
+@dataclass(frozen=True)
+class RobustCurvature:
+    """What both ways have in common."""
+
+    term: RobustPrivacy
+    ratio: Array  # (K, Y, T): z/σ
+    stiffness: Array  # (K, Y, T, 2, U): w/p
+    diagonal: Array  # (K, Y, T, 2, U): D
+    a: Array  # (K, Y, T, 2, U)
+    kernel: Array  # (K, Y, T, 4, 4): of (b₁, b₂, α₁, α₂); its last two rows are −η's reply
+
+    @classmethod
+    def of(cls, term: RobustPrivacy) -> Self:
+        point, z = term.point, term.z
+        xp = namespace(z)
+        slope = point.value[..., None] * point.tau  # ∂G/∂b
+        within = (1 - point.rho) * z[..., None] * slope
+        between = (1 - point.theta) * z * slope[..., 0] * point.tau[..., 1]
+        ratio = z / term.sigma
+        r = row_sum(point.beta)
+        deviation = point.inverse - r[..., None]
+        stiffness = term.w * point.inverse
+        pull = within[..., None] * point.beta
+        pulled = pull * deviation
+        variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
+
+        # Beyond variances and D, the model is the square of Aη − Bb: its rows are G's curvature between
+        # the groups and σ.
+        opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
+        steep = xp.sqrt(ratio)[..., None]
+        kernel = _kernel(
+            variance,
+            xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2),
+            xp.stack([opposed, steep * slope], axis=-2),
+            within,
+        )
+        diagonal = pull * point.inverse + stiffness
+        return cls(term, ratio, stiffness, diagonal, pulled + stiffness, kernel)
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step: the model's Hessian without any elimination."""
+        term = self.term
+        dsigma, dp = term.moves(dq, deta)
+        dz = -self.ratio * dsigma
+        slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
+        pull = term.point.gradient * slope - self.stiffness * dp
+        return term.to_q(pull), dz[..., None] - row_sum(pull)
+
+
+@dataclass(frozen=True)
+class DenseCurvature(RobustCurvature):
+    """With a matrix over all cells for each output, put together from rows that are forms of Q."""
+
+    @cached_property
+    def _rows(self) -> Array:
+        """b₁, b₂, α₁, α₂: (K, Y, T, 4, ·)."""
+        forms = self.term.forms
+        return namespace(self.a).concat([forms.rows(self.term.point.beta), forms.rows(self.a)], axis=-2)
+
+    @cached_property
+    def _met(self) -> Array:
+        """What they meet: (K, Y, T, 4, ·)."""
+        return namespace(self.a).matmul(self.kernel, self._rows)
+
+    def blocks(self, barrier: Array) -> DenseBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
+
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
+        rows, met = self._rows[:, outputs, ...], self._met[:, outputs, ...]
+        diagonal = barrier[:, outputs, ...] + self.term.squared_to_q(self.diagonal[:, outputs, ...])
+        return add_to_diagonal(self.term.forms.gram(rows, met), diagonal)
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
+        return -self.term.forms.total(self._met[..., 2:, :], geta), apply(self.kernel[..., 2:, 2:], geta)
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The η step that belongs to ``dq``."""
+        return eta0 - self.term.forms.values(self._met[..., 2:, :], dq)
+
+
+@dataclass(frozen=True)
+class LinkedCurvature(RobustCurvature):
+    """With the few ranks that pairs have, where values are many and secrets few."""
+
+    def blocks(self, barrier: Array) -> LinkedBlocks:
+        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        xp, term = namespace(barrier), self.term
+        signed = [term.pairs.per_secret(term.sign * x) for x in (term.point.beta, self.a)]
+        vectors = xp.matrix_transpose(xp.concat(signed, axis=3))
+        d = barrier + term.squared_to_q(self.diagonal)
+        return LinkedBlocks.of(d, vectors, term.pairs.links(self.kernel), *self._scaling(barrier))
+
+    def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
+        """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy."""
+        term = self.term
+        charge, slope = term.residual(term.multipliers)
+        forces, reply = self.reduce(slope)
+        multiplier = barrier * term.q
+        products = row_sum(term.z * term.sigma + row_sum(row_sum(term.w * term.point.p) + slope * reply))
+        energy = products + namespace(barrier).sum(multiplier * term.q, axis=(2, 3))
+        return term.q, multiplier - charge - forces, energy
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
+        weights = apply(self.kernel[..., :, 2:], geta)[..., None]
+        pull = weights[..., :2, :] * self.term.point.beta + weights[..., 2:, :] * self.a
+        return -self.term.to_q(pull), apply(self.kernel[..., 2:, 2:], geta)
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The η step that belongs to ``dq``."""
+        xp, x = namespace(dq), self.term.x_of(dq)
+        numbers = xp.concat([xp.vecdot(self.term.point.beta, x), xp.vecdot(self.a, x)], axis=-1)
+        return eta0 - apply(self.kernel[..., 2:, :], numbers)
+
+
+def _kernel(variance: Array, a: Array, b: Array, within: Array) -> Array:
+    r"""Of (b₁, b₂, α₁, α₂), with η eliminated: (…, 4, 4), for the square of Aη − Bb and the variance V of η.
+
+    With :math:`W = (1 + AV^{-1}A^\top)^{-1} = LL^\top` it is :math:`B^\top WB - \mathrm{diag}(within)` in b,
+    :math:`-V^{-1}A^\top WB` between α and b, and :math:`-(V + A^\top A)^{-1}` in α: no difference of large
+    numbers, however steep σ is.
+    """
+    xp, softness = namespace(a), 1 / variance
+    m = xp.matmul(a * softness[..., None, :], xp.matrix_transpose(a))
+    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
+    m11 = 1 + m[..., 1, 1]
+    determinant = m[..., 0, 0] + m11 + area**2 * softness[..., 0] * softness[..., 1]
+    first = xp.sqrt(m11 / determinant)
+    second = -m[..., 0, 1] / (determinant * first)
+    factor = reshape(xp.stack([first, 0 * first, second, m11**-0.5], axis=-1), a.shape)
+    root = xp.matmul(xp.matrix_transpose(factor), b)
+    bb = xp.matmul(xp.matrix_transpose(root), root) - diagonal_matrix(within)
+    ab = -softness[..., None] * xp.matmul(xp.matrix_transpose(a), xp.matmul(factor, root))
+    square = xp.matmul(xp.matrix_transpose(a), a)
+    h00, h01, h11 = (
+        variance[..., 0] + square[..., 0, 0],
+        square[..., 0, 1],
+        variance[..., 1] + square[..., 1, 1],
+    )
+    area_of_h = (determinant * variance[..., 0] * variance[..., 1])[..., None]
+    aa = reshape(xp.stack([-h11, h01, h01, -h00], axis=-1) / area_of_h, a.shape)
+    return xp.concat(
+        [xp.concat([bb, xp.matrix_transpose(ab)], axis=-1), xp.concat([ab, aa], axis=-1)], axis=-2
+    )
