@@ -123,7 +123,7 @@ class Errors:
         return float(np.sqrt(np.mean(self.squares[name])))
 
     def against(self, name):
-        """The estimate ``name`` beside the peer that does best against it.
+        """The estimate ``name`` beside the peer that it is most standard errors above, or fewest below.
 
         The ratio of their errors, and by how many standard errors its mean square is larger, draw by draw.
         """
@@ -295,10 +295,11 @@ last step of `shrunk` was chosen among four on other draws, by its errors for Di
 Dirichlet(0.3), where few values have most of the people, were seen to be worse than matrix inversion's then.
 
 {table(by_grr, GRR, of_values)}
-`posterior` beside its peers, which are all estimates above that are not ours. Each cell is about the peer
-that does best against it: the ratio of the root mean square errors, and in brackets by how many standard
-errors the mean squared error of `posterior` is larger, draw by draw (below 0: smaller; up to 3 may be
-chance). The prior was chosen on other draws, of the kinds of the first and of the next six tables; the truths
+`posterior` beside its peers, which are all estimates above that are not ours. In brackets is by how many
+standard errors the mean squared error of `posterior` is larger than that of a peer, draw by draw (below 0:
+smaller; up to 3 may be chance). Each cell has the largest such number of all peers, and before it the ratio
+of the root mean square errors to that peer; a ratio near 0 is to a pseudo-inverse or an iterative update
+whose errors vary so much that few standard errors lie between. The prior was chosen on other draws, of the kinds of the first and of the next six tables; the truths
 of the last seven lines had no part in that:
 
 {duels(parts)}
