@@ -299,8 +299,8 @@ Dirichlet(0.3), where few values have most of the people, were seen to be worse 
 standard errors the mean squared error of `posterior` is larger than that of a peer, draw by draw (below 0:
 smaller; up to 3 may be chance). Each cell has the largest such number of all peers, and before it the ratio
 of the root mean square errors to that peer; a ratio near 0 is to a pseudo-inverse or an iterative update
-whose errors vary so much that few standard errors lie between. The prior was chosen on other draws, of the kinds of the first and of the next six tables; the truths
-of the last seven lines had no part in that:
+whose errors vary so much that few standard errors lie between. The prior was chosen on other draws, of the
+kinds of the first and of the last six tables above; the truths of the last seven lines had no part in that:
 
 {duels(parts)}
 
