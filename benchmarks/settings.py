@@ -70,7 +70,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
 }
 FALLBACKS = tuple(f"without {attempt}" for attempt in ("single output", "unconstrained", "pairs"))
 SHAPES = ((3, 10), (5, 12), (5, 20), (5, 40), (10, 30))
-GAPS = (1e-3, 1e-4, 1e-5, 1e-6)
+GAPS = (1e-4, 1e-5, 1e-6, 1e-7)
 
 
 @dataclass(frozen=True)

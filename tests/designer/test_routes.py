@@ -33,7 +33,9 @@ def route_of(epsilon=0.5, gap=1e-6, windows=False, sets=ROBUST, **options):
         (Route.NEAR_ZERO, {"epsilon": 0.0, "sets": NOMINAL}),
         (Route.NEAR_ZERO, {"epsilon": 1e-7}),
         (Route.WINDOWS, {"sets": NOMINAL, "shape": (5, 20), "gap": 1e-4}),
-        (Route.PAIRS, {"sets": NOMINAL, "shape": (5, 20), "gap": 1e-6}),
+        (Route.WINDOWS, {"sets": NOMINAL, "shape": (5, 20), "gap": 1e-6}),
+        (Route.PAIRS, {"sets": NOMINAL, "shape": (5, 20), "gap": 1e-8}),
+        (Route.PAIRS, {"sets": NOMINAL | {"utility": rldp.ChiSquare()}, "shape": (5, 20), "gap": 1e-6}),
         (Route.PAIRS, {"shape": (5, 20), "gap": 1e-4}),
     ],
 )

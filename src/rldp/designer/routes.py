@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.theory.model import DesignProblem
 
 __all__ = ["Attempt", "Route", "block_bytes", "routes", "when_open"]
@@ -81,5 +82,12 @@ def _windows_suffice(problem: DesignProblem, gap: float) -> bool:
 
 
 def block_bytes(problem: DesignProblem) -> int:
-    """Of the Newton blocks of one problem with pairs: a matrix over all cells for each output."""
-    return int(8 * problem.distortion.shape[1] * problem.counts[0].size ** 2)
+    """Of the Newton blocks of one problem with pairs.
+
+    A matrix over all cells for each output; or, where ranks are few, one for all of them and the ranks.
+    """
+    secrets, values, outputs = problem.shape
+    cells = secrets * values
+    if problem.privacy is not None and has_few_ranks(secrets, values):
+        return 8 * cells * (cells + outputs * 4 * secrets)
+    return 8 * outputs * cells**2

@@ -28,12 +28,11 @@ class Settings:
     windows_cells: int = 100
     """Cells from which windows are taken under the estimate. Measured by ``settings.py --windows``: against
     pairs they take 1.2 times as long at 30 cells, 0.6 to 0.7 at 60, 0.3 at 100 and less beyond."""
-    windows_gap: float = 1e-5
+    windows_gap: float = 1e-7
     """The smallest gap that windows are trusted to close under the estimate, for a linear utility. Measured
-    by ``settings.py --windows`` with 100 to 300 cells: 30 of 30 designs close 1e-5, 27 of them 1e-6."""
-    windows_robust_gap: float = 1e-4
-    """The same for a robust utility. Measured likewise: 20 of 20 designs close 1e-4; at 300 cells 3 of 5
-    close 1e-5."""
+    by ``settings.py --windows`` with 30 to 300 cells: 50 of 50 designs close 1e-7."""
+    windows_robust_gap: float = 1e-5
+    """The same for a robust utility. Measured likewise: 49 of 50 designs close 1e-5, 33 close 1e-6."""
     slow_bytes: int = 2**27
     """Bytes of Newton blocks from which pairs take so long that windows go first. Chosen: those of 10×50
     are just below."""
@@ -116,7 +115,12 @@ class Settings:
     ``settings.py --inverses``: against one call for all matrices it takes longer up to 30 rows, 0.6 to 0.9
     of the time at 40 and half of it at 100."""
     linked_share: float = 0.5
-    """Ranks of an output, as a share of its cells, up to which pairs are not written out as matrices."""
+    """Ranks of an output, as a share of its cells, up to which pairs are not written out as matrices.
+    Measured on single NURP designs, with ``linked_more``: 0.8 of the time at 2×24, 0.6 at 3×30, 0.3 at 3×48
+    and 5×60."""
+    linked_more: int = 16
+    """Ranks that are added before, for what low ranks cost whatever their number. At 2×16 and 3×20 they would
+    take 1.35 and 1.2 times as long as matrices."""
     part_bytes: int = 2**22
     """Bytes of blocks assembled and inverted together: they fit a cache."""
     device_part_bytes: int = 2**31

@@ -219,6 +219,8 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
+    if bool(xp.any(step.rough & ~iterate.rough)):  # shares of a correction start from a refined direction
+        plain = local.direction(target, rough=step.rough)
     step, length = local.tempered(plain, step)
     short = ~(length >= SETTINGS.far)
     if iterate.nu.shape[1] >= SETTINGS.large and bool(xp.any(short)):

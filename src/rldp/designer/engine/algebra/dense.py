@@ -111,11 +111,10 @@ class CoupledBorder:
         movable, joint, compliance = blocks.totals(centred)
         schur = scaled_inverse(movable, SETTINGS.schur_jitter)
         compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
-        stiffness = utility.matrix()
-        system = xp.eye(n, dtype=stiffness.dtype) + xp.matmul(compliance, stiffness)
+        system = xp.eye(n, dtype=compliance.dtype) + xp.matrix_transpose(utility.times(compliance))
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         softened = inverse(system * row_scale[..., None]) * row_scale[:, None, :]
-        return cls(blocks, schur, flat(centre), centred, joint, xp.matmul(stiffness, softened))
+        return cls(blocks, schur, flat(centre), centred, joint, utility.times(softened))
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
         """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""

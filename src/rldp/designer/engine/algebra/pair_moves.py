@@ -1,7 +1,7 @@
 """The ordered pairs of secrets, and the moves between tables per secret and tables per pair.
 
 A pair t = (s1, s2) is numbered s1·(|S|−1) + (s2 − s1 − 1 mod |S|). Moves are products with a 0/1
-matrix or gathers along a fixed permutation, so they run on any array library without scattering.
+matrix, which are quick for few secrets, or gathers, so they run on any array library without scattering.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import Constant, reshape
+from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.pairs import ordered_pairs
 
@@ -23,29 +24,35 @@ class Pairs(Constant):
 
     Attributes
     ----------
-    incidence : array (|S|, 2T)
-        1 where a secret is an end of a pair, the ends of one pair side by side.
+    ends : array (2T,)
+        The secrets at the ends of the pairs, those of one pair side by side.
     slots : array (|S|·2(|S|−1),)
-        For each secret the columns of ``incidence`` where it stands.
-    unordered : tuple of (s1, s2)
-        With s1 < s2.
+        For each secret its places in ``ends``.
     forth, back : array (T/2,)
-        For each of them the numbers of the pairs (s1, s2) and (s2, s1).
+        For every two secrets s1 < s2 the numbers of the pairs (s1, s2) and (s2, s1).
+    blocks : array (|S|²,)
+        For all s1 and s2 the place of their block among |S| of one secret, T/2 of s1 < s2 and T/2 of s1 > s2.
+    incidence : array (|S|, 2T)
+        1 where a secret is an end of a pair; with nothing in it where secrets are many.
     """
 
     secrets: int
-    incidence: Array
+    ends: Array
     slots: Array
-    unordered: tuple[tuple[int, int], ...]
     forth: Array
     back: Array
+    blocks: Array
+    incidence: Array
 
     @classmethod
     def of(cls, secrets: int, xp: Any) -> Pairs:
         """In the arrays of ``xp``, where its new arrays are made."""
-        unordered, *index = _indices(secrets)
-        incidence, slots, forth, back = (xp.asarray(x) for x in index)
-        return cls(secrets, incidence, slots, unordered, forth, back)
+        return cls(secrets, *(xp.asarray(x) for x in _indices(secrets)))
+
+    @property
+    def few(self) -> bool:
+        """Whether secrets are so few that moves are products with a matrix."""
+        return self.incidence.size > 0
 
     @property
     def count(self) -> int:
@@ -55,11 +62,14 @@ class Pairs(Constant):
     def ends_of(self, table: Array) -> Array:
         """(..., |S|, U) → (..., T, 2, U): what each pair sees of ``table``."""
         xp = namespace(table)
-        seen = xp.matmul(xp.matrix_transpose(self.incidence), table)
+        if self.few:
+            seen = xp.matmul(xp.matrix_transpose(self.incidence), table)
+        else:
+            seen = xp.take(table, self.ends, axis=table.ndim - 2)
         return reshape(seen, table.shape[:-2] + (self.count, 2, table.shape[-1]))
 
     def ends_matrix(self, sign: Array) -> Array:
-        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1)."""
+        """The matrix (K, 1, 2T, |S|) of :meth:`ends_of` times ``sign`` (K, 1, 1, 2, 1); for few secrets."""
         xp = namespace(sign)
         ends = reshape(xp.matrix_transpose(self.incidence), (self.count, 2, self.secrets))
         return reshape(sign * ends, (sign.shape[0], 1, 2 * self.count, self.secrets))
@@ -68,7 +78,11 @@ class Pairs(Constant):
         """(..., T, 2, U) → (..., |S|, U): entries added up by secret."""
         head, values = table.shape[:-3], table.shape[-1]
         merged = reshape(table, head + (2 * self.count, values))
-        return namespace(table).matmul(self.incidence, merged)
+        if self.few:
+            return namespace(table).matmul(self.incidence, merged)
+        xp = namespace(table)
+        own = xp.take(merged, self.slots, axis=len(head))
+        return xp.sum(reshape(own, head + (self.secrets, 2 * (self.secrets - 1), values)), axis=len(head) + 1)
 
     def per_secret(self, table: Array) -> Array:
         """(K, Y, T, 2, ...) → (K, Y, |S|, 2(|S|−1), ...): the same entries, grouped by secret."""
@@ -98,14 +112,9 @@ class Pairs(Constant):
         """
         s, head, values = self.secrets, diagonal.shape[:2], diagonal.shape[-1]
         xp = namespace(diagonal)
-        matrix = xp.empty(head + (s, values, s, values), dtype=diagonal.dtype)
-        for secret in range(s):
-            matrix[:, :, secret, :, secret, :] = diagonal[:, :, secret, ...]
-        for place, (first, second) in enumerate(self.unordered):
-            block = off[:, :, place, ...]
-            matrix[:, :, first, :, second, :] = block
-            matrix[:, :, second, :, first, :] = xp.matrix_transpose(block)
-        return reshape(matrix, head + (s * values, s * values))
+        blocks = xp.concat([diagonal, off, xp.matrix_transpose(off)], axis=2)
+        blocks = reshape(xp.take(blocks, self.blocks, axis=2), head + (s, s, values, values))
+        return reshape(xp.permute_dims(blocks, (0, 1, 2, 4, 3, 5)), head + (s * values, s * values))
 
     def blocks_above(self, left: Array, right: Array) -> Array:
         """Sums of outer products (K, Y, T/2, U, U) for :meth:`block_matrix`.
@@ -122,23 +131,27 @@ class Pairs(Constant):
 
 @lru_cache(maxsize=16)
 def _indices(secrets: int) -> tuple[Any, ...]:
-    """The unordered pairs, and the index arrays of :class:`Pairs` as NumPy's."""
+    """The arrays of :class:`Pairs`, as NumPy's."""
     pairs = ordered_pairs(secrets)
+    ends = pairs.reshape(-1)
     first, second = pairs.T
     number = np.zeros((secrets, secrets), dtype=np.int64)
     number[first, second] = np.arange(len(pairs))
     forth = np.flatnonzero(first < second)
     back = number[second[forth], first[forth]]
-    unordered = tuple((int(a), int(b)) for a, b in pairs[forth])
-    slots = np.argsort(pairs.reshape(-1), kind="stable")
-    incidence = (np.arange(secrets)[:, None] == pairs.reshape(-1)).astype(np.float64)
-    return unordered, incidence, slots, forth, back
+    blocks = np.diag(np.arange(secrets))
+    blocks[first[forth], second[forth]] = secrets + np.arange(len(forth))
+    blocks[second[forth], first[forth]] = secrets + len(forth) + np.arange(len(forth))
+    slots = np.argsort(ends, kind="stable")
+    shown = ends if secrets <= SETTINGS.few_secrets else ends[:0]
+    incidence = (np.arange(secrets)[:, None] == shown).astype(np.float64)
+    return ends, slots, forth, back, blocks.reshape(-1), incidence
 
 
 @lru_cache(maxsize=16)
 def _places_of_links(secrets: int) -> Any:
     """For each entry of :meth:`Pairs.links` its place among those of the pairs; the last place if it is 0."""
-    slots = _indices(secrets)[2]
+    slots = _indices(secrets)[1]
     count, ends = secrets * (secrets - 1), 2 * (secrets - 1)
     place = np.empty(2 * count, dtype=np.int64)
     place[slots] = np.arange(2 * count)

@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING, Self
 from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.linked import LinkedBlocks
+from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace, row_sum
 
 if TYPE_CHECKING:
     from rldp.designer.engine.terms.pairs import RobustPrivacy
+
+
+def has_few_ranks(secrets: int, values: int) -> bool:
+    """Whether pairs, with four ranks each, are better kept as ranks than as matrices over all cells."""
+    ranks = 4 * secrets * (secrets - 1)
+    return ranks + SETTINGS.linked_more <= SETTINGS.linked_share * secrets * values
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
-from rldp.designer.engine.terms.pair_curvature import DenseCurvature, LinkedCurvature
+from rldp.designer.engine.terms.pair_curvature import DenseCurvature, LinkedCurvature, has_few_ranks
 from rldp.designer.engine.terms.robust import RobustTerm
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean
@@ -131,7 +131,7 @@ class RobustPrivacy(RobustTerm):
     pairs: Pairs
     forms: Forms
     sign: Array  # (K, 1, 1, 2, 1): 1 and −E
-    to_ends: Array  # (K, 1, 2T, |S|): from Q to x
+    to_ends: Array | None  # (K, 1, 2T, |S|): from Q to x, for few secrets
     mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
     q: Array  # (K, Y, |S|, U)
     eta: Array  # (K, Y, T, 2)
@@ -158,8 +158,8 @@ class RobustPrivacy(RobustTerm):
         excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)
         excess = xp.where(masses > 0, excess[..., None] * share, SETTINGS.start_unseen * slack[..., None])
         eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
-        forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign)
-        point = mean.at(eta[..., None] - _seen(to_ends, q))
+        forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign) if pairs.few else None
+        point = mean.at(eta[..., None] - sign * pairs.ends_of(q))
         sigma = point.value - row_sum(eta)
         z, w = on_path(mu, sigma), on_path(_share(pairs) * mu, point.p)
         return cls(pairs, forms, sign, to_ends, mean, q, eta, point, sigma, z, w)
@@ -174,10 +174,15 @@ class RobustPrivacy(RobustTerm):
 
     def x_of(self, q: Array) -> Array:
         """What the ends of the pairs see of Q: (K, Y, T, 2, U)."""
-        return _seen(self.to_ends, q)
+        if self.to_ends is None:
+            return self.sign * self.pairs.ends_of(q)
+        k, outputs, _, values = q.shape
+        return reshape(namespace(q).matmul(self.to_ends, q), (k, outputs, self.pairs.count, 2, values))
 
     def to_q(self, pull: Array) -> Array:
         """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
+        if self.to_ends is None:
+            return self.pairs.sum_per_secret(self.sign * pull)
         return self._gathered(self.to_ends, pull)
 
     def _gathered(self, ends: Array, table: Array) -> Array:
@@ -187,6 +192,8 @@ class RobustPrivacy(RobustTerm):
 
     def squared_to_q(self, curvature: Array) -> Array:
         """What curvatures (K, Y, T, 2, U) along x mean along Q: (K, Y, |S|, U)."""
+        if self.to_ends is None:
+            return self.pairs.sum_per_secret(self.sign**2 * curvature)
         return self._gathered(self.to_ends**2, curvature)
 
     def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
@@ -198,10 +205,9 @@ class RobustPrivacy(RobustTerm):
         return self.to_q(pull), z[..., None] - row_sum(pull)
 
     def curvature(self) -> DenseCurvature | LinkedCurvature:
-        """With matrices over all cells, or with the ranks that pairs have where these are much fewer."""
-        cells = self.q.shape[2] * self.q.shape[3]
-        few = 4 * self.pairs.count < SETTINGS.linked_share * cells
-        return LinkedCurvature.of(self) if few else DenseCurvature.of(self)
+        """With the ranks that pairs have where these are few, otherwise with matrices over all cells."""
+        linked = has_few_ranks(*self.q.shape[2:])
+        return LinkedCurvature.of(self) if linked else DenseCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
@@ -225,12 +231,6 @@ def _per_pair(pairs: Pairs, estimate: Array, e: Array) -> tuple[Array, Array, Ar
     sign = xp.stack([xp.ones_like(e), -e], axis=-1)[:, None, None, :, None]
     ends = pairs.ends_of(xp.concat([masses[..., None], conditionals], axis=-1))[:, None, ...]
     return ends[..., 0], ends[..., 1:], sign
-
-
-def _seen(to_ends: Array, q: Array) -> Array:
-    """x (K, Y, T, 2, U): what the ends of the pairs see of ``q``, with their signs."""
-    k, outputs, _, values = q.shape
-    return reshape(namespace(q).matmul(to_ends, q), (k, outputs, to_ends.shape[2] // 2, 2, values))
 
 
 def _sigma(forms: Forms, rows: Array, active: Array, q: Array) -> Array:

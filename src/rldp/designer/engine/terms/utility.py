@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rldp.designer.engine.algebra.arrays import diagonal_matrix, flat, on_path, updated
+from rldp.designer.engine.algebra.arrays import flat, on_path, updated
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
@@ -150,12 +150,13 @@ class UtilityCurvature:
         diagonal = pull * point.inverse + stiffness
         return cls(term, a[:, 0, :], diagonal[:, 0, :], stiffness, within, variance[:, 0])
 
-    def matrix(self) -> Array:
-        """(K, |S|U, |S|U)."""
-        beta = self.term.point.beta[:, 0, :]
-        rank_one = self.within[:, None, None] * beta[:, :, None] * beta[:, None, :]
-        scaled = self.a / self.eta_curvature[:, None]
-        return diagonal_matrix(self.diagonal) - rank_one - scaled[:, :, None] * self.a[:, None, :]
+    def times(self, matrix: Array) -> Array:
+        """The model in v times ``matrix`` (K, |S|U, ·): a diagonal less two ranks, never written out."""
+        xp = namespace(matrix)
+        rows = xp.stack([self.term.point.beta[:, 0, :], self.a], axis=-2)
+        weights = xp.stack([self.within, 1 / self.eta_curvature], axis=-1)
+        taken = xp.matmul(xp.matrix_transpose(rows), weights[..., None] * xp.matmul(rows, matrix))
+        return self.diagonal[..., None] * matrix - taken
 
     def compliance(self) -> tuple[Array, Array, Array]:
         r"""How v gives way to forces F, before η is eliminated: 1/D and β/D (K, |S|U), and δ (K,).
