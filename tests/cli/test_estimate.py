@@ -84,6 +84,14 @@ def test_estimates_by_secret(command, folder):
     assert found["estimates"][0]["value"] == wanted.overall.values[0]
 
 
+def test_the_fitted_prior_is_told(command):
+    found = json.loads(command("--method", "posterior", "--json")[1])
+    assert found["method"] == "posterior"
+    assert found["prior_rows"] > 0
+    assert json.loads(command("--json")[1])["prior_rows"] is None
+    assert "Dirichlet prior" in " ".join(command("--method", "posterior")[1].split())
+
+
 def test_a_table_names_functionals(command):
     found = json.loads(command("--of", "old.csv", "--json")[1])["estimates"]
     shares = json.loads(command("--json")[1])["estimates"]

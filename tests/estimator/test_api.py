@@ -58,7 +58,7 @@ def test_estimates_are_unbiased(sampled):
 
 
 @pytest.mark.numerical
-@pytest.mark.parametrize("method", ["unbiased", "projected", "shrunk", "likelihood", "bayes"])
+@pytest.mark.parametrize("method", ["unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"])
 def test_every_method_finds_the_truth_that_the_rows_show(method):
     rows = rldp.Released(counts_like(SHARES @ FULL.matrix[0], 10**6), FULL)
     found = rldp.estimate(rows, method=method)
@@ -155,6 +155,58 @@ def test_a_projection_gives_shares_that_are_none_below_zero():
     assert moved.values.sum() == pytest.approx(1.0)
     assert moved.lower.tolist() == plain.lower.tolist()
     assert any("too large on average" in sentence for sentence in moved.sentences)
+
+
+def test_the_posterior_mean_uses_sample_and_released_rows():
+    """With a sample of 12 rows and rank-deficient rows, each alone leaves more open than both together."""
+    few = rldp.Sample([[4, 1, 1], [0, 2, 4]], TWO.secrets, TWO.values)
+    rows = rldp.Released(counts_like(outputs(TWO, TRUTH).sum(axis=0), 3000), TWO)
+    both = rldp.estimate(rows, sample=few, method="posterior")
+    assert both.values.min() > 0
+    assert both.values.sum() == pytest.approx(1.0)
+    assert (np.abs(both.values - SHARES) < 3 * both.posterior_errors).all()
+    assert (both.posterior_errors < np.sqrt(SHARES * (1 - SHARES) / 13)).all()
+    other = rldp.Sample(few.counts[:, ::-1], TWO.secrets, TWO.values)
+    moved = rldp.estimate(rows, sample=other, method="posterior").values - both.values
+    assert np.abs(moved).max() > 0.01
+    plain = rldp.estimate(rows, sample=few)
+    assert both.lower.tolist() == plain.lower.tolist()
+    assert plain.prior_rows is None
+    assert plain.posterior_errors is None
+    assert any("Dirichlet prior" in sentence for sentence in both.sentences)
+    assert f"worth {both.prior_rows:.2g} rows" in " ".join(both.sentences)
+
+
+def test_posterior_means_of_functionals_are_functionals_of_the_posterior_mean():
+    shares = rldp.estimate(RELEASED, sample=SAMPLE, method="posterior")
+    asked = {"mean": "mean", "large": [0, 0, 1]}
+    found = rldp.estimate(RELEASED, sample=SAMPLE, method="posterior", of=asked)
+    np.testing.assert_allclose(found.values, [shares.values @ [1, 2, 4], shares.values[2]], atol=1e-12)
+    assert found.posterior_errors[1] == pytest.approx(shares.posterior_errors[2])
+
+
+def test_posterior_means_by_secret_are_problems_of_their_own():
+    found = rldp.estimate(WITH_SECRETS, method="posterior")
+    alone = rldp.estimate(
+        rldp.Released(
+            WITH_SECRETS.counts[1], rldp.Protocol(MATRIX[1:], values=TWO.values, outputs=TWO.outputs)
+        ),
+        method="posterior",
+    )
+    np.testing.assert_array_equal(found.values[1], alone.values)
+    assert found.posterior_errors.shape == (2, 3)
+    assert found.prior_rows >= alone.prior_rows
+    assert found.overall.prior_rows is not None
+    nobody = rldp.estimate(rldp.Released([[5, 6, 7], [0, 0, 0]], TWO), method="posterior")
+    assert np.isnan(nobody.values[1]).all()
+    assert np.isfinite(nobody.values[0]).all()
+
+
+def test_where_outputs_do_not_tell_a_share_the_posterior_mean_is_not_shown():
+    found = rldp.estimate(RELEASED, method="posterior")
+    assert not found.identifiable.any()
+    assert np.isnan(found.values).all()
+    assert np.isnan(found.posterior_errors).all()
 
 
 def test_a_sample_of_other_people_is_told():

@@ -25,6 +25,7 @@ class Method(StrEnum):
     projected = "projected"
     shrunk = "shrunk"
     likelihood = "likelihood"
+    posterior = "posterior"
     bayes = "bayes"
 
 
@@ -126,6 +127,7 @@ def _facts(found: rldp.Estimate) -> dict[str, Any]:
         "interval": found.interval,
         "alpha": found.alpha,
         "gap": found.gap,
+        "prior_rows": found.prior_rows,
         "agreement": found.agreement,
         "estimates": _lines(found if found.overall is None else found.overall),
         "by_secret": [

@@ -18,6 +18,7 @@ from rldp._checks import finite_number, seed_number, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate
 from rldp.estimator.functionals import Asked, Functionals, asked
+from rldp.estimator.methods import Unbiased, by_method
 from rldp.estimator.released import Released
 from rldp.estimator.sources import sources_of
 from rldp.protocol import Protocol, require_labels
@@ -25,13 +26,11 @@ from rldp.sample import Sample
 from rldp.theory.estimation import (
     allowed,
     identified,
-    on_simplex,
     outcome_limits,
     row_space,
-    shrunk,
     unbiased,
 )
-from rldp.theory.likelihood import agreement, iterative_bayesian_update, maximum_likelihood
+from rldp.theory.likelihood import agreement, maximum_likelihood
 from rldp.theory.mean_bounds import betting_limits
 from rldp.theory.model import Floats
 from rldp.theory.tallies import Tally
@@ -86,11 +85,12 @@ def estimate(
         What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u).
     alpha : float
         Intervals miss the truth with this probability.
-    method : {"unbiased", "projected", "shrunk", "likelihood", "bayes"}
+    method : {"unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"}
         The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk"
         draws them towards equal shares, which lessens the error of many spread-out values and few rows;
-        "likelihood" is that of all rows together, with a proved gap; "bayes" is iterative Bayesian update,
-        for comparison.
+        "likelihood" is that of all rows together, with a proved gap; "posterior" is the mean given the rows
+        under a Dirichlet prior whose weight is fitted to them; "bayes" is iterative Bayesian update, for
+        comparison.
     interval : {"normal", "betting"}
         The default is the normal law with a correction for skewness; "betting" holds for every number of rows
         and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the
@@ -160,7 +160,9 @@ class _Answer:
     least: Floats
     most: Floats
     covariance: Floats
-    gap: float | None
+    gap: float | None = None
+    prior_rows: float | None = None
+    posterior_errors: Floats | None = None
 
 
 # Arguments
@@ -229,7 +231,15 @@ def _by_secret(
     fields = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
     stacked = {name: np.stack([getattr(answer, name) for answer in answers]) for name in fields}
     gaps = [answer.gap for answer in answers if answer.gap is not None]
-    together = _Answer(**stacked, gap=max(gaps, default=None))
+    worth = [answer.prior_rows for answer in answers if answer.prior_rows is not None]
+    nothing = np.full(len(of.labels), np.nan)
+    spreads = [nothing if each.posterior_errors is None else each.posterior_errors for each in answers]
+    together = _Answer(
+        **stacked,
+        gap=max(gaps, default=None),
+        prior_rows=max(worth, default=None),
+        posterior_errors=np.stack(spreads) if worth else None,
+    )
     shown_naive = (
         None if any(each is None for each in naive) else np.stack([n for n in naive if n is not None])
     )
@@ -253,8 +263,9 @@ def _estimate(
         name: getattr(answer, name)
         for name in ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
     }
-    for array in arrays.values():
-        array.setflags(write=False)
+    for array in (*arrays.values(), answer.posterior_errors):
+        if array is not None:
+            array.setflags(write=False)
     return Estimate(
         **arrays,
         labels=of.labels,
@@ -268,6 +279,8 @@ def _estimate(
         interval=how.interval,
         gap=answer.gap,
         agreement=agreement,
+        prior_rows=answer.prior_rows,
+        posterior_errors=answer.posterior_errors,
         overall=overall,
     )
 
@@ -300,7 +313,7 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
     if not tallies:
         nowhere = np.zeros(m, dtype=np.bool_)
         return _Answer(
-            blank, lowest, highest, nowhere, lowest.copy(), highest.copy(), np.full((m, m), np.nan), None
+            blank, lowest, highest, nowhere, lowest.copy(), highest.copy(), np.full((m, m), np.nan)
         )
     basis = row_space(tallies)
     sure = identified(basis, a)
@@ -315,7 +328,8 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
             else betting_limits(tallies, basis, a[:, sure], how.alpha, np.random.default_rng(how.seed))
         )
         lower[sure], upper[sure] = limits
-    values, gap = _by_method(tallies, a, sure, values, covariance, how)
+    moved = by_method(how.method, tallies, a, sure, Unbiased(values, covariance))
+    values = moved.values
     least, most = values.copy(), values.copy()
     if not sure.all():
         fitted = maximum_likelihood(tallies).distribution
@@ -326,27 +340,15 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
         if around is not None:
             lower[~sure], upper[~sure] = around
     lower, upper = np.clip(lower, lowest, highest), np.clip(upper, lowest, highest)
-    return _Answer(values, lower, upper, sure, least, most, covariance, gap)
-
-
-def _by_method(
-    tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], values: Floats, covariance: Floats, how: _How
-) -> tuple[Floats, float | None]:
-    """Values by another method than the unbiased one, and the gap of the likelihood where it is used."""
-    if how.method == "likelihood":
-        found = maximum_likelihood(tallies)
-        return np.where(sure, found.distribution @ a, np.nan), found.gap
-    if how.method == "projected" and sure.all():
-        return on_simplex(values), None
-    if how.method == "shrunk" and sure.all():
-        return shrunk(values, covariance), None
-    if how.method == "bayes":
-        rows = [tally for tally in tallies if not tally.is_sample]
-        weight = np.array([tally.n for tally in rows], dtype=np.float64)
-        channel = np.concatenate(
-            [t.channel * (w / weight.sum()) for t, w in zip(rows, weight, strict=True)], axis=1
-        )
-        counts = np.concatenate([tally.counts for tally in rows]).astype(np.float64)
-        start = np.full(len(a), 1.0 / len(a))
-        return iterative_bayesian_update(channel, counts, start=start)[0] @ a, None
-    return values, None
+    return _Answer(
+        values,
+        lower,
+        upper,
+        sure,
+        least,
+        most,
+        covariance,
+        moved.gap,
+        moved.prior_rows,
+        moved.posterior_errors,
+    )

@@ -1,0 +1,78 @@
+"""The methods by which values are estimated, from the unbiased ones or from the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp.theory.estimation import on_simplex, shrunk
+from rldp.theory.likelihood import iterative_bayesian_update, maximum_likelihood
+from rldp.theory.model import Floats
+from rldp.theory.share_posterior import posterior
+from rldp.theory.tallies import Tally
+
+__all__ = ["Moved", "Unbiased", "by_method"]
+
+
+@dataclass(frozen=True)
+class Unbiased:
+    """Unbiased estimates (m,) and their covariance (m, m); NaN where rows do not determine them."""
+
+    values: Floats
+    covariance: Floats
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Values by some method, and what that method tells beside.
+
+    Attributes
+    ----------
+    values : array (m,)
+    gap : float or None
+        Of the likelihood.
+    prior_rows : float or None
+    posterior_errors : array (m,) or None
+    """
+
+    values: Floats
+    gap: float | None = None
+    prior_rows: float | None = None
+    posterior_errors: Floats | None = None
+
+
+def by_method(
+    method: str, tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], unbiased: Unbiased
+) -> Moved:
+    """Values of the functionals a (k, m) by the method asked for; NaN where they are not ``sure`` (m,)."""
+    if method == "likelihood":
+        found = maximum_likelihood(tallies)
+        return Moved(np.where(sure, found.distribution @ a, np.nan), gap=found.gap)
+    if method == "projected" and sure.all():
+        return Moved(on_simplex(unbiased.values))
+    if method == "shrunk" and sure.all():
+        return Moved(shrunk(unbiased.values, unbiased.covariance))
+    if method == "posterior":
+        given = posterior(tallies)
+        spread = np.sqrt(np.einsum("km,kl,lm->m", a, given.covariance, a, optimize=True))
+        return Moved(
+            np.where(sure, given.mean @ a, np.nan),
+            prior_rows=given.prior_rows,
+            posterior_errors=np.where(sure, spread, np.nan),
+        )
+    if method == "bayes":
+        return Moved(_updated(tallies, len(a)) @ a)
+    return Moved(unbiased.values)
+
+
+def _updated(tallies: list[Tally], k: int) -> Floats:
+    """Iterative Bayesian update of all released rows, from a uniform start."""
+    rows = [tally for tally in tallies if not tally.is_sample]
+    weight = np.array([tally.n for tally in rows], dtype=np.float64)
+    channel = np.concatenate(
+        [t.channel * (w / weight.sum()) for t, w in zip(rows, weight, strict=True)], axis=1
+    )
+    counts = np.concatenate([tally.counts for tally in rows]).astype(np.float64)
+    return iterative_bayesian_update(channel, counts, start=np.full(k, 1.0 / k))[0]
