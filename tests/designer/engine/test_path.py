@@ -31,7 +31,7 @@ def by_ranks(request, monkeypatch):
     """Pairs are kept as ranks, however small their table is, in tests of a problem that says so."""
     parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
     if str(parameters.get("problem")).endswith("by ranks"):
-        ranks = replace(pair_curvature.SETTINGS, linked_share=np.inf)
+        ranks = replace(pair_curvature.SETTINGS, linked_share=np.inf, device_linked_share=np.inf)
         monkeypatch.setattr(pair_curvature, "SETTINGS", ranks)
 
 

@@ -107,13 +107,6 @@ class Settings:
     """The same for Schur complements and low-rank blocks, which lose fewer digits."""
     least_energy: float = 1e-12
     """Share of a direction's energy that elimination must leave, whatever rounding says."""
-    few_secrets: int = 4
-    """Secrets up to which rows of forms are spread over all cells. Measured: a single design with 3 secrets
-    takes 1.05 to 1.1 times as long if they are not; otherwise there is little between the two."""
-    cholesky_rows: int = 40
-    """Rows from which one call of Cholesky per matrix costs less than it saves. Measured by
-    ``settings.py --inverses``: against one call for all matrices it takes longer up to 30 rows, 0.6 to 0.9
-    of the time at 40 and half of it at 100."""
     linked_share: float = 0.5
     """Ranks of an output, as a share of its cells, up to which pairs are not written out as matrices.
     Measured on single NURP designs, with ``linked_more``: 0.8 of the time at 2×24, 0.6 at 3×30, 0.3 at 3×48
@@ -121,6 +114,19 @@ class Settings:
     linked_more: int = 16
     """Ranks that are added before, for what low ranks cost whatever their number. At 2×16 and 3×20 they would
     take 1.35 and 1.2 times as long as matrices."""
+    device_linked_share: float = 0.1
+    """The same on an accelerator, where matrices are quick. Measured on an H200: RURP 10×100, 0.36 of its
+    cells, takes 5 s by ranks and 3 s by matrices; NURP 2×418, 0.01, takes 4.5 s by ranks."""
+    matrix_moves: int = 16
+    """Secrets up to which moves between secrets and pairs are products with a matrix, and blocks are put in
+    their places one by one. Measured: at 100×5 gathers take half the time, at 5×20 a tenth more."""
+    few_secrets: int = 4
+    """Secrets up to which rows of forms are spread over all cells. Measured: a single design with 3 secrets
+    takes 1.05 to 1.1 times as long if they are not; otherwise there is little between the two."""
+    cholesky_rows: int = 40
+    """Rows from which one call of Cholesky per matrix costs less than it saves. Measured by
+    ``settings.py --inverses``: against one call for all matrices it takes longer up to 30 rows, 0.6 to 0.9
+    of the time at 40 and half of it at 100."""
     part_bytes: int = 2**22
     """Bytes of blocks assembled and inverted together: they fit a cache."""
     device_part_bytes: int = 2**31

@@ -52,7 +52,7 @@ class Pairs(Constant):
     @property
     def few(self) -> bool:
         """Whether secrets are so few that moves are products with a matrix."""
-        return self.secrets <= SETTINGS.few_secrets
+        return self.secrets <= SETTINGS.matrix_moves
 
     @property
     def count(self) -> int:
@@ -113,9 +113,23 @@ class Pairs(Constant):
         """
         s, head, values = self.secrets, diagonal.shape[:2], diagonal.shape[-1]
         xp = namespace(diagonal)
+        if self.few:
+            return reshape(self._placed(diagonal, off), head + (s * values, s * values))
         blocks = xp.concat([diagonal, off, xp.matrix_transpose(off)], axis=2)
         blocks = reshape(xp.take(blocks, self.blocks, axis=2), head + (s, s, values, values))
         return reshape(xp.permute_dims(blocks, (0, 1, 2, 4, 3, 5)), head + (s * values, s * values))
+
+    def _placed(self, diagonal: Array, off: Array) -> Array:
+        """The same as (K, Y, |S|, U, |S|, U), block by block, without a copy of all of them."""
+        s, values, xp = self.secrets, diagonal.shape[-1], namespace(diagonal)
+        matrix = xp.empty(diagonal.shape[:2] + (s, values, s, values), dtype=diagonal.dtype)
+        for secret in range(s):
+            matrix[:, :, secret, :, secret, :] = diagonal[:, :, secret, ...]
+        for place, (first, second) in enumerate(_two_secrets(s)):
+            block = off[:, :, place, ...]
+            matrix[:, :, first, :, second, :] = block
+            matrix[:, :, second, :, first, :] = xp.matrix_transpose(block)
+        return matrix
 
     def blocks_above(self, left: Array, right: Array) -> Array:
         """Sums of outer products (K, Y, T/2, U, U) for :meth:`block_matrix`.
@@ -144,9 +158,16 @@ def _indices(secrets: int) -> tuple[Any, ...]:
     blocks[first[forth], second[forth]] = secrets + np.arange(len(forth))
     blocks[second[forth], first[forth]] = secrets + len(forth) + np.arange(len(forth))
     slots = np.argsort(ends, kind="stable")
-    shown = ends if secrets <= SETTINGS.few_secrets else ends[:0]
+    shown = ends if secrets <= SETTINGS.matrix_moves else ends[:0]
     incidence = (np.arange(secrets)[:, None] == shown).astype(np.float64)
     return ends, slots, forth, back, blocks.reshape(-1), incidence
+
+
+@lru_cache(maxsize=16)
+def _two_secrets(secrets: int) -> list[tuple[int, int]]:
+    """All s1 < s2, in the order of ``forth``."""
+    pairs = ordered_pairs(secrets)
+    return [(int(a), int(b)) for a, b in pairs[pairs[:, 0] < pairs[:, 1]]]
 
 
 @lru_cache(maxsize=16)

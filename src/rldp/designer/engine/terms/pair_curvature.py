@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from rldp.designer.engine.terms.pairs import RobustPrivacy
 
 
-def has_few_ranks(secrets: int, values: int) -> bool:
+def has_few_ranks(secrets: int, values: int, *, on_device: bool = False) -> bool:
     """Whether pairs, with four ranks each, are better kept as ranks than as matrices over all cells."""
     ranks = 4 * secrets * (secrets - 1)
-    return ranks + SETTINGS.linked_more <= SETTINGS.linked_share * secrets * values
+    share = SETTINGS.device_linked_share if on_device else SETTINGS.linked_share
+    return ranks + SETTINGS.linked_more <= share * secrets * values
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rldp.designer.engine.algebra.arrays import (
     add_to_diagonal,
     on_path,
@@ -206,7 +208,7 @@ class RobustPrivacy(RobustTerm):
 
     def curvature(self) -> DenseCurvature | LinkedCurvature:
         """With the ranks that pairs have where these are few, otherwise with matrices over all cells."""
-        linked = has_few_ranks(*self.q.shape[2:])
+        linked = has_few_ranks(*self.q.shape[2:], on_device=type(self.q) is not np.ndarray)
         return LinkedCurvature.of(self) if linked else DenseCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:

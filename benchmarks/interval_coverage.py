@@ -1,6 +1,6 @@
 """How often normal intervals of estimates hold the truth: many draws, in all processes there are.
 
-    python benchmarks/coverage.py --draws 1280
+    python benchmarks/interval_coverage.py --draws 1280
 
 Each draw is a truth (uniform on all distributions), a public sample, a protocol designed on it (ε = 1) and
 released rows; the sample that is used is the one of the design, or a fresh one. Prints shares of intervals
