@@ -48,13 +48,18 @@ def per_pair(table: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float
 
 def summed_per_secret(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entries of the ends of pairs (..., T, 2, U), added up by secret: (..., |S|, U)."""
-    secrets = _secrets_of(table.shape[-3])
-    shape = (*table.shape[:-3], secrets, secrets - 1, table.shape[-1])
-    by_second = np.argsort(ordered_pairs(secrets)[:, 1], kind="stable")
-    first, second = table[..., 0, :], table[..., by_second, 1, :]
-    return np.asarray(first.reshape(shape).sum(axis=-2) + second.reshape(shape).sum(axis=-2))
+    head, values = table.shape[:-3], table.shape[-1]
+    secrets = (1 + isqrt(1 + 4 * table.shape[-3])) // 2  # T = |S|(|S| − 1)
+    slots = _slots(secrets)
+    own = table.reshape(*head, -1, values).take(slots, axis=-2)
+    return (
+        np.asarray(own.reshape(*head, secrets, -1, values).sum(axis=-2))
+        if slots.size
+        else np.zeros((*head, secrets, values))
+    )
 
 
-def _secrets_of(pairs: int) -> int:
-    """|S| from |S|(|S| − 1)."""
-    return (1 + isqrt(1 + 4 * pairs)) // 2
+@lru_cache(maxsize=64)
+def _slots(secrets: int) -> NDArray[np.int64]:
+    """For each secret its places among the ends of all pairs, (|S|·2(|S|−1),)."""
+    return np.argsort(ordered_pairs(secrets).reshape(-1), kind="stable")

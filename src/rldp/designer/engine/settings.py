@@ -117,6 +117,11 @@ class Settings:
     device_linked_share: float = 0.1
     """The same on an accelerator, where matrices are quick. Measured on an H200: RURP 10×100, 0.36 of its
     cells, takes 5 s by ranks and 3 s by matrices; NURP 2×418, 0.01, takes 4.5 s by ranks."""
+    gram_schmidt: int = 8
+    """Columns up to which a basis is found for all blocks together, column by column; from there on LAPACK
+    finds it block by block."""
+    dependent: float = 1e-14
+    """Share of its length that a column must have beside others to count as another. Derived: rounding."""
     matrix_moves: int = 16
     """Secrets up to which moves between secrets and pairs are products with a matrix, and blocks are put in
     their places one by one. Measured: at 100×5 gathers take half the time, at 5×20 a tenth more."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
-from rldp.designer.engine.algebra.low_rank import LowRankBorder, apart, core_of, freed
+from rldp.designer.engine.algebra.low_rank import LowRankBorder, apart, core_of, freed, orthonormal
 from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
@@ -45,7 +45,7 @@ class LinkedBlocks:
         xp, (k, outputs, secrets, values) = namespace(d), d.shape
         root = d**0.5
         size = row_sum(root * root * q * q) ** 0.5  # of Q in D, by secret
-        basis, rows = xp.linalg.qr(xp.concat([vectors / root[..., None], (root * q)[..., None]], axis=-1))
+        basis, rows = orthonormal(xp.concat([vectors / root[..., None], (root * q)[..., None]], axis=-1))
         stiff = _met(rows, _with_last(kernel, size / row_sum(size**2)[..., None] ** 0.5, size))
         cells = (k, outputs, 1, secrets * values)
         inverse, q, image = (reshape(x, cells) for x in (1 / d, q, image))

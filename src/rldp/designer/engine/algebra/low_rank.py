@@ -69,6 +69,28 @@ def apart(basis: Array, x: Array) -> tuple[Array, Array]:
     return rest - apply(basis, more), seen + more
 
 
+def orthonormal(columns: Array) -> tuple[Array, Array]:
+    """An orthonormal basis (…, U, r) of ``columns`` (…, U, m), and what they are in it (…, r, m).
+
+    Where a column depends on those before it, but for rounding, the basis has zeros instead of another.
+    """
+    xp, (values, m) = namespace(columns), columns.shape[-2:]
+    if m > min(values, SETTINGS.gram_schmidt):
+        return xp.linalg.qr(columns)  # type: ignore[no-any-return]
+    lengths = xp.sqrt(xp.sum(columns * columns, axis=-2, keepdims=True))  # (…, 1, m)
+    basis, rows = columns[..., :1] / xp.where(lengths > 0, lengths, 1.0)[..., :1], lengths[..., :1]
+    for column in range(1, m):
+        rest, seen = apart(basis, columns[..., column])
+        length = xp.sqrt(xp.sum(rest * rest, axis=-1))[..., None, None]
+        new = length > SETTINGS.dependent * lengths[..., column : column + 1]
+        rest = xp.where(new, rest[..., None] / xp.where(new, length, 1.0), 0.0)
+        basis = xp.concat([basis, rest], axis=-1)
+        above = xp.concat([rows, seen[..., None]], axis=-1)
+        below = xp.concat([0 * above[..., :1, :-1], xp.where(new, length, 0.0)], axis=-1)
+        rows = xp.concat([above, below], axis=-2)
+    return basis, rows
+
+
 @dataclass(frozen=True)
 class SeparateBlocks:
     r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}` for each secret; the secrets are the groups.
@@ -92,7 +114,7 @@ class SeparateBlocks:
         ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``.
         """
         xp = namespace(d)
-        basis, rows = xp.linalg.qr(vectors / d[..., None] ** 0.5)
+        basis, rows = orthonormal(vectors / d[..., None] ** 0.5)
         stiff = xp.matmul(xp.matmul(rows, kernel), xp.matrix_transpose(rows))
         core = core_of(stiff)
         return freed(cls(1 / d, basis, core, free, energy), image)

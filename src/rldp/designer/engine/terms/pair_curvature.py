@@ -8,8 +8,7 @@ either written out as one matrix for each output, or kept as these few ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape
 from rldp.designer.engine.algebra.dense import DenseBlocks
@@ -29,6 +28,19 @@ def has_few_ranks(secrets: int, values: int, *, on_device: bool = False) -> bool
 
 
 @dataclass(frozen=True)
+class EtaModel:
+    r"""What η of the pairs can give way to: :math:`\eta\cdot V\eta + |A\eta - Bb|^2 - 2\eta\cdot\alpha`.
+
+    Beyond variances and D, the model is a square: its rows are G's curvature between the ends and σ.
+    """
+
+    variance: Array  # (K, Y, T, 2): V
+    a: Array  # (K, Y, T, 2, 2): A
+    b: Array  # (K, Y, T, 2, 2): B
+    within: Array  # (K, Y, T, 2): curvature of G that is taken back along β
+
+
+@dataclass(frozen=True)
 class RobustCurvature:
     """What both ways have in common."""
 
@@ -36,36 +48,7 @@ class RobustCurvature:
     ratio: Array  # (K, Y, T): z/σ
     stiffness: Array  # (K, Y, T, 2, U): w/p
     diagonal: Array  # (K, Y, T, 2, U): D
-    a: Array  # (K, Y, T, 2, U)
-    kernel: Array  # (K, Y, T, 4, 4): of (b₁, b₂, α₁, α₂); its last two rows are −η's reply
-
-    @classmethod
-    def of(cls, term: RobustPrivacy) -> Self:
-        point, z = term.point, term.z
-        xp = namespace(z)
-        slope = point.value[..., None] * point.tau  # ∂G/∂b
-        within = (1 - point.rho) * z[..., None] * slope
-        between = (1 - point.theta) * z * slope[..., 0] * point.tau[..., 1]
-        ratio = z / term.sigma
-        r = row_sum(point.beta)
-        deviation = point.inverse - r[..., None]
-        stiffness = term.w * point.inverse
-        pull = within[..., None] * point.beta
-        pulled = pull * deviation
-        variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
-
-        # Beyond variances and D, the model is the square of Aη − Bb: its rows are G's curvature between
-        # the groups and σ.
-        opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
-        steep = xp.sqrt(ratio)[..., None]
-        kernel = _kernel(
-            variance,
-            xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2),
-            xp.stack([opposed, steep * slope], axis=-2),
-            within,
-        )
-        diagonal = pull * point.inverse + stiffness
-        return cls(term, ratio, stiffness, diagonal, pulled + stiffness, kernel)
+    a: Array  # (K, Y, T, 2, U): what α sees
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
@@ -77,20 +60,52 @@ class RobustCurvature:
         return term.to_q(pull), dz[..., None] - row_sum(pull)
 
 
+def _modelled(term: RobustPrivacy) -> tuple[RobustCurvature, EtaModel]:
+    """What both ways have in common, and the model of η."""
+    point, z = term.point, term.z
+    xp = namespace(z)
+    slope = point.value[..., None] * point.tau  # ∂G/∂b
+    within = (1 - point.rho) * z[..., None] * slope
+    between = (1 - point.theta) * z * slope[..., 0] * point.tau[..., 1]
+    ratio = z / term.sigma
+    r = row_sum(point.beta)
+    deviation = point.inverse - r[..., None]
+    stiffness = term.w * point.inverse
+    pull = within[..., None] * point.beta
+    pulled = pull * deviation
+    variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
+    opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
+    steep = xp.sqrt(ratio)[..., None]
+    a = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
+    b = xp.stack([opposed, steep * slope], axis=-2)
+    common = RobustCurvature(term, ratio, stiffness, pull * point.inverse + stiffness, pulled + stiffness)
+    return common, EtaModel(variance, a, b, within)
+
+
 @dataclass(frozen=True)
 class DenseCurvature(RobustCurvature):
-    """With a matrix over all cells for each output, put together from rows that are forms of Q."""
+    r"""With a matrix over all cells for each output, put together from rows that are forms of Q.
 
-    @cached_property
-    def _rows(self) -> Array:
-        """b₁, b₂, α₁, α₂: (K, Y, T, 4, ·)."""
-        forms = self.term.forms
-        return namespace(self.a).concat([forms.rows(self.term.point.beta), forms.rows(self.a)], axis=-2)
+    In x a pair contributes the quadratic form ``base`` in b, and less what η can give way to: with the cross
+    term :math:`-d\eta\cdot Cx` and the Hessian H in η, that is :math:`Cx\cdot H^{-1}Cx`.
+    """
 
-    @cached_property
-    def _met(self) -> Array:
-        """What they meet: (K, Y, T, 4, ·)."""
-        return namespace(self.a).matmul(self.kernel, self._rows)
+    inverse: Array  # (K, Y, T, 2, 2): H⁻¹
+    base: Array  # (K, Y, T, 2, 2)
+    beta: Array  # (K, Y, T, 2, ·): rows b
+    cross: Array  # (K, Y, T, 2, ·): rows C
+    reply: Array  # (K, Y, T, 2, ·): rows H⁻¹C
+
+    @classmethod
+    def of(cls, term: RobustPrivacy) -> DenseCurvature:
+        common, eta = _modelled(term)
+        xp, transposed = namespace(eta.a), namespace(eta.a).matrix_transpose(eta.a)
+        inverse = _inverse(eta, xp.matmul(transposed, eta.a))
+        beta = term.forms.rows(term.point.beta)
+        cross = xp.matmul(xp.matmul(transposed, eta.b), beta) + term.forms.rows(common.a)
+        base = xp.matmul(xp.matrix_transpose(eta.b), eta.b) - diagonal_matrix(eta.within)
+        reply = xp.matmul(inverse, cross)
+        return cls(**vars(common), inverse=inverse, base=base, beta=beta, cross=cross, reply=reply)
 
     def blocks(self, barrier: Array) -> DenseBlocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
@@ -98,22 +113,32 @@ class DenseCurvature(RobustCurvature):
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
-        rows, met = self._rows[:, outputs, ...], self._met[:, outputs, ...]
-        diagonal = barrier[:, outputs, ...] + self.term.squared_to_q(self.diagonal[:, outputs, ...])
-        return add_to_diagonal(self.term.forms.gram(rows, met), diagonal)
+        beta, cross, reply = (x[:, outputs, ...] for x in (self.beta, self.cross, self.reply))
+        xp, term = namespace(beta), self.term
+        left = xp.concat([beta, cross], axis=-2)
+        right = xp.concat([xp.matmul(self.base[:, outputs, ...], beta), -reply], axis=-2)
+        diagonal = barrier[:, outputs, ...] + term.squared_to_q(self.diagonal[:, outputs, ...])
+        return add_to_diagonal(term.forms.gram(left, right), diagonal)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
-        return -self.term.forms.total(self._met[..., 2:, :], geta), apply(self.kernel[..., 2:, 2:], geta)
+        return self.term.forms.total(self.reply, geta), -apply(self.inverse, geta)
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The η step that belongs to ``dq``."""
-        return eta0 - self.term.forms.values(self._met[..., 2:, :], dq)
+        return eta0 + self.term.forms.values(self.reply, dq)
 
 
 @dataclass(frozen=True)
 class LinkedCurvature(RobustCurvature):
     """With the few ranks that pairs have, where values are many and secrets few."""
+
+    kernel: Array  # (K, Y, T, 4, 4): of (b₁, b₂, α₁, α₂); its last two rows are −η's reply
+
+    @classmethod
+    def of(cls, term: RobustPrivacy) -> LinkedCurvature:
+        common, eta = _modelled(term)
+        return cls(**vars(common), kernel=_kernel(eta))
 
     def blocks(self, barrier: Array) -> LinkedBlocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
@@ -146,32 +171,36 @@ class LinkedCurvature(RobustCurvature):
         return eta0 - apply(self.kernel[..., 2:, :], numbers)
 
 
-def _kernel(variance: Array, a: Array, b: Array, within: Array) -> Array:
-    r"""Of (b₁, b₂, α₁, α₂), with η eliminated: (…, 4, 4), for the square of Aη − Bb and the variance V of η.
+def _inverse(eta: EtaModel, square: Array) -> Array:
+    """(V + AᵀA)⁻¹ for 2×2 matrices, AᵀA = ``square``; in the determinant nothing cancels."""
+    xp, a = namespace(square), eta.a
+    v0, v1 = eta.variance[..., 0], eta.variance[..., 1]
+    h00, h01, h11 = v0 + square[..., 0, 0], square[..., 0, 1], v1 + square[..., 1, 1]
+    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
+    determinant = v0 * h11 + v1 * square[..., 0, 0] + area**2
+    adjugate = xp.stack([h11, -h01, -h01, h00], axis=-1) / determinant[..., None]
+    return reshape(adjugate, a.shape)
+
+
+def _kernel(eta: EtaModel) -> Array:
+    r"""Of (b₁, b₂, α₁, α₂), with η eliminated: (K, Y, T, 4, 4).
 
     With :math:`W = (1 + AV^{-1}A^\top)^{-1} = LL^\top` it is :math:`B^\top WB - \mathrm{diag}(within)` in b,
     :math:`-V^{-1}A^\top WB` between α and b, and :math:`-(V + A^\top A)^{-1}` in α: no difference of large
     numbers, however steep σ is.
     """
-    xp, softness = namespace(a), 1 / variance
-    m = xp.matmul(a * softness[..., None, :], xp.matrix_transpose(a))
+    xp, a, softness = namespace(eta.a), eta.a, 1 / eta.variance
+    transposed = xp.matrix_transpose(a)
+    m = xp.matmul(a * softness[..., None, :], transposed)
     area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
     m11 = 1 + m[..., 1, 1]
     determinant = m[..., 0, 0] + m11 + area**2 * softness[..., 0] * softness[..., 1]
     first = xp.sqrt(m11 / determinant)
     second = -m[..., 0, 1] / (determinant * first)
     factor = reshape(xp.stack([first, 0 * first, second, m11**-0.5], axis=-1), a.shape)
-    root = xp.matmul(xp.matrix_transpose(factor), b)
-    bb = xp.matmul(xp.matrix_transpose(root), root) - diagonal_matrix(within)
-    ab = -softness[..., None] * xp.matmul(xp.matrix_transpose(a), xp.matmul(factor, root))
-    square = xp.matmul(xp.matrix_transpose(a), a)
-    h00, h01, h11 = (
-        variance[..., 0] + square[..., 0, 0],
-        square[..., 0, 1],
-        variance[..., 1] + square[..., 1, 1],
-    )
-    area_of_h = (determinant * variance[..., 0] * variance[..., 1])[..., None]
-    aa = reshape(xp.stack([-h11, h01, h01, -h00], axis=-1) / area_of_h, a.shape)
-    return xp.concat(
-        [xp.concat([bb, xp.matrix_transpose(ab)], axis=-1), xp.concat([ab, aa], axis=-1)], axis=-2
-    )
+    root = xp.matmul(xp.matrix_transpose(factor), eta.b)
+    bb = xp.matmul(xp.matrix_transpose(root), root) - diagonal_matrix(eta.within)
+    ab = -softness[..., None] * xp.matmul(transposed, xp.matmul(factor, root))
+    aa = -_inverse(eta, xp.matmul(transposed, a))
+    upper, lower = [bb, xp.matrix_transpose(ab)], [ab, aa]
+    return xp.concat([xp.concat(upper, axis=-1), xp.concat(lower, axis=-1)], axis=-2)
