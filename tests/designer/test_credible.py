@@ -161,10 +161,10 @@ def test_a_design_that_draws_do_not_prove_is_made_again_with_a_larger_set(monkey
     """A search that is far too hopeful costs designs, and no privacy."""
     estimated, trials = credible.estimated, []
 
-    def hopeful(risks, problem, solved):
-        return estimated(risks, problem, solved) + 1.0
+    def hopeful(risks, problem, solved, device):
+        return estimated(risks, problem, solved, device) + 1.0
 
-    def counted(risks, problem, solved, trial, proved=credible.proved):
+    def counted(risks, problem, solved, trial, device, proved=credible.proved):
         trials.append(trial)
         return proved(risks, problem, solved, trial)
 
@@ -197,7 +197,7 @@ def test_a_design_is_made_again_until_both_promises_are_proved(monkeypatch, open
     """The set of the promise that is not proved yet grows, and the other stays."""
     problems = []
 
-    def one_at_first(risks, problem, solved, trial, proved=credible.proved):
+    def one_at_first(risks, problem, solved, trial, device, proved=credible.proved):
         problems.append(problem)
         accepted, quantile = proved(risks, problem, solved, trial)
         return (np.arange(2)[:, None] != open_one, quantile) if trial == 0 else (accepted, quantile)
@@ -217,7 +217,7 @@ def test_what_is_made_again_in_a_batch_is_judged_and_kept(monkeypatch):
     """The second of three is not proved at first."""
     asked = []
 
-    def second_fails(risks, problem, solved, trial, proved=credible.proved):
+    def second_fails(risks, problem, solved, trial, device, proved=credible.proved):
         asked.append((problem.epsilon.tolist(), solved.matrix))
         accepted, quantile = proved(risks, problem, solved, trial)
         return (np.array([[True, False, True]]), quantile) if trial == 0 else (accepted, quantile)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import array_api_strict
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -10,6 +11,7 @@ from scipy.stats import binom
 import rldp
 from rldp.designer import risks
 from rldp.designer.certify import Solved
+from rldp.designer.devices import CPU, Device
 from rldp.designer.risks import Risk, checkable
 from rldp.judge.posterior import looks
 from rldp.theory.dirichlet import conditionals, masses
@@ -49,6 +51,38 @@ def test_promises_with_other_priors_or_seeds_have_draws_of_their_own():
     same, seed, prior = risks._tally((BOTH[0], *other), problem, solved, 4000, stream=1)
     assert same.tolist() != seed.tolist()
     assert same.tolist() != prior.tolist()
+
+
+class Elsewhere(Device):
+    """An accelerator, as far as draws and counts go."""
+
+    @property
+    def xp(self):
+        return array_api_strict
+
+    def gammas(self, shapes, draws, seed):
+        variables = np.random.default_rng(seed).standard_gamma(shapes[..., None], (*shapes.shape, draws))
+        return array_api_strict.asarray(variables)
+
+
+def test_an_accelerator_draws_for_all_protocols_together(monkeypatch):
+    """As many fail as in memory but for chance: 6 standard deviations of two counts, about 2e-9 each."""
+    monkeypatch.setattr(risks, "SETTINGS", replace(risks.SETTINGS, device_bytes=8 * 8 * 6 * 20_000 * 2))
+    problem, solved = tables(1)
+    here = risks._tally(BOTH[:1], problem, solved, 20_000, 3)
+    there = risks._tally(BOTH[:1], problem, solved, 20_000, 3, Elsewhere("strict"))
+    assert here.tolist() != there.tolist()
+    assert (np.abs(here - there) <= 6 * np.sqrt(here + there)).all()
+    again = risks._tally(BOTH[:1], problem, solved, 20_000, 4, Elsewhere("strict"))
+    assert there.tolist() != again.tolist()
+
+
+@pytest.mark.parametrize("promises", [BOTH, (Risk("privacy", rldp.Credible(0.1, prior=0.01), 6),)])
+def test_what_an_accelerator_cannot_draw_is_drawn_in_memory(promises):
+    problem, solved = tables(1)
+    found = [risks._tally(promises, problem, solved, 3000, 3, place) for place in (CPU, Elsewhere("strict"))]
+    assert np.array_equal(*found)
+    assert np.array_equal(risks._tally(promises, problem, solved, 3000, 3, Device("other")), found[0])
 
 
 def test_all_looks_of_all_trials_share_the_error():
@@ -98,7 +132,7 @@ def test_a_risk_is_accepted_below_alpha_and_not_above(share, accepted):
 def test_nothing_is_proved_by_draws_that_were_looked_at_before(monkeypatch):
     streams, tally = [], risks._tally
 
-    def recorded(kinds, problem, solved, draws, stream):
+    def recorded(kinds, problem, solved, draws, stream, _):
         streams.append(stream)
         return tally(kinds, problem, solved, draws, stream)
 
@@ -139,7 +173,7 @@ def test_neither_a_second_look_nor_the_next_trial_uses_draws_again(monkeypatch):
     """As many hits as the level allows on average: too many to prove it, too few to give up."""
     streams = [0]  # of the search
 
-    def undecided(kinds, problem, _, draws, stream):
+    def undecided(kinds, problem, solved, draws, stream, _):
         streams.append(stream)
         return np.full((len(kinds), len(problem.counts)), int(kinds[0].level * draws))
 

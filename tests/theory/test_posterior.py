@@ -173,6 +173,18 @@ def test_another_library_counts_the_same():
     assert found.tolist() == failures(matrices, level, drawn).tolist()
 
 
+def test_another_library_counts_draws_of_their_own_the_same():
+    """All protocols in one go: one that is always private, one at a level of ∞, and the others."""
+    matrices = random_matrices(15, 4, (3, 3, 4), 15.0)
+    matrices[1] = 0.25
+    drawn = np.stack([conditionals(COUNTS, prior=0.5, draws=2000, seed=15, stream=k) for k in range(4)])
+    levels = np.array([np.median(leakages(matrix, drawn[0])) for matrix in matrices])
+    levels[3] = np.inf
+    found = failures(matrices, levels, array_api_strict.asarray(drawn))
+    assert (found > 0).tolist() == [True, False, True, False]
+    assert found.tolist() == failures(matrices, levels, drawn).tolist()
+
+
 # --- leakage and distortion ---------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from rldp.designer.batches import solve_batch
 from rldp.designer.certify import Solved
 from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
 from rldp.designer.designs import Batch, BatchStatus, Design, Status
-from rldp.designer.devices import CPU, device_named, device_of, in_memory
+from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
 from rldp.designer.memory import ADVICE
 from rldp.designer.notices import warn_of_sample, warn_open
@@ -207,7 +207,8 @@ def design_batch(
     device : str, optional
         Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
         ``counts`` is, the CPU for all that is not an array of these libraries. What comes back is
-        certified on the CPU in any case, and is of the library that ``counts`` is of.
+        certified on the CPU in any case, and is of the library that ``counts`` is of. Credible designs
+        are proved by draws that are made there, others than those of the CPU.
     callback : callable, optional
         As in :func:`design`.
 
@@ -234,7 +235,7 @@ def design_batch(
     place = home if device is None else device_named(device)
     solve = partial(solve_batch, windows=bool(windows), callback=callback, device=place)
     with within_memory("designing", ADVICE):
-        found = _found(problem, privacy, utility, tolerance, solve)
+        found = _found(problem, privacy, utility, tolerance, solve, place)
     solved = found.solved
     warn_open(found.problem, solved, gap, windows, stacklevel=3)
     arrays = (solved.matrix, solved.objective, solved.lower_bound)
@@ -246,11 +247,18 @@ def design_batch(
 
 
 def _found(
-    problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, gap: float, solve: Solve
+    problem: DesignProblem,
+    privacy: UncertaintySet,
+    utility: UncertaintySet,
+    gap: float,
+    solve: Solve,
+    device: Device = CPU,
 ) -> Found:
     """The designs, with the sets they were made for."""
     risks = credible_risks(privacy, utility, problem.counts[0].size)
-    return solve_credible(problem, risks, gap, solve) if risks else Found(problem, solve(problem, gap), {})
+    if risks:
+        return solve_credible(problem, risks, gap, solve, device)
+    return Found(problem, solve(problem, gap), {})
 
 
 def _problem(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rldp.designer.certify import Solved
+from rldp.designer.devices import CPU, Device
 from rldp.designer.risks import About, Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
 from rldp.sets import Credible, UncertaintySet
@@ -66,7 +67,9 @@ def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int)
     return risks
 
 
-def solve_credible(problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve) -> Found:
+def solve_credible(
+    problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve, device: Device = CPU
+) -> Found:
     """Protocols whose risks are proved by fresh draws, for sets as small as that allows.
 
     Parameters
@@ -77,13 +80,15 @@ def solve_credible(problem: DesignProblem, risks: Sequence[Risk], gap: float, so
         Of those that are; at least one.
     gap : float
     solve : callable (DesignProblem, gap) → Solved
+    device : Device
+        Where draws are made.
 
     Raises
     ------
     InvalidArgument
         If a promise comes with a radius at which the draws do not prove it.
     """
-    t, slope = _searched(problem, risks, solve)
+    t, slope = _searched(problem, risks, solve, device)
     target = np.array([[risk.target] for risk in risks])
     left = np.arange(len(problem.counts))
     solved: Solved | None = None
@@ -91,7 +96,7 @@ def solve_credible(problem: DesignProblem, risks: Sequence[Risk], gap: float, so
         part = _at(problem.subset(left), risks, t[:, left])
         found = solve(part, gap)
         solved = found if solved is None else solved.replaced(left, found)
-        accepted, quantile = proved(risks, part, found, trial)
+        accepted, quantile = proved(risks, part, found, trial, device)
         _require_given(risks, accepted)
         if accepted.all():
             radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
@@ -102,7 +107,9 @@ def solve_credible(problem: DesignProblem, risks: Sequence[Risk], gap: float, so
     raise RldpError(f"no set was found that keeps the posterior risk at alpha, in {_MOST_TRIALS} designs")
 
 
-def _searched(problem: DesignProblem, risks: Sequence[Risk], solve: Solve) -> tuple[Floats, Floats]:
+def _searched(
+    problem: DesignProblem, risks: Sequence[Risk], solve: Solve, device: Device
+) -> tuple[Floats, Floats]:
     """Sizes t that are likely to be accepted, and the slopes of the lines they are read off: (risks, K)."""
     k = len(problem.counts)
     guess = np.array([np.full(k, _guess(risk, problem)) for risk in risks])
@@ -110,7 +117,7 @@ def _searched(problem: DesignProblem, risks: Sequence[Risk], solve: Solve) -> tu
         return guess, np.ones_like(guess)
     tried = np.concatenate([factor * guess for factor in _ROUGH], axis=1)
     rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
-    quantile = estimated(risks, rough, solve(rough, _ROUGH_GAP))
+    quantile = estimated(risks, rough, solve(rough, _ROUGH_GAP), device)
     slope = np.clip((quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k]), *_SLOPES)
     slope[[risk.about == "utility" for risk in risks]] = 1.0  # of one mean, nearly normal, measured in its σ
     missing = np.array([[risk.target] for risk in risks]) - quantile

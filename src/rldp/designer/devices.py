@@ -51,6 +51,20 @@ class Device:
         finally:
             torch.set_default_dtype(before)
 
+    def gammas(self, shapes: NDArray[np.float64], draws: int, seed: int) -> Array | None:
+        """Gamma variables (…, draws) of these shapes; None where the library has none."""
+        if self.library == "torch":
+            torch = import_module("torch")
+            generator = torch.Generator(device=self.place)
+            generator.manual_seed(seed)
+            each = torch.as_tensor(shapes, device=self.place)[..., None].expand(*shapes.shape, draws)
+            return torch._standard_gamma(each.contiguous(), generator=generator)
+        if self.library == "cupy":
+            cupy = import_module("cupy")
+            each = cupy.broadcast_to(cupy.asarray(shapes)[..., None], (*shapes.shape, draws))
+            return cupy.random.default_rng(seed).standard_gamma(each)
+        return None
+
     def array(self, x: NDArray[Any]) -> Array:
         """NumPy's array as one of this device."""
         with self.working():

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rldp.designer.certify import Solved
+from rldp.designer.devices import CPU, Device
 from rldp.designer.engine.cores import on_every_core
+from rldp.designer.engine.settings import SETTINGS
 from rldp.sets import Credible
 from rldp.theory.binomial import lower_probability, upper_probability
 from rldp.theory.dirichlet import conditional_blocks, mass_blocks
@@ -32,6 +34,8 @@ _ROUGH_HITS, _HITS = 100, 400  # draws are so many that α allows this number of
 _DRAWS = (2**11, 2**22)  # but at least and at most so many
 _LOOKS = 2
 _MORE = 4  # times as many draws at the second look, where the first were too few to tell
+_ON_DEVICE = 2  # tells the draws of an accelerator from the processor's
+_LEAST_PRIOR = 1 / 16  # whose gamma variables do not underflow; less is drawn in memory, by logarithms
 _SPARE = 2.75  # standard deviations between what a design aims for and what the first look accepts
 
 # Somebody else will count again, with other draws, and has to be convinced too: see :func:`checkable`.
@@ -76,14 +80,14 @@ class Risk:
         return excesses(solved.matrix[k], problem.distortion, float(solved.objective[k]), block, masses)
 
 
-def estimated(risks: Sequence[Risk], problem: DesignProblem, solved: Solved) -> Floats:
+def estimated(risks: Sequence[Risk], problem: DesignProblem, solved: Solved, device: Device = CPU) -> Floats:
     """Normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
     draws = max(risk.draws(_ROUGH_HITS) for risk in risks)
-    return np.asarray(_quantile(_tally(risks, problem, solved, draws, 0), draws))
+    return np.asarray(_quantile(_tally(risks, problem, solved, draws, 0, device), draws))
 
 
 def proved(
-    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, trial: int
+    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, trial: int, device: Device = CPU
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Whether draws that nothing has seen before prove each promise: (risks, K); and quantiles of 1 − π.
 
@@ -91,6 +95,8 @@ def proved(
     ----------
     trial : int
         Number of designs that were tried before for the same sample.
+    device : Device
+        Where draws are made, if it has a way to; an accelerator's are others than the processor's.
     """
     level = np.array([[risk.level] for risk in risks])
     accepted = np.zeros((len(risks), len(problem.counts)), dtype=bool)
@@ -99,7 +105,7 @@ def proved(
     for look in range(_LOOKS):
         draws = max(risk.draws(_HITS * _MORE**look) for risk in risks)
         stream = 1 + _LOOKS * trial + look
-        hits = _tally(risks, problem.subset(left), solved.subset(left), draws, stream)
+        hits = _tally(risks, problem.subset(left), solved.subset(left), draws, stream, device)
         accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= level
         quantile[:, left] = _quantile(hits, draws)
         hopeful = (accepted[:, left] | (hits <= level * draws)).all(axis=0)
@@ -144,9 +150,46 @@ def _quantile(hits: Any, draws: int) -> Any:
 
 
 def _tally(
+    risks: Sequence[Risk],
+    problem: DesignProblem,
+    solved: Solved,
+    draws: int,
+    stream: int,
+    device: Device = CPU,
+) -> NDArray[np.int64]:
+    """Under how many draws each protocol fails: (risks, K)."""
+    found = None if device.is_cpu else _tally_there(risks, problem, solved, draws, stream, device)
+    return _tally_here(risks, problem, solved, draws, stream) if found is None else found
+
+
+def _tally_there(
+    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, draws: int, stream: int, device: Device
+) -> NDArray[np.int64] | None:
+    """On an accelerator, all protocols together; None where it cannot be done there."""
+    if any(risk.about == "utility" or risk.promise.prior < _LEAST_PRIOR for risk in risks):
+        return None
+    (risk,) = risks
+    secrets, values, outputs = problem.shape
+    chunk = max(1, SETTINGS.device_bytes // (8 * 8 * secrets * max(values, outputs) * draws))
+    found = np.zeros((1, len(problem.counts)), dtype=np.int64)
+    for number, start in enumerate(range(0, len(problem.counts), chunk)):
+        part = slice(start, start + chunk)
+        key = np.random.SeedSequence(risk.promise.seed, spawn_key=(stream, _ON_DEVICE, number))
+        seed = int(key.generate_state(1, np.uint64)[0] >> 1)
+        with device.working():
+            shapes = np.asarray(problem.counts[part] + risk.promise.prior, dtype=np.float64)
+            weights = device.gammas(shapes, draws, seed)
+            if weights is None:
+                return None
+            drawn = weights / device.xp.sum(weights, axis=2, keepdims=True)
+            found[0, part] = failures(solved.matrix[part], problem.epsilon[part], drawn)
+    return found
+
+
+def _tally_here(
     risks: Sequence[Risk], problem: DesignProblem, solved: Solved, draws: int, stream: int
 ) -> NDArray[np.int64]:
-    """Under how many draws each protocol fails: (risks, K); samples that are equal share their draws."""
+    """In memory, on every core; samples that are equal share their draws."""
     found = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
     tables, sample = np.unique(problem.counts.reshape(len(found[0]), -1), axis=0, return_inverse=True)
 

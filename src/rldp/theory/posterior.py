@@ -69,6 +69,8 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
     """
     levels = np.broadcast_to(np.asarray(epsilon, dtype=float), (len(matrices),))
     shared = conditionals.ndim == 3
+    if not shared and type(conditionals) is not np.ndarray:
+        return _failures_together(matrices, levels, conditionals)
     return np.array(
         [
             _failures(matrix, float(level), conditionals if shared else conditionals[k, ...])
@@ -78,12 +80,33 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
     )
 
 
-def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
+def _harmless(matrix: Floats, epsilon: float) -> NDArray[np.bool_]:
+    """Which outputs (|Y|,) are private whatever the distribution."""
     if epsilon == np.inf:
-        return 0
-    e = np.exp(min(epsilon, _LARGEST_EXPONENT))
+        return np.ones(matrix.shape[2], dtype=bool)
     tops, bottoms = _extremes(matrix)
-    harmless = ((tops <= bottoms) | (tops <= e * (1 - 4 * _UNIT) * bottoms)).all(axis=0)
+    most = np.exp(min(epsilon, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT) * bottoms
+    return np.asarray(((tops <= bottoms) | (tops <= most)).all(axis=0))
+
+
+def _failures_together(matrices: Floats, levels: Floats, conditionals: Array) -> NDArray[np.int64]:
+    """The same for all protocols in one go, where calls are dear: conditionals (K, |S|, |U|, draws)."""
+    xp, place = namespace(conditionals), device(conditionals)
+    pairs = zip(matrices, levels.tolist(), strict=True)
+    harmless = xp.asarray(np.stack([_harmless(m, level) for m, level in pairs]), device=place)
+    e = np.exp(np.minimum(levels, _LARGEST_EXPONENT)) * (1 - _margin(matrices.shape[2]))
+    least_e = xp.asarray(e, device=place)[:, None, None]
+    columns = xp.asarray(np.ascontiguousarray(np.moveaxis(matrices, 3, 2)), device=place)  # (K, S, Y, U)
+    given_secret = xp.matmul(columns, conditionals)
+    high, low = xp.max(given_secret, axis=1), xp.min(given_secret, axis=1)
+    private = ((high <= least_e * low) & (low >= _VANISHING)) | harmless[:, :, None]
+    failed = xp.sum(xp.astype(~xp.all(private, axis=1), xp.int64), axis=1)
+    return np.array([int(number) for number in failed], dtype=np.int64)
+
+
+def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
+    e = np.exp(min(epsilon, _LARGEST_EXPONENT))
+    harmless = _harmless(matrix, epsilon)
     if harmless.all():
         return 0
     least_e = float(e * (1 - _margin(matrix.shape[1])))
