@@ -232,7 +232,8 @@ What arithmetic says: a Newton step of rldp is a dense block of |S||U| rows for 
 and |U|³; time comes times the number of steps. At these sizes what is done for each pair of secrets,
 |Y||S|²|U|, and the fixed cost of every call to NumPy still weigh in, and hold the exponents of time down. A
 batch takes linear time, and memory for one chunk at work and the answers of all; draws change numbers, not
-sizes, though cutting planes need fewer rounds where the set is small.
+sizes, though cutting planes need fewer rounds where the set is small. Where values are many and secrets few
+(2×24, 3×30 and more) low ranks take the place of the blocks, and time grows as |U|³.
 The conic programs have about |Y||S|²|U| = |S|²|U|² cones, whose sparse factors fill in; CVXPY adds the
 compilation of |Y||S|² expressions. Cutting planes solve a linear program a round, and both its rows and the
 rounds grow.
