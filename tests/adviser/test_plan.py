@@ -89,7 +89,7 @@ def test_the_band_covers_what_samples_of_a_real_table_promise(present):
     truth, rng = adult(), np.random.default_rng(1)
     values = np.array(truth.values)
     inside = []
-    for _ in range(3):
+    for _ in range(2):
         counts = rng.multinomial(present, truth.distribution.ravel()).reshape(truth.counts.shape)
         sizes = [present, 5 * present]
         found = rldp.plan(rldp.Sample(counts, truth.secrets, truth.values), sizes, 1.0, draws=40)
