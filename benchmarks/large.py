@@ -115,10 +115,10 @@ def main() -> None:
 
 {machine("numpy", "scipy", "python-flint")}
 
-One design each, ε = 0.5, squared distortion, Pearson's set at α = 0.05 or of the radius that is named, a sample
-from a Dirichlet(½) truth: 20,000 rows at 10×50 and 2×200, 40,000 at 2×418, 200,000 at 10×300, 100,000 with a
-thousand labels, 50,000 elsewhere. Designs with *windows* keep a stronger
-constraint ([theory](theory.md#windows)); their lower bound holds for all private protocols.
+One design each, ε = 0.5, squared distortion, Pearson's set at α = 0.05 or of the radius that is named, a
+sample from a Dirichlet(½) truth: 20,000 rows at 10×50 and 2×200, 40,000 at 2×418, 200,000 at 10×300, 100,000
+with a thousand labels, 50,000 elsewhere. Designs with *windows* keep a stronger constraint
+([theory](theory.md#windows)); their lower bound holds for all private protocols.
 
 | | gap asked for | time | memory | objective | lower bound | judge | file |
 |---|---|---|---|---|---|---|---|

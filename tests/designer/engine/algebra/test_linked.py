@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from rldp.designer.engine.algebra.bases import apart, orthonormal
 from rldp.designer.engine.algebra.linked import LinkedBlocks
-from rldp.designer.engine.algebra.low_rank import apart
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.theory.pairs import ordered_pairs
 
@@ -61,6 +61,19 @@ def test_what_is_left_beside_a_basis_is_orthogonal_to_its_own_last_digit():
     assert 1e-12 < np.linalg.norm(rest) < 1e-10
     assert np.abs(basis.T @ rest).max() <= 100 * 2.0**-53 * np.linalg.norm(rest)
     np.testing.assert_allclose(rest + basis @ seen, x, atol=1e-14)
+
+
+@pytest.mark.parametrize("columns", [1, 4, 12])
+def test_a_basis_is_orthonormal_and_makes_the_columns(columns):
+    """Column by column up to 8 of them; the last of four is the sum of two others, and gets no direction."""
+    given = np.random.default_rng(10).normal(size=(2, 3, 30, columns))
+    if columns == 4:
+        given[..., 3] = given[..., 0] + given[..., 2]
+    basis, rows = orthonormal(given)
+    gram = basis.mT @ basis
+    expected = np.diag([1.0, 1.0, 1.0, 0.0]) if columns == 4 else np.eye(columns)
+    np.testing.assert_allclose(gram, np.broadcast_to(expected, gram.shape), atol=1e-14)
+    np.testing.assert_allclose(basis @ rows, given, atol=1e-13)
 
 
 @pytest.mark.parametrize("secrets", [2, 4])

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
-from rldp.designer.engine.algebra.low_rank import LowRankBorder, apart, core_of, freed, orthonormal
+from rldp.designer.engine.algebra.bases import apart, core_of, orthonormal
+from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
 from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature

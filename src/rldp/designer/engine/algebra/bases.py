@@ -1,0 +1,54 @@
+"""Low ranks in an orthonormal basis, where what is stiff and what is soft are entries of their own size.
+
+See ``docs/theory.md``, 'Low ranks'.
+"""
+
+from __future__ import annotations
+
+from rldp.designer.engine.algebra.arrays import apply
+from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.settings import SETTINGS
+from rldp.theory.namespace import Array, namespace
+
+__all__ = ["apart", "core_of", "orthonormal"]
+
+
+def apart(basis: Array, x: Array) -> tuple[Array, Array]:
+    """What is left of x (…, U) beside an orthonormal ``basis`` (…, U, m), and its coordinates there (…, m).
+
+    Taken apart twice: what is left is then orthogonal to the basis to its own last digit, not to that of x.
+    """
+    transposed = namespace(x).matrix_transpose(basis)
+    seen = apply(transposed, x)
+    rest = x - apply(basis, seen)
+    more = apply(transposed, rest)
+    return rest - apply(basis, more), seen + more
+
+
+def orthonormal(columns: Array) -> tuple[Array, Array]:
+    """An orthonormal basis (…, U, r) of ``columns`` (…, U, m), and what they are in it (…, r, m).
+
+    Where a column depends on those before it, but for rounding, the basis has zeros instead of another.
+    """
+    xp, (values, m) = namespace(columns), columns.shape[-2:]
+    if m > min(values, SETTINGS.gram_schmidt):
+        return xp.linalg.qr(columns)  # type: ignore[no-any-return]
+    lengths = xp.sqrt(xp.sum(columns * columns, axis=-2, keepdims=True))  # (…, 1, m)
+    basis, rows = columns[..., :1] / xp.where(lengths > 0, lengths, 1.0)[..., :1], lengths[..., :1]
+    for column in range(1, m):
+        rest, seen = apart(basis, columns[..., column])
+        length = xp.sqrt(xp.sum(rest * rest, axis=-1))[..., None, None]
+        new = length > SETTINGS.dependent * lengths[..., column : column + 1]
+        rest = xp.where(new, rest[..., None] / xp.where(new, length, 1.0), 0.0)
+        basis = xp.concat([basis, rest], axis=-1)
+        above = xp.concat([rows, seen[..., None]], axis=-1)
+        below = xp.concat([0 * above[..., :1, :-1], xp.where(new, length, 0.0)], axis=-1)
+        rows = xp.concat([above, below], axis=-2)
+    return basis, rows
+
+
+def core_of(stiff: Array) -> Array:
+    """N = (1 + stiff)⁻¹ for symmetric ``stiff`` (…, m, m) whose ranks have an orthonormal basis."""
+    xp = namespace(stiff)
+    stiff = (stiff + xp.matrix_transpose(stiff)) / 2
+    return scaled_inverse(stiff + xp.eye(stiff.shape[-1], dtype=stiff.dtype), SETTINGS.schur_jitter)

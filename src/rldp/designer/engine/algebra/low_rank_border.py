@@ -1,0 +1,141 @@
+r"""How outputs meet whose matrices are never written out.
+
+With :math:`H_y^{-1} = A_y^{-1} + f_y f_y^\top/\lambda_y` they meet as in :mod:`.dense`, and their border is
+found group by group of the cells that :math:`A_y` keeps apart. See ``docs/theory.md``, 'Windows' and
+'Low ranks'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
+from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.theory.namespace import Array, namespace
+
+__all__ = ["GroupedBlocks", "LowRankBorder", "freed"]
+
+
+class GroupedBlocks(Protocol):
+    r""":math:`H^{-1} = A^{-1} + ff^\top/\lambda`, where A keeps G groups of W cells apart."""
+
+    @property
+    def inverse(self) -> Array:
+        """What A would have on the diagonal of its inverse if it were diagonal: (K, Y, G, W)."""
+
+    @property
+    def free(self) -> Array:
+        """f: (K, Y, G, W)."""
+
+    @property
+    def energy(self) -> Array:
+        """λ: (K, Y)."""
+
+    def per_group(self, r: Array) -> Array:
+        """A⁻¹ r for r (K, Y, G, W)."""
+
+    def total(self, left: Array, right: Array) -> Array:
+        """Σ left A⁻¹ right over the outputs: (K, G, W, W), for diagonal weights (K, Y, G, W)."""
+
+
+Blocks = TypeVar("Blocks", bound=GroupedBlocks)
+
+
+def freed(blocks: Blocks, image: Array) -> Blocks:
+    """With f and λ, where ``blocks`` hold a direction ξ and its energy ξ·Hξ in their places.
+
+    ``image`` (K, Y, G, W) is Hξ. Then f = ξ − A⁻¹Hξ and λ = ξ·Hξ − Hξ·A⁻¹Hξ, in numbers of the size of the
+    result. Solving for the row of A that f belongs to instead would lose all digits that matter.
+    """
+    xp, energy = namespace(image), blocks.energy
+    reply = blocks.per_group(image)
+    left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), SETTINGS.least_energy * energy)
+    return replace(blocks, free=blocks.free - reply, energy=left)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class LowRankBorder:
+    r"""A Schur complement for each group of cells, and one over the outputs.
+
+    Unknowns x that all outputs see of a cell are ν and, with a robust utility, the force F. With
+    :math:`q_y = A_y^{-1}(r_y + \sum_c e_{cy} x_c) + f_y t_y`, where e = 1 for ν and −d for F, they
+    meet only in t and in two numbers of the utility: its η, and what its rank-one curvature takes of F.
+    """
+
+    blocks: GroupedBlocks
+    weights: tuple[Array, ...]  # (K, Y, G, W) each: e
+    centre: Array  # (K, G, W): d is measured from here
+    schur: Array  # (K, G, cW, cW)
+    across: Array  # (K, G, cW, Y or Y + 2)
+    reply: Array  # the same, met by the Schur complements
+    inner: Array  # (K, Y, Y), or (K, Y + 2, Y + 2)
+
+    @classmethod
+    def of(cls, blocks: GroupedBlocks, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
+        """For a ``distortion`` (Y, 1, W)."""
+        xp, (k, _, groups, width) = namespace(blocks.free), blocks.free.shape
+        cells, one = (k, groups, width), xp.ones_like(blocks.free)
+        freedom = xp.sum(blocks.inverse, axis=1)
+        centre = xp.sum(blocks.inverse * distortion, axis=1) / freedom
+        weights = (one,) if utility is None else (one, centre[:, None, ...] - distortion)
+        totals = [[blocks.total(e, f) for f in weights[: i + 1]] for i, e in enumerate(weights)]
+        across = xp.concat([xp.permute_dims(e * blocks.free, (0, 2, 3, 1)) for e in weights], axis=2)
+        energy = blocks.energy
+        if utility is not None:
+            softness, pull, left = (reshape(x, cells) if x.ndim > 1 else x for x in utility.compliance())
+            totals[1][1] = totals[1][1] + diagonal_matrix(softness)
+            none = 0 * pull
+            numbers = [xp.concat([none, x], axis=2) for x in (pull, none + 1)]
+            across = xp.concat([across, xp.stack(numbers, axis=-1)], axis=-1)
+            energy = xp.concat([energy, left[:, None], 0 * left[:, None]], axis=1)
+        schur = scaled_inverse(_symmetric(totals), SETTINGS.schur_jitter)
+        reply = xp.matmul(schur, across)
+        rows, columns = (reshape(x, (k, -1, energy.shape[1])) for x in (across, reply))
+        inner = xp.matmul(xp.matrix_transpose(rows), columns) + diagonal_matrix(energy)
+        return cls(
+            blocks, weights, centre, schur, across, reply, scaled_inverse(inner, SETTINGS.schur_jitter)
+        )
+
+    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n).
+
+        Sums that rounding missed are made good in a second pass: protocols live by them.
+        """
+        blocks = self.blocks
+        xp, (k, outputs, groups, width) = namespace(r), blocks.free.shape
+        r, total = reshape(r, blocks.free.shape), reshape(total, (k, groups, width))
+        q, nu = self._met(blocks.per_group(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
+        more, extra = self._met(0 * q, 0 * q[:, :, 0, 0], total - xp.sum(q, axis=1))
+        return reshape(q + more, (k, outputs, -1)), flat(nu + extra)
+
+    def _met(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
+        """The q (K, Y, G, W) and ν (K, G, W), from A⁻¹r, f·r and the sums."""
+        blocks, xp, width = self.blocks, namespace(moved), moved.shape[3]
+        wanted = (total, self.centre * total)[: len(self.weights)]
+        pairs = zip(wanted, self.weights, strict=True)
+        x = apply(self.schur, xp.concat([w - xp.sum(e * moved, axis=1) for w, e in pairs], axis=2))
+        answer = xp.sum(apply(xp.matrix_transpose(self.across), x), axis=1)
+        t = apply(self.inner, answer + self._padded(asked))
+        x = x - apply(self.reply, t[:, None, :])
+        parts = [x[:, :, i * width : (i + 1) * width] for i in range(len(self.weights))]
+        pushed = sum(e * part[:, None, ...] for e, part in zip(self.weights, parts, strict=True))
+        q = moved + blocks.per_group(pushed) + blocks.free * t[:, : moved.shape[1], None, None]
+        return q, parts[0] if len(parts) == 1 else parts[0] + self.centre * parts[1]
+
+    def _padded(self, x: Array) -> Array:
+        """(K, Y) with zeros for the numbers of the utility."""
+        missing = self.inner.shape[-1] - x.shape[1]
+        return namespace(x).concat([x, 0 * x[:, :missing]], axis=1) if missing else x
+
+
+def _symmetric(lower: list[list[Array]]) -> Array:
+    """Blocks (K, G, W, W) on and below the diagonal of a symmetric matrix → (K, G, cW, cW)."""
+    if len(lower) == 1:
+        return lower[0][0]
+    xp = namespace(lower[0][0])
+    (first,), (cross, second) = lower
+    top = xp.concat([first, xp.matrix_transpose(cross)], axis=-1)
+    return xp.concat([top, xp.concat([cross, second], axis=-1)], axis=-2)
