@@ -9,8 +9,8 @@ import pytest
 
 import rldp
 from rldp import _memory
-from rldp.designer import api
-from rldp.designer.memory import design_bytes
+from rldp.designer import api, memory
+from rldp.designer.memory import design_bytes, require_memory
 from rldp.designer.routes import Route, routes
 from rldp.theory.model import DesignProblem
 from strategies import a_problem
@@ -39,12 +39,53 @@ def test_a_table_whose_blocks_do_not_fit_is_refused_with_advice():
     def refused():
         with pytest.raises(
             rldp.NotEnoughMemory,
-            match=r"^designing a protocol of 20 secrets × 100 values × 100 outputs needs about [\d.]+ GiB of "
-            r"memory, but 4 GiB are available; windows=True \(--windows\), fewer values",
+            match=r"^designing a protocol of 20 secrets × 100 values × 100 outputs takes about \d+ minutes "
+            r"and needs about [\d.]+ GiB of memory, but 4 GiB are available; windows=True \(--windows\), fewer",
         ):
             rldp.design(sample, 0.5)
 
     assert peak_of(refused) < 2**24
+
+
+@pytest.mark.usefixtures("four_gibibytes")
+def test_a_thousand_secrets_pair_by_pair_are_refused_and_windows_are_not():
+    problem = a_problem("NURP", counts=[np.full((1000, 2), 9)])
+    with pytest.raises(
+        rldp.NotEnoughMemory,
+        match=r"^designing a protocol of 1000 secrets × 2 values × 2 outputs takes about \d+ minutes and "
+        r"needs about 4\.\d+ GiB of memory, but 4 GiB are available; windows=True",
+    ):
+        require_memory(problem, Route.PAIRS)
+    require_memory(problem, Route.WINDOWS)
+    require_memory(a_problem("NURP", counts=[np.full((2, 1000), 9)]), Route.PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "a second"),
+        (1.6, "2 seconds"),
+        (59, "59 seconds"),
+        (61, "1 minute"),
+        (5400, "2 hours"),
+        (2e5, "2 days"),
+    ],
+)
+def test_a_time_is_told_in_words(seconds, words):
+    assert memory._duration(seconds) == words
+
+
+def test_a_time_is_estimated_within_a_factor_of_three():
+    """Of what benchmarks took on two cores: in seconds, gap 1e-3 or 1e-4."""
+    measured = {
+        ("NURP", (2, 200)): 2.5,
+        ("NURP", (2, 1000)): 153,
+        ("RURP", (10, 50)): 15,
+        ("RURP", (10, 100)): 86,
+    }
+    for (sets, shape), seconds in measured.items():
+        problem = a_problem(sets, counts=[np.full(shape, 9)])
+        assert seconds / 3 <= memory.design_seconds(problem, Route.PAIRS) <= 3 * seconds
 
 
 @pytest.mark.usefixtures("four_gibibytes")

@@ -6,10 +6,11 @@ import os
 
 from rldp._memory import require_bytes
 from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.designer.routes import Route, block_bytes
 from rldp.theory.model import DesignProblem
 
-__all__ = ["ADVICE", "design_bytes", "problems_at_once", "require_memory"]
+__all__ = ["ADVICE", "design_bytes", "design_seconds", "problems_at_once", "require_memory"]
 
 ADVICE = "windows=True (--windows), fewer values, secrets or outputs, or smaller batches need less"
 
@@ -24,7 +25,9 @@ def require_memory(problem: DesignProblem, route: Route, *, on_device: bool = Fa
     secrets, values, outputs = problem.shape
     shape = f"{secrets} secrets × {values} values × {outputs} outputs"
     many = f"{len(problem.counts)} protocols" if len(problem.counts) > 1 else "a protocol"
-    require_bytes(f"designing {many} of {shape}", design_bytes(problem, route, on_device=on_device), ADVICE)
+    time = "" if on_device else f" takes about {_duration(design_seconds(problem, route))} and"
+    purpose = f"designing {many} of {shape}{time}"
+    require_bytes(purpose, design_bytes(problem, route, on_device=on_device), ADVICE)
 
 
 def design_bytes(problem: DesignProblem, route: Route, *, on_device: bool = False) -> int:
@@ -47,6 +50,33 @@ def design_bytes(problem: DesignProblem, route: Route, *, on_device: bool = Fals
         return kept + k * SETTINGS.simple_copies * (pairs + table)
     at_once = k if on_device else min(k, problems_at_once(problem) * (os.cpu_count() or 1))
     return kept + at_once * (SETTINGS.simple_copies * (pairs + table) if on_device else work + table)
+
+
+def design_seconds(problem: DesignProblem, route: Route) -> float:
+    """A rough estimate of the time that designs take, within a factor of three or so.
+
+    Numbers of all pairs and operations on Newton blocks, each step, at what they were measured to cost.
+    """
+    secrets, values, outputs = problem.shape
+    cells, ends = secrets * values, 2 * secrets * (secrets - 1)
+    if route is not Route.PAIRS:
+        numbers, operations = 2 * outputs * cells, secrets * values**2 * (values + 4 * outputs) + outputs**3
+    elif problem.privacy is not None and has_few_ranks(secrets, values):
+        numbers = outputs * ends * values
+        operations = outputs * (2 * ends) ** 3 + 4 * outputs * secrets**3 * values**2 + 4 * cells**3
+    else:
+        numbers, operations = outputs * ends * values, outputs * cells**3
+    step = SETTINGS.seconds_a_number * numbers + SETTINGS.seconds_an_operation * operations
+    return len(problem.counts) * SETTINGS.usual_steps * step
+
+
+def _duration(seconds: float) -> str:
+    """In words, with one or two digits."""
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            count = round(seconds / size)
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return f"{max(1, round(seconds))} seconds" if seconds >= 1.5 else "a second"
 
 
 def problems_at_once(problem: DesignProblem) -> int:
