@@ -40,7 +40,7 @@ def test_a_table_whose_blocks_do_not_fit_is_refused_with_advice():
         with pytest.raises(
             rldp.NotEnoughMemory,
             match=r"^designing a protocol of 20 secrets × 100 values × 100 outputs takes about \d+ minutes "
-            r"and needs about [\d.]+ GiB of memory, but 4 GiB are available; windows=True \(--windows\), fewer",
+            r"and needs about [\d.]+ GiB of memory, but 4 GiB are available; windows=True \(--windows\)",
         ):
             rldp.design(sample, 0.5)
 
@@ -75,7 +75,7 @@ def test_a_time_is_told_in_words(seconds, words):
     assert memory._duration(seconds) == words
 
 
-def test_a_time_is_estimated_within_a_factor_of_three():
+def test_a_time_is_estimated_within_a_factor_of_four():
     """Of what benchmarks took on two cores: in seconds, gap 1e-3 or 1e-4."""
     measured = {
         ("NURP", (2, 200)): 2.5,
@@ -85,7 +85,7 @@ def test_a_time_is_estimated_within_a_factor_of_three():
     }
     for (sets, shape), seconds in measured.items():
         problem = a_problem(sets, counts=[np.full(shape, 9)])
-        assert seconds / 3 <= memory.design_seconds(problem, Route.PAIRS) <= 3 * seconds
+        assert seconds / 4 <= memory.design_seconds(problem, Route.PAIRS) <= 4 * seconds
 
 
 @pytest.mark.usefixtures("four_gibibytes")

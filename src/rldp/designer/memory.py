@@ -53,7 +53,7 @@ def design_bytes(problem: DesignProblem, route: Route, *, on_device: bool = Fals
 
 
 def design_seconds(problem: DesignProblem, route: Route) -> float:
-    """A rough estimate of the time that designs take, within a factor of three or so.
+    """A rough estimate of the time that designs take, within a factor of four or so.
 
     Numbers of all pairs and operations on Newton blocks, each step, at what they were measured to cost.
     """

@@ -169,7 +169,7 @@ class Settings:
     secrets, 140 at 1000×2."""
     usual_steps: int = 40
     """Of a large design. Counted: 20 to 60."""
-    seconds_a_number: float = 1.5e-6
+    seconds_a_number: float = 1.2e-6
     """That pairs take for one of their numbers, each step. Measured: 1e-6 at 2×1000 and 300×2, 1.5e-6 at
     1000×2."""
     seconds_an_operation: float = 5e-11
