@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rldp.theory.namespace import Array, namespace, row_sum
 
-__all__ = ["ordered_pairs", "per_pair", "per_secret", "summed_per_secret"]
+__all__ = ["ordered_pairs", "per_pair", "per_secret", "slots", "summed_per_secret"]
 
 
 @lru_cache(maxsize=64)
@@ -50,16 +50,14 @@ def summed_per_secret(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Entries of the ends of pairs (..., T, 2, U), added up by secret: (..., |S|, U)."""
     head, values = table.shape[:-3], table.shape[-1]
     secrets = (1 + isqrt(1 + 4 * table.shape[-3])) // 2  # T = |S|(|S| − 1)
-    slots = _slots(secrets)
-    own = table.reshape(*head, -1, values).take(slots, axis=-2)
-    return (
-        np.asarray(own.reshape(*head, secrets, -1, values).sum(axis=-2))
-        if slots.size
-        else np.zeros((*head, secrets, values))
-    )
+    places = slots(secrets)
+    if not places.size:
+        return np.zeros((*head, secrets, values))
+    own = table.reshape(*head, -1, values).take(places, axis=-2)
+    return np.asarray(own.reshape(*head, secrets, -1, values).sum(axis=-2))
 
 
 @lru_cache(maxsize=64)
-def _slots(secrets: int) -> NDArray[np.int64]:
-    """For each secret its places among the ends of all pairs, (|S|·2(|S|−1),)."""
+def slots(secrets: int) -> NDArray[np.int64]:
+    """For each secret its places among the ends of all pairs: (|S|·2(|S|−1),)."""
     return np.argsort(ordered_pairs(secrets).reshape(-1), kind="stable")

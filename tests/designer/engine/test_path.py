@@ -18,7 +18,7 @@ from rldp.designer.engine.path import _start
 from rldp.designer.engine.step import Iterate, Local, advance
 from rldp.designer.engine.terms import pair_curvature
 from rldp.theory.pairs import ordered_pairs
-from strategies import a_problem, sets_of
+from strategies import a_problem, jeffreys_counts, sets_of
 
 pytestmark = pytest.mark.numerical
 
@@ -178,6 +178,14 @@ def test_late_in_the_path_two_refinements_make_a_direction_as_good_as_asked_for(
     )  # elimination is the first
     found, _ = system.solve(system.layout.split(rhs), 10 * iterate.mu, np.array([True]))
     assert np.abs(system.apply(system.layout.join(found)) - rhs).max() <= 10 * iterate.mu[0]
+
+
+def test_a_correction_that_is_taken_in_shares_keeps_the_sums():
+    """One that was: its rest is a direction that elimination alone had solved, with sums off by 1e-6."""
+    counts = jeffreys_counts(np.random.default_rng(4), 10, (10, 30), 6000)[4:5]
+    found = solve(a_problem("NUNP", counts=counts), gap=1e-6, windows=True)
+    assert found.closed.all()
+    assert np.abs(found.q.sum(axis=1) - 1).max() <= 1e-9
 
 
 def test_problems_that_are_done_leave_the_batch_and_come_back_in_order():

@@ -115,8 +115,8 @@ class Settings:
     """Ranks that are added before, for what low ranks cost whatever their number. At 2×16 and 3×20 they would
     take 1.35 and 1.2 times as long as matrices."""
     device_linked_share: float = 0.1
-    """The same on an accelerator, where matrices are quick. Measured on an H200: RURP 10×100, 0.36 of its
-    cells, takes 5 s by ranks and 3 s by matrices; NURP 2×418, 0.01, takes 4.5 s by ranks."""
+    """``linked_share`` on an accelerator, where matrices are quick. Measured on an H200: RURP 10×100, 0.36 of
+    its cells, takes 5 s by ranks and 3 s by matrices; NURP 2×418, 0.01, takes 4.5 s by ranks."""
     gram_schmidt: int = 8
     """Columns up to which a basis is found for all blocks together, column by column; from there on LAPACK
     finds it block by block."""

@@ -19,7 +19,7 @@ from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
 from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
-from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.theory.namespace import Array, namespace
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,8 @@ class LinkedBlocks:
         """
         xp, (k, outputs, secrets, values) = namespace(d), d.shape
         root = d**0.5
-        size = row_sum(root * root * q * q) ** 0.5  # of Q in D, by secret
         basis, rows = orthonormal(xp.concat([vectors / root[..., None], (root * q)[..., None]], axis=-1))
-        stiff = _met(rows, _with_last(kernel, size / row_sum(size**2)[..., None] ** 0.5, size))
+        stiff = _met(rows, _with_last(kernel, 1 / xp.sum(d * q * q, axis=(2, 3)), secrets))
         cells = (k, outputs, 1, secrets * values)
         inverse, q, image = (reshape(x, cells) for x in (1 / d, q, image))
         return freed(cls(inverse, basis, core_of(stiff), q, energy), image)
@@ -85,17 +84,13 @@ class LinkedBlocks:
         return total
 
 
-def _with_last(kernel: Array, share: Array, size: Array) -> Array:
-    """Kernels (K, Y, Sm, Sm) with one more column for each secret, which together are one of a unit.
-
-    The column of a secret has the length ``size`` and ``share`` (K, Y, S) of the one they make.
-    """
-    xp, (k, outputs, secrets) = namespace(share), share.shape
-    m = kernel.shape[-1] // secrets
+def _with_last(kernel: Array, stiffness: Array, secrets: int) -> Array:
+    """Kernels (K, Y, Sm, Sm) with one more column for each secret; of all together, ``stiffness`` (K, Y)."""
+    xp, (k, outputs, size, _) = namespace(kernel), kernel.shape
+    m = size // secrets
     links = xp.zeros((k, outputs, secrets, m + 1, secrets, m + 1), dtype=kernel.dtype)
     links[:, :, :, :m, :, :m] = reshape(kernel, (k, outputs, secrets, m, secrets, m))
-    part = share / size
-    links[:, :, :, m, :, m] = part[..., :, None] * part[..., None, :]
+    links[:, :, :, m, :, m] = stiffness[..., None, None]
     return reshape(links, (k, outputs, secrets, m + 1, secrets * (m + 1)))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from rldp.designer.engine.algebra.arrays import Constant, reshape
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace
-from rldp.theory.pairs import ordered_pairs
+from rldp.theory.pairs import ordered_pairs, slots
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,47 @@ class Pairs(Constant):
         return xp.matmul(xp.matrix_transpose(rows), columns)
 
 
+@dataclass(frozen=True)
+class Ends:
+    """The ends of pairs with their signs: what they see of Q, and what that means for Q.
+
+    For few secrets both are products with one matrix.
+    """
+
+    pairs: Pairs
+    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
+    matrix: Array | None  # (K, 1, 2T, |S|), for few secrets
+
+    @classmethod
+    def of(cls, pairs: Pairs, sign: Array) -> Ends:
+        return cls(pairs, sign, pairs.ends_matrix(sign) if pairs.few else None)
+
+    def seen(self, q: Array) -> Array:
+        """(K, Y, |S|, U) → (K, Y, T, 2, U)."""
+        if self.matrix is None:
+            return self.sign * self.pairs.ends_of(q)
+        k, outputs, _, values = q.shape
+        return reshape(namespace(q).matmul(self.matrix, q), (k, outputs, self.pairs.count, 2, values))
+
+    def back(self, table: Array) -> Array:
+        """Entries (K, Y, T, 2, U) of the pairs, added up along Q: (K, Y, |S|, U)."""
+        if self.matrix is None:
+            return self.pairs.sum_per_secret(self.sign * table)
+        return _product(self.matrix, table)
+
+    def squared_back(self, table: Array) -> Array:
+        """The same of curvatures."""
+        if self.matrix is None:
+            return self.pairs.sum_per_secret(self.sign**2 * table)
+        return _product(self.matrix**2, table)
+
+
+def _product(matrix: Array, table: Array) -> Array:
+    """(K, 1, 2T, |S|), transposed, times (K, Y, T, 2, U)."""
+    xp, (k, outputs, pairs, two, values) = namespace(table), table.shape
+    return xp.matmul(xp.matrix_transpose(matrix), reshape(table, (k, outputs, pairs * two, values)))
+
+
 @lru_cache(maxsize=16)
 def _indices(secrets: int) -> tuple[Any, ...]:
     """The arrays of :class:`Pairs`, as NumPy's."""
@@ -157,10 +198,9 @@ def _indices(secrets: int) -> tuple[Any, ...]:
     blocks = np.diag(np.arange(secrets))
     blocks[first[forth], second[forth]] = secrets + np.arange(len(forth))
     blocks[second[forth], first[forth]] = secrets + len(forth) + np.arange(len(forth))
-    slots = np.argsort(ends, kind="stable")
     shown = ends if secrets <= SETTINGS.matrix_moves else ends[:0]
     incidence = (np.arange(secrets)[:, None] == shown).astype(np.float64)
-    return ends, slots, forth, back, blocks.reshape(-1), incidence
+    return ends, slots(secrets), forth, back, blocks.reshape(-1), incidence
 
 
 @lru_cache(maxsize=16)
@@ -173,10 +213,9 @@ def _two_secrets(secrets: int) -> list[tuple[int, int]]:
 @lru_cache(maxsize=16)
 def _places_of_links(secrets: int) -> Any:
     """For each entry of :meth:`Pairs.links` its place among those of the pairs; the last place if it is 0."""
-    slots = _indices(secrets)[1]
     count, ends = secrets * (secrets - 1), 2 * (secrets - 1)
     place = np.empty(2 * count, dtype=np.int64)
-    place[slots] = np.arange(2 * count)
+    place[slots(secrets)] = np.arange(2 * count)
     own = (place // ends * 2 * ends + place % ends).reshape(count, 2)
     numbers = np.concatenate([own, own + ends], axis=1)  # (T, 4)
     places = np.full((4 * count, 4 * count), 16 * count, dtype=np.int64)

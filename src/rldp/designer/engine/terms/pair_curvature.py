@@ -117,7 +117,7 @@ class DenseCurvature(RobustCurvature):
         xp, term = namespace(beta), self.term
         left = xp.concat([beta, cross], axis=-2)
         right = xp.concat([xp.matmul(self.base[:, outputs, ...], beta), -reply], axis=-2)
-        diagonal = barrier[:, outputs, ...] + term.squared_to_q(self.diagonal[:, outputs, ...])
+        diagonal = barrier[:, outputs, ...] + term.ends.squared_back(self.diagonal[:, outputs, ...])
         return add_to_diagonal(term.forms.gram(left, right), diagonal)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
@@ -143,9 +143,9 @@ class LinkedCurvature(RobustCurvature):
     def blocks(self, barrier: Array) -> LinkedBlocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
         xp, term = namespace(barrier), self.term
-        signed = [term.pairs.per_secret(term.sign * x) for x in (term.point.beta, self.a)]
+        signed = [term.pairs.per_secret(term.ends.sign * x) for x in (term.point.beta, self.a)]
         vectors = xp.matrix_transpose(xp.concat(signed, axis=3))
-        d = barrier + term.squared_to_q(self.diagonal)
+        d = barrier + term.ends.squared_back(self.diagonal)
         return LinkedBlocks.of(d, vectors, term.pairs.links(self.kernel), *self._scaling(barrier))
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
@@ -166,7 +166,7 @@ class LinkedCurvature(RobustCurvature):
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The η step that belongs to ``dq``."""
-        xp, x = namespace(dq), self.term.x_of(dq)
+        xp, x = namespace(dq), self.term.ends.seen(dq)
         numbers = xp.concat([xp.vecdot(self.term.point.beta, x), xp.vecdot(self.a, x)], axis=-1)
         return eta0 - apply(self.kernel[..., 2:, :], numbers)
 

@@ -19,12 +19,11 @@ import numpy as np
 from rldp.designer.engine.algebra.arrays import (
     add_to_diagonal,
     on_path,
-    reshape,
     updated,
 )
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.forms import Forms, forms_of
-from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.algebra.pair_moves import Ends, Pairs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.interface import Bend
 from rldp.designer.engine.terms.linear import LinearTerm
@@ -132,8 +131,7 @@ class RobustPrivacy(RobustTerm):
 
     pairs: Pairs
     forms: Forms
-    sign: Array  # (K, 1, 1, 2, 1): 1 and −E
-    to_ends: Array | None  # (K, 1, 2T, |S|): from Q to x, for few secrets
+    ends: Ends
     mean: NestedMean  # of the pairs: (K, 1, T, 2, U)
     q: Array  # (K, Y, |S|, U)
     eta: Array  # (K, Y, T, 2)
@@ -159,44 +157,25 @@ class RobustPrivacy(RobustTerm):
         slack = ((e - 1) / q.shape[1])[:, None, None]
         excess = xp.minimum(0.5 * slack / mean.deficit, mean.deficit**-0.5)
         excess = xp.where(masses > 0, excess[..., None] * share, SETTINGS.start_unseen * slack[..., None])
-        eta = xp.max(sign * pairs.ends_of(q), axis=-1) + excess
-        forms, to_ends = forms_of(pairs, sign, q.shape[3]), pairs.ends_matrix(sign) if pairs.few else None
-        point = mean.at(eta[..., None] - sign * pairs.ends_of(q))
+        forms, ends = forms_of(pairs, sign, q.shape[3]), Ends.of(pairs, sign)
+        x = ends.seen(q)
+        eta = xp.max(x, axis=-1) + excess
+        point = mean.at(eta[..., None] - x)
         sigma = point.value - row_sum(eta)
         z, w = on_path(mu, sigma), on_path(_share(pairs) * mu, point.p)
-        return cls(pairs, forms, sign, to_ends, mean, q, eta, point, sigma, z, w)
+        return cls(pairs, forms, ends, mean, q, eta, point, sigma, z, w)
 
     @property
     def shares(self) -> tuple[float, ...]:
         return 1.0, _share(self.pairs)
 
     def at(self, q: Array, eta: Array) -> RobustPrivacy:
-        point = self.mean.at(eta[..., None] - self.x_of(q))
+        point = self.mean.at(eta[..., None] - self.ends.seen(q))
         return updated(self, q=q, eta=eta, point=point, sigma=point.value - row_sum(eta))
-
-    def x_of(self, q: Array) -> Array:
-        """What the ends of the pairs see of Q: (K, Y, T, 2, U)."""
-        if self.to_ends is None:
-            return self.sign * self.pairs.ends_of(q)
-        k, outputs, _, values = q.shape
-        return reshape(namespace(q).matmul(self.to_ends, q), (k, outputs, self.pairs.count, 2, values))
 
     def to_q(self, pull: Array) -> Array:
         """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
-        if self.to_ends is None:
-            return self.pairs.sum_per_secret(self.sign * pull)
-        return self._gathered(self.to_ends, pull)
-
-    def _gathered(self, ends: Array, table: Array) -> Array:
-        xp, (k, outputs, pairs, two, values) = namespace(table), table.shape
-        merged = reshape(table, (k, outputs, pairs * two, values))
-        return xp.matmul(xp.matrix_transpose(ends), merged)
-
-    def squared_to_q(self, curvature: Array) -> Array:
-        """What curvatures (K, Y, T, 2, U) along x mean along Q: (K, Y, |S|, U)."""
-        if self.to_ends is None:
-            return self.pairs.sum_per_secret(self.sign**2 * curvature)
-        return self._gathered(self.to_ends**2, curvature)
+        return self.ends.back(pull)
 
     def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in η, for the given multipliers.
@@ -214,7 +193,7 @@ class RobustPrivacy(RobustTerm):
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
         xp = namespace(dq)
-        dp = deta[..., None] - self.x_of(dq)
+        dp = deta[..., None] - self.ends.seen(dq)
         return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
 
     def weights(self) -> Array:
