@@ -3,13 +3,14 @@ r"""One iteration: a direction, its correction, a step.
 Newton's system at an iterate is factorised once and solved twice: for the direction to a smaller μ, and
 again with the second-order terms along that direction, those of the products of slacks and multipliers
 and those of the constraints themselves. A correction that gets nowhere is taken in shares. In large tables,
-whose factorisation is dear, a short step is corrected once more, by the second-order terms along itself. See
-``docs/theory.md``, 'Direction and corrections'.
+whose factorisation is dear, a short step is corrected once more, by the second-order terms along itself. The
+point and the multipliers each go as far as they can. See ``docs/theory.md``, 'Direction and corrections'.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose, flat, reshape
 from rldp.designer.engine.newton import NewtonSystem
@@ -54,7 +55,7 @@ class Iterate:
     mu: Array  # (K,)
     ease: Array  # (K,): below this ratio of multipliers to slacks elimination misses no digits
     rough: Array  # (K,): whether it was found to
-    reached: Array  # (K,): length of the step that led here
+    reached: Array  # (K,): length of the step that led here, the shorter of its two
 
     @classmethod
     def of(
@@ -94,6 +95,18 @@ class Direction:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """How far a step goes: the point, which is Q and η with their slacks, and the multipliers."""
+
+    point: Array  # (K,)
+    multipliers: Array  # (K,)
+
+    @property
+    def least(self) -> Array:
+        return namespace(self.point).minimum(self.point, self.multipliers)
+
+
+@dataclass(frozen=True)
 class Local:
     """An iterate and Newton's system there."""
 
@@ -110,6 +123,12 @@ class Local:
     @property
     def layout(self) -> Layout:
         return self.iterate.centre.layout
+
+    @cached_property
+    def _missing(self) -> Array:
+        """From the sums of Q to one: (K, |S|U)."""
+        q = self.iterate.q
+        return flat(1 - namespace(q).sum(q, axis=1))
 
     @property
     def _utility_from(self) -> int:
@@ -134,7 +153,7 @@ class Local:
         pi, geta_utility = it.utility.residual(aims[end:], variation)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
-        rhs = (rq, -geta, -geta_utility, flat(1 - xp.sum(it.q, axis=1)))
+        rhs = (rq, -geta, -geta_utility, self._missing)
         x, rough = self.system.solve(rhs, SETTINGS.accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
@@ -155,16 +174,19 @@ class Local:
         moves = tuple(self.layout.part(guide.slacks, place) for place in places)
         return second, bend, self.iterate.utility.along(moves)
 
-    def reach(self, step: Direction) -> Array:
+    def reach(self, step: Direction) -> Lengths:
         """How far a step should go: inside all boundaries, as far as second order can tell."""
-        it, xp = self.iterate, namespace(step.slacks)
-        slack, multiplier = step.slacks / it.slacks, step.multipliers / it.multipliers
-        fall = xp.min(xp.minimum(slack, multiplier), axis=1)
-        length = 1 / xp.clip(-fall / SETTINGS.boundary, min=1.0)
-        if step.variation is None:
-            return length
-        slope = self.layout.part(step.slacks, 1)
-        return self.reach_of_sigma(slope, step.variation.value_curvature, length)
+        point = self._to_boundary(self.iterate.slacks, step.slacks)
+        multipliers = self._to_boundary(self.iterate.multipliers, step.multipliers)
+        if step.variation is not None:
+            slope = self.layout.part(step.slacks, 1)
+            point = self.reach_of_sigma(slope, step.variation.value_curvature, point)
+        return Lengths(point, multipliers)
+
+    def _to_boundary(self, x: Array, dx: Array) -> Array:
+        """How far positive ``x`` (K, M) may go along ``dx``, at most 1: (K,)."""
+        xp = namespace(x)
+        return 1 / xp.clip(xp.min(dx / x, axis=1) / -SETTINGS.boundary, min=1.0)
 
     def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
         """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
@@ -173,15 +195,17 @@ class Local:
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
-    def tempered(self, plain: Direction, corrected: Direction) -> tuple[Direction, Array]:
+    def tempered(
+        self, plain: Direction, corrected: Direction, lengths: Lengths
+    ) -> tuple[Direction, Lengths]:
         """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
-        xp, step, length = namespace(plain.slacks), corrected, self.reach(corrected)
+        xp, step = namespace(plain.slacks), corrected
         for share in SETTINGS.shares:
-            lost = ~(length >= SETTINGS.near)
+            lost = ~(lengths.least >= SETTINGS.near)
             if not bool(xp.any(lost)):
                 break
-            step, length = self.farther(step, length, self._between(plain, corrected, share), lost)
-        return step, length
+            step, lengths = self.farther(step, lengths, self._between(plain, corrected, share), lost)
+        return step, lengths
 
     def _between(self, one: Direction, other: Direction, share: float) -> Direction:
         """``one`` and a ``share`` of what leads to ``other``."""
@@ -196,19 +220,19 @@ class Local:
         return self.iterate.privacy.along(self.layout.split(slacks)[1 : self._utility_from])
 
     def farther(
-        self, one: Direction, length: Array, other: Direction, short: Array
-    ) -> tuple[Direction, Array]:
+        self, one: Direction, lengths: Lengths, other: Direction, short: Array
+    ) -> tuple[Direction, Lengths]:
         """The direction that reaches farther, for ``short`` (K,) problems; ``one`` otherwise, and how far."""
         reached = self.reach(other)
-        better = short & (reached > length)
+        better = short & (reached.least > lengths.least)
         chosen = choose(better, other, one)
         if chosen is not one and chosen is not other:
             chosen = replace(chosen, variation=self._variation(chosen.slacks))
-        return chosen, namespace(length).where(better, reached, length)
+        return chosen, choose(better, reached, lengths)
 
 
 def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> tuple[Iterate, Array]:
-    """One iteration; the new iterate and the length of its step.
+    """One iteration; the new iterate and the length of its step, the shorter of its two.
 
     μ stays above the share ``lag`` of the gap, per slack: the more, the more careful.
     """
@@ -219,22 +243,24 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> 
     plain = local.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
-    if bool(xp.any(step.rough & ~iterate.rough)):  # shares of a correction start from a refined direction
-        plain = local.direction(target, rough=step.rough)
-    step, length = local.tempered(plain, step)
-    short = ~(length >= SETTINGS.far)
-    if iterate.nu.shape[1] >= SETTINGS.large and bool(xp.any(short)):
-        step, length = local.farther(step, length, local.direction(target, step, step.rough), short)
-    return _moved(local, step, length)
+    lengths = local.reach(step)
+    if not bool(xp.all(lengths.least >= SETTINGS.near)):
+        if bool(xp.any(step.rough & ~iterate.rough)):  # shares of a correction start from a refined direction
+            plain = local.direction(target, rough=step.rough)
+        step, lengths = local.tempered(plain, step, lengths)
+    if iterate.nu.shape[1] >= SETTINGS.large and not bool(xp.all(lengths.least >= SETTINGS.far)):
+        short = ~(lengths.least >= SETTINGS.far)
+        step, lengths = local.farther(step, lengths, local.direction(target, step, step.rough), short)
+    return _moved(local, step, lengths)
 
 
-def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array]:
-    """The iterate after the step, shortened until the curved slacks stay positive."""
-    xp = namespace(length)
-    iterate, sigma = local.iterate, local.iterate.privacy.sigma
+def _moved(local: Local, step: Direction, lengths: Lengths) -> tuple[Iterate, Array]:
+    """The iterate after the step, its point held back until the curved slacks stay positive."""
+    iterate, sigma, length = local.iterate, local.iterate.privacy.sigma, lengths.point
+    xp, (*unknowns, nu), (*moves, dnu) = namespace(length), iterate.unknowns, step.unknowns
     for _ in range(SETTINGS.most_shortenings):
-        ways = zip(iterate.unknowns, step.unknowns, strict=True)
-        q, eta, eta_utility, nu = (x + along(length, x) * dx for x, dx in ways)
+        ways = zip(unknowns, moves, strict=True)
+        q, eta, eta_utility = (x + along(length, x) * dx for x, dx in ways)
         privacy = iterate.privacy.at(q, eta)
         short = ~xp.all(flat(privacy.sigma > SETTINGS.sigma_kept * sigma), axis=1)
         if not bool(xp.any(short)):
@@ -246,6 +272,8 @@ def _moved(local: Local, step: Direction, length: Array) -> tuple[Iterate, Array
     else:
         length = xp.where(short, 0.0, length)
     utility = iterate.utility.at(flat(xp.sum(local.distortion * q, axis=1)), eta_utility)
-    multipliers = iterate.multipliers + length[:, None] * step.multipliers
+    turn = lengths.multipliers[:, None]
+    multipliers, nu = iterate.multipliers + turn * step.multipliers, nu + turn * dnu
+    least = xp.minimum(length, lengths.multipliers)
     kept = (iterate.centre, iterate.ease)
-    return Iterate.of(q, multipliers, nu, privacy, utility, *kept, step.rough, length), length
+    return Iterate.of(q, multipliers, nu, privacy, utility, *kept, step.rough, least), least
