@@ -49,13 +49,15 @@ def solve_batch(
     unit = _unit(problem.scale)
     scaled = replace(problem, distortion=problem.distortion / unit)
     taken = routes(scaled, gap, windows=windows)
-    parts = [(np.flatnonzero(taken == route), route) for route in Route if (taken == route).any()]
-    for index, route in parts:
-        require_memory(scaled.subset(index), route, on_device=not device.is_cpu)
+    found = set(taken.tolist())
+    places = [(np.flatnonzero(taken == route), route) for route in Route if route in found]
+    parts = [(scaled.subset(index), route) for index, route in places]
+    for part, route in parts:
+        require_memory(part, route, on_device=not device.is_cpu)
     inside = partial(solve_batch, gap=gap, windows=windows)
     with one_blas_thread():
-        found = [_solve(scaled.subset(i), route, gap, inside, callback, device) for i, route in parts]
-    solved = joined(found).subset(np.argsort(np.concatenate([index for index, _ in parts])))
+        solutions = [_solve(part, route, gap, inside, callback, device) for part, route in parts]
+    solved = joined(solutions).subset(np.argsort(np.concatenate([index for index, _ in places])))
     solved = solved.explained(gap)
     in_unit = ("objective", "lower_bound", "eta_utility", "z")
     return replace(solved, **{name: unit * getattr(solved, name) for name in in_unit})
@@ -92,11 +94,10 @@ def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: C
     """In chunks that fit the cache, one thread each."""
     k = len(problem.counts)
     chunk = problems_at_once(problem)
-    cores = os.cpu_count() or 1
-    count = 1 if k <= chunk else cores * -(-k // (chunk * cores))  # as many for each core
-    parts = _split(problem, min(count, k))
-    if len(parts) == 1:
+    if k <= chunk:
         return solve_chunk(problem, route, gap, callback)
+    cores = os.cpu_count() or 1
+    parts = _split(problem, min(cores * -(-k // (chunk * cores)), k))  # as many for each core
     solved: list[Solved] = []
     interrupted = threading.Event()
 

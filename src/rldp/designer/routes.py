@@ -55,9 +55,9 @@ def routes(problem: DesignProblem, gap: float, *, windows: bool = False) -> NDAr
         (Route.WINDOWS, windows if robust else _windows_suffice(problem, gap)),
         (Route.PAIRS, True),
     )
-    taken = np.full(epsilon.shape, None, dtype=object)
+    taken, all_of_them = np.full(epsilon.shape, None, dtype=object), np.ones(epsilon.shape, dtype=bool)
     for route, applies in reversed(table):
-        taken[np.broadcast_to(applies, epsilon.shape)] = route
+        taken[all_of_them & applies] = route
     return taken
 
 

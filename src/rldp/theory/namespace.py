@@ -37,6 +37,15 @@ def _stack(arrays: list[Array], axis: int) -> Array:
     return np.concatenate([x[place] for x in arrays], axis=axis)
 
 
+def _clip(x: Array, min: Any = None, max: Any = None) -> Array:
+    x = x if min is None else np.maximum(x, min)
+    return x if max is None else np.minimum(x, max)
+
+
+def _broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else np.broadcast_to(x, shape)
+
+
 @lru_cache(maxsize=64)
 def _eye(size: int, dtype: Any = np.float64) -> Array:
     identity = np.eye(size, dtype=dtype)
@@ -61,7 +70,8 @@ def _quick_numpy() -> Any:
         setattr(quick, name, _reduction(ufunc))
     quick.stack = _stack
     quick.eye = _eye
-    quick.clip = lambda x, min=None, max=None: x.clip(min, max)
+    quick.clip = _clip
+    quick.broadcast_to = _broadcast_to
     quick.take = lambda x, index, axis: x.take(index, axis)
     quick.matrix_transpose = lambda x: x.mT
     quick.linalg = SimpleNamespace(

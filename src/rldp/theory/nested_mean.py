@@ -220,9 +220,11 @@ class NestedMean:
         part = excess + self.masses
         total = row_sum(part) + self._alone
         small = share < -0.5
-        log_share = xp.log1p(xp.where(small, 0.0, share))
         if bool(xp.any(small)):
+            log_share = xp.log1p(xp.where(small, 0.0, share))
             log_share = xp.where(small, xp.log(total / self._positive_size), log_share)
+        else:
+            log_share = xp.log1p(share)
         value = xp.exp(level + log_share / self.theta) * self._size
         return self._point(p, value, part / total[..., None], omega)
 

@@ -108,7 +108,7 @@ def stationarity(local, step, distortion):
         (
             dq,
             *it.privacy.moves(dq, deta),
-            *it.utility.moves((distortion * dq).sum(axis=1).reshape(1, -1), deta_utility),
+            *it.utility.moves(distortion, dq, deta_utility),
         )
     )
     assert np.allclose(moves, linear, atol=1e-5)

@@ -13,10 +13,10 @@ from __future__ import annotations
 from copy import copy
 from typing import TypeAlias
 
-from rldp.designer.engine.algebra.arrays import Layout, flat, put_problems, reshape, take_problems
+from rldp.designer.engine.algebra.arrays import Layout, put_problems, reshape, take_problems
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.interface import PrivacyCurvature
-from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.designer.engine.terms.utility import UtilityCurvature, expected
 from rldp.theory.namespace import Array, namespace
 
 Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
@@ -58,7 +58,7 @@ class NewtonSystem:
         gq, geta = self.privacy.apply(dq, eta)
         gq = gq + self.barrier * dq - self._per_cell(nu)
         if self.utility is not None:
-            pi, eta_utility = self.utility.apply(self._v(dq), eta_utility)
+            pi, eta_utility = self.utility.apply(expected(self.distortion, dq), eta_utility)
             gq = gq + self.distortion * self._per_cell(pi)
         return self.layout.join((gq, geta, eta_utility, namespace(dq).sum(dq, axis=1)))
 
@@ -124,11 +124,8 @@ class NewtonSystem:
         q, nu = self.border.solve(reshape(r, (k, outputs, -1)), rnu)
         dq = reshape(q, rq.shape)
         if self.utility is not None:
-            reta_utility = self.utility.expand(self._v(dq), eta_utility0)
+            reta_utility = self.utility.expand(expected(self.distortion, dq), eta_utility0)
         return dq, self.privacy.expand(dq, eta0), reta_utility, nu
-
-    def _v(self, dq: Array) -> Array:
-        return flat(namespace(dq).sum(self.distortion * dq, axis=1))
 
     def _per_cell(self, x: Array) -> Array:
         """(K, |S|U) → (K, 1, |S|, U)."""

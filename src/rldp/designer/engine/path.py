@@ -8,18 +8,18 @@ kind is kept. See ``docs/theory.md``, 'The engine'.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import along, choose, flat, map_arrays, reshape, take_problems
+from rldp.designer.engine.algebra.arrays import along, choose, flat, map_arrays, reshape, take_problems, updated
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.step import Centre, Iterate, advance
 from rldp.designer.engine.terms.interface import PrivacyTerm
 from rldp.designer.engine.terms.pairs import NominalPrivacy, RobustPrivacy
-from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, UtilityTerm
+from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, UtilityTerm, expected
 from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
 from rldp.theory.model import DesignProblem, Witness
 from rldp.theory.namespace import Array, namespace
@@ -121,6 +121,7 @@ def _solve(
     callback: Callable[[Progress], None] | None,
 ) -> Solution:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
+    xp = namespace(distortion)
     iterate = _start(problem, windows, distortion, xp)
     total = iterate.q.shape[0]
     where = xp.arange(total)
@@ -129,13 +130,14 @@ def _solve(
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(SETTINGS.most_steps + 1):
         gap_now = known = _promised(iterate, distortion)
-        due = (known <= SETTINGS.worth_proving * gap) | (patience.strikes >= SETTINGS.patience)
+        asked = _asked(iterate.utility.objective, gap, problem.scale)
+        due = (known <= SETTINGS.worth_proving * asked) | (patience.strikes >= SETTINGS.patience)
         done = None
         if iteration == SETTINGS.most_steps or bool(xp.any(due)):
             record, gap_now = _recorded(iterate, distortion, record, iteration)
             known = record.objective - record.bound
             closed = known <= _allowed(record.objective, gap, problem.scale)
-            record = replace(record, closed=closed)
+            record = updated(record, closed=closed)
             done = closed | (patience.strikes >= SETTINGS.patience) | (iteration == SETTINGS.most_steps)
         patience = _judged(patience, known)
         if callback is not None:
@@ -151,7 +153,7 @@ def _solve(
         moved, length = advance(iterate, distortion, gap_now, lag)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
         stuck = xp.astype(~sound, length.dtype)
-        patience = replace(patience, strikes=patience.strikes + stuck)
+        patience = updated(patience, strikes=patience.strikes + stuck)
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
 
@@ -171,15 +173,20 @@ def _worst(gap: Array, iterate: Iterate, scale: float) -> float:
     return float(xp.max(gap / xp.clip(iterate.utility.objective, min=1 / scale)))
 
 
+def _asked(objective: Array, gap: float, scale: float) -> Array:
+    """The gap that was asked for, gap·max(1, objective), in the units of the scaled distortion."""
+    return gap * namespace(objective).clip(objective, min=1 / scale)
+
+
 def _allowed(objective: Array, gap: float, scale: float) -> Array:
-    """The gap at which to stop: gap·max(1, objective), and tighter where the objective is small.
+    """The gap at which to stop: that asked for, and tighter where the objective is small.
 
     An objective far below 1 should be right to a few digits too; but it may be 0, so there is a limit.
     """
     xp = namespace(objective)
-    asked = gap * xp.clip(objective, min=1 / scale)
     own = SETTINGS.small_objective * gap * objective
-    return xp.minimum(asked, xp.clip(own, min=SETTINGS.least_allowed * gap / scale))
+    own = xp.clip(own, min=SETTINGS.least_allowed * gap / scale)
+    return xp.minimum(_asked(objective, gap, scale), own)
 
 
 def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) -> Iterate:
@@ -201,7 +208,7 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
         known = xp.asarray(problem.seen_by_privacy)
         robust = (known, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
         privacy = RobustWindows.start(*robust) if windows else RobustPrivacy.start(pairs, *robust)
-    v = flat(xp.sum(distortion * q, axis=1))
+    v = expected(distortion, q)
     if problem.utility is None:
         utility = NominalUtility.start(estimate, v)
     else:

@@ -16,7 +16,7 @@ from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose,
 from rldp.designer.engine.newton import NewtonSystem
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.interface import Bend, PrivacyTerm
-from rldp.designer.engine.terms.utility import UtilityTerm
+from rldp.designer.engine.terms.utility import UtilityTerm, expected
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.nested_mean import Variation
 
@@ -157,7 +157,7 @@ class Local:
         x, rough = self.system.solve(rhs, SETTINGS.accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
-        utility = it.utility.moves(flat(xp.sum(self.distortion * dq, axis=1)), deta_utility)
+        utility = it.utility.moves(self.distortion, dq, deta_utility)
         moves = self.layout.join((dq, *privacy, *utility))
         turns = aimed - it.multipliers * (1 + moves / it.slacks)
         return Direction(x, moves, turns, it.privacy.along(privacy), rough)
@@ -262,16 +262,17 @@ def _moved(local: Local, step: Direction, lengths: Lengths) -> tuple[Iterate, Ar
         ways = zip(unknowns, moves, strict=True)
         q, eta, eta_utility = (x + along(length, x) * dx for x, dx in ways)
         privacy = iterate.privacy.at(q, eta)
-        short = ~xp.all(flat(privacy.sigma > SETTINGS.sigma_kept * sigma), axis=1)
-        if not bool(xp.any(short)):
+        inside = privacy.sigma > SETTINGS.sigma_kept * sigma
+        if bool(xp.all(inside)):
             break
+        short = ~xp.all(flat(inside), axis=1)
         slope = local.layout.part(step.slacks, 1)
         curve = ((privacy.sigma - sigma) / along(length, sigma) - slope) / along(length, sigma)
         fitting = SETTINGS.shorter * local.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
         length = xp.where(short, fitting, length)
     else:
         length = xp.where(short, 0.0, length)
-    utility = iterate.utility.at(flat(xp.sum(local.distortion * q, axis=1)), eta_utility)
+    utility = iterate.utility.at(expected(local.distortion, q), eta_utility)
     turn = lengths.multipliers[:, None]
     multipliers, nu = iterate.multipliers + turn * step.multipliers, nu + turn * dnu
     least = xp.minimum(length, lengths.multipliers)

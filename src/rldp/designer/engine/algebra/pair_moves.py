@@ -7,7 +7,7 @@ matrix, which are quick for few secrets, or gathers, so they run on any array li
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,11 @@ class Ends:
         """The same of curvatures."""
         if self.matrix is None:
             return self.pairs.sum_per_secret(self.sign**2 * table)
-        return _product(self.matrix**2, table)
+        return _product(self._squares, table)
+
+    @cached_property
+    def _squares(self) -> Array:
+        return self.matrix**2
 
 
 def _product(matrix: Array, table: Array) -> Array:

@@ -10,12 +10,18 @@ Stationarity sees a term only through :math:`\pi = \nabla G + w`, a member of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from rldp.designer.engine.algebra.arrays import flat, on_path, updated
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
+
+
+def expected(distortion: Array, q: Array) -> Array:
+    r""":math:`v = \sum_y d_y Q_y`, the expected distortion of each cell: (K, |S|U) for Q (K, Y, |S|, U)."""
+    return flat(namespace(q).sum(distortion * q, axis=1))
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class NominalUtility:
     def curvature(self) -> None:
         """A linear function has none."""
 
-    def moves(self, dv: Array, deta: Array) -> tuple[Array, ...]:
+    def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
         return ()
 
@@ -113,9 +119,9 @@ class RobustUtility:
     def curvature(self) -> UtilityCurvature:
         return UtilityCurvature.of(self)
 
-    def moves(self, dv: Array, deta: Array) -> tuple[Array, ...]:
+    def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
-        return (deta[..., None] - dv[:, None, :],)
+        return (deta[..., None] - expected(distortion, dq)[:, None, :],)
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
         """How the objective is curved along a step that moves the slacks so."""
@@ -152,11 +158,16 @@ class UtilityCurvature:
 
     def times(self, matrix: Array) -> Array:
         """The model in v times ``matrix`` (K, |S|U, ·): a diagonal less two ranks, never written out."""
-        xp = namespace(matrix)
+        xp, (rows, weighted) = namespace(matrix), self._ranks
+        return self.diagonal[..., None] * matrix - xp.matmul(weighted, xp.matmul(rows, matrix))
+
+    @cached_property
+    def _ranks(self) -> tuple[Array, Array]:
+        """The two ranks as rows (K, 2, |S|U), and as columns (K, |S|U, 2) with their weights."""
+        xp = namespace(self.a)
         rows = xp.stack([self.term.point.beta[:, 0, :], self.a], axis=-2)
         weights = xp.stack([self.within, 1 / self.eta_curvature], axis=-1)
-        taken = xp.matmul(xp.matrix_transpose(rows), weights[..., None] * xp.matmul(rows, matrix))
-        return self.diagonal[..., None] * matrix - taken
+        return rows, xp.matrix_transpose(weights[..., None] * rows)
 
     def compliance(self) -> tuple[Array, Array, Array]:
         r"""How v gives way to forces F, before η is eliminated: 1/D and β/D (K, |S|U), and δ (K,).
