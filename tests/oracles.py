@@ -256,6 +256,11 @@ def largest_difference_by_cones(
     return float(problem.solve(solver=cp.CLARABEL))
 
 
+def exactly(x: float | Fraction) -> Decimal:
+    """A float as it is, a fraction to the digits of the context."""
+    return Decimal(x.numerator) / x.denominator if isinstance(x, Fraction) else Decimal(float(x))
+
+
 def exact_mean(
     order: float,
     masses: np.ndarray,
@@ -275,9 +280,9 @@ def exact_mean(
         lam = Decimal(float(order))
         groups = []
         for mass, row, values in zip(masses, conditionals, p, strict=True):
-            cells = [(Decimal(float(w)), Decimal(x)) for w, x in zip(row, values, strict=True) if w > 0]
+            cells = [(exactly(w), Decimal(x)) for w, x in zip(row, values, strict=True) if w > 0]
             if mass > 0:
-                groups.append((Decimal(float(mass)), cells))
+                groups.append((exactly(mass), cells))
         total = sum((mass for mass, _ in groups), Decimal(0))
         if not groups:
             return total

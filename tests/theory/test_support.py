@@ -437,54 +437,6 @@ def test_a_batch_is_its_entries_one_by_one(order):
         assert bound_at(mean, etas[index], -p) == pytest.approx(supremum(mean, -p), abs=1e-12)
 
 
-# --- rounding ---------------------------------------------------------------------------------------
-
-
-def assert_rounding_covers_the_error(mean, p):
-    exact = exact_value(mean, p)
-    error = abs(Decimal(float(mean.at(p).value)) - exact) / exact
-    assert float(error) <= float(mean.rounding(p))
-
-
-@pytest.mark.parametrize("order", [0.0, 1e-3, 2 / 3, 1.0, 2.0, 10.0])
-@pytest.mark.parametrize("spread", [0.1, 3.0, 12.0])
-def test_rounding_bounds_the_error_of_the_value(order, spread):
-    for seed in range(40):
-        assert_rounding_covers_the_error(random_mean(order, seed), random_point(seed, spread=spread))
-
-
-@pytest.mark.parametrize("order", [2 / 3, 1.0, 2.0])
-@pytest.mark.parametrize("draws", [1e4, 1e6, 1e9, 1e15])
-def test_rounding_bounds_the_error_where_a_rare_value_decides(order, draws):
-    """Nearly all mass on a value with next to no p: the mean is that of the rare one."""
-    mean = NestedMean(order, np.ones(1), np.array([[1 / draws, 1 - 1 / draws]]), np.asarray(0.01))
-    for k in range(1, 30):
-        assert_rounding_covers_the_error(mean, np.array([[1 + k / 7, 1e-3 * k / draws**2]]))
-
-
-@pytest.mark.parametrize("order", [2 / 3, 1.0, 2.0])
-@pytest.mark.parametrize("draws", [1e4, 1e6, 1e9, 1e15])
-def test_rounding_bounds_the_error_where_a_rare_secret_decides(order, draws):
-    mean = NestedMean(order, np.array([1 / draws, 0.9]), np.full((2, 2), 0.5), np.asarray(0.01))
-    for k in range(1, 30):
-        assert_rounding_covers_the_error(mean, np.array([[1 + k / 7, 1.0], [1e-30 * k, 1e-30]]))
-
-
-@pytest.mark.parametrize("order", [0.0, 2 / 3, 1.0, 2.0])
-@pytest.mark.parametrize("tiny", [1e-100, 1e-200, 1e-290])
-def test_rounding_bounds_the_error_where_one_secret_sees_next_to_nothing(order, tiny):
-    mean = NestedMean(order, np.array([0.05, 0.9]), np.full((2, 2), 0.5), np.asarray(0.01))
-    for k in range(1, 30):
-        assert_rounding_covers_the_error(mean, np.array([[1 + k / 7, 1.0], [tiny * k, tiny]]))
-
-
-@pytest.mark.parametrize("radius", [0.1, 1.0, 10.0, 60.0])
-def test_rounding_bounds_the_error_where_the_radius_is_large_for_a_rare_pair(radius):
-    mean = NestedMean(0.0, np.array([0.05, 0.05]), np.full((2, 2), 0.5), np.asarray(radius))
-    for seed in range(30):
-        assert_rounding_covers_the_error(mean, random_point(seed, values=2))
-
-
 # --- the projected set ------------------------------------------------------------------------------
 
 

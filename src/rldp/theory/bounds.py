@@ -14,6 +14,7 @@ import numpy as np
 from rldp.theory.model import DesignProblem, Floats, Witness
 from rldp.theory.nested_mean import NestedMean
 from rldp.theory.pairs import ordered_pairs, per_pair, summed_per_secret
+from rldp.theory.proved_support import proved_support
 from rldp.theory.support import minimising_eta, worst_members
 
 __all__ = [
@@ -89,15 +90,15 @@ def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
     return np.asarray(seen_by_pairs(problem, matrix).max(axis=-1))
 
 
-def _above(eta: Floats, x: Floats) -> tuple[Floats, Floats]:
-    """η raised a hair above max x where it is not already, and p = η − x > 0.
+def _above(eta: Floats, x: Floats) -> Floats:
+    """η raised a hair above max x where it is not already.
 
-    Any η ≥ max x proves its bound, so raising it is safe, and so is another where a search went astray; a p
+    Any η ≥ max x proves its bound, so raising it is safe, and so is another where a search went astray; η − x
     of exactly 0 would have no logarithm.
     """
     top = x.max(axis=-1)
-    eta = np.maximum(np.where(np.isfinite(eta), eta, top), top + np.maximum(_UNIT * np.abs(top), 1e-290))
-    return eta, eta[..., None] - x
+    hair = np.maximum(_UNIT * np.abs(top), 1e-290)
+    return np.asarray(np.maximum(np.where(np.isfinite(eta), eta, top), top + hair))
 
 
 def privacy_excess(
@@ -124,10 +125,8 @@ def privacy_excess(
         terms = conditionals * x
         excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
         return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
-    eta, p = _above(eta, x)
-    mean = _enlarged(privacy_mean(problem))
-    value = mean.at(p).value * (1 - mean.rounding(p))
-    return eta.sum(axis=-1) - value + 4 * _UNIT * np.abs(eta).sum(axis=-1), eta
+    eta = _above(eta, x)
+    return proved_support(_enlarged(privacy_mean(problem)), x, eta), eta
 
 
 def utility_mean(problem: DesignProblem) -> NestedMean:
@@ -158,10 +157,8 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
         return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
     mean = _enlarged(utility_mean(problem))
     flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))
-    eta, p = _above(minimising_eta(mean, flat, start=start), flat)
-    value = mean.at(p).value * (1 - mean.rounding(p))
-    upper = eta[:, 0] - value + 4 * _UNIT * np.abs(eta[:, 0])
-    return np.minimum(upper, flat.max(axis=(1, 2))), eta
+    eta = _above(minimising_eta(mean, flat, start=start), flat)
+    return np.minimum(proved_support(mean, flat, eta), flat.max(axis=(1, 2))), eta
 
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:

@@ -254,8 +254,8 @@ class NestedMean:
         return MeanPoint(p, value, tau, omega, inverse, beta, gradient, self.rho, self.theta)
 
     @cached_property
-    def _exponent(self) -> Array:
-        """Of the share of η − v that is left when v is constant within each group."""
+    def exponent(self) -> Array:
+        """Logarithm of the share of η − v that is left when v is constant within each group: (...)."""
         relative = self.budget / (self._total + self._alone)
         if self.lambda_ == 0:
             return -relative
@@ -264,27 +264,12 @@ class NestedMean:
     @property
     def deficit(self) -> Array:
         """The share of η − v that the bound loses when v is constant within each group: (...)."""
-        return -namespace(self.budget).expm1(self._exponent)
+        return -namespace(self.budget).expm1(self.exponent)
 
     @cached_property
     def _kept(self) -> Array:
         """G of a single group in units of its mean."""
-        return namespace(self.budget).exp(self._exponent) * (1 - self._alone)
-
-    def rounding(self, p: Array) -> Array:
-        """Bound on the relative rounding error of G as computed by :meth:`at`: (...).
-
-        Sums of |U| positive terms, logarithms as large as those of ``p`` over seen cells, their
-        division by ρ and θ, and the exponent of the budget are what errors come from.
-        """
-        xp = namespace(p)
-        logs = xp.where(self.conditionals > 0, xp.abs(xp.log(p)), 0.0)
-        relative = self.budget / (self._total + self._alone)
-        exponent = relative if self.lambda_ == 0 else xp.log1p(relative) / self.theta
-        largest = xp.max(logs, axis=(-2, -1)) + xp.max(xp.abs(self._log_masses), axis=-1) + exponent
-        size = p.shape[-1] + 12 + 4 * largest
-        factor = 2 if self.lambda_ == 0 else 2 + 1 / self.rho + 1 / self.theta
-        return 4 * 2.0**-52 * factor * size
+        return namespace(self.budget).exp(self.exponent) * (1 - self._alone)
 
     def divergence(self, members: Array) -> Array:
         """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
