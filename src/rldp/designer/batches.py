@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from rldp.designer.closed_forms import solve_constant, solve_single_output, solv
 from rldp.designer.devices import CPU, Device, in_memory
 from rldp.designer.engine import Progress, Solution, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
-from rldp.designer.engine.cores import one_blas_thread
+from rldp.designer.engine.cores import core_count, one_blas_thread
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.interior import finished, solve_chunk
 from rldp.designer.memory import problems_at_once, require_memory
@@ -96,7 +95,7 @@ def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: C
     chunk = problems_at_once(problem)
     if k <= chunk:
         return solve_chunk(problem, route, gap, callback)
-    cores = os.cpu_count() or 1
+    cores = core_count()
     parts = _split(problem, min(cores * -(-k // (chunk * cores)), k))  # as many for each core
     solved: list[Solved] = []
     interrupted = threading.Event()
@@ -149,7 +148,7 @@ def _on_device(
     def finish(item: tuple[DesignProblem, Solution]) -> Solved:
         return finished(*item, route, gap)
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(core_count()) as pool:
         return joined(list(pool.map(finish, work)))
 
 

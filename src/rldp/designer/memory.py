@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from rldp._memory import require_bytes
+from rldp.designer.engine.cores import core_count
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.designer.routes import Route, block_bytes
@@ -48,7 +47,7 @@ def design_bytes(problem: DesignProblem, route: Route, *, on_device: bool = Fals
         work = (SETTINGS.window_copies if robust else SETTINGS.simple_copies) * pairs
     else:
         return kept + k * SETTINGS.simple_copies * (pairs + table)
-    at_once = k if on_device else min(k, problems_at_once(problem) * (os.cpu_count() or 1))
+    at_once = k if on_device else min(k, problems_at_once(problem) * core_count())
     return kept + at_once * (SETTINGS.simple_copies * (pairs + table) if on_device else work + table)
 
 

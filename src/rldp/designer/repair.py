@@ -84,6 +84,8 @@ def _folded(
     k, outputs = len(matrix), matrix.shape[3]
     largest = matrix.max(axis=(1, 2))
     kept = largest >= np.minimum(SETTINGS.rare, 0.5 * largest.max(axis=1, keepdims=True))
+    if kept.all():
+        return matrix / matrix.sum(axis=3, keepdims=True), eta, kept
     distortion, peak = problem.distortion, matrix.max(axis=1)  # (U, y'), (K, U, y)
     some = max(1, SETTINGS.target_numbers // (k * peak.shape[1] * outputs))
     cost = np.concatenate(
@@ -97,7 +99,7 @@ def _folded(
     target, price = cost.argmin(axis=2), cost.min(axis=2)
     price = np.where(kept, np.inf, price)
     order = np.argsort(price, axis=1)
-    spent = np.cumsum(np.take_along_axis(price, order, axis=1), axis=1)
+    spent = np.cumsum(np.sort(price, axis=1), axis=1)
     affordable = np.zeros((k, outputs), dtype=bool)
     np.put_along_axis(affordable, order, spent <= SETTINGS.folding_budget * reached[:, None], axis=1)
     target = np.where(affordable, target, np.arange(outputs))

@@ -15,9 +15,8 @@ def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """Nearest multiples of the grain; the largest entry of a row (last axis) takes what is left over."""
     units = np.rint(matrix * DENOMINATOR)
     left = DENOMINATOR - units.sum(axis=-1)
-    place = matrix.argmax(axis=-1)[..., None]
-    largest = np.take_along_axis(units, place, axis=-1) + left[..., None]
-    np.put_along_axis(units, place, largest, axis=-1)
+    largest = np.arange(matrix.shape[-1]) == matrix.argmax(axis=-1)[..., None]
+    np.add(units, left[..., None], out=units, where=largest)
     return np.asarray(units / DENOMINATOR)
 
 

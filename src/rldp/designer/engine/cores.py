@@ -14,16 +14,22 @@ from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, TypeVar
 
-__all__ = ["on_every_core", "one_blas_thread"]
+__all__ = ["core_count", "on_every_core", "one_blas_thread"]
 
 Item = TypeVar("Item")
 
 
 def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
     """Call ``work`` on every item, a thread for each core."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(core_count()) as pool:
         for _ in pool.map(work, items):
             pass
+
+
+@lru_cache(maxsize=1)
+def core_count() -> int:
+    """Of this machine; asking the system takes as long as twenty operations on small arrays."""
+    return os.cpu_count() or 1
 
 
 def one_blas_thread() -> AbstractContextManager[object]:

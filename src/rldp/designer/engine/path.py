@@ -152,8 +152,8 @@ def _solve(
             iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
         moved, length = advance(iterate, distortion, gap_now, lag)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
-        stuck = xp.astype(~sound, length.dtype)
-        patience = updated(patience, strikes=patience.strikes + stuck)
+        if not bool(xp.all(sound)):
+            patience = updated(patience, strikes=patience.strikes + xp.astype(~sound, length.dtype))
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
 

@@ -59,7 +59,8 @@ class Settings:
     start_spread: float = 0.1
     """Added to the spread of v, so that η starts above it where all v are equal."""
     worth_proving: float = 3.0
-    """Times the gap: where the multipliers promise more, a bound is not worth proving. Chosen."""
+    """Times the gap that is asked for: where the multipliers promise more, a bound is not worth proving.
+    Chosen: of 1200 designs of ``stress.py`` as many close, in as many steps, as with 50."""
     lag: float = 0.02
     """μ stays above this share of the gap, per slack. Measured: stress."""
     careful_lag: float = 0.5
