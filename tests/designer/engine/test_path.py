@@ -60,6 +60,26 @@ def test_every_iterate_is_strictly_private(problem):
         iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)), 0.0)
 
 
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_neither_the_point_nor_the_multipliers_hold_each_other_back(problem):
+    task = a_problem(problem)
+    distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
+    iterate = _start(task, keeps_windows(problem), distortion, np)
+    local = Local.at(iterate, distortion)
+    direction = local.direction(0.1 * iterate.mu, rough=iterate.rough)
+    lengths = local.reach(direction)
+    steep = replace(direction, multipliers=-10 * iterate.multipliers)
+    shorter = local.reach(steep)
+    assert (shorter.point == lengths.point).all()
+    assert np.allclose(shorter.multipliers, step.SETTINGS.boundary / 10)
+    moved, least = step._moved(local, steep, shorter)
+    way, whole = (np.abs(dq).max(axis=(1, 2, 3)) for dq in (moved.q - iterate.q, direction.unknowns[0]))
+    assert (way > 0.2 * whole).all()
+    assert np.allclose(moved.multipliers, (1 - step.SETTINGS.boundary) * iterate.multipliers)
+    assert np.allclose(moved.nu - iterate.nu, shorter.multipliers[:, None] * direction.unknowns[3])
+    assert (least == shorter.multipliers).all()
+
+
 @pytest.mark.slow
 def test_a_second_correction_saves_steps_in_large_tables(monkeypatch):
     task = a_problem("NURP", count=3, shape=(2, 60), n=2000)
