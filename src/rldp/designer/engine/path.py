@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import along, choose, flat, map_arrays, reshape, take_problems, updated
+from rldp.designer.engine.algebra.arrays import (
+    along,
+    choose,
+    flat,
+    map_arrays,
+    reshape,
+    take_problems,
+    updated,
+)
 from rldp.designer.engine.algebra.pair_moves import Pairs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.step import Centre, Iterate, advance

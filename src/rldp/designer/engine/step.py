@@ -141,7 +141,7 @@ class Local:
         With a ``guide``, the second-order terms along it are taken into account. Only ``rough`` (K,)
         problems are refined; if not given, those that need it.
         """
-        it, xp = self.iterate, namespace(target)
+        it = self.iterate
         wanted, bend, variation = target[:, None] * it.centre.shares, None, None
         if guide is not None:
             second, bend, variation = self._second_order(guide)
@@ -195,9 +195,7 @@ class Local:
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
-    def tempered(
-        self, plain: Direction, corrected: Direction, lengths: Lengths
-    ) -> tuple[Direction, Lengths]:
+    def tempered(self, plain: Direction, corrected: Direction, lengths: Lengths) -> tuple[Direction, Lengths]:
         """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
         xp, step = namespace(plain.slacks), corrected
         for share in SETTINGS.shares:

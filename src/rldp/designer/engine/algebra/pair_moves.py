@@ -174,13 +174,13 @@ class Ends:
 
     def squared_back(self, table: Array) -> Array:
         """The same of curvatures."""
-        if self.matrix is None:
+        if self._squares is None:
             return self.pairs.sum_per_secret(self.sign**2 * table)
         return _product(self._squares, table)
 
     @cached_property
-    def _squares(self) -> Array:
-        return self.matrix**2
+    def _squares(self) -> Array | None:
+        return None if self.matrix is None else self.matrix**2
 
 
 def _product(matrix: Array, table: Array) -> Array:
