@@ -5,12 +5,14 @@ See ``docs/theory.md``, 'Low ranks'.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rldp.designer.engine.algebra.arrays import apply
 from rldp.designer.engine.algebra.inverse import scaled_inverse
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array, namespace
 
-__all__ = ["apart", "core_of", "orthonormal"]
+__all__ = ["apart", "core_of", "orthonormal", "through"]
 
 
 def apart(basis: Array, x: Array) -> tuple[Array, Array]:
@@ -23,6 +25,18 @@ def apart(basis: Array, x: Array) -> tuple[Array, Array]:
     rest = x - apply(basis, seen)
     more = apply(transposed, rest)
     return rest - apply(basis, more), seen + more
+
+
+def through(basis: Array, core: Callable[[Array], Array], x: Array) -> Array:
+    """(1 − BBᵀ + BNBᵀ)x for x (…, U), an orthonormal ``basis`` B (…, U, m) and N, which ``core`` applies.
+
+    As :func:`apart`, with one product less.
+    """
+    transposed = namespace(x).matrix_transpose(basis)
+    seen = apply(transposed, x)
+    rest = x - apply(basis, seen)
+    more = apply(transposed, rest)
+    return rest + apply(basis, core(seen + more) - more)
 
 
 def orthonormal(columns: Array) -> tuple[Array, Array]:

@@ -31,7 +31,7 @@ class DenseBlocks:
         """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
         xp, (k, outputs, secrets, values) = namespace(like), like.shape
         n = secrets * values
-        parts = _parts(like, 8 * k * n * n)
+        parts = _parts(outputs, 8 * k * n * n, like)
         if len(parts) == 1:
             return cls(scaled_inverse(matrix(parts[0]), SETTINGS.jitter))
         inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
@@ -39,11 +39,7 @@ class DenseBlocks:
         def invert(part: slice) -> None:
             inverse[:, part, ...] = scaled_inverse(matrix(part), SETTINGS.jitter)
 
-        if type(like) is np.ndarray:
-            on_every_core(invert, parts)
-        else:
-            for part in parts:
-                invert(part)
+        _each(invert, parts, like)
         return cls(inverse)
 
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> DenseBorder | CoupledBorder:
@@ -62,13 +58,23 @@ class DenseBlocks:
 
     def totals(self, d: Array) -> tuple[Array, ...]:
         """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
-        xp, (k, _, n, _) = namespace(d), self.inverse.shape
-        sums: tuple[Array, ...] = ()
-        for part in _parts(d, 8 * k * n * n):
-            block, columns = self.inverse[:, part, ...], d[:, part, :]
-            right = block * columns[:, :, None, :]
-            terms = [xp.sum(x, axis=1) for x in (block, right, columns[..., None] * right)]
-            sums = tuple([x + y for x, y in zip(sums, terms, strict=True)] if sums else terms)
+        xp, (k, outputs, n, _) = namespace(d), self.inverse.shape
+
+        def summed(rows: slice) -> list[Array]:
+            block = self.inverse[:, :, rows, :]
+            right = block * d[:, :, None, :]
+            return [xp.sum(x, axis=1) for x in (block, right, d[:, :, rows, None] * right)]
+
+        parts = _parts(n, 8 * k * outputs * n, d)
+        if len(parts) == 1:
+            return tuple(summed(parts[0]))
+        sums = tuple([xp.empty((k, n, n), dtype=d.dtype) for _ in range(3)])
+
+        def add(rows: slice) -> None:
+            for whole, part in zip(sums, summed(rows), strict=True):
+                whole[:, rows, :] = part
+
+        _each(add, parts, d)
         return sums
 
 
@@ -110,7 +116,7 @@ class CoupledBorder:
         centred = reshape(distortion - centre[:, None, ...], (k, outputs, n))
         movable, joint, compliance = blocks.totals(centred)
         schur = scaled_inverse(movable, SETTINGS.schur_jitter)
-        compliance = compliance - xp.matmul(xp.matrix_transpose(joint), xp.matmul(schur, joint))
+        compliance = compliance - _product(xp.matrix_transpose(joint), _product(schur, joint))
         system = xp.eye(n, dtype=compliance.dtype) + xp.matrix_transpose(utility.times(compliance))
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         softened = inverse(system * row_scale[..., None]) * row_scale[:, None, :]
@@ -128,9 +134,32 @@ class CoupledBorder:
         return moved + self.blocks.solve(pushed), nu + self.centre * force
 
 
-def _parts(like: Array, size: int) -> list[slice]:
-    """Consecutive outputs whose blocks, ``size`` bytes each, fit the cache, or an accelerator, together."""
-    outputs = like.shape[1]
+def _product(a: Array, b: Array) -> Array:
+    """a b for matrices (K, n, n), some rows at a time where they are large."""
+    xp, (k, n, _) = namespace(a), a.shape
+    parts = _parts(n, 8 * k * n, a)
+    if len(parts) == 1:
+        return xp.matmul(a, b)
+    product = xp.empty(a.shape, dtype=a.dtype)
+
+    def multiply(rows: slice) -> None:
+        product[:, rows, :] = xp.matmul(a[:, rows, :], b)
+
+    _each(multiply, parts, a)
+    return product
+
+
+def _parts(count: int, size: int, like: Array) -> list[slice]:
+    """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
     most = SETTINGS.part_bytes if type(like) is np.ndarray else SETTINGS.device_part_bytes
-    count = max(1, most // size)
-    return [slice(i, min(i + count, outputs)) for i in range(0, outputs, count)]
+    some = max(1, most // size)
+    return [slice(i, min(i + some, count)) for i in range(0, count, some)]
+
+
+def _each(work: Callable[[slice], None], parts: list[slice], like: Array) -> None:
+    """``work`` on every part, on all cores unless there is an accelerator."""
+    if type(like) is np.ndarray:
+        on_every_core(work, parts)
+        return
+    for part in parts:
+        work(part)

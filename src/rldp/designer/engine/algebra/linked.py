@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
-from rldp.designer.engine.algebra.bases import apart, core_of, orthonormal
+from rldp.designer.engine.algebra.bases import core_of, orthonormal, through
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
 from rldp.designer.engine.cores import on_every_core
 from rldp.designer.engine.settings import SETTINGS
@@ -30,6 +30,7 @@ class LinkedBlocks:
     """
 
     inverse: Array  # (K, Y, 1, n): 1/d
+    root: Array  # (K, Y, 1, n): its root
     basis: Array  # (K, Y, S, U, m): B
     core: Array  # (K, Y, Sm, Sm): N
     free: Array  # (K, Y, 1, n): f
@@ -44,12 +45,12 @@ class LinkedBlocks:
         d, q and image are (K, Y, S, U), vectors (K, Y, S, U, m) and kernel (K, Y, Sm, Sm).
         """
         xp, (k, outputs, secrets, values) = namespace(d), d.shape
-        root = d**0.5
+        root = xp.sqrt(d)
         basis, rows = orthonormal(xp.concat([vectors / root[..., None], (root * q)[..., None]], axis=-1))
         stiff = _met(rows, _with_last(kernel, 1 / xp.sum(d * q * q, axis=(2, 3)), secrets))
         cells = (k, outputs, 1, secrets * values)
-        inverse, q, image = (reshape(x, cells) for x in (1 / d, q, image))
-        return freed(cls(inverse, basis, core_of(stiff), q, energy), image)
+        inverse, root, q, image = (reshape(x, cells) for x in (1 / d, 1 / root, q, image))
+        return freed(cls(inverse, root, basis, core_of(stiff), q, energy), image)
 
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
@@ -59,17 +60,19 @@ class LinkedBlocks:
     def per_group(self, r: Array) -> Array:
         """A⁻¹ r for r (K, Y, 1, n)."""
         k, outputs, secrets, values, m = self.basis.shape
-        root = self.inverse**0.5
-        rest, seen = apart(self.basis, reshape(root * r, (k, outputs, secrets, values)))
-        met = apply(self.core, reshape(seen, (k, outputs, secrets * m)))
-        return root * reshape(rest + apply(self.basis, reshape(met, seen.shape)), r.shape)
+
+        def core(seen: Array) -> Array:
+            return reshape(apply(self.core, reshape(seen, (k, outputs, secrets * m))), seen.shape)
+
+        x = reshape(self.root * r, (k, outputs, secrets, values))
+        return self.root * reshape(through(self.basis, core, x), r.shape)
 
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
         xp, (k, outputs, secrets, values, m) = namespace(left), self.basis.shape
         n, shape = secrets * values, (k, outputs, secrets, values, 1)
         total = (1 + SETTINGS.schur_jitter) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
-        rows, columns = (reshape(x * self.inverse**0.5, shape) * self.basis for x in (left, right))
+        rows, columns = (reshape(x * self.root, shape) * self.basis for x in (left, right))
         columns = reshape(xp.permute_dims(columns, (0, 2, 1, 4, 3)), (k, secrets, outputs * m, values))
         taken = xp.eye(secrets * m, dtype=left.dtype) - self.core
 

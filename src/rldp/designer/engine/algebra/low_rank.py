@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
-from rldp.designer.engine.algebra.bases import apart, core_of, orthonormal
+from rldp.designer.engine.algebra.bases import core_of, orthonormal, through
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
@@ -24,6 +24,7 @@ class SeparateBlocks:
     """
 
     inverse: Array  # (K, Y, S, U): 1/d
+    root: Array  # (K, Y, S, U): its root
     basis: Array  # (K, Y, S, U, m): B
     core: Array  # (K, Y, S, m, m): N
     free: Array  # (K, Y, S, U): f
@@ -39,10 +40,12 @@ class SeparateBlocks:
         ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``.
         """
         xp = namespace(d)
-        basis, rows = orthonormal(vectors / d[..., None] ** 0.5)
+        inverse = 1 / d
+        root = xp.sqrt(inverse)
+        basis, rows = orthonormal(vectors * root[..., None])
         stiff = xp.matmul(xp.matmul(rows, kernel), xp.matrix_transpose(rows))
         core = core_of(stiff)
-        return freed(cls(1 / d, basis, core, free, energy), image)
+        return freed(cls(inverse, root, basis, core, free, energy), image)
 
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
@@ -50,13 +53,11 @@ class SeparateBlocks:
 
     def per_group(self, r: Array) -> Array:
         """A⁻¹ r for r (K, Y, S, U)."""
-        root = self.inverse**0.5
-        rest, seen = apart(self.basis, root * r)
-        return root * (rest + apply(self.basis, apply(self.core, seen)))
+        return self.root * through(self.basis, lambda seen: apply(self.core, seen), self.root * r)
 
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
-        xp, root = namespace(left), (self.inverse**0.5)[..., None]
+        xp, root = namespace(left), self.root[..., None]
         taken = xp.eye(self.core.shape[-1], dtype=root.dtype) - self.core
         rows = _outputs_inside(left[..., None] * root * self.basis)
         columns = _outputs_inside(right[..., None] * root * xp.matmul(self.basis, taken))
