@@ -8,13 +8,18 @@ share out without waiting.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, TypeVar
 
-__all__ = ["core_count", "on_every_core", "one_blas_thread"]
+import numpy as np
+
+from rldp.designer.engine.settings import SETTINGS
+from rldp.theory.namespace import Array
+
+__all__ = ["core_count", "each", "on_every_core", "one_blas_thread", "runs"]
 
 Item = TypeVar("Item")
 
@@ -24,6 +29,22 @@ def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
     with ThreadPoolExecutor(core_count()) as pool:
         for _ in pool.map(work, items):
             pass
+
+
+def runs(count: int, size: int, like: Array) -> list[slice]:
+    """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
+    most = SETTINGS.part_bytes if type(like) is np.ndarray else SETTINGS.device_part_bytes
+    some = max(1, most // size)
+    return [slice(i, min(i + some, count)) for i in range(0, count, some)]
+
+
+def each(work: Callable[[Item], None], items: Sequence[Item], like: Array) -> None:
+    """Call ``work`` on every item: on every core where ``like`` is NumPy's, otherwise one after the other."""
+    if type(like) is np.ndarray and len(items) > 1:
+        on_every_core(work, items)
+        return
+    for item in items:
+        work(item)
 
 
 @lru_cache(maxsize=1)

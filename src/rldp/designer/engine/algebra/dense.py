@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from rldp.designer.engine.algebra.arrays import apply, flat, reshape
 from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
-from rldp.designer.engine.cores import on_every_core
+from rldp.designer.engine.cores import each, runs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
 from rldp.theory.namespace import Array, namespace
@@ -31,7 +29,7 @@ class DenseBlocks:
         """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
         xp, (k, outputs, secrets, values) = namespace(like), like.shape
         n = secrets * values
-        parts = _parts(outputs, 8 * k * n * n, like)
+        parts = runs(outputs, 8 * k * n * n, like)
         if len(parts) == 1:
             return cls(scaled_inverse(matrix(parts[0]), SETTINGS.jitter))
         inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
@@ -39,7 +37,7 @@ class DenseBlocks:
         def invert(part: slice) -> None:
             inverse[:, part, ...] = scaled_inverse(matrix(part), SETTINGS.jitter)
 
-        _each(invert, parts, like)
+        each(invert, parts, like)
         return cls(inverse)
 
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> DenseBorder | CoupledBorder:
@@ -65,7 +63,7 @@ class DenseBlocks:
             right = block * d[:, :, None, :]
             return [xp.sum(x, axis=1) for x in (block, right, d[:, :, rows, None] * right)]
 
-        parts = _parts(n, 8 * k * outputs * n, d)
+        parts = runs(n, 8 * k * outputs * n, d)
         if len(parts) == 1:
             return tuple(summed(parts[0]))
         sums = tuple([xp.empty((k, n, n), dtype=d.dtype) for _ in range(3)])
@@ -74,7 +72,7 @@ class DenseBlocks:
             for whole, part in zip(sums, summed(rows), strict=True):
                 whole[:, rows, :] = part
 
-        _each(add, parts, d)
+        each(add, parts, d)
         return sums
 
 
@@ -137,7 +135,7 @@ class CoupledBorder:
 def _product(a: Array, b: Array) -> Array:
     """a b for matrices (K, n, n), some rows at a time where they are large."""
     xp, (k, n, _) = namespace(a), a.shape
-    parts = _parts(n, 8 * k * n, a)
+    parts = runs(n, 8 * k * n, a)
     if len(parts) == 1:
         return xp.matmul(a, b)
     product = xp.empty(a.shape, dtype=a.dtype)
@@ -145,21 +143,5 @@ def _product(a: Array, b: Array) -> Array:
     def multiply(rows: slice) -> None:
         product[:, rows, :] = xp.matmul(a[:, rows, :], b)
 
-    _each(multiply, parts, a)
+    each(multiply, parts, a)
     return product
-
-
-def _parts(count: int, size: int, like: Array) -> list[slice]:
-    """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
-    most = SETTINGS.part_bytes if type(like) is np.ndarray else SETTINGS.device_part_bytes
-    some = max(1, most // size)
-    return [slice(i, min(i + some, count)) for i in range(0, count, some)]
-
-
-def _each(work: Callable[[slice], None], parts: list[slice], like: Array) -> None:
-    """``work`` on every part, on all cores unless there is an accelerator."""
-    if type(like) is np.ndarray:
-        on_every_core(work, parts)
-        return
-    for part in parts:
-        work(part)

@@ -8,15 +8,12 @@ is known of it: :math:`H_y^{-1} = A_y^{-1} + f_yf_y^\top/\lambda_y`. See ``docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
 from rldp.designer.engine.algebra.bases import core_of, orthonormal, through
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
-from rldp.designer.engine.cores import on_every_core
+from rldp.designer.engine.cores import each, runs
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.utility import UtilityCurvature
 from rldp.theory.namespace import Array, namespace
@@ -45,12 +42,23 @@ class LinkedBlocks:
         d, q and image are (K, Y, S, U), vectors (K, Y, S, U, m) and kernel (K, Y, Sm, Sm).
         """
         xp, (k, outputs, secrets, values) = namespace(d), d.shape
-        root = xp.sqrt(d)
-        basis, rows = orthonormal(xp.concat([vectors / root[..., None], (root * q)[..., None]], axis=-1))
-        stiff = _met(rows, _with_last(kernel, 1 / xp.sum(d * q * q, axis=(2, 3)), secrets))
+        root, width = xp.sqrt(d), vectors.shape[-1] + 1
+        ranks = min(values, width)
+        basis = xp.empty((k, outputs, secrets, values, ranks), dtype=d.dtype)
+        core = xp.empty((k, outputs, secrets * ranks, secrets * ranks), dtype=d.dtype)
+
+        def factorise(part: slice) -> None:
+            some = root[:, part, ...]
+            last = (some * q[:, part, ...])[..., None]
+            columns = xp.concat([vectors[:, part, ...] / some[..., None], last], axis=-1)
+            basis[:, part, ...], rows = orthonormal(columns)
+            links = _with_last(kernel[:, part, ...], 1 / xp.sum(last * last, axis=(2, 3, 4)), secrets)
+            core[:, part, ...] = core_of(_met(rows, links))
+
+        each(factorise, runs(outputs, 8 * k * secrets * values * width, d), d)
         cells = (k, outputs, 1, secrets * values)
         inverse, root, q, image = (reshape(x, cells) for x in (1 / d, 1 / root, q, image))
-        return freed(cls(inverse, root, basis, core_of(stiff), q, energy), image)
+        return freed(cls(inverse, root, basis, core, q, energy), image)
 
     def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
@@ -83,7 +91,7 @@ class LinkedBlocks:
             block = xp.permute_dims(xp.matmul(linked, columns), (0, 2, 1, 3))
             total[:, 0, secret * values : (secret + 1) * values, :] -= reshape(block, (k, values, n))
 
-        _each(take, secrets, left)
+        each(take, range(secrets), left)
         return total
 
 
@@ -103,12 +111,3 @@ def _met(rows: Array, links: Array) -> Array:
     half = reshape(xp.matmul(rows, links), (k, outputs, secrets * m, secrets, wide))
     both = xp.matmul(rows, xp.permute_dims(half, (0, 1, 3, 4, 2)))
     return reshape(both, (k, outputs, secrets * m, secrets * m))
-
-
-def _each(work: Callable[[int], None], count: int, like: Array) -> None:
-    """Call ``work`` for every number below ``count``, on every core where ``like`` is NumPy's."""
-    if type(like) is np.ndarray and count * like.size > SETTINGS.part_bytes // 8:
-        on_every_core(work, range(count))
-    else:
-        for number in range(count):
-            work(number)
