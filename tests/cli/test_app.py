@@ -193,6 +193,14 @@ def test_who_is_asked_twice_still_tidies_up(monkeypatch):
     assert answers == {signal.SIGTERM: signal.SIG_IGN}
 
 
+def test_whoever_calls_the_command_has_their_own_handlers_again(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    assert run_command(monkeypatch, capsys, *COMMANDS["verify"])[0] == 0
+    assert [signal.getsignal(number) for number in numbers] == before
+
+
 def test_the_command_runs_in_any_thread(folder, monkeypatch, capsys):
     """Signals are for the main thread alone."""
     monkeypatch.chdir(folder)

@@ -190,16 +190,7 @@ def test_the_number_of_jobs_does_not_matter(tmp_path, expected):
     assert bytes_of(tmp_path / "out") == expected
 
 
-@pytest.fixture
-def mortal():
-    """Processes that are forked end when they are told to, whatever a command has set up here before."""
-    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("mortal")
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_the_backend_does_not_matter(tmp_path, backend):

@@ -12,8 +12,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from functools import wraps
@@ -197,9 +197,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows ? in its place
             stream.reconfigure(errors="replace")
-    _tidy_up_when_asked_to_stop()
-    allow_interruption()
-    code = _outcome()
+    with _tidying_up_when_asked_to_stop():
+        allow_interruption()
+        code = _outcome()
     if code > _SIGNALLED and is_command():
         _leave_at_once(code)
     sys.exit(code or _delivered())
@@ -269,14 +269,26 @@ def _say_refused(error: OSError) -> ExitCode:
     return ExitCode.FILE
 
 
-def _tidy_up_when_asked_to_stop() -> None:
-    """What is half-written goes away; who started us with hang-ups ignored wants us to go on."""
+@contextmanager
+def _tidying_up_when_asked_to_stop() -> Iterator[None]:
+    """What is half-written goes away; who started us with hang-ups ignored wants us to go on.
+
+    Whoever calls the command as a function has their own handlers again afterwards.
+    """
     if threading.current_thread() is not threading.main_thread():
+        yield
         return
-    signal.signal(signal.SIGTERM, _stop)
+    numbers = [signal.SIGTERM]
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
-        signal.signal(hang_up, _stop)
+        numbers.append(hang_up)
+    before = {number: signal.signal(number, _stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # None was set by something that is not Python
+                signal.signal(number, handler)
 
 
 def _stop(number: int, _: object) -> None:
