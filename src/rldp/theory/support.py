@@ -49,7 +49,7 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
         h, mu, enough = xp.clip((start - top) / scale, min=1e-9), 1e-14, 1e-12
     point = at(h)
     for _ in range(steps):
-        mu = max(mu / 10, 1e-14)
+        mu = max(mu / 5, 1e-14)
         slope = 1 - row_sum(point.gradient) - mu / h
         step = -_solve_small(_eta_hessian(point), mu / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)

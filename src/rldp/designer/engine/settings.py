@@ -165,14 +165,13 @@ class Settings:
     """Most problems that are solved together."""
     block_copies: int = 2
     """Arrays of the size of the Newton blocks that pairs hold at once. Counted, with tracemalloc."""
-    pair_copies: int = 140
+    pair_copies: int = 150
     """Arrays of the size of one end of all pairs that pairs hold at once. Counted: 80 to 100 for up to 20
-    secrets, 140 at 1000×2."""
+    secrets, 150 at 1000×2."""
     usual_steps: int = 40
     """Of a large design. Counted: 20 to 60."""
     seconds_a_number: float = 1.2e-6
-    """That pairs take for one of their numbers, each step. Measured: 1e-6 at 2×1000 and 300×2, 1.5e-6 at
-    1000×2."""
+    """That pairs take for one of their numbers, each step. Measured: 1e-6 at 2×1000, 300×2 and 1000×2."""
     seconds_an_operation: float = 5e-11
     """The same for one on Newton blocks."""
     window_copies: int = 25
