@@ -104,6 +104,14 @@ def test_a_secret_never_seen_adds_its_eta(order):
     assert float(proved_support(case.mean, v, eta)) == pytest.approx(expected, abs=1e-13)
 
 
+@each_order
+@pytest.mark.parametrize("counts", [[[5, 0], [3, 4]], [[5, 0], [0, 0]]])
+def test_what_was_never_seen_may_be_as_far_below_as_floats_go(order, counts):
+    case = Counted(order, counts, 0.01, n=20)
+    v = -np.array([[0.0, 0.5], [0.0, 0.7]])
+    assert case.error(v, np.array([1e-290, 1e-290])) <= 1e-11
+
+
 def test_where_nothing_was_seen_the_bound_is_the_sum_of_eta():
     _, v = two_secrets(1)
     case = Counted(1.0, np.zeros((2, 5)), 0.1, n=10)

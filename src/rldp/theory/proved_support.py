@@ -45,7 +45,7 @@ def proved_support(mean: NestedMean, v: Floats, eta: Floats) -> Floats:
     """
     values, seen, c = v.shape[-1], mean.masses > 0, mean.conditionals
     top = v.max(axis=-1)
-    below, above = top[..., None] - v, eta - top
+    below, above = np.where(c > 0, top[..., None] - v, 0.0), eta - top  # what was never seen has no weight
     mean_below = np.vecdot(c, below)
     a = above + mean_below
     m, m_error = _log_means(mean, below, above, mean_below)
