@@ -126,9 +126,9 @@ the memory that is free is refused, with an estimate of its time and memory and 
 {table}
 
 What bounds them: with few secrets, the border in which the outputs meet; with many, the matrices of the
-outputs. RURP 50×20 takes 21 steps with 20 inverses of 1000 rows in each, 9 s of its 22 s on both cores; the
-border takes 4 s, and the rest are passes over arrays of all pairs, which memory bounds: shared out to the
-cores they take as long. NURP 1000×2 is such passes nearly alone.
+outputs. RURP 50×20, when it was profiled, spent two fifths of its time on 20 inverses of 1000 rows in each
+step, on both cores; a fifth on the border; and the rest in passes over arrays of all pairs, which memory
+bounds: shared out to the cores they took as long. NURP 1000×2 is such passes nearly alone.
 """,
     )
 

@@ -129,7 +129,7 @@ def _solve(
     callback: Callable[[Progress], None] | None,
 ) -> Solution:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
-    xp = namespace(distortion)
+    xp = namespace(distortion)  # the same library; of NumPy, its quick part
     iterate = _start(problem, windows, distortion, xp)
     total = iterate.q.shape[0]
     where = xp.arange(total)

@@ -117,7 +117,7 @@ class Settings:
     take 1.35 and 1.2 times as long as matrices."""
     device_linked_share: float = 0.1
     """``linked_share`` on an accelerator, where matrices are quick. Measured on an H200: RURP 10×100, 0.36 of
-    its cells, takes 5 s by ranks and 3 s by matrices; NURP 2×418, 0.01, takes 4.5 s by ranks."""
+    its cells, takes 5 s by ranks and 3 s by matrices; NURP 2×418, 0.01, takes 2 s by ranks."""
     gram_schmidt: int = 8
     """Columns up to which a basis is found for all blocks together, column by column; from there on LAPACK
     finds it block by block."""

@@ -20,23 +20,25 @@ def apart(basis: Array, x: Array) -> tuple[Array, Array]:
 
     Taken apart twice: what is left is then orthogonal to the basis to its own last digit, not to that of x.
     """
-    transposed = namespace(x).matrix_transpose(basis)
-    seen = apply(transposed, x)
-    rest = x - apply(basis, seen)
-    more = apply(transposed, rest)
+    rest, seen, more = _seen_twice(basis, x)
     return rest - apply(basis, more), seen + more
 
 
 def through(basis: Array, core: Callable[[Array], Array], x: Array) -> Array:
     """(1 − BBᵀ + BNBᵀ)x for x (…, U), an orthonormal ``basis`` B (…, U, m) and N, which ``core`` applies.
 
-    As :func:`apart`, with one product less.
+    x is taken :func:`apart`, and what is left is put together with the rest in one product.
     """
+    rest, seen, more = _seen_twice(basis, x)
+    return rest + apply(basis, core(seen + more) - more)
+
+
+def _seen_twice(basis: Array, x: Array) -> tuple[Array, Array, Array]:
+    """x less its part in the basis, the coordinates of that part, and what rounding left in the rest."""
     transposed = namespace(x).matrix_transpose(basis)
     seen = apply(transposed, x)
     rest = x - apply(basis, seen)
-    more = apply(transposed, rest)
-    return rest + apply(basis, core(seen + more) - more)
+    return rest, seen, apply(transposed, rest)
 
 
 def orthonormal(columns: Array) -> tuple[Array, Array]:

@@ -16,11 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import (
-    add_to_diagonal,
-    on_path,
-    updated,
-)
+from rldp.designer.engine.algebra.arrays import add_to_diagonal, on_path, updated
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.forms import Forms, forms_of
 from rldp.designer.engine.algebra.pair_moves import Ends, Pairs
