@@ -1,4 +1,4 @@
-"""Figures of the benchmarks, in the one style of :mod:`rldp._plots`."""
+"""Figures of the benchmarks, in the one style of :mod:`rldp.reporter.plots`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from page import PAGE
-from rldp import _plots
-from rldp._plots import LOOKS, PROMISE_LOOKS, WIDTH, Axes, Figure
+from rldp.reporter import plots as _plots
+from rldp.reporter.plots import LOOKS, PROMISE_LOOKS, WIDTH, Axes, Figure
 
 CONTENDERS = ("rldp", "literal", "tuned", "Clarabel", "two scalars", "HiGHS cuts", "SCS", "SCS 1e-6")
 STYLES = dict(zip(CONTENDERS, LOOKS, strict=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rldp
-from test_spark import needs_spark
+from clients.test_spark import needs_spark
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "cluster"
 

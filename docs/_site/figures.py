@@ -12,7 +12,7 @@ def apply(gallery: dict[str, Any], example: str) -> None:
     import matplotlib
     from cycler import cycler
 
-    from rldp import _plots
+    from rldp.reporter import plots as _plots
 
     with _plots.styled():
         style = dict(matplotlib.rcParams)

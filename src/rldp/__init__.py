@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 from rldp._version import __version__ as __version__
 
 if _TYPE_CHECKING:  # for who reads types; a program imports each name when it first uses it, as told below
-    from rldp.admission import release_file as release_file
     from rldp.adviser.compare import Compared as Compared, Comparison as Comparison, compare as compare
     from rldp.adviser.frontier import (
         Frontier as Frontier,
@@ -29,8 +28,6 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
     from rldp.auditor.new_data import Audit as Audit, Membership as Membership, audit as audit
     from rldp.auditor.released_rows import ReleaseAudit as ReleaseAudit, audit_release as audit_release
-    from rldp.beliefs import Posterior as Posterior, posterior as posterior
-    from rldp.certificate import Certificate as Certificate
     from rldp.designer.api import design as design, design_batch as design_batch
     from rldp.designer.designs import (
         Batch as Batch,
@@ -60,8 +57,9 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.estimator.estimates import Estimate as Estimate
     from rldp.estimator.released import Released as Released
     from rldp.estimator.sharpening import sharpen as sharpen
+    from rldp.gate.admission import release_file as release_file
     from rldp.judge import Verdict as Verdict, verify as verify
-    from rldp.measures import (
+    from rldp.measures.leakage import (
         WorstCase as WorstCase,
         distortion as distortion,
         leakage as leakage,
@@ -69,7 +67,8 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         worst_case_distortion as worst_case_distortion,
         worst_case_leakage as worst_case_leakage,
     )
-    from rldp.protocol import Guarantee as Guarantee, Protocol as Protocol
+    from rldp.measures.posterior import Posterior as Posterior, posterior as posterior
+    from rldp.protocol import Certificate as Certificate, Guarantee as Guarantee, Protocol as Protocol
     from rldp.protocol_file.json import load as load
     from rldp.reporter.page.api import report as report
     from rldp.reporter.page.facts import Report as Report
@@ -87,7 +86,6 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
 
 _NAMES = {
-    "admission": ["release_file"],
     "adviser.compare": ["Compared", "Comparison", "compare"],
     "adviser.frontier": ["Frontier", "FrontierPoint", "frontier"],
     "adviser.least": ["LeastDesign", "least_epsilon"],
@@ -95,8 +93,6 @@ _NAMES = {
     "auditor.confirmation": ["Confirmation", "confirm", "confirm_chain"],
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
-    "beliefs": ["Posterior", "posterior"],
-    "certificate": ["Certificate"],
     "designer.api": ["design", "design_batch"],
     "designer.designs": ["Batch", "BatchStatus", "Design", "Status"],
     "designer.engine": ["Progress"],
@@ -121,8 +117,9 @@ _NAMES = {
     "estimator.estimates": ["Estimate"],
     "estimator.released": ["Released"],
     "estimator.sharpening": ["sharpen"],
+    "gate.admission": ["release_file"],
     "judge": ["Verdict", "verify"],
-    "measures": [
+    "measures.leakage": [
         "WorstCase",
         "distortion",
         "leakage",
@@ -130,7 +127,8 @@ _NAMES = {
         "worst_case_distortion",
         "worst_case_leakage",
     ],
-    "protocol": ["Guarantee", "Protocol"],
+    "measures.posterior": ["Posterior", "posterior"],
+    "protocol": ["Certificate", "Guarantee", "Protocol"],
     "protocol_file.json": ["load"],
     "reporter.page.api": ["report"],
     "reporter.page.facts": ["Report"],

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, number_array, shown
+from rldp._common.checks import Label, number_array, shown
 from rldp.data.scale import Scale
 from rldp.errors import InvalidArgument, InvalidArgumentType
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp import _html
-from rldp._checks import Label, counted, labels, number_array, shown
-from rldp.certificate import Certificate
+from rldp._common import html as _html
+from rldp._common.checks import Label, counted, labels, number_array, shown
 from rldp.data.reading import Reading
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
@@ -22,7 +21,41 @@ from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.sampling import Sampler
 
-__all__ = ["Guarantee", "Protocol", "require_labels"]
+__all__ = ["Certificate", "Guarantee", "Protocol", "require_labels"]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Witnesses of privacy over the whole set, of the objective and of the lower bound.
+
+    Pairs of secrets are numbered as in :func:`rldp.theory.model.ordered_pairs`.
+
+    Attributes
+    ----------
+    eta : array (Y, T, 2), or None for nominal privacy
+        Scalars that prove every privacy constraint.
+    eta_utility : float, or None for nominal utility
+        Scalar that proves the objective.
+    multipliers : array (Y, T), or None
+        Weights z of the lower bound. None where the bound rests on the fact that only protocols
+        that ignore secret and value are private (ε = 0 over a set).
+    members : array (Y, T, 2, U), or None
+        Members of the projected privacy sets that the multipliers weigh; None stands for the
+        estimated conditionals, which are in every set.
+    distribution : array (|S|, |U|), or None
+        Member of the utility set in the lower bound; None stands for the estimate.
+    """
+
+    eta: NDArray[np.float64] | None
+    eta_utility: float | None
+    multipliers: NDArray[np.float64] | None
+    members: NDArray[np.float64] | None
+    distribution: NDArray[np.float64] | None
+
+    def __post_init__(self) -> None:
+        for array in (self.eta, self.multipliers, self.members, self.distribution):
+            if array is not None:
+                array.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)

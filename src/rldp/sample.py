@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp import _html
-from rldp._checks import Label, count_array, counted, labels
+from rldp._common import html as _html
+from rldp._common.checks import Label, count_array, counted, labels
 from rldp.data.reading import Reading
 from rldp.data.scale import Scale
 from rldp.data.wanted import Alphabets, Wanted

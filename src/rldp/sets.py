@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
-from rldp._checks import distribution_table, finite_number, seed_number, shown
+from rldp._common.checks import distribution_table, finite_number, seed_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp import _memory
+from rldp._common import memory as _memory
 from rldp.designer import api, memory
 from rldp.designer.memory import design_bytes, require_memory
 from rldp.designer.routes import Route, routes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.measures import distortions, leakages
+from rldp.measures.leakage import distortions, leakages
 from rldp.paper import FIGURES, Settings, check_claims, plan, plots, reproduce
 from rldp.paper.draws import draw
 from rldp.paper.figures import over_alpha

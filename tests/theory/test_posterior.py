@@ -11,7 +11,7 @@ from mpmath import exp as mp_exp, log as mp_log, mpf, workdps
 from scipy.stats import beta
 
 from credible import CHANCE, PUBLISH, assert_by_chance, assert_law, count_failures, risk_of_publishing
-from rldp.measures import distortions as measured_distortions, leakages as measured_leakages
+from rldp.measures.leakage import distortions as measured_distortions, leakages as measured_leakages
 from rldp.theory import posterior
 from rldp.theory.binomial import upper_probability
 from rldp.theory.dirichlet import conditionals, masses

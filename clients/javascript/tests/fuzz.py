@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import rldp
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.data.reading import Column, Reading
 
 READER = Path(__file__).with_name("read.js")

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.designer.closed_forms import best_constant
-from rldp.measures import distortions
+from rldp.measures.leakage import distortions
 from rldp.protocol import Protocol
 from rldp.sample import Sample
 from rldp.sets import Nominal, UncertaintySet

@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rldp._checks import Label, labels, shown
+from rldp._common.checks import Label, labels, shown
 from rldp.adviser.baselines import SIMPLE, baselines, is_private_anyway, relabelled
 from rldp.adviser.frontier import STANDARD, checked_levels
 from rldp.adviser.ladder import Promises, named_promises
-from rldp.beliefs import posterior
 from rldp.designer.api import design
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.measures import distortions, worst_case_distortion, worst_case_leakage
+from rldp.measures.leakage import distortions, worst_case_distortion, worst_case_leakage
+from rldp.measures.posterior import posterior
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, ChiSquare, Credible, Nominal, Pairs, UncertaintySet, checked_set

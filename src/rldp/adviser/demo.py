@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rldp.designer.api import design
 from rldp.designer.designs import Design
-from rldp.measures import distortion, worst_case_leakage
+from rldp.measures.leakage import distortion, worst_case_leakage
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Nominal, UncertaintySet
 

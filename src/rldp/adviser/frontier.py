@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rldp._checks import Label, real_number
+from rldp._common.checks import Label, real_number
 from rldp.adviser.ladder import Promises, named_promises
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.measures import distortion as expected_distortion
+from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Credible, UncertaintySet, checked_set
 
@@ -94,7 +94,7 @@ class Frontier:
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the frontier into a PNG, SVG or PDF file; needs matplotlib."""
-        from rldp.adviser.charts import draw_frontier
+        from rldp.reporter.charts import draw_frontier
 
         draw_frontier(self, path)
 

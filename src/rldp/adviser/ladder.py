@@ -8,12 +8,12 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from rldp._checks import Label, shown
+from rldp._common.checks import Label, shown
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
-from rldp.measures import distortion as expected_distortion
+from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
 from rldp.sets import (
     AllDistributions,

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from rldp._checks import Label, finite_number
-from rldp._digits import at_most
+from rldp._common.checks import Label, finite_number
+from rldp._common.digits import at_most
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion

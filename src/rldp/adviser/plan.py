@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, finite_number, labels, seed_number, whole_number
+from rldp._common.checks import Label, finite_number, labels, seed_number, whole_number
 from rldp.adviser.frontier import checked_levels
 from rldp.adviser.ladder import named_promises
 from rldp.designer.api import design, design_batch
@@ -105,7 +105,7 @@ class Plan:
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the plan into a PNG, SVG or PDF file; needs matplotlib."""
-        from rldp.adviser.charts import draw_plan
+        from rldp.reporter.charts import draw_plan
 
         draw_plan(self, path)
 

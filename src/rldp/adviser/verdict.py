@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.designer.notices import is_sparse
 from rldp.errors import RldpWarning
-from rldp.measures import distortion
+from rldp.measures.leakage import distortion
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import Credible, Pairs, UncertaintySet

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp import measures
-from rldp._checks import Label, finite_number, real_number, shown
-from rldp._digits import at_most
+from rldp._common.checks import Label, finite_number, real_number, shown
+from rldp._common.digits import at_most
 from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.measures import leakage as measures
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.betting import block_shares, split

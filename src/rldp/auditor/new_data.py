@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from rldp import measures
-from rldp._checks import finite_number
+from rldp._common.checks import finite_number
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
-from rldp.measures import WorstCase
+from rldp.measures import leakage as measures
+from rldp.measures.leakage import WorstCase
 from rldp.protocol import Guarantee, Protocol, require_labels
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, Pairs, UncertaintySet

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
-from rldp._checks import Label, finite_number, labels, real_number
+from rldp._common.checks import Label, finite_number, labels, real_number
 from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
 from rldp.data.labels import Alphabet, count_pairs, faults

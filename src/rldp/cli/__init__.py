@@ -1,6 +1,6 @@
 """The command ``rldp``, one module a command; they appear in its help in this order."""
 
-from rldp._start import leave_when_interrupted
+from rldp.cli.start import leave_when_interrupted
 
 leave_when_interrupted()
 

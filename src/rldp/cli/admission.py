@@ -7,9 +7,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from rldp import admission
-from rldp.admission import LARGEST_EPSILON, Conditions
 from rldp.cli.voice import progress
+from rldp.gate import admission
+from rldp.gate.admission import LARGEST_EPSILON, Conditions
 from rldp.judge import Verdict
 from rldp.protocol_file.json import ProtocolFile
 
@@ -47,7 +47,7 @@ ExpectSha256: TypeAlias = Annotated[
 def admitted(
     path: Path, conditions: Conditions, *, all_the_same: str = "--unproved (unproved=True) releases"
 ) -> tuple[ProtocolFile, Verdict]:
-    """A protocol file and what is proved of it, as :func:`rldp.admission.admitted` finds; it is told how."""
+    """A protocol file and what is proved of it; see :func:`rldp.gate.admission.admitted`."""
     return admission.admitted(
         path, conditions, all_the_same=all_the_same, verifying=lambda: progress("Verifying")
     )

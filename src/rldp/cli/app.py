@@ -26,8 +26,8 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 import rldp
-from rldp._start import allow_interruption, is_command
 from rldp.cli import voice
+from rldp.cli.start import allow_interruption, is_command
 from rldp.cli.voice import LogLevel, bar, discard, is_quiet, note, progress, say
 from rldp.errors import FileError, NotProved, RldpError, RldpWarning
 

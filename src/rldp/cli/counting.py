@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 import rldp
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.adviser.binning import CANDIDATES, best
 from rldp.cli.app import note, progress
 from rldp.cli.columns import Missing

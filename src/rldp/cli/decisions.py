@@ -62,7 +62,7 @@ def _number(option: str, text: str) -> float:
 def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> None:
     """Refuse files that could not be written, or that are read, before the work."""
     if plot is not None:
-        from rldp import _plots
+        from rldp.reporter import plots as _plots
 
         _plots.kind_of(plot, "--plot")
     for option, output in (("--plot", plot), ("--table", table)):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rldp
-from rldp import _digits
+from rldp._common import digits as _digits
 from rldp.adviser.binning import CANDIDATES, best
 from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
 from rldp.adviser.verdict import Worth, worth

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted
 from rldp.cli.app import Json, bar, command, is_quiet, require_writable, say, warn, warned
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, reading_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.data.labels import NOT_A_LABEL, Alphabet
 from rldp.data.texts import labels_of_texts, number_of_text
 from rldp.errors import DataError, InvalidArgument

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import TextIO
 
-from rldp._checks import printable
+from rldp._common.checks import printable
 from rldp.designer.engine import Progress
 
 __all__ = ["LogLevel", "bar", "be", "discard", "is_quiet", "note", "progress", "say"]

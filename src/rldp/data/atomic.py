@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data.scratch import clear_abandoned, growing, growing_folder
 from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, RldpError
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, finite_number, whole_number
+from rldp._common.checks import Label, finite_number, whole_number
 from rldp.data.labels import MOST_LABELS, NOT_A_LABEL, Alphabet, Codes
 from rldp.data.reading import Column
 from rldp.data.scale import Scale

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.data.columns import kind_of
 from rldp.data.labels import Codes
 from rldp.errors import DataError

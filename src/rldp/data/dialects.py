@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass
 from typing import Any
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["COMMON_DELIMITERS", "Dialect", "Recoded"]

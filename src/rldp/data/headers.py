@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data.dialects import COMMON_DELIMITERS
 from rldp.data.sources import Source
 from rldp.errors import DataError, DataFileError, InvalidArgument

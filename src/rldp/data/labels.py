@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, needed_of_label, shown
+from rldp._common.checks import Label, needed_of_label, shown
 from rldp.data.lookup import NOT_A_LABEL, Codes, Finder, among_neighbours, among_numbers, among_texts
 from rldp.data.texts import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
 from rldp.errors import DataError

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
 from rldp.data.dialects import Recoded

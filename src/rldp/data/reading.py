@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
-from rldp._checks import Label, shown
+from rldp._common.checks import Label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
 __all__ = ["MISSING", "TREATMENTS", "Column", "Reading", "checked_treatment"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 
 __all__ = ["Scale"]
 

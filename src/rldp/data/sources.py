@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data import workbooks
 from rldp.data.atomic import require_other_file
 from rldp.data.dialects import Dialect

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Literal, TypeAlias
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 
 __all__ = [
     "DECIMAL",

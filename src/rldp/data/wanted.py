@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rldp._checks import Label, labels, shown
+from rldp._common.checks import Label, labels, shown
 from rldp.data.bins import Binning, alphabet_of
 from rldp.data.labels import Alphabet
 from rldp.data.reading import Column, Reading, checked_treatment

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.data.decoding import arrow_labels
 from rldp.data.labels import Codes
 from rldp.data.readers import NULLS

@@ -11,9 +11,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, count_array, finite_number, labels, real_number
-from rldp._memory import within_memory
-from rldp.certificate import Certificate
+from rldp._common.checks import Label, count_array, finite_number, labels, real_number
+from rldp._common.memory import within_memory
 from rldp.designer.batches import solve_batch
 from rldp.designer.certify import Solved
 from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
@@ -27,7 +26,7 @@ from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
 )
-from rldp.protocol import Guarantee, Protocol
+from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Credible, Nominal, UncertaintySet, checked_set
 from rldp.theory.bounds import estimated_members

@@ -31,7 +31,7 @@ class Solved:
         Rounded to the safe side.
     eta (K, Y, T, 2), eta_utility (K, 0 or 1), z (K, Y, T), members (K, Y, T, 2, U),
     distribution (K, |S|, |U|) : array
-        The proofs; see :class:`rldp.certificate.Certificate`.
+        The proofs; see :class:`rldp.protocol.Certificate`.
     constant : bool array (K,)
         Whether the lower bound rests on ε = 0 instead of z and members.
     route, reason : object array (K,)

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.certificate import Certificate
 from rldp.designer.closed_forms import best_constant
-from rldp.protocol import Protocol
+from rldp.protocol import Certificate, Protocol
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats
 

@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.errors import InvalidArgument, InvalidArgumentType, needs
 from rldp.theory.namespace import Array
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rldp._memory import require_bytes
+from rldp._common.memory import require_bytes
 from rldp.designer.engine.cores import core_count
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.pair_curvature import has_few_ranks

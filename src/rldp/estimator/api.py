@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import finite_number, seed_number, shown
+from rldp._common.checks import finite_number, seed_number, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate
 from rldp.estimator.functionals import Asked, Functionals, asked

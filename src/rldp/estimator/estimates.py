@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, shown
+from rldp._common.checks import Label, shown
 from rldp.theory.model import Floats
 
 __all__ = ["INTERVALS", "METHODS", "Estimate"]

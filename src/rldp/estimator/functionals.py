@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rldp._checks import Label, number_array, shown
+from rldp._common.checks import Label, number_array, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
 from rldp.theory.model import Floats

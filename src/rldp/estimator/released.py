@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._checks import Label, shown
+from rldp._common.checks import Label, shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, kind_of
 from rldp.data.dialects import Dialect

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data.columns import is_column
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.estimator.released import Released

@@ -17,7 +17,7 @@ from itertools import product
 
 from flint import arb, ctx
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.judge.conditionals import conditionals_of
 from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of
 from rldp.protocol_file.format import DENOMINATOR, Claim, Document, EverythingClaim

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.judge.conditionals import pair_number
 from rldp.judge.posterior import Trial, privacy_trial, utility_trial
 from rldp.judge.radii import Radii, pair_level

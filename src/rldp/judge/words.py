@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rldp._checks import Label, shown
+from rldp._common.checks import Label, shown
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,

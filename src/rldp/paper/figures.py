@@ -182,7 +182,7 @@ def _caption(
     meaning: str = _LETTERS,
 ) -> str:
     """ε, the set, n, the number of truths; below it what the names of the lines mean."""
-    from rldp._plots import facts
+    from rldp.reporter.plots import facts
 
     instances = len(np.unique(results["instance"]))
     drawn = f"{_plain(instances)} truths of {settings.secrets} secrets × {settings.values} values"
@@ -199,7 +199,7 @@ def _set_name(settings: Settings) -> str:
 
 
 def _plain(count: int) -> str:
-    from rldp._plots import number
+    from rldp.reporter.plots import number
 
     return number(count)
 

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp import _plots
-from rldp._plots import LOOKS, PROMISE_LOOKS, Axes, Figure as Drawing
+from rldp.reporter import plots as _plots
+from rldp.reporter.plots import LOOKS, PROMISE_LOOKS, Axes, Figure as Drawing
 
 __all__ = ["Across", "Band", "Drawing", "Panel", "bands", "files", "scatter"]
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import scipy
 
-from rldp._checks import finite_number, whole_number
+from rldp._common.checks import finite_number, whole_number
 from rldp._version import __version__
 from rldp.errors import InvalidArgument
 from rldp.sets import Credible, Nominal, Pairs, PowerDivergence

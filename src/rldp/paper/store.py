@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data.atomic import whole
 from rldp.errors import FileError, InvalidArgument, InvalidArgumentType
 from rldp.paper.plan import Task

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from rldp.designer.api import design_batch
 from rldp.errors import GapWarning, SparseTableWarning, UnseenSecretWarning
-from rldp.measures import distortions, leakages
+from rldp.measures.leakage import distortions, leakages
 from rldp.paper.draws import Draws, draw
 from rldp.paper.plan import Cell, Task
 from rldp.paper.settings import PROMISES, Settings

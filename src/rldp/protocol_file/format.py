@@ -14,7 +14,7 @@ from itertools import pairwise
 from os import PathLike
 from typing import Any, TypeAlias, TypeVar
 
-from rldp._checks import Label, labels, shown
+from rldp._common.checks import Label, labels, shown
 from rldp.data.atomic import checked_path
 from rldp.data.reading import MISSING, TREATMENTS, Column, Reading
 from rldp.errors import ProtocolFileError, RldpError

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._version import __version__
-from rldp.certificate import Certificate
 from rldp.data.atomic import replacing
 from rldp.errors import InvalidArgument, ProtocolFileError
-from rldp.protocol import Guarantee, Protocol
+from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.protocol_file.format import (
     DENOMINATOR,
     Claim,

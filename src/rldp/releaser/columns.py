@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rldp._checks import Label, whole_number
+from rldp._common.checks import Label, whole_number
 from rldp.data.columns import encode, kind_of
 from rldp.data.decoding import decode
 from rldp.data.labels import Alphabet, faults

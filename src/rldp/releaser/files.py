@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.data.atomic import checked_path, replacing
 from rldp.data.dialects import Dialect
 from rldp.data.labels import HOW_TO_SHOW

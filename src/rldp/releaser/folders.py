@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rldp._checks import shown, whole_number
+from rldp._common.checks import shown, whole_number
 from rldp.data.atomic import new_folder
 from rldp.data.headers import Located
 from rldp.data.labels import HOW_TO_SHOW, Faults

@@ -7,7 +7,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import seed_number
+from rldp._common.checks import seed_number
 from rldp.theory.sampling import Randomness
 
 __all__ = ["randomness"]

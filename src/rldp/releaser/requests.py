@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import Label, shown
+from rldp._common.checks import Label, shown
 from rldp.data.labels import Codes, Encoded, Faults
 from rldp.data.readers import Columns
 from rldp.data.rows import rows_of

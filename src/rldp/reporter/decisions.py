@@ -10,13 +10,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rldp._checks import printable
-from rldp._digits import at_most
-from rldp.adviser.charts import NEGLIGIBLE
+from rldp._common.checks import printable
+from rldp._common.digits import at_most
 from rldp.adviser.compare import Compared, Comparison
 from rldp.adviser.frontier import Frontier
 from rldp.adviser.ladder import MEANINGS, short_name
 from rldp.adviser.plan import Plan, PlanRow
+from rldp.reporter.charts import NEGLIGIBLE
 from rldp.reporter.drawing import spaced
 from rldp.reporter.terminal import bullets
 

@@ -9,8 +9,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rldp import _html
-from rldp._checks import Label, printable
+from rldp._common import html as _html
+from rldp._common.checks import Label, printable
 from rldp.protocol import Protocol
 
 __all__ = ["heat_map", "spaced"]

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rldp._checks import Label, printable
+from rldp._common.checks import Label, printable
 from rldp.estimator.estimates import Estimate
 from rldp.theory.model import Floats
 

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from rldp._checks import printable
-from rldp._digits import at_least, at_most
+from rldp._common.checks import printable
+from rldp._common.digits import at_least, at_most
 from rldp.adviser.demo import Row
 from rldp.adviser.ladder import LADDER, MEANINGS, Rung
 from rldp.adviser.verdict import Worth, outputs_used

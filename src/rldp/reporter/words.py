@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rldp._checks import printable
-from rldp._digits import at_most
+from rldp._common.checks import printable
+from rldp._common.digits import at_most
 from rldp.adviser.verdict import FEW, Worth
 
 __all__ = ["worth_sentences"]

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import finite_number
+from rldp._common.checks import finite_number
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sets import Pairs, Radius, UncertaintySet
 from rldp.theory.pairs import ordered_pairs, per_secret

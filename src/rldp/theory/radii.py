@@ -22,7 +22,7 @@ from itertools import chain
 import numpy as np
 from scipy.special import chdtri
 
-from rldp._checks import finite_number, shown
+from rldp._common.checks import finite_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sets import Radius
 from rldp.theory.kl_recursion import Resolution, Stratum, recursion_tail, work

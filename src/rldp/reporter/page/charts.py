@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.reporter.page.facts import OWN, Report
 from rldp.reporter.page.law import Law
 from rldp.reporter.page.svg import Axis, apart, element, letters, number, picture, short, width_of, words

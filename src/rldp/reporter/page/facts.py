@@ -16,7 +16,7 @@ from rldp.adviser.verdict import Worth, worth
 from rldp.designer.designs import Design, Status
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.judge import Verdict, verify
-from rldp.measures import WorstCase, distortion, worst_case, worst_case_distortion
+from rldp.measures.leakage import WorstCase, distortion, worst_case, worst_case_distortion
 from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.format import parsed
 from rldp.reporter.page.law import Law, law_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from rldp._checks import Label
+from rldp._common.checks import Label
 from rldp.protocol import Protocol
 from rldp.reporter.page.svg import element, picture, short, width_of, words
 from rldp.theory.model import Floats

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rldp.beliefs import posterior
+from rldp.measures.posterior import posterior
 from rldp.protocol import Guarantee, Protocol
 
 __all__ = ["Law", "law_of"]

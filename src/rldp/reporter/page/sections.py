@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rldp._checks import printable
+from rldp._common.checks import printable
 from rldp.reporter.page import words
 from rldp.reporter.page.charts import (
     NARROW,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from rldp._checks import printable
+from rldp._common.checks import printable
 
 __all__ = ["Axis", "apart", "element", "letters", "number", "picture", "short", "width_of", "words"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rldp._checks import printable
-from rldp._digits import rounded_up
+from rldp._common.checks import printable
+from rldp._common.digits import rounded_up
 from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.facts import Level, Report
 from rldp.reporter.page.svg import number, short

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from rldp._checks import printable
+from rldp._common.checks import printable
 
 __all__ = ["MOST_COLUMNS", "MOST_TABLES", "grid", "paragraph", "probability", "shade", "short", "shown_of"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._checks import finite_number, real_number, seed_number, whole_number
-from rldp._memory import require_bytes, within_memory
+from rldp._common.checks import finite_number, real_number, seed_number, whole_number
+from rldp._common.memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol, require_labels

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp import _memory
-from rldp._memory import available_bytes, require_bytes, within_memory
+from rldp._common import memory as _memory
+from rldp._common.memory import available_bytes, require_bytes, within_memory
 from rldp.theory.dyadic import on_grid
 
 GIB = 2**30

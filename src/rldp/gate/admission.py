@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from rldp._checks import Label, real_number, shown
+from rldp._common.checks import Label, real_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType, NotProved
 from rldp.judge import Verdict, judged, verify
 from rldp.protocol import Protocol

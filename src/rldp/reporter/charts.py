@@ -1,4 +1,4 @@
-"""Pictures of decisions, for files: the frontier and the plan. The style is that of :mod:`rldp._plots`."""
+"""Pictures of decisions, for files: the frontier and the plan, in the style of :mod:`rldp.reporter.plots`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEGLIGIBLE = 1e-5
 
 def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
     """Promised distortion against ε, a line for each promise, and that of an output that ignores the data."""
-    from rldp import _plots
+    from rldp.reporter import plots as _plots
 
     _plots.kind_of(path)
     constant = found.points[0].design.constant_objective
@@ -47,7 +47,7 @@ def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
 
 def draw_plan(found: Plan, path: str | PathLike[str]) -> None:
     """Promised distortion against the size of the sample, with its band."""
-    from rldp import _plots
+    from rldp.reporter import plots as _plots
 
     _plots.kind_of(path)
     figure, (axes,) = _plots.new_figure(

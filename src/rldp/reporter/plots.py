@@ -5,7 +5,7 @@ who do not see all colours. What a line is stands at its end, not in a box; what
 stands below the axes. The same calls always give the same bytes: no dates in files, no settings of the
 user's, nothing of the state that :mod:`matplotlib.pyplot` keeps. Threads may draw at the same time.
 
->>> from rldp import _plots
+>>> from rldp.reporter import plots as _plots
 >>> figure, (axes,) = _plots.new_figure(title="Less is more", caption=_plots.facts(epsilon=0.5, n=15_000))
 >>> _plots.line(axes, [1, 2, 3], [3, 2, 1], _plots.LOOKS[0], label="ours")
 >>> _plots.name_axes(axes, x="ε", y="distortion")
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from rldp._checks import shown
+from rldp._common.checks import shown
 from rldp.data.atomic import checked_path, replacing
 from rldp.errors import FileError, InvalidArgument, needs
 

@@ -9,8 +9,8 @@ import pytest
 
 import rldp
 from commands import python
-from rldp import _plots
-from rldp._plots import LOOKS
+from rldp.reporter import plots as _plots
+from rldp.reporter.plots import LOOKS
 
 HEADS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -86,7 +86,7 @@ def test_neither_the_users_settings_nor_other_threads_change_a_figure():
 def test_drawing_leaves_pyplot_alone():
     code = """
         import sys
-        from rldp import _plots
+        from rldp.reporter import plots as _plots
         _plots.content(_plots.new_figure(title="t")[0], "png")
         assert "matplotlib.pyplot" not in sys.modules
     """

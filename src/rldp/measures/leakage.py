@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rldp._checks import Label, distribution_table
-from rldp._memory import require_bytes, within_memory
+from rldp._common.checks import Label, distribution_table
+from rldp._common.memory import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rldp._digits import at_least, at_most, rounded_up
+from rldp._common.digits import at_least, at_most, rounded_up
 
 NUMBERS = [
     *(10 ** np.random.default_rng(0).uniform(-9, 3, 300)).tolist(),

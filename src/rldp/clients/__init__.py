@@ -1,0 +1,1 @@
+"""Releases on clusters: one adapter for each kind of frame."""

@@ -1,0 +1,112 @@
+"""Release on Spark 4: ``pip install 'robust-ldp[spark]'``, here and on every worker.
+
+Rows go through Python in Arrow batches (``mapInArrow``), on classic sessions and on Spark Connect alike. See
+``docs/clients.md`` for clusters, retries and what it means that a Spark frame is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from os import PathLike
+from typing import Any
+
+from rldp.data.decoding import arrow_labels
+from rldp.data.headers import require_columns, require_distinct
+from rldp.errors import InvalidArgumentType, needs
+from rldp.gate.admission import Conditions, admitted_protocol
+from rldp.protocol import Protocol
+from rldp.releaser.frames import released_batches
+from rldp.releaser.requests import Request
+
+with needs("rldp.spark", "PySpark", install="robust-ldp[spark]"):
+    import pyspark.sql
+    from pyspark.sql import types
+
+__all__ = ["release"]
+
+
+def release(
+    frame: Any,
+    protocol: Protocol | str | PathLike[str],
+    *,
+    secret: str | Sequence[str] | None = None,
+    value: str | None = None,
+    as_secret: str | Sequence[str] | None = None,
+    as_value: str | None = None,
+    keep: Sequence[str] = (),
+    released: str | None = None,
+    unproved: bool = False,
+    epsilon_at_most: float | None = None,
+) -> Any:
+    """Release a column of a Spark frame: a frame of the kept columns and the released one comes back.
+
+    It is lazy, as all Spark frames are. **It draws anew whenever it is computed, and two draws of one row are
+    two releases: write it once, and go on with what was written.** The order of rows is not promised.
+
+    A task that fails and is tried again, or runs twice by speculation, draws anew; what the other attempt
+    drew is thrown away by Spark as long as the output is committed task by task, as Spark's writers do.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
+    protocol : path, or Protocol
+        Verified here, before there is a job, as :func:`rldp.release_file` does.
+    secret, value, as_secret, as_value, keep, released
+        As in :meth:`rldp.Protocol.release_frame`.
+    unproved, epsilon_at_most
+        As in :func:`rldp.release_file`.
+
+    Raises
+    ------
+    NotProved
+        If the protocol does not prove what is asked of it.
+    DataError
+        If a column is not there. Rows with nulls or unknown labels fail the job, which then ends in Spark's
+        own ``PythonException`` with our sentence about the first of them; it shows no entry.
+    InvalidArgument, InvalidArgumentType
+        If it is no Spark frame, or the columns asked for cannot stand together.
+    """
+    if not isinstance(frame, pyspark.sql.DataFrame):
+        raise InvalidArgumentType(f"frame must be a Spark data frame, got {type(frame).__name__}")
+    admitted = admitted_protocol(protocol, Conditions(unproved, epsilon_at_most))
+    request = Request.of(
+        admitted,
+        secret=secret,
+        value=value,
+        as_secret=as_secret,
+        as_value=as_value,
+        keep=keep,
+        name=released,
+    )
+    schema = frame.schema
+    places = require_columns(schema.names, request.columns.names, "the frame")
+    require_distinct(places)
+    fields = {column: schema.fields[place] for column, place in places.items()}
+    name = request.released_name(lambda column: fields[column].name)
+    names = [fields[column].name for column in request.columns.names]
+    needed = [
+        frame["`" + name.replace("`", "``") + "`"].alias(f"c{i}")  # mapInArrow takes no dots in names
+        for i, name in enumerate(names)
+    ]
+    kept = [types.StructField(fields[c].name, fields[c].dataType, fields[c].nullable) for c in keep]
+    outputs = types.StructField(name, _spark_type(admitted), nullable=True)
+
+    def in_batches(batches: Iterator[Any]) -> Iterator[Any]:
+        named = (batch.rename_columns(names) for batch in batches)
+        for first in named:  # there may be none
+            yield from released_batches(request, chain([first], named), first.schema)
+
+    return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, outputs]))
+
+
+def _spark_type(protocol: Protocol) -> Any:
+    """Of the outputs, which must be of one type to stand in a column."""
+    kinds = {
+        "int64": types.LongType,
+        "double": types.DoubleType,
+        "bool": types.BooleanType,
+        "string": types.StringType,
+    }
+    return kinds[str(arrow_labels(protocol.outputs).type)]()

@@ -1,0 +1,1 @@
+"""May this be released, and what leaves beside it?"""
