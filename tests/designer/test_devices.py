@@ -1,6 +1,5 @@
 """The engine in the arrays of another library: the same protocols, certified as always."""
 
-import sys
 from dataclasses import replace
 
 import array_api_strict
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer import batches
+from rldp.designer import api, batches
 from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
 from rldp.designer.engine.settings import SETTINGS
 from strategies import jeffreys_counts
@@ -30,7 +29,7 @@ class Strict(Device):
 @pytest.fixture
 def strict_device(monkeypatch):
     """Every name of a device means the strict library, which holds only two problems at once."""
-    monkeypatch.setattr(sys.modules["rldp.designer.api"], "device_named", lambda name: Strict("strict"))
+    monkeypatch.setattr(api, "device_named", lambda name: Strict("strict"))
     monkeypatch.setattr(batches, "SETTINGS", replace(SETTINGS, device_bytes=45_000))
 
 
@@ -48,6 +47,23 @@ def test_another_library_gives_the_same_protocols(privacy, utility, windows, str
     for matrix, counts in zip(found.matrices, COUNTS, strict=True):
         leak = rldp.worst_case_leakage(rldp.Protocol(matrix), rldp.Sample(counts), privacy)[1]
         assert leak <= 0.7 + 1e-12
+
+
+@pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
+def test_no_array_takes_the_default_type_of_its_library(windows, strict_device, monkeypatch):
+    """PyTorch's default is single precision, and belongs to the whole process: it is the user's to set."""
+
+    def explicit(make):
+        def checked(*arguments, **options):
+            assert "dtype" in options, f"{make.__name__} without a type"
+            return make(*arguments, **options)
+
+        return checked
+
+    for name in ("zeros", "ones", "empty", "full", "eye", "linspace"):
+        monkeypatch.setattr(array_api_strict, name, explicit(getattr(array_api_strict, name)))
+    rldp.design_batch(COUNTS, 0.7, privacy=rldp.GTest(), windows=windows, device="strict")
+    rldp.design_batch(COUNTS, 0.7, privacy=rldp.Nominal(), windows=windows, device="strict")
 
 
 def test_the_device_is_that_of_the_counts():

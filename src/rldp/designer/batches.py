@@ -12,12 +12,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.cores import core_count, one_blas_thread
 from rldp.designer.certify import Solved, joined
 from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
 from rldp.designer.devices import CPU, Device, in_memory
 from rldp.designer.engine import Progress, Solution, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
-from rldp.designer.engine.cores import core_count, one_blas_thread
+from rldp.designer.engine.cores import in_context
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.interior import finished, solve_chunk
 from rldp.designer.memory import problems_at_once, require_memory
@@ -106,7 +107,7 @@ def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: C
 
     with ThreadPoolExecutor(min(len(parts), cores)) as pool:
         try:
-            for part in pool.map(lambda part: solve_chunk(part, route, gap, go_on), parts):
+            for part in pool.map(in_context(lambda part: solve_chunk(part, route, gap, go_on)), parts):
                 solved.append(part)
                 if callback is not None:
                     callback(_chunks_done(solved, k))
@@ -149,7 +150,7 @@ def _on_device(
         return finished(*item, route, gap)
 
     with ThreadPoolExecutor(core_count()) as pool:
-        return joined(list(pool.map(finish, work)))
+        return joined(list(pool.map(in_context(finish), work)))
 
 
 def _indices(count: int) -> list[NDArray[np.int64]]:

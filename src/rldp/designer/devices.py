@@ -38,18 +38,16 @@ class Device:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """New arrays are made here, of double precision."""
+        """New arrays are made here; PyTorch's lack of memory becomes a MemoryError."""
         if self.library != "torch":
             yield
             return
         torch = import_module("torch")
-        before = torch.get_default_dtype()
-        torch.set_default_dtype(torch.float64)
         try:
             with torch.device(self.place or "cpu"):
                 yield
-        finally:
-            torch.set_default_dtype(before)
+        except torch.OutOfMemoryError as error:  # a RuntimeError
+            raise MemoryError(str(error)) from error
 
     def gammas(self, shapes: NDArray[np.float64], draws: int, seed: int) -> Array | None:
         """Gamma variables (…, draws) of these shapes; None where the library has none."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rldp._common.cores import core_count
 from rldp._common.memory import require_bytes
-from rldp.designer.engine.cores import core_count
 from rldp.designer.engine.settings import SETTINGS
 from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.designer.routes import Route, block_bytes

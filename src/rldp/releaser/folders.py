@@ -6,12 +6,12 @@ only where ``keep`` names their columns, and files are numbered, whatever they w
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rldp._common.checks import shown, whole_number
+from rldp._common.cores import core_count
 from rldp.data.atomic import new_folder
 from rldp.data.headers import Located
 from rldp.data.labels import HOW_TO_SHOW, Faults
@@ -82,8 +82,7 @@ def _processes(jobs: int | None, seed: int | None, source: Source) -> int:
         whole_number("jobs", jobs, 1, _MOST_JOBS)
     if seed is not None or len(source.paths) == 1 or (jobs is None and source.size < _WORTH_A_PROCESS):
         return 1
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(jobs or available, len(source.paths))
+    return min(jobs or core_count(), len(source.paths))
 
 
 def _released(

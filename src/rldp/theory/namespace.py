@@ -32,8 +32,9 @@ def _ones(size: int) -> Array:
     return np.ones(size)
 
 
-def _stack(arrays: list[Array], axis: int) -> Array:
-    place = (..., None) + (slice(None),) * (-1 - axis)
+def _stack(arrays: list[Array], axis: int = 0) -> Array:
+    behind = -1 - axis if axis < 0 else arrays[0].ndim - axis
+    place = (..., None) + (slice(None),) * behind
     return np.concatenate([x[place] for x in arrays], axis=axis)
 
 
@@ -57,7 +58,7 @@ def _quick_numpy() -> Any:
     """NumPy's own namespace, which follows the standard, with lean versions of what runs often.
 
     On small arrays NumPy's reductions and views spend most of their time on the way to the method
-    or ufunc that does the work. ``stack`` knows negative axes only, and ``eye`` cannot be written to.
+    or ufunc that does the work. ``eye`` cannot be written to.
     """
     quick = SimpleNamespace(**{name: x for name, x in vars(np).items() if not name.startswith("_")})
     for name, ufunc in {

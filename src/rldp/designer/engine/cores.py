@@ -7,28 +7,34 @@ share out without waiting.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import lru_cache
-from typing import Any, TypeVar
+from contextvars import copy_context
+from typing import TypeVar
 
 import numpy as np
 
+from rldp._common.cores import core_count
 from rldp.designer.engine.settings import SETTINGS
 from rldp.theory.namespace import Array
 
-__all__ = ["core_count", "each", "on_every_core", "one_blas_thread", "runs"]
+__all__ = ["each", "in_context", "on_every_core", "runs"]
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
     """Call ``work`` on every item, a thread for each core."""
     with ThreadPoolExecutor(core_count()) as pool:
-        for _ in pool.map(work, items):
+        for _ in pool.map(in_context(work), items):
             pass
+
+
+def in_context(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
+    """Make ``work`` run in the caller's context on other threads, where NumPy's ``errstate`` holds too."""
+    context = copy_context()
+    return lambda item: context.copy().run(work, item)
 
 
 def runs(count: int, size: int, like: Array) -> list[slice]:
@@ -45,23 +51,3 @@ def each(work: Callable[[Item], None], items: Sequence[Item], like: Array) -> No
         return
     for item in items:
         work(item)
-
-
-@lru_cache(maxsize=1)
-def core_count() -> int:
-    """Of this machine; asking the system takes as long as twenty operations on small arrays."""
-    return os.cpu_count() or 1
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Keep every BLAS that is loaded to one thread per call, in this thread and those it starts."""
-    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
-    return limit
-
-
-@lru_cache(maxsize=1)
-def _controller() -> Any:
-    """The libraries that NumPy and SciPy have loaded; looking for them takes as long as a small design."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

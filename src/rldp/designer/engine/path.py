@@ -134,7 +134,8 @@ def _solve(
     total = iterate.q.shape[0]
     where = xp.arange(total)
     record: Any = None  # a Solution, once there is one
-    patience = _Patience(xp.zeros(total), xp.full((total,), xp.inf))
+    idle = xp.zeros((total,), dtype=distortion.dtype)
+    patience = _Patience(idle, xp.full_like(idle, xp.inf))
     finished: list[tuple[Array, Solution]] = []
     for iteration in range(SETTINGS.most_steps + 1):
         gap_now = known = _promised(iterate, distortion)
@@ -246,7 +247,7 @@ def _recorded(
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective
-    count, none = xp.full(bound.shape, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
+    count, none = xp.full_like(bound, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
     eta, eta_utility = iterate.privacy.eta, iterate.utility.eta
     new = Solution(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
     if record is None:

@@ -82,6 +82,17 @@ def test_a_singular_matrix_spoils_no_other(size):
     assert np.isnan(found[1]).all()
 
 
+def test_a_library_that_runs_out_of_memory_says_so(monkeypatch):
+    """To PyTorch both are a RuntimeError; a design without its inverses would be a worse one, in silence."""
+
+    def full(_):
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr(namespace(np.empty(0)).linalg, "inv", full)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        inverse.inverse(np.eye(3))
+
+
 @pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")  # a gap may stay open here, if that is said
 def test_designs_whose_matrices_become_singular_end_without_an_error():
     """Where the engine gets nowhere, the best outputs with a trace of all others are what is left.

@@ -98,9 +98,13 @@ def add_to_diagonal(matrix: Array, x: Array) -> Array:
 
 
 def updated(value: Value, **changes: Any) -> Value:
-    """A copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes."""
+    """A copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes.
+
+    Cached properties stay behind: they may depend on what changes.
+    """
+    old: Any = value
     new = object.__new__(type(value))
-    new.__dict__.update(value.__dict__, **changes)
+    new.__dict__.update({name: old.__dict__[name] for name in old.__dataclass_fields__}, **changes)
     return new
 
 

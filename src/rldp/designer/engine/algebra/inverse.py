@@ -8,6 +8,7 @@ interpreter's lock while they work, so that blocks on two threads would take as 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -47,10 +48,16 @@ def inverse(matrix: Array) -> Array:
     xp = namespace(matrix)
     try:
         return xp.linalg.inv(matrix)
-    except (np.linalg.LinAlgError, RuntimeError):  # PyTorch's own is a RuntimeError
+    except _singular():
         if matrix.ndim == 2:
             return xp.full(matrix.shape, xp.nan, dtype=matrix.dtype)
     return xp.stack([inverse(matrix[i, ...]) for i in range(matrix.shape[0])], axis=-matrix.ndim)
+
+
+def _singular() -> tuple[type[Exception], ...]:
+    """What a singular matrix raises; running out of memory is also a RuntimeError to PyTorch."""
+    torch = sys.modules.get("torch")
+    return (np.linalg.LinAlgError, *(() if torch is None else (torch.linalg.LinAlgError,)))
 
 
 def _invert_scaled(matrix: Matrix, scale: Matrix, jitter: float) -> None:
