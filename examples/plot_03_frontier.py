@@ -27,7 +27,7 @@ sample = rldp.Sample(
 found = rldp.frontier(
     sample,
     np.geomspace(0.05, 4, 14),
-    promises=["all", "chi2", "credible", "nominal"],
+    privacy=["all", "chi2", "credible", "nominal"],
     utility=rldp.Nominal(),
     gap=1e-3,
 )

@@ -30,7 +30,7 @@ print(f"ε = {found.epsilon:.4f} is enough, ε = {found.too_small:.4f} is not")
 
 # %%
 # On the frontier it is the place where the curve crosses the line.
-curve = rldp.frontier(sample, np.linspace(0.05, 1.5, 12), promises="chi2", gap=1e-3).of(
+curve = rldp.frontier(sample, np.linspace(0.05, 1.5, 12), privacy="chi2", gap=1e-3).of(
     "chi2"
 )
 figure, axis = plt.subplots(figsize=(7.5, 4))

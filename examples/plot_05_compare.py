@@ -25,7 +25,7 @@ mine = rldp.Protocol(np.stack([table, table]), sample.secrets, sample.values)
 found = rldp.compare(
     sample,
     0.5,
-    promises=["chi2", "credible", "nominal"],
+    privacy=["chi2", "credible", "nominal"],
     protocols={"mine": mine},
     utility=rldp.Nominal(),
 )

@@ -20,7 +20,7 @@ sizes = [300, 600, 2_000, 6_000, 20_000]
 # For each size, new samples are drawn from distributions that this one makes likely,
 # and designed for.
 plans = {
-    name: rldp.plan(sample, sizes, 0.5, promise=name, utility=rldp.Nominal(), draws=12)
+    name: rldp.plan(sample, 0.5, sizes, privacy=name, utility=rldp.Nominal(), draws=12)
     for name in ("chi2", "credible")
 }
 

@@ -4,6 +4,9 @@ import dataclasses
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import rldp
@@ -157,3 +160,28 @@ def test_the_same_counts_in_another_shape_are_another_sample():
 def test_a_sample_survives_pickling():
     sample = rldp.Sample(COUNTS, ["a", "b"])
     assert pickle.loads(pickle.dumps(sample)) == sample
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.crosstab(
+            pd.Series(["ill", "well", "well", "ill", "ill"], name="health"),
+            pd.Series([1, 2, 4, 1, 4], name="years"),
+        ),
+        pl.DataFrame({"health": ["ill", "well"], "1": [2, 0], "2": [0, 1], "4": [1, 1]}),
+        pa.table({"health": ["ill", "well"], "1": [2, 0], "2": [0, 1], "4": [1, 1]}),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_a_contingency_table_keeps_its_labels(table):
+    sample = rldp.Sample(table)
+    assert sample == rldp.Sample([[2, 0, 1], [0, 1, 1]], ["ill", "well"], [1, 2, 4])
+    assert {type(label) for label in sample.values} == {int}
+    assert rldp.Sample(table, ["a", "b"]).secrets == ("a", "b")
+
+
+def test_a_frame_of_numbers_alone_has_labels_for_its_columns():
+    assert rldp.Sample(pl.DataFrame({"a": [2, 0], "b": [0, 1]})) == rldp.Sample(
+        [[2, 0], [0, 1]], [0, 1], ["a", "b"]
+    )

@@ -8,6 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 import rldp
+from rldp.sets import NAMED, checked_set, name_of
 
 pytestmark = pytest.mark.numerical
 
@@ -249,3 +250,33 @@ def test_a_set_that_engine_file_and_judge_do_not_know_is_refused(name, odd):
     known = rldp.design(rldp.Sample([[8, 3], [2, 9]]), 1.0).protocol.guarantee
     with pytest.raises(rldp.InvalidArgumentType, match=message):
         dataclasses.replace(known, **{name: odd})
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_name_stands_for_its_set(name):
+    named = checked_set("privacy", name, alpha=0.01, prior=2.0)
+    assert name_of(named) == name
+    assert getattr(named, "alpha", 0.01) == 0.01
+    assert getattr(named, "prior", 2.0) == 2.0
+
+
+def test_a_design_takes_names_where_it_takes_sets():
+    sample = rldp.Sample([[30, 10], [5, 25]])
+    named = rldp.design(sample, 1.0, privacy="pairs", utility="nominal")
+    assert named.protocol == rldp.design(sample, 1.0, privacy=rldp.Pairs(), utility=rldp.Nominal()).protocol
+    assert named.epsilon == 1.0
+    assert "; solver=pairs, gap closed>" in repr(named)
+    assert rldp.worst_case_leakage(named.protocol, sample, "pairs")[1] <= 1.0
+
+
+@pytest.mark.parametrize("name", ["pairs", "all"])
+def test_a_name_that_stands_for_privacy_only_is_no_utility(name):
+    with pytest.raises(rldp.InvalidArgument, match=r"utility must be a set .*can stand for privacy only"):
+        rldp.design(rldp.Sample([[3, 1]]), 1.0, utility=name)
+
+
+def test_an_unknown_name_is_refused_with_those_there_are():
+    with pytest.raises(
+        rldp.InvalidArgument, match=f"privacy must be a set or one of {', '.join(NAMED)}, got 'chi'"
+    ):
+        rldp.design(rldp.Sample([[3, 1]]), 1.0, privacy="chi")

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rldp._common.checks import Label, number_array, shown
 from rldp.data.scale import Scale
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
-__all__ = ["Distortion", "distortion_matrix"]
+__all__ = ["Distortion", "DistortionName", "distortion_matrix"]
 
-Distortion: TypeAlias = str | Callable[[Label, Label], float] | ArrayLike
+DistortionName: TypeAlias = Literal["squared", "absolute", "hamming"]
+Distortion: TypeAlias = (
+    DistortionName | Callable[[Any, Any], float] | NDArray[Any] | Sequence[Sequence[float]]
+)
+"""How far an output is from a value: a name, a function d(u, y), or a |U|×|Y| table."""
 
 _NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "squared": lambda u, y: (u - y) * (u - y),

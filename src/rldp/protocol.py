@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -57,6 +57,13 @@ class Certificate:
             if array is not None:
                 array.setflags(write=False)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Certificate):
+            return NotImplemented
+        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 @dataclass(frozen=True, eq=False)
 class Guarantee:
@@ -86,6 +93,13 @@ class Guarantee:
     def __post_init__(self) -> None:
         checked_set("privacy", self.privacy)
         checked_set("utility", self.utility)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Guarantee):
+            return NotImplemented
+        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         most = f"expected distortion at most {self.objective!r} for {self.utility.scope}"
@@ -162,6 +176,15 @@ class Protocol:
             object.__setattr__(self, name, labels(name, given, table.shape[axis]))
         object.__setattr__(self, "guarantee", guarantee)
         object.__setattr__(self, "reading", _fitting(reading, self.secrets, self.values))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both would be the same file: labels, probabilities, columns, claim and proof."""
+        if not isinstance(other, Protocol):
+            return NotImplemented
+        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.tobytes(), self.secrets, self.values, self.outputs))
 
     def __repr__(self) -> str:
         size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
@@ -340,6 +363,32 @@ class Protocol:
 
         return output_for(self, secret, value, word)
 
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Protocol:
+        """Read a protocol file, as :func:`rldp.load` does."""
+        from rldp.protocol_file.json import load
+
+        return load(path)
+
+    @classmethod
+    def from_json(cls, text: str) -> Protocol:
+        """Return the protocol that :meth:`to_json` wrote.
+
+        Raises
+        ------
+        ProtocolFileError
+            If the text is no protocol file of a known version.
+
+        Examples
+        --------
+        >>> coin = Protocol([[[0.25, 0.75]]], secrets=["all"], outputs=["no", "yes"])
+        >>> Protocol.from_json(coin.to_json()) == coin
+        True
+        """
+        from rldp.protocol_file.json import from_json
+
+        return from_json(text)
+
     def to_json(self) -> str:
         """The text of the protocol's file: table, claim and proof."""
         from rldp.protocol_file.json import to_json
@@ -372,6 +421,13 @@ def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") 
                 f"{name} must have the protocol's {which}, got {found}; "
                 f"give Sample.from_data {which}=protocol.{which}"
             )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two attributes are equal, arrays entry by entry."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
 
 
 def _fitting(

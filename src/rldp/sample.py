@@ -10,10 +10,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rldp._common import html as _html
 from rldp._common.checks import Label, count_array, counted, labels
+from rldp.data.contingency import taken_apart
 from rldp.data.reading import Reading
 from rldp.data.scale import Scale
 from rldp.data.wanted import Alphabets, Wanted
@@ -29,10 +30,11 @@ class Sample:
 
     Parameters
     ----------
-    counts : array_like of int, shape (|S|, |U|)
-        Non-negative, not all zero. A row of zeros is a secret that was never seen.
+    counts : array_like of int, shape (|S|, |U|), or data frame
+        Non-negative, not all zero. A row of zeros is a secret that was never seen. A contingency table such
+        as ``pandas.crosstab(rows.sex, rows.age)`` keeps its labels.
     secrets, values : sequence of str, int, float or bool, optional
-        Labels of the rows and columns; 0, 1, 2, … by default.
+        Labels of the rows and columns; by default those of the data frame, or 0, 1, 2, ….
     reading : Reading, optional
         The columns that were counted, and how their entries were read; :meth:`from_data` fills this in. It
         goes into the file of a protocol that is designed on the sample.
@@ -70,7 +72,7 @@ class Sample:
 
     def __init__(
         self,
-        counts: ArrayLike,
+        counts: Any,
         secrets: Iterable[Label] | None = None,
         values: Iterable[Label] | None = None,
         *,
@@ -78,10 +80,15 @@ class Sample:
         skipped: int = 0,
         scale: Scale | None = None,
     ) -> None:
-        array = count_array("counts", counts, ndim=2)
+        cells, own_secrets, own_values = taken_apart(counts)
+        array = count_array("counts", cells, ndim=2)
         object.__setattr__(self, "counts", array)
-        object.__setattr__(self, "secrets", labels("secrets", secrets, array.shape[0]))
-        object.__setattr__(self, "values", labels("values", values, array.shape[1]))
+        object.__setattr__(
+            self, "secrets", labels("secrets", own_secrets if secrets is None else secrets, array.shape[0])
+        )
+        object.__setattr__(
+            self, "values", labels("values", own_values if values is None else values, array.shape[1])
+        )
         object.__setattr__(self, "reading", reading)
         object.__setattr__(self, "skipped", skipped)
         object.__setattr__(self, "scale", scale)

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ _ESTIMATE = "the estimated distribution only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
 
 __all__ = [
+    "NAMED",
     "AllDistributions",
     "ChiSquare",
     "Credible",
@@ -50,9 +51,14 @@ __all__ = [
     "Nominal",
     "Pairs",
     "PowerDivergence",
+    "PrivacySet",
     "Radius",
+    "SetName",
     "UncertaintySet",
+    "UtilityName",
+    "UtilitySet",
     "checked_set",
+    "name_of",
 ]
 
 
@@ -427,12 +433,54 @@ The family is closed: engine, file and judge each know these sets by name, so a 
 subclass too, is refused instead of being taken for one of them.
 """
 
+SetName: TypeAlias = Literal["all", "pairs", "chi2", "cr", "g", "credible", "nominal"]
+PrivacySet: TypeAlias = UncertaintySet | SetName
+"""What ``privacy=`` takes: a set, or its name, which stands for a set with the default α."""
+
+UtilityName: TypeAlias = Literal["chi2", "cr", "g", "credible", "nominal"]
+UtilitySet: TypeAlias = UncertaintySet | UtilityName
+"""What ``utility=`` takes."""
+
+NAMED: Mapping[SetName, Callable[[float, float], UncertaintySet]] = {
+    "all": lambda alpha, prior: AllDistributions(),
+    "pairs": lambda alpha, prior: Pairs(alpha),
+    "chi2": lambda alpha, prior: ChiSquare(alpha),
+    "cr": lambda alpha, prior: CressieRead(alpha),
+    "g": lambda alpha, prior: GTest(alpha),
+    "credible": lambda alpha, prior: Credible(alpha, prior=prior),
+    "nominal": lambda alpha, prior: Nominal(),
+}
+"""Every set that has a name, made from α and the prior."""
+
 _FOR_PRIVACY_ONLY = (Pairs, AllDistributions)
 _KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest, Credible, *_FOR_PRIVACY_ONLY)
 
 
-def checked_set(name: str, value: object) -> UncertaintySet:
-    """``value`` if it is one of the sets there are; otherwise an error that names ``name``."""
+def checked_set(name: str, value: object, *, alpha: float = 0.05, prior: float = 0.5) -> UncertaintySet:
+    """Return the set that ``value`` is or names.
+
+    Parameters
+    ----------
+    name : str
+        The argument that ``value`` was given as, for messages. "utility" accepts fewer sets.
+    value : UncertaintySet, or a key of :data:`NAMED`
+    alpha, prior : float
+        Of a set that is given by its name.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If it is neither, or cannot stand for utility.
+
+    Examples
+    --------
+    >>> checked_set("privacy", "pairs", alpha=0.01)
+    Pairs(alpha=0.01)
+    """
+    if isinstance(value, str):
+        if value not in NAMED:
+            raise InvalidArgument(f"{name} must be a set or one of {', '.join(NAMED)}, got {shown(value)}")
+        value = NAMED[cast(SetName, value)](alpha, prior)
     if type(value) in _KINDS:
         if name == "utility" and isinstance(value, _FOR_PRIVACY_ONLY):
             raise InvalidArgument(
@@ -447,3 +495,24 @@ def checked_set(name: str, value: object) -> UncertaintySet:
     raise InvalidArgumentType(
         f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
     )
+
+
+def name_of(given: UncertaintySet) -> str:
+    """Return the name of a set among :data:`NAMED`, whatever its α; "set" for one that has none.
+
+    Examples
+    --------
+    >>> name_of(ChiSquare(0.01)), name_of(PowerDivergence(3.0))
+    ('chi2', 'set')
+    """
+    match given:
+        case AllDistributions():
+            return "all"
+        case Pairs():
+            return "pairs"
+        case Credible():
+            return "credible"
+        case Nominal():
+            return "nominal"
+    tests = {1.0: "chi2", 2 / 3: "cr", 0.0: "g"}
+    return tests.get(given.lambda_, "set") if given.radius is None else "set"

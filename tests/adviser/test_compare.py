@@ -10,7 +10,7 @@ from rldp.adviser import baselines
 
 SAMPLE = rldp.Sample([[30, 10], [20, 40]], secrets=["ill", "well"])
 P = np.array([[0.3, 0.1], [0.2, 0.4]])
-NOMINAL = {"promises": "nominal", "utility": rldp.Nominal(), "draws": 2000}
+NOMINAL = {"privacy": "nominal", "utility": rldp.Nominal(), "draws": 2000}
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_the_table_is_tidy(found):
         ({"protocols": {1: rldp.Protocol(np.full((2, 2, 2), 0.5))}}, "protocols must map names to protocols"),
         ({"protocols": {"own": "protocol.json"}}, "protocol must be an rldp.Protocol, got str"),
         ({"utility": rldp.Credible()}, "utility must be a set that is the same for every protocol"),
-        ({"promises": ["best"]}, "promises must be among"),
+        ({"privacy": ["best"]}, "privacy must be a set or one of"),
         ({"epsilon": -1.0}, "epsilon must be at least 0, got -1.0"),
         ({"sample": [[1]]}, "sample must be an rldp.Sample, got list"),
     ],

@@ -12,7 +12,7 @@ LEVELS = [0.2, 0.5, 1.0, 2.0]
 
 @pytest.fixture(scope="module")
 def found():
-    return rldp.frontier(SAMPLE, LEVELS, promises=["pairs", "chi2", "credible", "nominal"])
+    return rldp.frontier(SAMPLE, LEVELS, privacy=["pairs", "chi2", "credible", "nominal"])
 
 
 def test_every_promise_has_a_point_at_every_level(found):
@@ -57,19 +57,19 @@ def test_a_point_takes_the_protocol_of_a_smaller_level_where_that_is_better():
 
 
 def test_levels_are_sorted_and_taken_once():
-    found = rldp.frontier(SAMPLE, [1.0, 0.5, 1.0], promises="nominal")
+    found = rldp.frontier(SAMPLE, [1.0, 0.5, 1.0], privacy="nominal")
     assert found.epsilons == (0.5, 1.0)
 
 
 def test_no_privacy_at_all_is_a_level_too():
-    found = rldp.frontier(SAMPLE, [0.0, np.inf], promises=["chi2"])
+    found = rldp.frontier(SAMPLE, [0.0, np.inf], privacy=["chi2"])
     assert found.points[1].promised == 0
     assert found.points[0].promised == pytest.approx(found.points[0].design.constant_objective, rel=1e-4)
 
 
 def test_own_sets_have_own_names():
     sets = {"strict": rldp.ChiSquare(0.001), "loose": rldp.ChiSquare(0.2)}
-    found = rldp.frontier(SAMPLE, [0.5], promises=sets)
+    found = rldp.frontier(SAMPLE, [0.5], privacy=sets)
     assert found.promises == ("strict", "loose")
     assert found.points[0].promised > found.points[1].promised
 
@@ -83,7 +83,7 @@ def test_the_table_is_tidy(found):
 
 def test_a_callback_hears_of_every_promise():
     heard = []
-    rldp.frontier(SAMPLE, [1.0], promises=["chi2", "nominal"], callback=lambda *news: heard.append(news))
+    rldp.frontier(SAMPLE, [1.0], privacy=["chi2", "nominal"], callback=lambda *news: heard.append(news))
     assert heard == [(0, 2, "chi2"), (1, 2, "nominal"), (2, 2, "")]
 
 
@@ -96,7 +96,7 @@ def test_a_frontier_can_be_drawn(found, tmp_path, suffix):
 
 
 def test_a_frontier_of_zeros_can_be_drawn(tmp_path):
-    rldp.frontier(SAMPLE, [0.0, np.inf], promises="nominal", outputs=[0]).plot(tmp_path / "zeros.svg")
+    rldp.frontier(SAMPLE, [0.0, np.inf], privacy="nominal", outputs=[0]).plot(tmp_path / "zeros.svg")
 
 
 @pytest.mark.parametrize(
@@ -115,18 +115,41 @@ def test_levels_that_cannot_be_used(levels, message):
 
 
 @pytest.mark.parametrize(
-    ("promises", "message"),
+    ("privacy", "message"),
     [
-        ([], "promises must name at least one promise, got none"),
-        (["chi3"], "promises must be among all, pairs, chi2, cr, g, credible, nominal, or sets, got 'chi3'"),
-        (["chi2", "chi2"], "promises must be distinct, got chi2, chi2"),
-        ([3], "promises must be a set such as"),
-        ({"mine": "chi2"}, "promises must be a set such as"),
+        ([], "privacy must name at least one set, got none"),
+        (["chi3"], "privacy must be a set or one of all, pairs, chi2, cr, g, credible, nominal, got 'chi3'"),
+        (["chi2", "chi2"], "privacy must name distinct sets, got chi2, chi2"),
+        ([3], "privacy must be a set such as"),
+        ({"mine": "chi3"}, "privacy must be a set or one of"),
     ],
 )
-def test_promises_that_there_are_not(promises, message):
+def test_promises_that_there_are_not(privacy, message):
     with pytest.raises(rldp.RldpError, match=message):
-        rldp.frontier(SAMPLE, [1.0], promises=promises)
+        rldp.frontier(SAMPLE, [1.0], privacy=privacy)
+
+
+def test_the_old_name_of_privacy_works_and_warns(found):
+    with pytest.warns(DeprecationWarning, match=r"promises= is deprecated .*; use privacy=") as heard:
+        old = rldp.frontier(SAMPLE, [LEVELS[0]], promises={"own": "chi2"})
+    assert old.of("own")[0].promised == found.of("chi2")[0].promised
+    assert heard[0].filename == __file__
+
+
+@pytest.mark.parametrize("backend", ["pyarrow", "pandas", "polars"])
+def test_the_table_is_a_frame_of_the_library_that_is_asked_for(found, backend):
+    frame = found.to_frame(backend)
+    assert type(frame).__module__.split(".")[0] == ("pyarrow" if backend == "pyarrow" else backend)
+    assert [
+        list(frame[name].to_pylist() if backend == "pyarrow" else frame[name]) for name in found.table()
+    ] == [*found.table().values()]
+
+
+def test_a_frame_of_something_else_is_refused(found):
+    with pytest.raises(
+        rldp.InvalidArgument, match="backend must be one of pyarrow, pandas, polars, got 'spark'"
+    ):
+        found.to_frame("spark")
 
 
 def test_what_is_no_sample_or_no_utility():

@@ -14,7 +14,7 @@ SAMPLE = rldp.Sample([[30, 10], [5, 25]])
 
 @pytest.fixture(scope="module")
 def found():
-    return rldp.plan(SAMPLE, [700, 70, 7000], 1.0, draws=20)
+    return rldp.plan(SAMPLE, 1.0, [700, 70, 7000], draws=20)
 
 
 def test_larger_samples_promise_less_distortion(found):
@@ -32,21 +32,21 @@ def test_the_present_sample_promises_what_its_design_does(found):
 
 
 def test_the_same_seed_gives_the_same_plan(found):
-    again = rldp.plan(SAMPLE, [70, 700, 7000], 1.0, draws=20)
+    again = rldp.plan(SAMPLE, 1.0, [70, 700, 7000], draws=20)
     assert again.table() == found.table()
-    other = rldp.plan(SAMPLE, [70], 1.0, draws=20, seed=1)
+    other = rldp.plan(SAMPLE, 1.0, [70], draws=20, seed=1)
     assert other.rows[0].median != found.rows[0].median
 
 
 def test_one_size_does_not_depend_on_the_others(found):
-    alone = rldp.plan(SAMPLE, [700], 1.0, draws=20)
+    alone = rldp.plan(SAMPLE, 1.0, [700], draws=20)
     assert alone.rows[0].median == found.rows[1].median
 
 
 def test_what_is_promised_for_every_distribution_stays_so_if_the_distribution_is_known():
-    found = rldp.plan(SAMPLE, [10**12], 1.0, promise="all", draws=10)
+    found = rldp.plan(SAMPLE, 1.0, [10**12], privacy="all", draws=10)
     assert found.limit.median == pytest.approx(found.rows[0].median, rel=1e-2)
-    assert found.limit.median > 2 * rldp.plan(SAMPLE, [100], 1.0, draws=10).limit.median
+    assert found.limit.median > 2 * rldp.plan(SAMPLE, 1.0, [100], draws=10).limit.median
 
 
 def rows(*medians):
@@ -92,7 +92,7 @@ def test_the_band_covers_what_samples_of_a_real_table_promise(present):
     for _ in range(2):
         counts = rng.multinomial(present, truth.distribution.ravel()).reshape(truth.counts.shape)
         sizes = [present, 5 * present]
-        found = rldp.plan(rldp.Sample(counts, truth.secrets, truth.values), sizes, 1.0, draws=40)
+        found = rldp.plan(rldp.Sample(counts, truth.secrets, truth.values), 1.0, sizes, draws=40)
         for row in found.rows:
             drawn = rng.multinomial(row.size, truth.distribution.ravel(), size=10)
             new = rldp.design_batch(
@@ -110,7 +110,7 @@ def test_a_plan_can_be_drawn(found, tmp_path):
 
 def test_a_callback_hears_of_every_size():
     heard = []
-    rldp.plan(SAMPLE, [50, 60], 1.0, draws=10, promise="nominal", callback=lambda *news: heard.append(news))
+    rldp.plan(SAMPLE, 1.0, [50, 60], draws=10, privacy="nominal", callback=lambda *news: heard.append(news))
     assert heard == [(0, 3, "50 rows"), (1, 3, "60 rows"), (2, 3, "known distribution")]
 
 
@@ -124,7 +124,7 @@ def test_a_callback_hears_of_every_size():
         ({"sizes": [1.5]}, "sizes must be a whole number"),
         ({"draws": 1}, "draws must be at least 10, got 1"),
         ({"prior": 0.0}, "prior must be greater than 0, got 0.0"),
-        ({"promise": "best"}, "promises must be among"),
+        ({"privacy": "best"}, "privacy must be a set or one of"),
         ({"epsilon": -1.0}, "epsilon must be at least 0, got -1.0"),
         ({"utility": rldp.Pairs()}, "can stand for privacy only"),
         ({"sample": [[1]]}, "sample must be an rldp.Sample, got list"),
@@ -132,9 +132,26 @@ def test_a_callback_hears_of_every_size():
 )
 def test_bad_arguments(options, message):
     given = {"sample": SAMPLE, "sizes": [100], "epsilon": 1.0, "draws": 10, **options}
-    first = [given.pop(name) for name in ("sample", "sizes", "epsilon")]
+    first = [given.pop(name) for name in ("sample", "epsilon", "sizes")]
     with pytest.raises(rldp.RldpError, match=message):
         rldp.plan(*first, **given)
+
+
+@pytest.mark.parametrize(("rest", "named"), [((1.0,), {}), ((), {"epsilon": 1.0})])
+def test_the_old_order_works_and_warns(rest, named):
+    new = rldp.plan(SAMPLE, 1.0, [70], draws=10)
+    with pytest.warns(DeprecationWarning, match=r"use plan\(sample, epsilon, sizes\)") as heard:
+        old = rldp.plan(SAMPLE, [70], *rest, draws=10, **named)
+    assert (old.epsilon, old.table()) == (new.epsilon, new.table())
+    assert heard[0].filename == __file__
+
+
+def test_the_old_name_of_privacy_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="promise= is deprecated .*; use privacy=") as heard:
+        found = rldp.plan(SAMPLE, 1.0, [70], promise="nominal", draws=10)
+    assert heard[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=r"use Plan\.privacy"):
+        assert found.promise == found.privacy == rldp.Nominal()
 
 
 def test_a_wanted_distortion_is_a_number():

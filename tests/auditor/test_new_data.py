@@ -341,3 +341,9 @@ def test_new_data_that_leak_more_than_was_promised_are_not_private():
         assert replace(found, leakage=leakage).private is private
     for distortion, useful in ((1.0, True), (1.0 + 1e-9, False), (1.7, False)):
         assert replace(found, objective=1.0, distortion=distortion).useful is useful
+
+
+def test_an_audit_prints_its_sentences():
+    sample = rldp.Sample([[30, 10], [5, 25]])
+    found = rldp.audit(rldp.design(sample, 1.0).protocol, sample)
+    assert str(found).splitlines() == ["New data, 70 rows:", *(f"  - {each}" for each in found.sentences)]

@@ -97,7 +97,7 @@ def test_what_the_slider_shows_is_what_the_library_designs(folder, visit):
     shown = visit(folder / "report.html").ready()
     shown.page.press("#level", "End")
     sample = rldp.Sample.from_data(folder / "people.csv", secret="sex", value="education_num")
-    found = rldp.frontier(sample, [4.0], promises=["chi2"]).points[0]
+    found = rldp.frontier(sample, [4.0], privacy=["chi2"]).points[0]
     distortion = re.search(r"Distortion, at most ([\d.]+)", shown.words("#level-figures"))[1]
     assert float(distortion) == pytest.approx(found.promised, rel=2e-3)
 

@@ -94,3 +94,8 @@ def test_a_table_that_is_nearly_a_square_is_not_called_one():
     nearly[0, 2] = np.nextafter(4, 5)
     verdict = rldp.verify(rldp.design(SAMPLE, 0.5, distortion=nearly).protocol)
     assert verdict.distortion == "the table d(u, y) in the file, which goes from 0.0 to 4.000000000000001"
+
+
+def test_a_design_is_judged_as_its_protocol():
+    made = rldp.design(rldp.Sample([[30, 10], [5, 25]]), 1.0)
+    assert rldp.verify(made) == rldp.verify(made.protocol)

@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -79,6 +80,49 @@ def test_labels_of_every_kind_come_back(tmp_path, labels):
 def test_a_protocol_without_guarantee_comes_back(tmp_path):
     made = rldp.Protocol([[[0.25, 0.75], [1, 0]]], ["all"])
     same(made, written(made, tmp_path / "protocol.json"))
+
+
+@pytest.mark.parametrize("privacy", ["chi2", "g", "pairs", "credible", "all", "nominal"])
+def test_loaded_pickled_and_original_protocols_are_equal(tmp_path, privacy):
+    made = rldp.design(rldp.Sample([[30, 10], [5, 25]]), 1.0, privacy=privacy).protocol
+    made.save(tmp_path / "p.json")
+    for other in (
+        rldp.load(tmp_path / "p.json"),
+        rldp.Protocol.load(tmp_path / "p.json"),
+        rldp.Protocol.from_json(made.to_json()),
+        pickle.loads(pickle.dumps(made)),
+    ):
+        assert other == made
+        assert hash(other) == hash(made)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"epsilon": 1.1},
+        {"privacy": "nominal"},
+        {"utility": "nominal"},
+        {"sample": rldp.Sample([[30, 10], [5, 26]])},
+        {"sample": rldp.Sample([[30, 10], [5, 25]], values=["a", "b"]), "distortion": "hamming"},
+    ],
+)
+def test_protocols_that_would_be_other_files_differ(other):
+    asked = {"sample": rldp.Sample([[30, 10], [5, 25]]), "epsilon": 1.0}
+    assert rldp.design(**asked).protocol != rldp.design(**asked | other).protocol
+
+
+def test_a_protocol_that_claims_nothing_is_not_the_one_that_does(protocol):
+    names = protocol.secrets, protocol.values, protocol.outputs
+    assert rldp.Protocol(protocol.matrix, *names) != protocol
+
+
+def test_text_that_is_no_protocol_is_refused():
+    with pytest.raises(
+        rldp.ProtocolFileError, match="text must be that of a protocol file, but it holds other JSON"
+    ):
+        rldp.Protocol.from_json("[]")
+    with pytest.raises(rldp.InvalidArgumentType, match="text must be the text of a protocol file, got bytes"):
+        rldp.Protocol.from_json(b"[]")
 
 
 def test_what_comes_back_is_read_only_too(tmp_path, protocol):

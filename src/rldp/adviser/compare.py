@@ -9,9 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from rldp._common.checks import Label, labels, shown
+from rldp._common.deprecated import renamed
+from rldp._common.frames import Backend, frame_of
 from rldp.adviser.baselines import SIMPLE, baselines, is_private_anyway, relabelled
 from rldp.adviser.frontier import STANDARD, checked_levels
-from rldp.adviser.ladder import Promises, named_promises
+from rldp.adviser.ladder import PrivacySets, named_sets
 from rldp.designer.api import design
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
@@ -19,14 +21,21 @@ from rldp.measures.leakage import distortions, worst_case_distortion, worst_case
 from rldp.measures.posterior import posterior
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
-from rldp.sets import AllDistributions, ChiSquare, Credible, Nominal, Pairs, UncertaintySet, checked_set
+from rldp.sets import (
+    AllDistributions,
+    ChiSquare,
+    Credible,
+    Nominal,
+    Pairs,
+    UncertaintySet,
+    UtilitySet,
+    checked_set,
+)
 from rldp.theory.model import Floats
 
 __all__ = ["Compared", "Comparison", "compare"]
 
 Kind = Literal["design", "simple", "given"]
-
-_CHI_SQUARE = ChiSquare()
 
 
 @dataclass(frozen=True)
@@ -114,6 +123,10 @@ class Comparison:
             columns[bound] = [row.risk[i] for row in self.rows]
         return columns | {"proved_for": [row.proved_for for row in self.rows]}
 
+    def to_frame(self, backend: Backend = "pyarrow") -> Any:
+        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
+        return frame_of(self.table(), backend)
+
     def __repr__(self) -> str:
         return f"<Comparison at ε = {self.epsilon:g}: {', '.join(row.name for row in self.rows)}>"
 
@@ -122,9 +135,9 @@ def compare(
     sample: Sample,
     epsilon: float,
     *,
-    promises: Promises = STANDARD,
+    privacy: PrivacySets = STANDARD,
     protocols: Mapping[str, Protocol] | None = None,
-    utility: UncertaintySet = _CHI_SQUARE,
+    utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     alpha: float = 0.05,
@@ -133,6 +146,7 @@ def compare(
     seed: int = 0,
     gap: float = 1e-6,
     callback: Callable[[int, int, str], None] | None = None,
+    promises: PrivacySets | None = None,
 ) -> Comparison:
     """Designs beside simple mechanisms and one's own, at one ε.
 
@@ -146,11 +160,11 @@ def compare(
     sample : Sample
         The public data.
     epsilon : float
-    promises : names or sets, one or several, or a mapping from own names to sets
+    privacy : names or sets, one or several, or a mapping from your own names to sets
         What our designs promise of privacy, as in :func:`rldp.frontier`.
     protocols : mapping from names to Protocol, optional
         Further mechanisms, with the sample's secrets and values: ``{"mine": rldp.Protocol(matrix, …)}``.
-    utility : UncertaintySet
+    utility : UncertaintySet or its name
         On which set the distortion is promised, the same for all.
     distortion, outputs, gap
         As in :func:`rldp.design`.
@@ -159,6 +173,8 @@ def compare(
     draws, seed : int
         Of that law; see :func:`rldp.posterior`.
     callback : callable (done, total, name), optional
+    promises
+        The deprecated name of ``privacy``.
 
     Returns
     -------
@@ -167,7 +183,7 @@ def compare(
     Examples
     --------
     >>> import rldp
-    >>> found = rldp.compare(rldp.Sample([[300, 100], [50, 250]]), 1.0, promises=["chi2"])
+    >>> found = rldp.compare(rldp.Sample([[300, 100], [50, 250]]), 1.0, privacy=["chi2"])
     >>> [row.name for row in found.rows]
     ['chi2', 'all distributions', 'constant', 'GRR', 'SRR', 'independent']
     >>> found["GRR"].proved_for
@@ -176,10 +192,12 @@ def compare(
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     (level,) = checked_levels([epsilon], "epsilon")
-    setting = _Setting(sample, level, _checked_utility(utility), alpha, prior, draws, seed)
+    useful = _checked_utility(utility, alpha)
+    setting = _Setting(sample, level, useful, alpha, prior, draws, seed)
     names = sample.values if outputs is None else labels("outputs", outputs)
     d = distortion_matrix(distortion, sample.values, names, sample.scale)
-    sets = {**named_promises(promises, alpha=alpha, prior=prior), "all distributions": AllDistributions()}
+    chosen = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
+    sets = {**chosen, "all distributions": AllDistributions()}
     given = _checked_protocols({} if protocols is None else protocols, sample, [*sets, *SIMPLE])
     total = len(sets) + len(SIMPLE) + len(given)
     rows: list[Compared] = []
@@ -188,13 +206,13 @@ def compare(
         if callback is not None:
             callback(len(rows), total, name)
 
-    for name, privacy in sets.items():
+    for name, private in sets.items():
         tell(name)
         designed = design(
-            sample, level, privacy=privacy, utility=utility, distortion=d, outputs=names, gap=gap
+            sample, level, privacy=private, utility=useful, distortion=d, outputs=names, gap=gap
         )
         rows.append(setting.row(name, "design", designed.protocol, d))
-    for name, protocol in baselines(sample, level, d, names, utility).items():
+    for name, protocol in baselines(sample, level, d, names, useful).items():
         tell(name)
         rows.append(setting.row(name, "simple", protocol, d))
     for name, protocol in given.items():
@@ -202,7 +220,7 @@ def compare(
         own = distortion_matrix(distortion, sample.values, protocol.outputs, sample.scale)
         rows.append(setting.row(name, "given", protocol, own))
     tell("")
-    return Comparison(tuple(rows), level, sample, utility, float(prior))
+    return Comparison(tuple(rows), level, sample, useful, float(prior))
 
 
 @dataclass(frozen=True)
@@ -252,13 +270,14 @@ class _Setting:
         return None
 
 
-def _checked_utility(utility: UncertaintySet) -> UncertaintySet:
-    if isinstance(checked_set("utility", utility), Credible):
+def _checked_utility(utility: UtilitySet, alpha: float) -> UncertaintySet:
+    useful = checked_set("utility", utility, alpha=alpha)
+    if isinstance(useful, Credible):
         raise InvalidArgument(
             "utility must be a set that is the same for every protocol, such as rldp.ChiSquare() or "
             "rldp.Nominal(), got a credible one, whose radius is found for each design"
         )
-    return utility
+    return useful
 
 
 def _checked_protocols(

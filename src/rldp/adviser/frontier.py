@@ -10,20 +10,21 @@ from typing import Any
 import numpy as np
 
 from rldp._common.checks import Label, real_number
-from rldp.adviser.ladder import Promises, named_promises
+from rldp._common.deprecated import renamed
+from rldp._common.frames import Backend, frame_of
+from rldp.adviser.ladder import PrivacySets, named_sets
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, Credible, UncertaintySet, checked_set
+from rldp.sets import Credible, SetName, UncertaintySet, UtilitySet, checked_set
 
 __all__ = ["Frontier", "FrontierPoint", "frontier"]
 
-STANDARD = ("pairs", "chi2", "credible", "nominal")
+STANDARD: tuple[SetName, ...] = ("pairs", "chi2", "credible", "nominal")
 """The promises that are compared if none are named."""
-_CHI_SQUARE = ChiSquare()
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,10 @@ class Frontier:
         names = ("promise", "epsilon", "promised", "estimate", "lower_bound")
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
+    def to_frame(self, backend: Backend = "pyarrow") -> Any:
+        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
+        return frame_of(self.table(), backend)
+
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the frontier into a PNG, SVG or PDF file; needs matplotlib."""
         from rldp.reporter.charts import draw_frontier
@@ -110,14 +115,15 @@ def frontier(
     sample: Sample,
     epsilons: Iterable[float],
     *,
-    promises: Promises = STANDARD,
-    utility: UncertaintySet = _CHI_SQUARE,
+    privacy: PrivacySets = STANDARD,
+    utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     alpha: float = 0.05,
     prior: float = 0.5,
     gap: float = 1e-6,
     callback: Callable[[int, int, str], None] | None = None,
+    promises: PrivacySets | None = None,
 ) -> Frontier:
     """What distortion can be promised at each ε, for several promises about privacy.
 
@@ -130,9 +136,9 @@ def frontier(
         The public data.
     epsilons : iterable of float
         Levels of privacy, 0 or more, in any order; each is taken once.
-    promises : names or sets, one or several, or a mapping from own names to sets
+    privacy : names or sets, one or several, or a mapping from your own names to sets
         Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal".
-    utility : UncertaintySet
+    utility : UncertaintySet or its name
         On which set the distortion must hold, the same for all.
     distortion, outputs, gap
         As in :func:`rldp.design`.
@@ -140,6 +146,8 @@ def frontier(
         Of the promises that are given by name and have them.
     callback : callable (done, total, promise), optional
         Called before each promise and when all are done.
+    promises
+        The deprecated name of ``privacy``.
 
     Returns
     -------
@@ -154,30 +162,31 @@ def frontier(
     --------
     >>> import rldp
     >>> sample = rldp.Sample([[300, 100], [50, 250]])
-    >>> found = rldp.frontier(sample, [0.5, 1.0, 2.0], promises=["chi2", "nominal"])
+    >>> found = rldp.frontier(sample, [0.5, 1.0, 2.0], privacy=["chi2", "nominal"])
     >>> found
     <Frontier: 3 levels of ε from 0.5 to 2; promises chi2, nominal>
     >>> [round(point.promised, 3) for point in found.of("chi2")]
     [0.205, 0.099, 0.0]
     """
     levels = checked_levels(epsilons)
-    sets = named_promises(promises, alpha=alpha, prior=prior)
+    sets = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
+    useful = checked_set("utility", utility, alpha=alpha, prior=prior)
     tell = callback or (lambda done, total, promise: None)
     points: list[FrontierPoint] = []
-    for done, (name, privacy) in enumerate(sets.items()):
+    for done, (name, private) in enumerate(sets.items()):
         tell(done, len(sets), name)
         designs = design_levels(
             sample,
             levels,
-            privacy=privacy,
-            utility=checked_set("utility", utility),
+            privacy=private,
+            utility=useful,
             distortion=distortion,
             outputs=outputs,
             gap=gap,
         )
-        points += _points(name, levels, designs, fixed=not isinstance(privacy, Credible))
+        points += _points(name, levels, designs, fixed=not isinstance(private, Credible))
     tell(len(sets), len(sets), "")
-    return Frontier(tuple(points), sample, utility)
+    return Frontier(tuple(points), sample, useful)
 
 
 def checked_levels(epsilons: Iterable[float], name: str = "epsilons") -> list[float]:

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import numpy as np
 
-from rldp._common.checks import Label, shown
+from rldp._common.checks import Label
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
 from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
-from rldp.sets import (
-    AllDistributions,
-    ChiSquare,
-    Credible,
-    CressieRead,
-    GTest,
-    Nominal,
-    Pairs,
-    UncertaintySet,
-    checked_set,
-)
+from rldp.sets import NAMED, PrivacySet, SetName, UncertaintySet, UtilitySet, checked_set
 
-__all__ = ["LADDER", "MEANINGS", "PROMISES", "Promises", "Rung", "named_promises", "rungs", "short_name"]
+__all__ = ["LADDER", "MEANINGS", "PrivacySets", "Rung", "named_sets", "rungs"]
 
-Promises: TypeAlias = "Iterable[str | UncertaintySet] | Mapping[str, UncertaintySet] | str | UncertaintySet"
-
-PROMISES: dict[str, Callable[[float, float], UncertaintySet]] = {
-    "all": lambda alpha, prior: AllDistributions(),
-    "pairs": lambda alpha, prior: Pairs(alpha),
-    "chi2": lambda alpha, prior: ChiSquare(alpha),
-    "cr": lambda alpha, prior: CressieRead(alpha),
-    "g": lambda alpha, prior: GTest(alpha),
-    "credible": lambda alpha, prior: Credible(alpha, prior=prior),
-    "nominal": lambda alpha, prior: Nominal(),
-}
-"""Every promise by its short name, made from α and the prior."""
+PrivacySets: TypeAlias = "Iterable[PrivacySet] | Mapping[str, PrivacySet] | PrivacySet"
 
 MEANINGS = {
     "all": "every distribution; needs no sample",
@@ -53,18 +32,18 @@ MEANINGS = {
 }
 """What each is about, in a few words."""
 
-LADDER = ("all", "pairs", "chi2", "credible", "nominal")
+LADDER: tuple[SetName, ...] = ("all", "pairs", "chi2", "credible", "nominal")
 """From the strongest promise to none."""
 
 
-def named_promises(promises: Promises, *, alpha: float, prior: float) -> dict[str, UncertaintySet]:
-    """Sets by their names: those of :data:`PROMISES`, one's own, or how a set is written.
+def named_sets(privacy: PrivacySets, *, alpha: float, prior: float) -> dict[str, UncertaintySet]:
+    """Sets by their names: those of :data:`rldp.sets.NAMED`, your own, or how a set is written.
 
     Parameters
     ----------
-    promises : names or sets, one or several, or a mapping from own names to sets
+    privacy : names or sets, one or several, or a mapping from your own names to sets
     alpha, prior : float
-        Of the promises that are given by name and have them.
+        Of the sets that are given by name and have them.
 
     Raises
     ------
@@ -73,45 +52,23 @@ def named_promises(promises: Promises, *, alpha: float, prior: float) -> dict[st
 
     Examples
     --------
-    >>> list(named_promises(["credible", Pairs(0.01)], alpha=0.05, prior=0.5))
+    >>> from rldp import Pairs
+    >>> list(named_sets(["credible", Pairs(0.01)], alpha=0.05, prior=0.5))
     ['credible', 'Pairs(alpha=0.01)']
     """
-    if isinstance(promises, Mapping):
-        pairs = [(str(name), checked_set("promises", given)) for name, given in promises.items()]
+    if isinstance(privacy, Mapping):
+        named = [(str(name), given) for name, given in privacy.items()]
     else:
-        one = isinstance(promises, str) or not isinstance(promises, Iterable)
-        pairs = [
-            _named(given, alpha, prior) for given in cast(Iterable[object], (promises,) if one else promises)
-        ]
-    names = [name for name, _ in pairs]
+        one = isinstance(privacy, str) or not isinstance(privacy, Iterable)
+        several = cast(Iterable[PrivacySet], (privacy,) if one else privacy)
+        named = [(given if isinstance(given, str) else repr(given), given) for given in several]
+    names = [name for name, _ in named]
     if not names:
-        raise InvalidArgument("promises must name at least one promise, got none")
-    if len(set(names)) < len(names):
-        raise InvalidArgument(f"promises must be distinct, got {', '.join(names)}")
-    return dict(pairs)
-
-
-def short_name(promise: UncertaintySet) -> str:
-    """The name of a promise among :data:`PROMISES`, whatever its α; "set" for one that has none."""
-    match promise:
-        case AllDistributions():
-            return "all"
-        case Pairs():
-            return "pairs"
-        case Credible():
-            return "credible"
-        case Nominal():
-            return "nominal"
-    tests = {1.0: "chi2", 2 / 3: "cr", 0.0: "g"}
-    return tests.get(promise.lambda_, "set") if promise.radius is None else "set"
-
-
-def _named(given: object, alpha: float, prior: float) -> tuple[str, UncertaintySet]:
-    if not isinstance(given, str):
-        return repr(given), checked_set("promises", given)
-    if given not in PROMISES:
-        raise InvalidArgument(f"promises must be among {', '.join(PROMISES)}, or sets, got {shown(given)}")
-    return given, PROMISES[given](alpha, prior)
+        raise InvalidArgument("privacy must name at least one set, got none")
+    sets = {name: checked_set("privacy", given, alpha=alpha, prior=prior) for name, given in named}
+    if len(sets) < len(names):
+        raise InvalidArgument(f"privacy must name distinct sets, got {', '.join(names)}")
+    return sets
 
 
 @dataclass(frozen=True)
@@ -121,7 +78,7 @@ class Rung:
     Attributes
     ----------
     name : str
-        Of :data:`PROMISES`.
+        Of :data:`rldp.sets.NAMED`.
     design : Design
     estimate : float
         Expected distortion under the estimate.
@@ -143,11 +100,11 @@ class Rung:
 def rungs(
     sample: Sample,
     epsilon: float,
-    names: Iterable[str] = LADDER,
+    names: Iterable[SetName] = LADDER,
     *,
     alpha: float = 0.05,
     prior: float = 0.5,
-    utility: UncertaintySet | None = None,
+    utility: UtilitySet = "nominal",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-3,
@@ -157,10 +114,10 @@ def rungs(
     Parameters
     ----------
     names : iterable of str
-        Keys of :data:`PROMISES`.
+        Keys of :data:`rldp.sets.NAMED`.
     alpha, prior : float
         Of the promises that have them.
-    utility : UncertaintySet, optional
+    utility : UncertaintySet or its name
         On which set the distortion must hold, the same for all; by default the estimate.
     distortion, outputs, gap
         As in :func:`rldp.design`; the gap is wide, since this is for comparing.
@@ -169,8 +126,8 @@ def rungs(
         designed = design(
             sample,
             epsilon,
-            privacy=PROMISES[name](alpha, prior),
-            utility=Nominal() if utility is None else utility,
+            privacy=NAMED[name](alpha, prior),
+            utility=utility,
             distortion=distortion,
             outputs=outputs,
             gap=gap,

@@ -17,7 +17,7 @@ from rldp.designer.designs import Design
 from rldp.distortions import Distortion
 from rldp.errors import GapWarning, InvalidArgument
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, UncertaintySet
+from rldp.sets import PrivacySet, UtilitySet
 
 __all__ = ["LARGEST", "LeastDesign", "least_epsilon"]
 
@@ -28,7 +28,6 @@ _FIRST = 20  # levels of the first batch, and
 _LEVELS = 8  # of each further one
 _ROUNDS = 12
 _FINEST = 1e-9
-_CHI_SQUARE = ChiSquare()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,8 +36,6 @@ class LeastDesign(Design):
 
     Attributes
     ----------
-    epsilon : float
-        Its ε.
     too_small : float
         At this ε, and at every smaller one, no protocol has the wanted distortion: proved. For a credible
         promise this is proved of the set that was found at this ε. None where it is proved of no ε: in
@@ -47,23 +44,22 @@ class LeastDesign(Design):
         The distortion that was asked for.
     """
 
-    epsilon: float
     too_small: float | None
     wanted: float
 
     @classmethod
-    def of(cls, designed: Design, epsilon: float, too_small: float | None, wanted: float) -> LeastDesign:
+    def of(cls, designed: Design, too_small: float | None, wanted: float) -> LeastDesign:
         """The design with what was found about smaller levels."""
         own = {each.name: getattr(designed, each.name) for each in fields(Design)}
-        return cls(**own, epsilon=epsilon, too_small=too_small, wanted=wanted)
+        return cls(**own, too_small=too_small, wanted=wanted)
 
 
 def least_epsilon(
     sample: Sample,
     distortion: float,
     *,
-    privacy: UncertaintySet = _CHI_SQUARE,
-    utility: UncertaintySet = _CHI_SQUARE,
+    privacy: PrivacySet = "chi2",
+    utility: UtilitySet = "chi2",
     measure: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     tolerance: float = 1e-3,
@@ -81,7 +77,7 @@ def least_epsilon(
         The public data.
     distortion : float
         The largest expected distortion that will do.
-    privacy, utility : UncertaintySet
+    privacy, utility : UncertaintySet or its name
         On which sets privacy and the distortion must hold.
     measure : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
         How far an output is from a value: what :func:`rldp.design` calls ``distortion``.
@@ -140,7 +136,7 @@ def least_epsilon(
             stacklevel=2,
         )
     assert found.design is not None
-    return LeastDesign.of(found.design, found.epsilon, found.too_small, wanted)
+    return LeastDesign.of(found.design, found.too_small, wanted)
 
 
 @dataclass(frozen=True)

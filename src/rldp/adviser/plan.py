@@ -6,20 +6,22 @@ import math
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import wraps
 from os import PathLike
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, finite_number, labels, seed_number, whole_number
+from rldp._common.deprecated import renamed, warn_deprecated
+from rldp._common.frames import Backend, frame_of
 from rldp.adviser.frontier import checked_levels
-from rldp.adviser.ladder import named_promises
 from rldp.designer.api import design, design_batch
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.sample import Sample
-from rldp.sets import AllDistributions, ChiSquare, Nominal, UncertaintySet, checked_set
+from rldp.sets import AllDistributions, Nominal, PrivacySet, UncertaintySet, UtilitySet, checked_set
 from rldp.theory.hierarchy import alike_secrets, cells_apart
 
 __all__ = ["Plan", "PlanRow", "plan"]
@@ -29,7 +31,7 @@ BAND = (0.05, 0.5, 0.95)
 _LARGEST = 10**15
 _AS_GOOD_AS_INFINITE = 10**12
 _GAP = 1e-4
-_CHI_SQUARE = ChiSquare()
+_Options = ParamSpec("_Options")
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Plan:
         The distortion that the present sample promises.
     sample : Sample
     epsilon : float
-    promise, utility : UncertaintySet
+    privacy, utility : UncertaintySet
     """
 
     rows: tuple[PlanRow, ...]
@@ -81,7 +83,7 @@ class Plan:
     present: float
     sample: Sample
     epsilon: float
-    promise: UncertaintySet
+    privacy: UncertaintySet
     utility: UncertaintySet
 
     def size_for(self, distortion: float) -> int | None:
@@ -103,6 +105,16 @@ class Plan:
             for name in ("size", "low", "median", "high")
         }
 
+    def to_frame(self, backend: Backend = "pyarrow") -> Any:
+        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
+        return frame_of(self.table(), backend)
+
+    @property
+    def promise(self) -> UncertaintySet:
+        """The deprecated name of ``privacy``."""
+        warn_deprecated("Plan.promise", "Plan.privacy")
+        return self.privacy
+
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the plan into a PNG, SVG or PDF file; needs matplotlib."""
         from rldp.reporter.charts import draw_plan
@@ -114,13 +126,29 @@ class Plan:
         return f"<Plan at ε = {self.epsilon:g}: median distortion {shown}; {self.limit.median:.4g} at best>"
 
 
+def _takes_sizes_first(function: Callable[_Options, Plan]) -> Callable[_Options, Plan]:
+    """Let ``plan(sample, sizes, epsilon)`` work, which was the order before 0.3."""
+
+    @wraps(function)
+    def run(*given: Any, **options: Any) -> Plan:
+        if len(given) > 1 and isinstance(given[1], Iterable):
+            warn_deprecated("plan(sample, sizes, epsilon)", "plan(sample, epsilon, sizes)")
+            sample, *rest = given
+            options |= dict(zip(("sizes", "epsilon"), rest, strict=False))
+            given = (sample,)
+        return function(*given, **options)
+
+    return run
+
+
+@_takes_sizes_first
 def plan(
     sample: Sample,
-    sizes: Iterable[int],
     epsilon: float,
+    sizes: Iterable[int],
     *,
-    promise: str | UncertaintySet = _CHI_SQUARE,
-    utility: UncertaintySet = _CHI_SQUARE,
+    privacy: PrivacySet = "chi2",
+    utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     alpha: float = 0.05,
@@ -128,6 +156,7 @@ def plan(
     draws: int = 60,
     seed: int = 0,
     callback: Callable[[int, int, str], None] | None = None,
+    promise: PrivacySet | None = None,
 ) -> Plan:
     """What samples of other sizes would buy: the distortion that they would promise.
 
@@ -140,11 +169,11 @@ def plan(
     ----------
     sample : Sample
         The present one.
+    epsilon : float
     sizes : iterable of int
         Numbers of rows, 1 to 10^15, larger or smaller than the present one.
-    epsilon : float
-    promise : str or UncertaintySet
-        What is promised of privacy: a set, or a name as in :func:`rldp.frontier`.
+    privacy : UncertaintySet or its name
+        What is promised of privacy, as in :func:`rldp.design`.
     utility, distortion, outputs
         As in :func:`rldp.design`.
     alpha, prior : float
@@ -154,6 +183,8 @@ def plan(
     seed : int
         The same seed gives the same samples.
     callback : callable (done, total, note), optional
+    promise
+        The deprecated name of ``privacy``.
 
     Returns
     -------
@@ -163,7 +194,7 @@ def plan(
     --------
     >>> import rldp
     >>> sample = rldp.Sample([[30, 10], [5, 25]])
-    >>> found = rldp.plan(sample, [70, 700], epsilon=1.0, draws=20)
+    >>> found = rldp.plan(sample, 1.0, [70, 700], draws=20)
     >>> [row.size for row in found.rows], found.rows[1].median < found.rows[0].median
     ([70, 700], True)
     """
@@ -171,17 +202,18 @@ def plan(
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     (level,) = checked_levels([epsilon], "epsilon")
     wanted = _checked_sizes(sizes)
-    ((_, privacy),) = named_promises(promise, alpha=alpha, prior=prior).items()
-    checked_set("utility", utility)
+    chosen = renamed("promise", promise, "privacy", privacy, stacklevel=5)
+    private = checked_set("privacy", chosen, alpha=alpha, prior=prior)
+    useful = checked_set("utility", utility, alpha=alpha, prior=prior)
     names = sample.values if outputs is None else labels("outputs", outputs)
     d = distortion_matrix(distortion, sample.values, names, sample.scale)
     count = whole_number("draws", draws, 10, 100_000)
     truths = _truths(sample, prior, count, seed)
     rows = []
 
-    def promised(counts: NDArray[np.int64], private: UncertaintySet, useful: UncertaintySet) -> Any:
+    def promised(counts: NDArray[np.int64], of_privacy: UncertaintySet, of_utility: UncertaintySet) -> Any:
         made = design_batch(
-            counts, level, privacy=private, utility=useful, distortion=d, outputs=names, gap=_GAP
+            counts, level, privacy=of_privacy, utility=of_utility, distortion=d, outputs=names, gap=_GAP
         )
         return made.objective
 
@@ -192,15 +224,15 @@ def plan(
                 callback(done, len(wanted) + 1, f"{size} rows")
             rng = np.random.default_rng([seed, 1, size])
             counts = np.stack([rng.multinomial(size, p) for p in truths.reshape(count, -1)])
-            rows.append(PlanRow.of(size, promised(counts.reshape(truths.shape), privacy, utility)))
+            rows.append(PlanRow.of(size, promised(counts.reshape(truths.shape), private, useful)))
         if callback is not None:
             callback(len(wanted), len(wanted) + 1, "known distribution")
         known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
-        limit = PlanRow.of(math.inf, promised(known, _of_known(privacy), Nominal()))
+        limit = PlanRow.of(math.inf, promised(known, _of_known(private), Nominal()))
         present = design(
-            sample, level, privacy=privacy, utility=utility, distortion=d, outputs=names, gap=_GAP
+            sample, level, privacy=private, utility=useful, distortion=d, outputs=names, gap=_GAP
         )
-    return Plan(tuple(rows), limit, present.objective, sample, level, privacy, utility)
+    return Plan(tuple(rows), limit, present.objective, sample, level, private, useful)
 
 
 def _of_known(privacy: UncertaintySet) -> UncertaintySet:

@@ -123,6 +123,9 @@ class Audit:
         """The findings in words."""
         return (*self._about_drift(), *self._about_promises(), *self._about_gaps())
 
+    def __str__(self) -> str:
+        return "\n".join([f"New data, {self.sample.n} rows:", *(f"  - {each}" for each in self.sentences)])
+
     def _about_drift(self) -> Iterator[str]:
         if self.privacy is None or self.utility is None or self.p_value is None:
             yield (

@@ -10,9 +10,9 @@ import typer
 import rldp
 from rldp.cli.app import ExitCode, Json, command, progress, say
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
-from rldp.cli.counting import DistortionName
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import plain, show_json
+from rldp.distortions import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
 
@@ -50,9 +50,7 @@ def audit(
         show_labels=show_labels,
     )
     with progress("Auditing"):
-        found = rldp.audit(
-            loaded, sample, distortion=None if distortion is None else distortion.value, alpha=alpha
-        )
+        found = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha)
         confirmed = rldp.confirm(loaded, sample)
     facts = {
         "private": found.private,

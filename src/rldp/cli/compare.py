@@ -10,13 +10,13 @@ import typer
 
 import rldp
 from rldp.adviser.frontier import STANDARD
-from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.decisions import TableFile, require_outputs, write_results
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Promised, Utility, UtilityName
+from rldp.cli.promising import Alpha, Prior, Promised, Utility, named
 from rldp.errors import InvalidArgument
+from rldp.sets import NAMED
 
 
 @command()
@@ -31,7 +31,7 @@ def compare(
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="A protocol file to compare with; may be repeated."),
     ] = None,
-    utility: Utility = UtilityName.chi2,
+    utility: Utility = "chi2",
     alpha: Alpha = 0.05,
     prior: Prior = 0.5,
     table: TableFile = None,
@@ -43,7 +43,7 @@ def compare(
     files = _files(protocol or ())
     require_outputs(None, table, data, *files.values())
     own = {name: rldp.load(path) for name, path in files.items()}
-    promised = PROMISES[utility.value](alpha, prior)
+    promised = NAMED[utility](alpha, prior)
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, utility=promised)
     measure, published = measuring.of(sample)
@@ -51,7 +51,7 @@ def compare(
         found = rldp.compare(
             sample,
             epsilon,
-            promises=[name.value for name in privacy or ()] or STANDARD,
+            privacy=named(privacy) or STANDARD,
             protocols=own,
             utility=promised,
             distortion=measure,

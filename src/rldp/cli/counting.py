@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, get_args
 
 import typer
 
@@ -18,23 +17,18 @@ from rldp.cli.app import note, progress
 from rldp.cli.columns import Missing
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
-from rldp.distortions import Distortion
+from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.sets import UncertaintySet
 
-__all__ = ["Counting", "Data", "DistortionName", "Measuring", "PerhapsCounting"]
+__all__ = ["Counting", "Data", "Measuring", "PerhapsCounting"]
 
 Data: TypeAlias = Annotated[
     Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
 ]
 
 
-class DistortionName(StrEnum):
-    """The distortions that the command line names."""
-
-    squared = "squared"
-    absolute = "absolute"
-    hamming = "hamming"
+DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +173,7 @@ class Measuring:
             metavar="squared|absolute|hamming|FILE",
             help="How far an output is from the value; a FILE is a CSV table of values by outputs.",
         ),
-    ] = DistortionName.squared.value
+    ] = "squared"
     outputs: Annotated[
         str | None,
         typer.Option(metavar="A,B,…|FILE", help="What may be published; by default the values."),
@@ -188,10 +182,10 @@ class Measuring:
     def of(self, sample: rldp.Sample) -> tuple[Distortion, list[Label] | None]:
         """The distortion and the outputs that are asked for; a table in a file says both."""
         published = outputs_of(self.outputs)
-        if self.distortion in set(DistortionName):
+        if self.distortion in DISTORTIONS:
             return self.distortion, published
         if not Path(self.distortion).exists():
-            names = ", ".join(DistortionName)
+            names = ", ".join(DISTORTIONS)
             raise InvalidArgument(
                 f"--distortion must be {names} or a file that exists, got {self.distortion!r}"
             )

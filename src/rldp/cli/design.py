@@ -12,13 +12,14 @@ import typer
 import rldp
 from rldp._common import digits as _digits
 from rldp.adviser.binning import CANDIDATES, best
-from rldp.adviser.ladder import LADDER, PROMISES, Rung, rungs
+from rldp.adviser.ladder import LADDER, Rung, rungs
 from rldp.adviser.verdict import Worth, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.machine import plain, show_json
-from rldp.cli.promising import Alpha, Prior, Privacy, PrivacyName, Utility, UtilityName
+from rldp.cli.promising import Alpha, Prior, Privacy, Utility
 from rldp.errors import InvalidArgument
+from rldp.sets import NAMED, SetName
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
@@ -44,8 +45,8 @@ def design(
             metavar="D", help="Instead of --epsilon: the smallest ε whose promised distortion is at most D."
         ),
     ] = None,
-    privacy: Privacy = PrivacyName.chi2,
-    utility: Utility = UtilityName.chi2,
+    privacy: Privacy = "chi2",
+    utility: Utility = "chi2",
     alpha: Alpha = 0.05,
     prior: Prior = 0.5,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
@@ -73,8 +74,8 @@ def design(
     require_writable(output)
     require_other_file(output, data, "the data")
     promises = {
-        "privacy": PROMISES[privacy.value](alpha, prior),
-        "utility": PROMISES[utility.value](alpha, prior),
+        "privacy": NAMED[privacy](alpha, prior),
+        "utility": NAMED[utility](alpha, prior),
     }
     _require_one_goal(epsilon, at_most, windows)
     counter = counting.counter(command, data)
@@ -139,7 +140,7 @@ def design(
     screen = terminal.console()
     screen.print(terminal.summary(designed))
     if found:
-        screen.print(terminal.ladder([*found, Rung.of(privacy.value, designed)], privacy.value))
+        screen.print(terminal.ladder([*found, Rung.of(privacy, designed)], privacy))
     screen.print(terminal.worth_report(judged))
     terminal.tell("The protocol file holds the counts of your sample; rldp export writes the table alone.")
     terminal.say(f"written to {output}")
@@ -210,9 +211,9 @@ def _advise_bins(
         )
 
 
-def _others(chosen: PrivacyName, designed: rldp.Design, asked: bool | None) -> list[str]:
+def _others(chosen: SetName, designed: rldp.Design, asked: bool | None) -> list[SetName]:
     """The promises that the chosen one is compared with: all if asked for, otherwise those that are quick."""
-    others = [name for name in LADDER if name != chosen.value]
+    others = [name for name in LADDER if name != chosen]
     if asked is not None:
         return others if asked else []
     quick = designed.status.seconds <= _QUICK and designed.status.route != "windows"

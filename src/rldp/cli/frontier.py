@@ -8,12 +8,12 @@ import typer
 
 import rldp
 from rldp.adviser.frontier import STANDARD
-from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.decisions import Plot, TableFile, levels_of, require_outputs, write_results
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Promised, Utility, UtilityName
+from rldp.cli.promising import Alpha, Prior, Promised, Utility, named
+from rldp.sets import NAMED
 
 
 @command()
@@ -30,7 +30,7 @@ def frontier(
         ),
     ] = "0.1:10:30",
     privacy: Promised = None,
-    utility: Utility = UtilityName.chi2,
+    utility: Utility = "chi2",
     alpha: Alpha = 0.05,
     prior: Prior = 0.5,
     plot: Plot = None,
@@ -48,8 +48,8 @@ def frontier(
         found = rldp.frontier(
             sample,
             levels,
-            promises=[name.value for name in privacy or ()] or STANDARD,
-            utility=PROMISES[utility.value](alpha, prior),
+            privacy=named(privacy) or STANDARD,
+            utility=NAMED[utility](alpha, prior),
             distortion=measure,
             outputs=published,
             alpha=alpha,

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.decisions import Plot, TableFile, require_outputs, sizes_of, write_results
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Privacy, PrivacyName, Utility, UtilityName
+from rldp.cli.promising import Alpha, Prior, Privacy, Utility
+from rldp.sets import NAMED
 
 
 @command()
@@ -33,8 +33,8 @@ def plan(
     at_most: Annotated[
         float | None, typer.Option(metavar="D", help="Say how many rows promise a distortion of at most D.")
     ] = None,
-    privacy: Privacy = PrivacyName.chi2,
-    utility: Utility = UtilityName.chi2,
+    privacy: Privacy = "chi2",
+    utility: Utility = "chi2",
     alpha: Alpha = 0.05,
     prior: Prior = 0.5,
     draws: Annotated[int, typer.Option(help="Samples of each size.")] = 60,
@@ -48,17 +48,17 @@ def plan(
 
     require_outputs(plot, table, data)
     promises = {
-        "privacy": PROMISES[privacy.value](alpha, prior),
-        "utility": PROMISES[utility.value](alpha, prior),
+        "privacy": NAMED[privacy](alpha, prior),
+        "utility": NAMED[utility](alpha, prior),
     }
     sample = counting.counter(command, data).sample(epsilon, measuring.distortion, **promises)
     measure, published = measuring.of(sample)
     with bar("Planning") as moved:
         found = rldp.plan(
             sample,
-            sizes_of(sizes, sample.n),
             epsilon,
-            promise=promises["privacy"],
+            sizes_of(sizes, sample.n),
+            privacy=promises["privacy"],
             utility=promises["utility"],
             distortion=measure,
             outputs=published,
@@ -72,7 +72,7 @@ def plan(
         show_json(
             {
                 "epsilon": found.epsilon,
-                "privacy": found.promise.scope,
+                "privacy": found.privacy.scope,
                 "utility": found.utility.scope,
                 "rows": sample.n,
                 "present": found.present,

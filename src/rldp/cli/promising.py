@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, TypeAlias, cast
 
 import typer
 
 from rldp.cli.app import ALPHA_HELP
+from rldp.sets import NAMED, SetName, UtilityName
 
-__all__ = ["PRIVACY_HELP", "Alpha", "Prior", "Privacy", "PrivacyName", "Promised", "Utility", "UtilityName"]
+__all__ = ["PRIVACY_HELP", "Alpha", "Prior", "Privacy", "Promised", "Utility", "named"]
 
 PRIVACY_HELP = (
     "What privacy is promised for: chi2 (the paper's set), g (G-test), cr (Cressie-Read), pairs (a set for "
@@ -18,33 +19,13 @@ PRIVACY_HELP = (
 )
 
 
-class PrivacyName(StrEnum):
-    """The promises about privacy that the command line names."""
-
-    chi2 = "chi2"
-    g = "g"
-    cr = "cr"
-    pairs = "pairs"
-    credible = "credible"
-    all = "all"
-    nominal = "nominal"
-
-
-class UtilityName(StrEnum):
-    """The promises about the distortion."""
-
-    chi2 = "chi2"
-    g = "g"
-    cr = "cr"
-    credible = "credible"
-    nominal = "nominal"
-
-
-Privacy: TypeAlias = Annotated[PrivacyName, typer.Option(help=PRIVACY_HELP)]
+Privacy: TypeAlias = Annotated[SetName, typer.Option(help=PRIVACY_HELP)]
 Promised: TypeAlias = Annotated[
-    list[PrivacyName] | None,
+    list[str] | None,
     typer.Option(
         "--privacy",
+        metavar=f"[{'|'.join(NAMED)}]",
+        autocompletion=lambda: list(NAMED),
         help=f"{PRIVACY_HELP} May be repeated.",
         show_default="pairs, chi2, credible and nominal",
     ),
@@ -62,3 +43,11 @@ Alpha: TypeAlias = Annotated[
 Prior: TypeAlias = Annotated[
     float, typer.Option(help="Prior of credible promises, Dirichlet(PRIOR) on the cells; ½ is Jeffreys'.")
 ]
+
+
+def named(given: Sequence[str] | None) -> list[SetName]:
+    """The names that were given, if all are names of sets: a list has no choices that typer would check."""
+    for name in given or ():
+        if name not in NAMED:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(NAMED)}", param_hint="--privacy")
+    return [cast(SetName, name) for name in given or ()]

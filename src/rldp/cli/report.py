@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 import rldp
-from rldp.adviser.ladder import PROMISES
 from rldp.cli.app import ExitCode, Json, bar, command, is_quiet, progress, require_writable, say, warned
 from rldp.cli.counting import Measuring, PerhapsCounting
 from rldp.cli.decisions import levels_of
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Privacy, PrivacyName, Utility, UtilityName
+from rldp.cli.promising import Alpha, Prior, Privacy, Utility
 from rldp.data.atomic import require_other_file
 from rldp.errors import InvalidArgument, NotProved
 from rldp.protocol_file.json import read
+from rldp.sets import NAMED
 
 
 @command()
@@ -36,8 +36,8 @@ def report(
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level, where DATA are given: 0 or more.")
     ] = None,
-    privacy: Privacy = PrivacyName.chi2,
-    utility: Utility = UtilityName.chi2,
+    privacy: Privacy = "chi2",
+    utility: Utility = "chi2",
     alpha: Alpha = 0.05,
     prior: Prior = 0.5,
     protocol: Annotated[
@@ -84,7 +84,7 @@ def report(
             require_other_file(protocol, source, "the data")
             if protocol.absolute() == output.absolute():
                 raise InvalidArgument(f"--protocol must be another file than --output, got {str(protocol)!r}")
-        private, useful = (PROMISES[name.value](alpha, prior) for name in (privacy, utility))
+        private, useful = (NAMED[name](alpha, prior) for name in (privacy, utility))
         counter = columns.counter(command, source)
         sample = counter.sample(epsilon, measuring.distortion, privacy=private, utility=useful)
         measure, published = measuring.of(sample)

@@ -28,7 +28,7 @@ from rldp.errors import (
 )
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.sample import Sample
-from rldp.sets import ChiSquare, Credible, Nominal, UncertaintySet, checked_set
+from rldp.sets import Credible, Nominal, PrivacySet, UncertaintySet, UtilitySet, checked_set
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import resolved
@@ -36,15 +36,14 @@ from rldp.theory.pair_sets import resolved
 __all__ = ["Batch", "Design", "design", "design_batch", "design_levels"]
 
 _log = logging.getLogger(__name__)
-_CHI_SQUARE = ChiSquare()
 
 
 def design(
     sample: Sample,
     epsilon: float,
     *,
-    privacy: UncertaintySet = _CHI_SQUARE,
-    utility: UncertaintySet = _CHI_SQUARE,
+    privacy: PrivacySet = "chi2",
+    utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
@@ -68,9 +67,9 @@ def design(
         The public data.
     epsilon : float
         Privacy level, 0 ≤ ε ≤ ∞; smaller is more private.
-    privacy, utility : UncertaintySet
-        On which set of distributions privacy and utility must hold; :class:`rldp.Nominal` trusts
-        the estimate.
+    privacy, utility : UncertaintySet or its name
+        On which set of distributions privacy and utility must hold. Names are "chi2", "cr", "g", "credible",
+        "nominal" (which trusts the estimate) and, for privacy, "pairs" and "all".
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
     outputs : sequence of labels, optional
         The alphabet of Y; by default that of U.
@@ -137,8 +136,8 @@ def design_levels(
     sample: Sample,
     epsilons: Sequence[float],
     *,
-    privacy: UncertaintySet = _CHI_SQUARE,
-    utility: UncertaintySet = _CHI_SQUARE,
+    privacy: PrivacySet = "chi2",
+    utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
@@ -156,14 +155,15 @@ def design_levels(
     matrix = distortion_matrix(distortion, sample.values, names, sample.scale)
     tolerance, levels = _checked_gap(gap), _epsilons(epsilons, len(epsilons))
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
-    problem = _problem(counts, levels, matrix, privacy, utility)
-    warn_of_sample(problem.subset(np.array([0])), privacy, utility, stacklevel=5)
+    private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
+    problem = _problem(counts, levels, matrix, private, useful)
+    warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
     solve = partial(solve_batch, windows=bool(windows), callback=callback)
     with within_memory("designing", ADVICE):
-        found = _found(problem, privacy, utility, tolerance, solve)
+        found = _found(problem, private, useful, tolerance, solve)
     warn_open(found.problem, found.solved, gap, windows, stacklevel=4)
     seconds = (time.perf_counter() - started) / len(levels)
-    private, useful = (resolved(given, sample.counts) for given in (privacy, utility))
+    private, useful = (resolved(given, sample.counts) for given in (private, useful))
     return [
         _as_design(
             found.solved.subset(np.array([i])),
@@ -182,8 +182,8 @@ def design_batch(
     counts: ArrayLike,
     epsilon: ArrayLike,
     *,
-    privacy: UncertaintySet = _CHI_SQUARE,
-    utility: UncertaintySet = _CHI_SQUARE,
+    privacy: PrivacySet = "chi2",
+    utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
     gap: float = 1e-6,
@@ -229,12 +229,13 @@ def design_batch(
     names = values if outputs is None else labels("outputs", outputs)
     matrix = distortion_matrix(distortion, values, names)
     tolerance = _checked_gap(gap)
-    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, privacy, utility)
-    warn_of_sample(problem, privacy, utility, stacklevel=4)
+    private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
+    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, private, useful)
+    warn_of_sample(problem, private, useful, stacklevel=4)
     place = home if device is None else device_named(device)
     solve = partial(solve_batch, windows=bool(windows), callback=callback, device=place)
     with within_memory("designing", ADVICE):
-        found = _found(problem, privacy, utility, tolerance, solve, place)
+        found = _found(problem, private, useful, tolerance, solve, place)
     solved = found.solved
     warn_open(found.problem, solved, gap, windows, stacklevel=3)
     arrays = (solved.matrix, solved.objective, solved.lower_bound)
@@ -268,8 +269,6 @@ def _problem(
     utility: UncertaintySet,
 ) -> DesignProblem:
     """The problem with all sets that are known before it is solved."""
-    checked_set("privacy", privacy)
-    checked_set("utility", utility)
     known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
     return DesignProblem.of(counts, epsilon, distortion, *known)
 

@@ -86,6 +86,12 @@ class Design:
     certificate: Certificate
     status: Status
 
+    @property
+    def epsilon(self) -> float:
+        """The privacy level that the protocol is proved for."""
+        assert self.protocol.guarantee is not None
+        return self.protocol.guarantee.epsilon
+
     @cached_property
     def constant_objective(self) -> float:
         """The objective of the best output that ignores secret and value: what a protocol has to beat."""
@@ -103,7 +109,7 @@ class Design:
         return (
             f"<Design {self.problem}{level}: {secrets} secrets, {values} values, {outputs} outputs; "
             f"distortion {self.objective:.6g}, at best {self.lower_bound:.6g}; "
-            f"{self.status.route}, {self.status.reason}>"
+            f"solver={self.status.route}, {self.status.reason}>"
         )
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import finite_number, seed_number, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
-from rldp.estimator.estimates import INTERVALS, METHODS, Estimate
+from rldp.estimator.estimates import INTERVALS, METHODS, Estimate, Interval, Method
 from rldp.estimator.functionals import Asked, Functionals, asked
 from rldp.estimator.methods import Unbiased, by_method
 from rldp.estimator.released import Released
@@ -50,8 +50,8 @@ def estimate(
     secrets: Any = None,
     of: Asked = "shares",
     alpha: float = 0.05,
-    method: str = "unbiased",
-    interval: str = "normal",
+    method: Method = "unbiased",
+    interval: Interval = "normal",
     seed: int = 0,
 ) -> Estimate:
     r"""What released rows say about the values: shares, means, any linear functional, with error bars.

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, shown
+from rldp._common.frames import Backend, frame_of
 from rldp.theory.model import Floats
 
-__all__ = ["INTERVALS", "METHODS", "Estimate"]
+__all__ = ["INTERVALS", "METHODS", "Estimate", "Interval", "Method"]
+
+Method: TypeAlias = Literal["unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"]
+Interval: TypeAlias = Literal["normal", "betting"]
 
 METHODS = ("unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes")
 """How values are estimated."""
@@ -176,6 +181,25 @@ class Estimate:
                 f"with "
                 "another protocol."
             )
+
+    def table(self) -> dict[str, list[Any]]:
+        """The numbers as tidy columns, one row for each functional, and for each secret where known."""
+        secrets = [None] if self.secrets is None else list(self.secrets)
+        arrays = {
+            "estimate": self.values,
+            "lower": self.lower,
+            "upper": self.upper,
+            "standard_error": self.standard_errors,
+            "identifiable": self.identifiable,
+        }
+        labels: dict[str, list[Any]] = {"label": list(self.labels) * len(secrets)}
+        if self.secrets is not None:
+            labels = {"secret": [secret for secret in secrets for _ in self.labels], **labels}
+        return labels | {name: np.atleast_2d(array).ravel().tolist() for name, array in arrays.items()}
+
+    def to_frame(self, backend: Backend = "pyarrow") -> Any:
+        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
+        return frame_of(self.table(), backend)
 
     def __repr__(self) -> str:
         of = f"{len(self.labels)} functional{'s' * (len(self.labels) != 1)}"

@@ -7,7 +7,7 @@ import math
 import time
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol as Interface
+from typing import TYPE_CHECKING, Any, Protocol as Interface
 
 from rldp.errors import InvalidArgument, ProtocolFileError, needs
 from rldp.judge.words import (
@@ -43,6 +43,11 @@ _NO_LEVEL = "nothing claimed (ε = ∞)"
 
 class _HasJson(Interface):
     def to_json(self) -> str: ...
+
+
+class _HasProtocol(Interface):
+    @property
+    def protocol(self) -> _HasJson: ...
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ class Verdict:
         return "\n".join(lines)
 
 
-def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
+def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
     """Check everything that a protocol file claims, trusting nothing that made it.
 
     From the file alone and in ball arithmetic: rows sum exactly to one; the privacy constraint holds
@@ -114,7 +119,7 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
 
     Parameters
     ----------
-    protocol : path, or Protocol
+    protocol : path, Protocol, or Design
 
     Returns
     -------
@@ -129,7 +134,7 @@ def verify(protocol: str | PathLike[str] | _HasJson) -> Verdict:
     --------
     >>> import rldp
     >>> design = rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]]), epsilon=1.0)
-    >>> verdict = rldp.verify(design.protocol)
+    >>> verdict = rldp.verify(design)
     >>> verdict.ok, verdict.epsilon
     (True, 1.0)
     """
@@ -160,7 +165,8 @@ class _Unreadable(Exception):
     """There is something, but it is no protocol."""
 
 
-def _document(protocol: str | PathLike[str] | _HasJson) -> Document:
+def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document:
+    protocol: Any = getattr(given, "protocol", given)
     if hasattr(protocol, "to_json"):
         try:
             return parsed(protocol.to_json().encode("utf-8"))

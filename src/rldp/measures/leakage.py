@@ -23,6 +23,7 @@ from rldp.sets import (
     Nominal,
     Pairs,
     PowerDivergence,
+    PrivacySet,
     UncertaintySet,
     checked_set,
 )
@@ -160,9 +161,7 @@ class WorstCase:
     distribution: Floats
 
 
-def worst_case_leakage(
-    protocol: Protocol, sample: Sample, uncertainty: UncertaintySet
-) -> tuple[float, float]:
+def worst_case_leakage(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> tuple[float, float]:
     """Lower and upper bound on the supremum of ε* over the set around a sample.
 
     The lower one is attained by a distribution in the set (see :func:`worst_case`); the upper one
@@ -172,7 +171,7 @@ def worst_case_leakage(
     return found.lower, found.upper
 
 
-def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
+def worst_case(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> WorstCase:
     """The worst leakage over the set around a sample, and a distribution that shows it.
 
     See ``docs/theory.md``, 'Leakage'.
@@ -182,7 +181,7 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
     protocol : Protocol
     sample : Sample
         Of the protocol's shape (|S|, |U|).
-    uncertainty : UncertaintySet
+    uncertainty : UncertaintySet or its name
         :class:`rldp.Credible` stands for the set of the radius that a design has found.
 
     Returns
@@ -195,16 +194,16 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) 
         If this would take more memory than is available.
     """
     _require_sample(protocol, sample)
-    checked_set("uncertainty", uncertainty)
+    within = checked_set("uncertainty", uncertainty)
     _require_memory(protocol)
     with within_memory("the worst leakage over a set", _ADVICE):
-        return _worst_over(protocol, sample, uncertainty)
+        return _worst_over(protocol, sample, within)
 
 
 def worst_case_distortion(
     protocol: Protocol,
     sample: Sample,
-    uncertainty: UncertaintySet,
+    uncertainty: PrivacySet,
     distortion: Distortion | None = None,
 ) -> tuple[float, float]:
     r"""Lower and upper bound on the supremum of D* over the set around a sample.
@@ -220,7 +219,7 @@ def worst_case_distortion(
         Designed here or made by hand.
     sample : Sample
         Of the protocol's shape (|S|, |U|).
-    uncertainty : UncertaintySet
+    uncertainty : UncertaintySet or its name
         Any set but :class:`rldp.Pairs`, which leaves open how frequent secrets are.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
         As in :func:`rldp.distortion`.
@@ -235,8 +234,8 @@ def worst_case_distortion(
     (0.5, 0.5)
     """
     _require_sample(protocol, sample)
-    checked_set("uncertainty", uncertainty)
-    if isinstance(uncertainty, Pairs):
+    within = checked_set("uncertainty", uncertainty)
+    if isinstance(within, Pairs):
         raise InvalidArgument(
             "uncertainty must be a set of joint distributions, such as rldp.ChiSquare(), got rldp.Pairs, "
             "which leaves open how frequent secrets are"
@@ -244,9 +243,9 @@ def worst_case_distortion(
     d = _measure(protocol, distortion)
     costs = (protocol.matrix * d).sum(axis=2)
     rounding = 2.0**-50 * (costs.size + d.shape[1] + 4)
-    if isinstance(uncertainty, AllDistributions):
+    if isinstance(within, AllDistributions):
         return float(costs.max()) * (1 - rounding), float(costs.max()) * (1 + rounding)
-    proved = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
+    proved = within.proved_set if isinstance(within, Credible) else within
     problem = DesignProblem.of(sample.counts[None], np.zeros(1), d, Nominal(), proved)
     upper = float(bounds.objective(problem, protocol.matrix[None])[0][0])
     member = bounds.worst_distribution(problem, costs[None])[0]

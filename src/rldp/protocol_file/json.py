@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rldp._version import __version__
 from rldp.data.atomic import replacing
-from rldp.errors import InvalidArgument, ProtocolFileError
+from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.protocol_file.format import (
     DENOMINATOR,
@@ -40,7 +40,7 @@ from rldp.sets import (
     UncertaintySet,
 )
 
-__all__ = ["ProtocolFile", "load", "read", "save", "to_json"]
+__all__ = ["ProtocolFile", "from_json", "load", "read", "save", "to_json"]
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +78,16 @@ def read(path: str | PathLike[str]) -> ProtocolFile:
     digest = hashlib.sha256(content).hexdigest()
     _log.info("read the protocol file %s: %d bytes, SHA-256 %s", path, len(content), digest)
     return ProtocolFile(str(path), digest, document, protocol)
+
+
+def from_json(text: str) -> Protocol:
+    """The protocol that a file's text describes; raises as :func:`load` does."""
+    if not isinstance(text, str):
+        raise InvalidArgumentType(f"text must be the text of a protocol file, got {type(text).__name__}")
+    try:
+        return _protocol(parsed(text.encode("utf-8", "surrogatepass")))
+    except ProtocolFileError as error:
+        raise ProtocolFileError(f"text must be that of a protocol file, but {error}") from error
 
 
 def to_json(protocol: Protocol) -> str:

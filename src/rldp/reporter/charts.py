@@ -57,7 +57,7 @@ def draw_plan(found: Plan, path: str | PathLike[str]) -> None:
             "makes likely",
             _promised_for(found.utility),
             epsilon=found.epsilon,
-            uncertainty=found.promise.scope,
+            uncertainty=found.privacy.scope,
         ),
         size=(_plots.WIDTH, 4.2),
     )

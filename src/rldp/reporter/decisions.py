@@ -14,11 +14,12 @@ from rldp._common.checks import printable
 from rldp._common.digits import at_most
 from rldp.adviser.compare import Compared, Comparison
 from rldp.adviser.frontier import Frontier
-from rldp.adviser.ladder import MEANINGS, short_name
+from rldp.adviser.ladder import MEANINGS
 from rldp.adviser.plan import Plan, PlanRow
 from rldp.reporter.charts import NEGLIGIBLE
 from rldp.reporter.drawing import spaced
 from rldp.reporter.terminal import bullets
+from rldp.sets import name_of
 
 __all__ = [
     "comparison_report",
@@ -122,14 +123,14 @@ def comparison_report(found: Comparison) -> RenderableType:
             *(_amount(x, constant) for x in (row.promised, row.estimate, row.relabelled)),
             *(_short(x) for x in (row.leakage_median, row.leakage_high)),
             _risk(row),
-            "nothing" if row.proved is None else short_name(row.proved),
+            "nothing" if row.proved is None else name_of(row.proved),
         )
     return Group(table, bullets(comparison_sentences(found)))
 
 
 def comparison_sentences(found: Comparison) -> list[str]:
     """How to read a comparison."""
-    used = dict.fromkeys(short_name(row.proved) for row in found.rows if row.proved is not None)
+    used = dict.fromkeys(name_of(row.proved) for row in found.rows if row.proved is not None)
     meanings = "; ".join(f"{name}: {MEANINGS[name]}" for name in used if name in MEANINGS)
     return [
         f"promised: the largest expected distortion for {found.utility.scope}. estimate: that under the "
@@ -171,7 +172,7 @@ def plan_sentences(found: Plan, wanted: float | None = None) -> list[str]:
     sentences = [
         f"The present sample of {found.sample.n} rows promises {found.present:.4g}; if the distribution were "
         f"known, {found.limit.median:.4g} would do.",
-        f"Privacy for {found.promise.scope}.",
+        f"Privacy for {found.privacy.scope}.",
         "These are predictions: samples are drawn from distributions that the present sample makes likely.",
     ]
     if wanted is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from rldp.adviser.baselines import baselines
 from rldp.adviser.compare import Compared, compare
 from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
-from rldp.adviser.ladder import PROMISES, named_promises
+from rldp.adviser.ladder import named_sets
 from rldp.adviser.verdict import Worth, worth
 from rldp.designer.designs import Design, Status
 from rldp.errors import InvalidArgument, RldpWarning
@@ -21,7 +21,7 @@ from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.format import parsed
 from rldp.reporter.page.law import Law, law_of
 from rldp.sample import Sample
-from rldp.sets import AllDistributions, Credible, Nominal, Pairs, UncertaintySet
+from rldp.sets import NAMED, AllDistributions, Credible, Nominal, Pairs, UncertaintySet
 
 __all__ = ["OWN", "Level", "Report", "Told", "gathered", "standard_levels"]
 
@@ -274,7 +274,7 @@ class _Setting:
     def known(self) -> dict[str, UncertaintySet]:
         """All promises that have names, at the protocol's α."""
         alpha = getattr(self.own, "alpha", None) or 0.05
-        return named_promises(tuple(PROMISES), alpha=alpha, prior=self.prior)
+        return named_sets(tuple(NAMED), alpha=alpha, prior=self.prior)
 
     @property
     def promise(self) -> str:
@@ -307,7 +307,7 @@ class _Setting:
         found = compare(
             self.claim.sample,
             self.claim.epsilon,
-            promises=self.others,
+            privacy=self.others,
             protocols={OWN: self.protocol},
             utility=_same_for_all(self.claim.utility),
             distortion=self.claim.distortion,
@@ -353,7 +353,7 @@ class _Setting:
         return frontier(
             self.claim.sample,
             wanted,
-            promises=shown,
+            privacy=shown,
             utility=_as_asked(self.claim.utility),
             distortion=self.claim.distortion,
             outputs=self.protocol.outputs,

@@ -1,0 +1,55 @@
+"""Tables of results as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from rldp._common.checks import shown
+from rldp.errors import InvalidArgument, needs
+
+__all__ = ["Backend", "frame_of"]
+
+Backend: TypeAlias = Literal["pyarrow", "pandas", "polars"]
+
+_BACKENDS = ("pyarrow", "pandas", "polars")
+
+
+def frame_of(columns: Mapping[str, Sequence[Any]], backend: Backend) -> Any:
+    """Return tidy columns as a data frame of the library that is asked for.
+
+    Parameters
+    ----------
+    columns : mapping from names to entries, all of one length
+    backend : {"pyarrow", "pandas", "polars"}
+        PyArrow is always installed; the others must be.
+
+    Raises
+    ------
+    InvalidArgument
+        If the library is none of these.
+    MissingDependency
+        If it is not installed.
+
+    Examples
+    --------
+    >>> frame_of({"epsilon": [0.5, 1.0]}, "pyarrow").to_pydict()
+    {'epsilon': [0.5, 1.0]}
+    """
+    if backend not in _BACKENDS:
+        raise InvalidArgument(f"backend must be one of {', '.join(_BACKENDS)}, got {shown(backend)}")
+    import narwhals as nw
+    import pyarrow as pa
+
+    with needs(f"a frame of {backend}", backend):
+        __import__(backend)
+    plain = {name: _of_one_type(entries) for name, entries in columns.items()}
+    return nw.from_arrow(pa.table(plain), backend=backend).to_native()
+
+
+def _of_one_type(entries: Sequence[Any]) -> Sequence[Any]:
+    """The entries, as texts where some are texts and others are not: labels may be mixed."""
+    texts = [isinstance(entry, str) for entry in entries if entry is not None]
+    if all(texts) or not any(texts):
+        return entries
+    return [None if entry is None else str(entry) for entry in entries]
