@@ -110,13 +110,13 @@ def certified(
 
 
 def _finite(problem: DesignProblem, witness: Witness) -> tuple[Witness, Floats]:
-    """The witness and its bound; the estimate, which proves something always, where they are no numbers."""
+    """The witness and its bound; the centre, which proves something always, where they are no numbers."""
     bound = bounds.lower_bound(problem, witness)
     usable = np.isfinite(bound)
     if usable.all():
         return witness, bound
     members = np.broadcast_to(1 / problem.counts.shape[2], witness.members.shape)
-    plain = Witness(np.zeros_like(witness.z), members, problem.estimate)
+    plain = Witness(np.zeros_like(witness.z), members, problem.useful_centre)
     witness = witness_where(usable, witness, plain)
     return witness, bounds.lower_bound(problem, witness)
 

@@ -108,7 +108,7 @@ def best_constant(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
     distribution : array (K, |S|, |U|)
     """
     if problem.utility is None:
-        return best_single_output(problem), problem.estimate
+        return best_single_output(problem), problem.useful_centre
     parts = [_matrix_game(problem.subset(np.array([i])), gap) for i in range(len(problem.counts))]
     return np.concatenate([m for m, _ in parts]), np.concatenate([p for _, p in parts])
 
@@ -117,7 +117,7 @@ def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
     """The game of one problem, in units in which a linear program loses no digits."""
     problem, gap = _in_its_unit(problem, gap)
     _, secrets, values = problem.counts.shape
-    members, proof = [problem.estimate], problem.estimate
+    members, proof = [problem.useful_centre], problem.useful_centre
     matrix = best_single_output(problem)
     for _ in range(SETTINGS.game_rounds):
         found = _best_mixture(np.concatenate([m.sum(axis=1) @ problem.distortion for m in members]))

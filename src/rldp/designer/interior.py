@@ -86,13 +86,13 @@ def _witness(problem: DesignProblem, solution: Solution, route: Route, gap: floa
     if route is Route.WINDOWS:
         witness = _pair_witness(problem, witness, gap)
     if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
-        seen = problem.counts.sum(axis=2) > 0
+        seen = problem.private_counts.sum(axis=2) > 0
         constrained = seen[:, ordered_pairs(seen.shape[1])].all(axis=2)
         witness = replace(witness, z=np.where(constrained[:, None], witness.z, 0.0))
     elif problem.privacy.enlarged:
         witness = replace(witness, members=bounds.estimated_members(problem))
     if problem.utility is not None and problem.utility.enlarged:
-        witness = replace(witness, distribution=problem.estimate)
+        witness = replace(witness, distribution=problem.useful_centre)
     return witness
 
 

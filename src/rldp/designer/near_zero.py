@@ -44,7 +44,7 @@ def solve_near_zero(
     constant = on_grid(closed_forms.best_constant(problem, gap)[0])
     if problem.privacy is not None:
         return judged(constant)
-    exact = [equalised(counts, m) for counts, m in zip(problem.counts, near.matrix, strict=True)]
+    exact = [equalised(counts, m) for counts, m in zip(problem.private_counts, near.matrix, strict=True)]
     found = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
     return better(judged(found), judged(constant))
 

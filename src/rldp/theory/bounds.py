@@ -50,9 +50,9 @@ def _large_e(problem: DesignProblem) -> Floats:
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
-    """Estimated masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs."""
-    totals, conditionals = per_pair(problem.counts[:, None])
-    return totals / problem.counts.sum(axis=(1, 2))[:, None, None, None], conditionals
+    """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs at the privacy set's centre."""
+    totals, conditionals = per_pair(problem.private_counts[:, None])
+    return totals / problem.private_counts.sum(axis=(1, 2))[:, None, None, None], conditionals
 
 
 def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
@@ -79,7 +79,7 @@ def _enlarged(mean: NestedMean) -> NestedMean:
 
 
 def estimated_members(problem: DesignProblem) -> Floats:
-    """The estimated conditionals, members of every set, as (K, Y, T, 2, U); uniform if unseen."""
+    """The centre's conditionals, members of every set, as (K, Y, T, 2, U); uniform if unseen."""
     masses, conditionals = _pair_data(problem)
     members = np.where(masses[..., None] > 0, conditionals, 1 / conditionals.shape[-1])
     return np.repeat(members, problem.distortion.shape[1], axis=1)
@@ -133,14 +133,14 @@ def utility_mean(problem: DesignProblem) -> NestedMean:
     """The utility set as one group that holds every cell."""
     assert problem.utility is not None
     ball = problem.utility
-    cells = problem.estimate.reshape(len(problem.counts), 1, -1)
+    cells = problem.useful_centre.reshape(len(problem.counts), 1, -1)
     return NestedMean(ball.lambda_, np.ones(cells.shape[:2]), cells, ball.budget[:, 0])
 
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
     """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
     if problem.utility is None or problem.utility.enlarged:
-        return problem.estimate
+        return problem.useful_centre
     flat = v.reshape(len(v), 1, -1)
     return np.asarray(worst_members(utility_mean(problem), flat)).reshape(v.shape)
 
@@ -153,7 +153,7 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
     v = (matrix * problem.distortion[None, None]).sum(axis=3)
     cells, outputs = v[0].size, matrix.shape[3]
     if problem.utility is None:
-        value = (problem.estimate * v).sum(axis=(1, 2))
+        value = (problem.useful_centre * v).sum(axis=(1, 2))
         return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
     mean = _enlarged(utility_mean(problem))
     flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))

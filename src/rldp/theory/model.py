@@ -108,7 +108,9 @@ class DesignProblem:
     epsilon : array (K,), non-negative, may be infinite
     distortion : array (|U|, |Y|), non-negative
     privacy, utility : Ball or None
-        The sets; None is the estimate alone.
+        The sets; None is their centre alone.
+    centre_of_privacy, centre_of_utility : int array (K, |S|, |U|), or None
+        Integers in proportion to the centres of the sets; None where those are the estimates.
     """
 
     counts: NDArray[np.int64]
@@ -116,6 +118,8 @@ class DesignProblem:
     distortion: Floats
     privacy: Ball | None
     utility: Ball | None
+    centre_of_privacy: NDArray[np.int64] | None = None
+    centre_of_utility: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -132,13 +136,23 @@ class DesignProblem:
     @property
     def estimate(self) -> Floats:
         """P̂: (K, |S|, |U|)."""
-        return np.asarray(self.counts / self.counts.sum(axis=(1, 2), keepdims=True))
+        return _distribution(self.counts)
 
     @property
-    def seen_by_privacy(self) -> Floats:
-        """P̂ as the privacy set knows it (K, |S|, |U|): zeros where it holds every distribution."""
+    def private_counts(self) -> NDArray[np.int64]:
+        """Integers in proportion to the centre of the privacy set: (K, |S|, |U|)."""
+        return self.counts if self.centre_of_privacy is None else self.centre_of_privacy
+
+    @property
+    def private_centre(self) -> Floats:
+        """The centre of the privacy set (K, |S|, |U|): zeros where it holds every distribution."""
         ignored = self.privacy is not None and self.privacy.everything
-        return np.zeros(self.counts.shape) if ignored else self.estimate
+        return np.zeros(self.counts.shape) if ignored else _distribution(self.private_counts)
+
+    @property
+    def useful_centre(self) -> Floats:
+        """The centre of the utility set: (K, |S|, |U|)."""
+        return self.estimate if self.centre_of_utility is None else _distribution(self.centre_of_utility)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -160,13 +174,23 @@ class DesignProblem:
         privacy, utility = (
             None if ball is None else ball.subset(index) for ball in (self.privacy, self.utility)
         )
+        private, useful = (
+            None if centre is None else centre[index]
+            for centre in (self.centre_of_privacy, self.centre_of_utility)
+        )
         return replace(
             self,
             counts=self.counts[index],
             epsilon=self.epsilon[index],
             privacy=privacy,
             utility=utility,
+            centre_of_privacy=private,
+            centre_of_utility=useful,
         )
+
+
+def _distribution(counts: NDArray[np.int64]) -> Floats:
+    return np.asarray(counts / counts.sum(axis=(1, 2), keepdims=True))
 
 
 @dataclass(frozen=True)

@@ -123,15 +123,15 @@ def joined(problem: DesignProblem, pair: tuple[int, int], members: Floats) -> Fl
     """A joint distribution (|S|, |U|) in the joint set whose conditionals of ``pair`` are ``members``."""
     assert problem.privacy is not None
     lambda_, budget = problem.privacy.lambda_, problem.privacy.budget
-    estimate = problem.estimate[0]
-    joint = estimate.copy()
+    centre = problem.private_centre[0]
+    joint = centre.copy()
     for secret, member in zip(pair, members, strict=True):
-        mass = estimate[secret].sum()
+        mass = centre[secret].sum()
         if mass == 0:
             joint[secret] = _TRACE * min(1.0, float(budget.min())) * member
             continue
-        known = estimate[secret] > 0
-        ratio = estimate[secret][known] / mass / member[known]
-        spread = np.sum(estimate[secret][known] / mass * ratio**lambda_)
+        known = centre[secret] > 0
+        ratio = centre[secret][known] / mass / member[known]
+        spread = np.sum(centre[secret][known] / mass * ratio**lambda_)
         joint[secret] = mass * spread ** (1 / (1 + lambda_)) * member
     return np.asarray(joint / joint.sum())

@@ -200,29 +200,28 @@ def _allowed(objective: Array, gap: float, scale: float) -> Array:
 
 def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) -> Iterate:
     """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
-    estimate = xp.asarray(problem.estimate)
-    k, secrets, values = estimate.shape
+    useful, private = xp.asarray(problem.useful_centre), xp.asarray(problem.private_centre)
+    k, secrets, values = useful.shape
     outputs = distortion.shape[0]
     e = xp.exp(xp.asarray(problem.epsilon))
-    q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=estimate.dtype)
-    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=estimate.dtype)
+    q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=useful.dtype)
+    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=useful.dtype)
     pairs = Pairs.of(secrets, xp)
     privacy: PrivacyTerm
     utility: UtilityTerm
     if problem.privacy is None:
-        nominal = (estimate, e, q, mu)
+        nominal = (private, e, q, mu)
         privacy = NominalWindows.start(*nominal) if windows else NominalPrivacy.start(pairs, *nominal)
     else:
         ball = problem.privacy
-        known = xp.asarray(problem.seen_by_privacy)
-        robust = (known, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
+        robust = (private, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
         privacy = RobustWindows.start(*robust) if windows else RobustPrivacy.start(pairs, *robust)
     v = expected(distortion, q)
     if problem.utility is None:
-        utility = NominalUtility.start(estimate, v)
+        utility = NominalUtility.start(useful, v)
     else:
         ball = problem.utility
-        utility = RobustUtility.start(estimate, ball.lambda_, xp.asarray(ball.budget[:, 0]), v, mu)
+        utility = RobustUtility.start(useful, ball.lambda_, xp.asarray(ball.budget[:, 0]), v, mu)
     pi, _ = utility.residual(utility.multipliers)
     cost = distortion * reshape(pi, (k, 1, secrets, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]
@@ -232,7 +231,7 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
     multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
     rough = xp.zeros((k,), dtype=xp.bool)
     ease = SETTINGS.ease / e**2
-    nu, reached = flat(least - margin), xp.ones((k,), dtype=estimate.dtype)
+    nu, reached = flat(least - margin), xp.ones((k,), dtype=useful.dtype)
     return Iterate.of(q, multipliers, nu, privacy, utility, centre, ease, rough, reached)
 
 
