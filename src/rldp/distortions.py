@@ -89,22 +89,23 @@ def _named(
             f"distortion must be {_NAMES}, a function or a matrix of numbers, got {shown(name)}"
         )
     if scale is not None and len(scale.points) == len(values):
-        numbers: dict[Label, Label] = dict(zip(values, scale.numbers, strict=True))
-        outputs = [numbers.get(output, output) for output in outputs]
-        _require_numbers(name, outputs=outputs)
-        return scale.distances(_NAMED[name], [float(y) for y in outputs])
-    _require_numbers(name, values=values, outputs=outputs)
-    return np.array([[_NAMED[name](float(u), float(y)) for y in outputs] for u in values])
+        known: dict[Label, Label] = dict(zip(values, scale.numbers, strict=True))
+        outputs = [known.get(output, output) for output in outputs]
+        return scale.distances(_NAMED[name], _numbers(name, "outputs", outputs))
+    numbers = _numbers(name, "values", values), _numbers(name, "outputs", outputs)
+    return np.array([[_NAMED[name](u, y) for y in numbers[1]] for u in numbers[0]])
 
 
-def _require_numbers(name: str, **kinds: Sequence[Label]) -> None:
-    for kind, labels in kinds.items():
-        for item in labels:
-            if isinstance(item, str) or not abs(item) <= sys.float_info.max:
-                raise InvalidArgument(
-                    f"distortion {name!r} needs {kind} that are numbers, got {shown(item)}; "
-                    "use 'hamming', a function d(u, y) or a matrix instead"
-                )
+def _numbers(name: str, kind: str, labels: Sequence[Label]) -> list[float]:
+    numbers = []
+    for item in labels:
+        if isinstance(item, str | tuple) or abs(item) > sys.float_info.max:
+            raise InvalidArgument(
+                f"distortion {name!r} needs {kind} that are numbers, got {shown(item)}; "
+                "use 'hamming', a function d(u, y) or a matrix instead"
+            )
+        numbers.append(float(item))
+    return numbers
 
 
 def _tabulated(

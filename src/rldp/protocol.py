@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from rldp._common import html as _html
 from rldp._common.checks import Label, counted, labels, number_array, shown
 from rldp.data.reading import Reading
+from rldp.data.wanted import reading_of_new_data
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
@@ -173,7 +174,9 @@ class Protocol:
         for axis, (name, given) in enumerate(
             (("secrets", secrets), ("values", values), ("outputs", outputs))
         ):
-            object.__setattr__(self, name, labels(name, given, table.shape[axis]))
+            object.__setattr__(
+                self, name, labels(name, given, table.shape[axis], of_columns=name != "secrets")
+            )
         object.__setattr__(self, "guarantee", guarantee)
         object.__setattr__(self, "reading", _fitting(reading, self.secrets, self.values))
 
@@ -332,6 +335,64 @@ class Protocol:
             seed=seed,
         )
 
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """Names of the columns that are published; none where the protocol does not name its columns."""
+        return () if self.reading is None else self.reading.value_names
+
+    def count(
+        self,
+        data: Any,
+        *,
+        secret: str | Sequence[str] | None = None,
+        value: str | Sequence[str] | None = None,
+        as_secret: str | Sequence[str] | None = None,
+        as_value: str | Sequence[str] | None = None,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        show_labels: bool = False,
+    ) -> Sample:
+        """Count new data as the sample was counted that the protocol was designed on.
+
+        Columns, labels, bins and the treatment of missing entries are the protocol's, so that
+        :func:`rldp.confirm` and :func:`rldp.audit` can compare the two.
+
+        Parameters
+        ----------
+        data : path or data frame
+            As for :meth:`rldp.Sample.from_data`.
+        secret, value : str or sequence of str, optional
+            Names of columns; needed only where the protocol does not name them.
+        as_secret, as_value : str or sequence of str, optional
+            Other names than the protocol's, of columns that hold the same.
+        delimiter, encoding, show_labels
+            As for :meth:`rldp.Sample.from_data`.
+
+        Raises
+        ------
+        DataError
+            If the data cannot be read, or hold entries that the protocol does not know.
+        InvalidArgument, InvalidArgumentType
+            If names of columns are needed, or are others than the protocol's.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> coin = Protocol([[[0.75, 0.25], [0.25, 0.75]]], secrets=["all"], values=["no", "yes"])
+        >>> rows = pyarrow.table({"s": ["all", "all", "all"], "u": ["no", "yes", "yes"]})
+        >>> coin.count(rows, secret="s", value="u").counts
+        array([[1, 2]])
+        """
+        reading = reading_of_new_data(
+            self.reading,
+            (self.secrets, self.values),
+            secret=secret,
+            value=value,
+            as_secret=as_secret,
+            as_value=as_value,
+        )
+        return Sample.like(data, reading, delimiter=delimiter, encoding=encoding, show_labels=show_labels)
+
     def output_for(self, secret: Label, value: Label, word: int) -> Label:
         """The output that :meth:`release` draws for this secret and value with these 52 random bits.
 
@@ -433,7 +494,7 @@ def _same(one: Any, other: Any) -> bool:
 def _fitting(
     reading: Reading | None, secrets: tuple[Label, ...], values: tuple[Label, ...]
 ) -> Reading | None:
-    if reading is not None and (reading.secrets, reading.value.labels) != (secrets, values):
+    if reading is not None and (reading.secrets, reading.values) != (secrets, values):
         raise InvalidArgument("reading must have the protocol's secrets and values, got others")
     return reading
 

@@ -34,15 +34,16 @@ class Sample:
         Non-negative, not all zero. A row of zeros is a secret that was never seen. A contingency table such
         as ``pandas.crosstab(rows.sex, rows.age)`` keeps its labels.
     secrets, values : sequence of str, int, float or bool, optional
-        Labels of the rows and columns; by default those of the data frame, or 0, 1, 2, ….
+        Labels of the rows and columns; by default those of the data frame, or 0, 1, 2, …. Values may be
+        tuples, an entry for each of several columns that are published together.
     reading : Reading, optional
         The columns that were counted, and how their entries were read; :meth:`from_data` fills this in. It
         goes into the file of a protocol that is designed on the sample.
     skipped : int
         Rows that were left out because an entry was missing.
-    scale : Scale, optional
-        What the values stand for as numbers, for squared and absolute distortions, where that is not what
-        they are: dates, ordered categories, bins.
+    scales : tuple of (Scale or None), optional
+        For each column of the value, what its labels stand for as numbers, for squared and absolute
+        distortions, where that is not what they are: dates, ordered categories, bins, missing entries.
 
     Raises
     ------
@@ -68,7 +69,7 @@ class Sample:
     values: tuple[Label, ...] = field()
     reading: Reading | None = None
     skipped: int = 0
-    scale: Scale | None = None
+    scales: tuple[Scale | None, ...] = ()
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class Sample:
         *,
         reading: Reading | None = None,
         skipped: int = 0,
-        scale: Scale | None = None,
+        scales: tuple[Scale | None, ...] = (),
     ) -> None:
         cells, own_secrets, own_values = taken_apart(counts)
         array = count_array("counts", cells, ndim=2)
@@ -86,12 +87,11 @@ class Sample:
         object.__setattr__(
             self, "secrets", labels("secrets", own_secrets if secrets is None else secrets, array.shape[0])
         )
-        object.__setattr__(
-            self, "values", labels("values", own_values if values is None else values, array.shape[1])
-        )
+        listed = own_values if values is None else values
+        object.__setattr__(self, "values", labels("values", listed, array.shape[1], of_columns=True))
         object.__setattr__(self, "reading", reading)
         object.__setattr__(self, "skipped", skipped)
-        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "scales", scales)
 
     @classmethod
     def from_data(
@@ -99,15 +99,16 @@ class Sample:
         data: Any,
         *,
         secret: str | Sequence[str],
-        value: str,
+        value: str | Sequence[str],
         secrets: Alphabets = None,
-        values: Sequence[Label] | None = None,
+        values: Alphabets = None,
         missing: str = "refuse",
+        missing_distance: float | None = None,
         text: Sequence[str] = (),
         number: Sequence[str] = (),
         order: Mapping[str, Sequence[Label]] | None = None,
-        bins: int | None = None,
-        bin_width: float | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        bin_width: float | Mapping[str, float] | None = None,
         delimiter: str | None = None,
         encoding: str | None = None,
         show_labels: bool = False,
@@ -124,13 +125,14 @@ class Sample:
         secret : str, or sequence of str
             The column of the secret. Several columns are protected jointly: their labels' combinations are
             the secrets, also those that were never seen.
-        value : str
-            The column to publish. Columns are named, or chosen by their place, ``"#2"`` for the second, if
-            none is called so.
+        value : str, or sequence of str
+            The column to publish. Several columns are published together: the values are tuples, all
+            combinations of their labels in the order of :func:`itertools.product`. Columns are named, or
+            chosen by their place, ``"#2"`` for the second, if none is called so.
         secrets, values : sequence, optional
             The alphabets, in the order wanted; by default what the data shows, sorted: at most
             1000 labels. A label that is given but not in the data gets count 0; one in the data but
-            not given is an error. For several columns of the secret, a mapping from their names. Equal
+            not given is an error. For several columns, a mapping from their names. Equal
             numbers are the same label, whatever their type, and a number is not its text; but an entry of a
             CSV file, which has no type, is read as the type of the labels that are given. Where none are, a
             column of a CSV file has numbers or booleans if that loses nothing (no leading zeros or
@@ -138,14 +140,18 @@ class Sample:
         missing : str
             What is done where an entry is missing: "refuse", "skip" the row, or "category", which gives
             these entries the label ``(missing)``.
+        missing_distance : float, optional
+            How far the label ``(missing)`` is from every other under a squared or absolute distortion. By
+            default as far as the known entries are, in the mean, from the best constant output.
         text, number : sequence of str
             Columns whose entries are text, or numbers, whatever they look like.
         order : mapping, optional
             Column → its labels in their order. Squared and absolute distortions of a value then count ranks.
             Dates such as 2024-01-31 need none: they count days.
-        bins : int, optional
-            Cut the value, a column of numbers, into so many bins of about as many rows each.
-        bin_width : float, optional
+        bins : int, or mapping from columns to int, optional
+            Cut the value, a column of numbers, into so many bins of about as many rows each. For several
+            columns, a mapping from the names of those that are to be cut.
+        bin_width : float, or mapping from columns to float, optional
             Cut it into bins of this width. The label of a bin is the mean of what it holds, and a squared or
             absolute distortion of a bin is the mean over what it holds, so that it counts what binning loses.
         delimiter : str, optional
@@ -171,6 +177,7 @@ class Sample:
             text=text,
             number=number,
             missing=missing,
+            missing_distance=missing_distance,
             order=order,
             bins=bins,
             bin_width=bin_width,
@@ -203,10 +210,10 @@ class Sample:
         sample = cls(
             found.counts,
             found.reading.secrets,
-            found.reading.value.labels,
+            found.reading.values,
             reading=found.reading,
             skipped=found.skipped,
-            scale=found.scale,
+            scales=found.scales,
         )
         seconds, (rows, columns) = time.perf_counter() - started, sample.counts.shape
         source = data if isinstance(data, str | PathLike | Source) else f"a {type(data).__name__}"
@@ -214,6 +221,11 @@ class Sample:
             "counted %s: %d rows, %d secrets × %d values, %.2g s", source, sample.n, rows, columns, seconds
         )
         return sample
+
+    @property
+    def scale(self) -> Scale | None:
+        """That of the value, where it is a single column."""
+        return self.scales[0] if len(self.scales) == 1 else None
 
     @property
     def n(self) -> int:

@@ -31,7 +31,7 @@ def swap(outputs=(10, 20, 30)):
 def joint():
     """Sex and region are one secret; ages stand in bins; rows with missing entries are left out."""
     sex, region = Column("sex", ("f", "m")), Column("region", (1, 2))
-    reading = Reading((sex, region), Column("age", (5, 15), edges=(10.0,)), "skip")
+    reading = Reading((sex, region), (Column("age", (5, 15), edges=(10.0,)),), "skip")
     matrix = np.stack([np.roll(np.eye(2), i, axis=1) for i in range(4)])
     return rldp.Protocol(matrix, reading.secrets, (5, 15), (5, 15), reading=reading)
 

@@ -50,7 +50,7 @@ def test_the_types_that_are_announced_are_those_that_come(outputs):
 
 def test_several_secrets_bins_and_missing_entries_are_read_as_the_protocol_says():
     sex, region = Column("sex", ("f", "m")), Column("region", (1, 2))
-    reading = Reading((sex, region), Column("age", (5, 15), edges=(10.0,)), "skip")
+    reading = Reading((sex, region), (Column("age", (5, 15), edges=(10.0,)),), "skip")
     matrix = np.stack([np.roll(np.eye(2), i, axis=1) for i in range(4)])
     protocol = rldp.Protocol(matrix, reading.secrets, (5, 15), (5, 15), reading=reading)
     people = pd.DataFrame(

@@ -17,7 +17,7 @@ from rldp.releaser.files import release_file
 def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
-        reading = Reading((Column("s", ("a",)),), Column("u", tuple(labels)))
+        reading = Reading((Column("s", ("a",)),), (Column("u", tuple(labels)),))
         parts = list(read_parts(path, Columns(reading, ()), typed=False))
     except rldp.DataError as error:
         return str(error)

@@ -1,5 +1,7 @@
 """Columns become a secret and a value: labels that lose nothing, joint secrets, missing entries, bins."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -123,7 +125,7 @@ def test_columns_of_a_secret_are_protected_jointly(csv):
     assert sample.secrets == ("f, x", "f, y", "m, x", "m, y")
     assert sample.counts.tolist() == [[1, 0], [0, 1], [1, 1], [0, 0]]
     assert sample.reading == Reading(
-        (Column("sex", ("f", "m")), Column("race", ("x", "y"))), Column("u", (1, 2))
+        (Column("sex", ("f", "m")), Column("race", ("x", "y"))), (Column("u", (1, 2)),)
     )
 
 
@@ -137,12 +139,12 @@ def test_labels_of_each_column_may_be_given(csv):
     given = {"race": ["y", "x", "z"]}
     sample = rldp.Sample.from_data(csv(TWO), secret=["sex", "race"], value="u", secrets=given)
     assert sample.secrets == ("f, y", "f, x", "f, z", "m, y", "m, x", "m, z")
-    with pytest.raises(rldp.InvalidArgument, match="secrets must name the labels of each column"):
+    with pytest.raises(rldp.InvalidArgument, match="secrets must be a mapping from columns"):
         rldp.Sample.from_data(csv(TWO), secret=["sex", "race"], value="u", secrets=["f"])
 
 
 def test_combinations_that_would_look_alike_are_quoted():
-    reading = Reading((Column("a", ("x", "x, y")), Column("b", ("y, z", "z"))), Column("u", (1,)))
+    reading = Reading((Column("a", ("x", "x, y")), Column("b", ("y, z", "z"))), (Column("u", (1,)),))
     assert len(set(reading.secrets)) == 4
     assert reading.secrets[0] == "'x', 'y, z'"
 
@@ -266,7 +268,7 @@ def test_files_of_every_kind_give_the_same_bins(csv, tmp_path):
     for data in (frame, tmp_path / "data.parquet"):
         found = rldp.Sample.from_data(data, secret="s", value="u", bins=5)
         assert found == rldp.Sample.from_data(path, secret="s", value="u", bins=5)
-        assert found.reading.value.edges == (8.0, 16.0, 24.0, 32.0)
+        assert found.reading.value[0].edges == (8.0, 16.0, 24.0, 32.0)
 
 
 def test_what_is_no_number_is_in_no_bin(csv):
@@ -303,21 +305,131 @@ def test_what_is_no_date_has_no_number(csv, odd):
         rldp.design(sample, 1.0)
 
 
-def test_missing_values_have_no_distance(csv):
+def distances(sample, distortion="squared", **options):
+    return rldp.design(sample, 1.0, distortion=distortion, **options).protocol.guarantee.distortion.tolist()
+
+
+def test_missing_entries_are_as_far_from_all_others_as_the_best_constant(csv):
+    """Known entries 0, 0, 0, 4: squared from 0 they are 4 away in the mean, from 4 they are 12 away."""
+    path = csv(column("0", "0", "0", "4", "", ""))
+    sample = rldp.Sample.from_data(path, secret="s", value="u", missing="category")
+    assert sample.values == (0, 4, MISSING)
+    assert distances(sample) == [[0, 16, 4], [16, 0, 4], [4, 4, 0]]
+    assert distances(sample, "absolute") == [[0, 4, 1], [4, 0, 1], [1, 1, 0]]
+    assert distances(sample, outputs=[0, 4]) == [[0, 16], [16, 0], [4, 4]]
+
+
+def test_the_distance_of_missing_entries_may_be_given(csv):
+    path = csv(column("0", "0", "0", "4", ""))
+    options = {"secret": "s", "value": "u", "missing": "category"}
+    sample = rldp.Sample.from_data(path, **options, missing_distance=2.5)
+    assert distances(sample) == [[0, 16, 2.5], [16, 0, 2.5], [2.5, 2.5, 0]]
+    with pytest.raises(rldp.InvalidArgument, match="missing_distance must be at least 0, got -1"):
+        rldp.Sample.from_data(path, **options, missing_distance=-1)
+
+
+def test_ranks_and_bins_have_missing_entries_too(csv):
     order = {"u": ["low", "high"]}
+    path = csv(column("low", "high", "high", ""))
+    sample = rldp.Sample.from_data(path, secret="s", value="u", order=order, missing="category")
+    assert distances(sample)[2] == [1 / 3, 1 / 3, 0]
+    path = csv(column("1", "3", "10", "10", "10", ""))
+    sample = rldp.Sample.from_data(path, secret="s", value="u", bins=2, missing="category")
+    assert sample.values == (2.0, 10.0, MISSING)
+    assert distances(sample) == [[1, 65, 26], [64, 0, 26], [26, 26, 0]]
+
+
+# Several columns are published together
+
+
+SEVERAL = "s,job,age,pay\nf,x,31,low\nf,y,20,high\nm,x,44,high\nm,x,,low\nf,y,59,low\nm,y,20,\n"
+
+
+def test_several_columns_are_one_value(csv):
     sample = rldp.Sample.from_data(
-        csv(column("low", "high", "")), secret="s", value="u", order=order, missing="category"
+        csv(SEVERAL),
+        secret="s",
+        value=["job", "age", "pay"],
+        bins={"age": 2},
+        order={"pay": ["low", "high"]},
+        missing="category",
     )
-    with pytest.raises(rldp.InvalidArgument, match="needs values that are numbers, got 'low'"):
-        rldp.design(sample, 1.0)
-    assert rldp.design(sample, 1.0, distortion="hamming").protocol.values == ("low", "high", MISSING)
+    ages, pays = (20.0, 44.67, MISSING), ("low", "high", MISSING)
+    assert sample.values == tuple(product(("x", "y"), ages, pays))
+    assert sample.reading.value_names == ("job", "age", "pay")
+    assert sample.reading.value[1].edges == (31.0,)
+    seen = [("f", "x", 44.67, "low"), ("f", "y", 20.0, "high"), ("m", "x", 44.67, "high")]
+    seen += [("m", "x", MISSING, "low"), ("f", "y", 44.67, "low"), ("m", "y", 20.0, MISSING)]
+    counts = [[seen.count((secret, *value)) for value in sample.values] for secret in sample.secrets]
+    assert sample.counts.tolist() == counts
+    job, age, pay = sample.scales
+    assert job is None
+    assert age.numbers[:2] == ages[:2]
+    assert pay.numbers[:2] == (0.0, 1.0)
+    assert sample.scale is None
+
+
+def test_labels_of_several_columns_are_given_by_column(csv):
+    given = {"job": ["y", "x", "z"]}
+    options = {"secret": "s", "value": ["job", "pay"], "missing": "skip"}
+    sample = rldp.Sample.from_data(csv(SEVERAL), **options, values=given)
+    assert sample.values == tuple(product(("y", "x", "z"), ("high", "low")))
+    for name, wrong in (("values", ["x", "y"]), ("bins", 2), ("bin_width", 1.0)):
+        with pytest.raises(
+            rldp.InvalidArgument, match=f"{name} must be a mapping from columns, as in {{'job'"
+        ):
+            rldp.Sample.from_data(csv(SEVERAL), **options, **{name: wrong})
+    with pytest.raises(rldp.InvalidArgument, match="bins must be about columns of the value, got 's'"):
+        rldp.Sample.from_data(csv(SEVERAL), **options, bins={"s": 2})
+
+
+@pytest.mark.parametrize(
+    "columns", [("job", ["age", "age"]), (["s", "job"], ["age", "job"]), (["s", "s"], "job")]
+)
+def test_no_column_is_there_twice(csv, columns):
+    secret, value = columns
+    with pytest.raises(rldp.InvalidArgument, match=r"must be different columns, got '.*' more than once"):
+        rldp.Sample.from_data(csv(SEVERAL), secret=secret, value=value)
+
+
+def test_too_many_combinations_are_refused_in_one_sentence(csv):
+    values = {"a": range(2000), "b": range(2000)}
+    with pytest.raises(rldp.DataError, match=r"at most 2\^20 combinations of labels, got 4000000"):
+        rldp.Sample.from_data(csv("s,a,b\nx,1,2\n"), secret="s", value=["a", "b"], values=values)
+
+
+def test_a_protocol_of_several_columns_reads_new_data_as_its_own(csv, tmp_path):
+    options = {"bins": {"age": 2}, "missing": "category"}
+    sample = rldp.Sample.from_data(csv(SEVERAL), secret="s", value=["job", "age"], **options)
+    designed = rldp.design(sample, 1.0, distortion="hamming").protocol
+    assert designed.value_columns == ("job", "age")
+    designed.save(tmp_path / "protocol.json")
+    protocol = rldp.load(tmp_path / "protocol.json")
+    assert protocol.values == protocol.outputs == sample.values
+    assert protocol.reading == sample.reading
+    assert protocol.count(csv(SEVERAL)) == sample
+    assert protocol.to_json() == designed.to_json()
+    assert rldp.verify(tmp_path / "protocol.json").ok
+    new = protocol.count(csv("s,job,age\nf,x,100\nm,y,\n"))
+    assert new.counts[0].tolist() == [0, 1, 0, 0, 0, 0]
+    assert new.counts[1].tolist() == [0, 0, 0, 0, 0, 1]
+    with pytest.raises(
+        rldp.InvalidArgument, match="value must be what the protocol is for, 'job', 'age', got 'job'"
+    ):
+        protocol.count(csv(SEVERAL), value="job")
+    renamed = "s,a,b\nf,x,100\nm,y,\n"
+    assert protocol.count(csv(renamed), as_value=["a", "b"]) == new
+    with pytest.raises(
+        rldp.DataError, match=r"column 'job' of .* must hold known labels, but row 1 has another entry"
+    ):
+        protocol.count(csv("s,job,age\nf,z,100\n"))
 
 
 # New data are read as the protocol's own
 
 
-OWN = Reading((Column("sex", ("f", "m")), Column("race", ("x", "y"))), Column("u", (1, 2)), "skip")
-LABELS = (OWN.secrets, OWN.value.labels)
+OWN = Reading((Column("sex", ("f", "m")), Column("race", ("x", "y"))), (Column("u", (1, 2)),), "skip")
+LABELS = (OWN.secrets, OWN.values)
 
 
 def test_a_protocol_names_its_columns():
@@ -369,7 +481,7 @@ def test_what_is_counted_again_is_counted_alike(csv):
 
 def test_a_protocol_takes_no_reading_of_other_labels():
     with pytest.raises(rldp.InvalidArgument, match="reading must have the protocol's secrets and values"):
-        rldp.Protocol([[[1.0]]], ["a"], [1], reading=Reading((Column("s", ("b",)),), Column("u", (1,))))
+        rldp.Protocol([[[1.0]]], ["a"], [1], reading=Reading((Column("s", ("b",)),), (Column("u", (1,)),)))
 
 
 def test_one_more_label():

@@ -90,6 +90,17 @@ QUOTED = {
 REPRS = [f"{a}, {b}" for a in ("'x, y'", "'x'") for b in ("'y, z'", "'z'", '"it\'s \\xa0"')]
 
 
+SEVERAL = {
+    "secret": [{"name": "sex", "labels": ["f", "m"]}],
+    "value": [
+        {"name": "age", "labels": [20, 35.5, "(missing)"], "edges": [30]},
+        {"name": "#3", "labels": [True, "1"], "header": "job"},
+    ],
+    "missing": "category",
+}
+PAIRS = [[age, job] for age in (20, 35.5, "(missing)") for job in (True, "1")]
+
+
 def files() -> dict[str, Tree]:
     return {
         "table": table(["ill", "well"], [0, 1, 2], ["no", "maybe", "yes"], ROWS),
@@ -105,6 +116,7 @@ def files() -> dict[str, Tree]:
         ),
         "all": claiming({"kind": "all"}, {"kind": "nominal"}, [[2**53 - 2, 1]], even(1, 2, 1)),
         "columns": table(JOINT, AGES, [0, 1], even(8, 4, 2), 2, columns=COLUMNS),
+        "several": table(["f", "m"], PAIRS, [[20, True], [20, "1"]], even(2, 6, 2), 3, columns=SEVERAL),
         "quoted": table(REPRS, [True, False], [0], even(6, 2, 1), 2, columns=QUOTED),
     }
 
@@ -349,7 +361,7 @@ def of_text(written: Written) -> Iterator[Change]:
     for depth in (9, 2000):
         lists = "[" * depth + "]" * depth
         yield f"generator is {depth} lists in each other", "table", *written.spans["generator",], lists
-    for version in ("2", "3", "0", '"1"', "1e0"):
+    for version in ("2", "3", "4", "0", '"1"', "1e0"):
         yield replaced("table", written, ("version",), version)
 
 
@@ -426,6 +438,81 @@ def of_columns(written: dict[str, Written]) -> Iterator[Change]:
     yield put("columns", ("values",), '["(missing)", 35.5, 50, 20]')
 
 
+def of_several_columns(written: dict[str, Written]) -> Iterator[Change]:
+    """Values of several columns, and columns that are found by their place."""
+
+    def put(place: Place, text: str) -> Change:
+        return replaced("several", written["several"], place, text)
+
+    pairs = json.dumps(PAIRS)
+    for version in ("1", "2"):
+        yield put(("version",), version)
+    for text in (
+        pairs.replace("35.5", "35.50"),
+        pairs.replace("true", "1"),
+        pairs.replace("true", "1.0"),
+        pairs.replace("20", "20.0"),
+        pairs.replace("20", '"20"'),
+        pairs.replace('"1"', "null"),
+        pairs.replace("[20, true]", "[20]"),
+        pairs.replace("[20, true]", "20"),
+        pairs.replace("[20, true]", "[20, true, 1]"),
+        pairs.replace("[20, true]", "[20, [true]]"),
+        json.dumps(PAIRS[::-1]),
+        json.dumps([*PAIRS[:5], PAIRS[0]]),
+        json.dumps([[x] for x in range(6)]),
+        "[[], [1], [2], [3], [4], [5]]",
+        "[1, 2, 3, 4, 5, 6]",
+    ):
+        yield put(("values",), text)
+    for text in (
+        "[1, 2]",
+        '[[1], "a"]',
+        "[[1, 2, 3], [4, 5, 6]]",
+        "[[1], [1.0]]",
+        "[[], []]",
+        "[[1], [true]]",
+    ):
+        yield put(("outputs",), text)
+    age, job = json.dumps(SEVERAL["value"][0]), json.dumps(SEVERAL["value"][1])
+    for text in (
+        f"[{job}, {age}]",
+        f"[{age}]",
+        f"[{age}, {job}, {job}]",
+        age,
+        "[]",
+        f"[{age}, {job.replace('#3', 'age')}]",
+        f"[{age}, {job.replace('#3', 'sex')}]",
+        f"[{age}, {job.replace('header', 'head')}]",
+        f"[{age.replace('[30]', '[30, 31]')}, {job}]",
+        f"[{age}, {job.replace(chr(34) + 'job' + chr(34), 'null')}]",
+    ):
+        yield put(("columns", "value"), text)
+    sex = '{"name": "sex", "labels": ["f", "m"]'
+    yield put(("columns", "secret"), f'[{sex}, "header": "Sex"' + "}]")
+    yield put(("columns", "secret"), f'[{sex}, "edges": [1]' + "}]")
+    one = {
+        "secret": [{"name": "s", "labels": ["a"], "header": "S"}],
+        "value": {"name": "u"},
+        "missing": "skip",
+    }
+    listed = [{"name": "u", "labels": [1]}]
+    for version, columns in (
+        (3, one),
+        (3, one | {"value": listed}),
+        (2, one | {"value": listed}),
+        (3, one | {"secret": [{"name": "s", "labels": ["a"]}], "value": listed}),
+    ):
+        text = json.dumps(table(["a"], [1], [1], even(1, 1, 1), version, columns=columns))
+        yield (
+            f"columns of version {version}: {json.dumps(columns)}",
+            "several",
+            0,
+            len(written["several"].text),
+            text,
+        )
+
+
 def of_claims(written: dict[str, Written]) -> Iterator[Change]:
     """Promises of all kinds in each other's place, and numbers at their limits."""
     kinds = {
@@ -492,6 +579,9 @@ def changes() -> list[Change]:
         of_nothing(written["table"]),
         of_text(written["table"]),
         of_columns(written),
+        systematic("several", written["several"], trees["several"], ("columns",)),
+        systematic("several", written["several"], trees["several"], ("values",)),
+        of_several_columns(written),
         of_claims(written),
     )
     seen: set[tuple] = set()

@@ -103,9 +103,9 @@ def test_a_file_has_the_first_version_that_knows_its_promise(tree):
 @pytest.fixture(scope="module")
 def with_columns():
     secret = (Column("sex", ("f", "m")), Column("ill", (False, True)))
-    reading = Reading(secret, Column("age", (20.0, 40.0, "(missing)"), edges=(30.0,)), "category")
+    reading = Reading(secret, (Column("age", (20.0, 40.0, "(missing)"), edges=(30.0,)),), "category")
     sample = rldp.Sample(
-        [[9, 3, 1], [2, 8, 1], [4, 4, 1], [0, 0, 2]], reading.secrets, reading.value.labels, reading=reading
+        [[9, 3, 1], [2, 8, 1], [4, 4, 1], [0, 0, 2]], reading.secrets, reading.values, reading=reading
     )
     return rldp.design(sample, 1.0, distortion="hamming").protocol
 

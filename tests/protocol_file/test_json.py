@@ -193,11 +193,11 @@ def refused(path, message):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("version", [0, 3, "1", None, [1], True, 1.0])
+@pytest.mark.parametrize("version", [0, 4, "1", None, [1], True, 1.0])
 def test_a_file_of_another_version_is_refused(changed, version):
     refused(
         changed(lambda document: document.update(version=version)),
-        f"but its version must be 1 or 2, got {version!r}",
+        f"but its version must be 1, 2 or 3, got {version!r}",
     )
 
 

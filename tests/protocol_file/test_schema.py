@@ -35,8 +35,10 @@ def documents():
 
 def columns_of_two():
     """A sample with two columns for the secret and bins for the value."""
-    reading = Reading((Column("s", ("f", "m")), Column("t", (1,))), Column("u", (1.5, 2.5), (2.0,)), "skip")
-    return rldp.Sample([[9, 3], [1, 4]], reading.secrets, reading.value.labels, reading=reading)
+    reading = Reading(
+        (Column("s", ("f", "m")), Column("t", (1,))), (Column("u", (1.5, 2.5), (2.0,)),), "skip"
+    )
+    return rldp.Sample([[9, 3], [1, 4]], reading.secrets, reading.values, reading=reading)
 
 
 def promises():

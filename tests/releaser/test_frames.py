@@ -116,7 +116,7 @@ def joint():
     """Sex and region are one secret; ages stand in bins; rows with missing entries are left out."""
     reading = Reading(
         (Column("sex", ("f", "m")), Column("region", (1, 2))),
-        Column("age", (5, 15, 25), edges=(10.0, 20.0)),
+        (Column("age", (5, 15, 25), edges=(10.0, 20.0)),),
         "skip",
     )
     return swap(reading.secrets, (5, 15, 25), reading=reading)
@@ -141,7 +141,7 @@ def test_several_secrets_bins_and_missing_entries_are_read_as_the_protocol_says(
 
 def test_columns_of_other_names_can_stand_for_the_protocols_own(kind):
     make, read, _ = kind
-    reading = Reading((Column("sex", SECRETS),), Column("age", VALUES))
+    reading = Reading((Column("sex", SECRETS),), (Column("age", VALUES),))
     frame = make({"gender": DATA["sex"], "years": DATA["age"]})
     released = swap(reading=reading).release_frame(frame, as_secret="gender", as_value="years")
     assert read(released) == {"years": RELEASED}
@@ -149,7 +149,7 @@ def test_columns_of_other_names_can_stand_for_the_protocols_own(kind):
 
 def test_columns_that_the_protocol_is_not_for_are_refused(kind):
     make, _, _ = kind
-    reading = Reading((Column("sex", SECRETS),), Column("age", VALUES))
+    reading = Reading((Column("sex", SECRETS),), (Column("age", VALUES),))
     with pytest.raises(rldp.InvalidArgument, match="value must be what the protocol is for, 'age', got 'id'"):
         swap(reading=reading).release_frame(make(DATA), secret="sex", value="id")
 

@@ -31,22 +31,23 @@ export function tableOf(text) {
   const tree = treeOf(text);
   if (!(tree instanceof Map) || tree.get("format") !== "rldp-protocol") fail("it holds other JSON");
   const version = tree.get("version");
-  if (version !== 1n && version !== 2n) fail("its version must be 1 or 2");
+  if (version !== 1n && version !== 2n && version !== 3n) fail("its version must be 1, 2 or 3");
   const withColumns = tree.has("columns");
   const names = ["format", "version", "generator", "secrets", "values", "outputs", "denominator", "numerators"];
   const fields = fieldsOf(tree, "", [...names, "guarantee", ...(withColumns ? ["columns"] : [])]);
   if (typeof fields.generator !== "string") fail("generator must be a string");
   if (fields.denominator !== WHOLE) fail(`denominator must be ${DENOMINATOR}`);
   const secrets = labelsIn(fields.secrets, "secrets");
-  const values = labelsIn(fields.values, "values");
-  const outputs = labelsIn(fields.outputs, "outputs");
+  const values = labelsIn(fields.values, "values", true);
+  const outputs = labelsIn(fields.outputs, "outputs", true);
   const shape = [secrets.length, values.length, outputs.length];
   array(fields.numerators, "numerators", shape, integer(WHOLE));
   const numerators = /** @type {bigint[][][]} */ (fields.numerators);
   if (numerators.flat().some((row) => sum(row) !== WHOLE)) fail("its rows do not sum to the denominator 2^52");
   const isNew = fields.guarantee !== null && claim(fields.guarantee, shape);
-  if (withColumns) columns(fields.columns, secrets, values);
-  const needed = isNew || withColumns ? 2n : 1n;
+  const inLists = withColumns && columns(fields.columns, secrets, values);
+  const tuples = [values[0], outputs[0]].some(Array.isArray);
+  const needed = tuples || inLists ? 3n : isNew || withColumns ? 2n : 1n;
   if (version !== needed) fail(`its version must be ${needed} for what it claims`);
   return { secrets, values, outputs, numerators };
 }
@@ -140,13 +141,19 @@ const oneOf = (...words) => (item, path) => {
 };
 
 /**
+ * Distinct labels; of several columns, they may be lists of one length.
  * @param {Tree} tree
  * @param {string} path
+ * @param {boolean} [ofColumns]
  * @returns {Label[]}
  */
-function labelsIn(tree, path) {
+function labelsIn(tree, path, ofColumns = false) {
   if (!Array.isArray(tree) || !tree.length) fail(`${path} must be a list of labels, at least one`);
-  for (const item of tree) {
+  const tuples = ofColumns && Array.isArray(tree[0]);
+  if (tuples && tree.some((item) => !Array.isArray(item) || !item.length || item.length !== tree[0].length)) {
+    fail(`${path} must hold lists of one length, or no lists`);
+  }
+  for (const item of tuples ? tree.flat() : tree) {
     if (item === null || typeof item === "object") fail(`${path} must hold strings, numbers or booleans`);
     if (typeof item === "number" && !Number.isFinite(item)) fail(`${path} must hold finite labels`);
     if (typeof item === "string" && /\p{Cs}/u.test(item)) fail(`${path} must hold labels of valid Unicode`);
@@ -239,6 +246,7 @@ function proof(tree, path, secrets, values, outputs) {
 // The columns
 
 /**
+ * Whether the columns need the third version of the format.
  * @param {Tree} tree
  * @param {Label[]} secrets
  * @param {Label[]} values
@@ -246,30 +254,99 @@ function proof(tree, path, secrets, values, outputs) {
 function columns(tree, secrets, values) {
   const fields = fieldsOf(tree, "columns", ["secret", "value", "missing"]);
   oneOf("refuse", "skip", "category")(fields.missing, "columns.missing");
-  if (!Array.isArray(fields.secret) || !fields.secret.length) fail("columns.secret must be a list of columns");
-  const parts = fields.secret.map((item, i) => fieldsOf(item, `columns.secret[${i}]`, ["name", "labels"]));
-  const labels = parts.map((part, i) => labelsIn(part.labels, `columns.secret[${i}].labels`));
-  const names = [...parts.map((part) => part.name), valueColumn(fields.value, values, fields.missing)];
-  if (names.some((name) => typeof name !== "string")) fail("columns must have names that are strings");
-  if (new Set(names).size < names.length) fail("columns must be about columns of distinct names");
-  if (!combineTo(labels, secrets)) fail("columns.secret must be columns whose labels combine to the secrets");
+  const secret = columnsIn(fields.secret, "columns.secret", fields.missing, ["header"]);
+  const listed = Array.isArray(fields.value);
+  const value = listed
+    ? columnsIn(fields.value, "columns.value", fields.missing, ["header", "edges"])
+    : [valueColumn(fields.value, values, fields.missing)];
+  const all = [...secret, ...value];
+  if (all.some((column) => typeof column.name !== "string")) fail("columns must have names that are strings");
+  if (new Set(all.map((column) => column.name)).size < all.length) fail("columns must have distinct names");
+  const inLists = value.length > 1 || all.some((column) => column.header !== undefined);
+  if (listed && !inLists) fail("columns.value must be an object, where a single column is found by its name");
+  if (!listed && inLists) fail("columns.value must be a list of columns");
+  if (!combineTo(secret.map((column) => column.labels), secrets)) {
+    fail("columns.secret must be columns whose labels combine to the secrets");
+  }
+  if (!areCombined(value.map((column) => column.labels), values)) {
+    fail("columns.value must be columns whose labels combine to the values");
+  }
+  return inLists;
 }
 
 /**
- * The name of the value's column.
+ * @typedef {object} Column
+ * @property {Tree} name
+ * @property {Label[]} labels
+ * @property {Tree} [header]
+ */
+
+/**
+ * @param {Tree} tree
+ * @param {string} path
+ * @param {Tree} missing
+ * @param {string[]} may
+ * @returns {Column[]}
+ */
+function columnsIn(tree, path, missing, may) {
+  if (!Array.isArray(tree) || !tree.length) fail(`${path} must be a list of columns`);
+  return tree.map((item, i) => {
+    const at = `${path}[${i}]`;
+    const optional = may.filter((key) => item instanceof Map && item.has(key));
+    const fields = fieldsOf(item, at, ["name", "labels", ...optional]);
+    const labels = labelsIn(fields.labels, `${at}.labels`);
+    if ("edges" in fields) edges(fields.edges, `${at}.edges`, labels, missing);
+    if ("header" in fields && typeof fields.header !== "string") fail(`${at}.header must be a string`);
+    return { name: fields.name, labels, header: fields.header };
+  });
+}
+
+/**
+ * The one column of a value whose labels are those of the table.
  * @param {Tree} tree
  * @param {Label[]} values
  * @param {Tree} missing
+ * @returns {Column}
  */
 function valueColumn(tree, values, missing) {
   const path = "columns.value";
-  if (!(tree instanceof Map) || !tree.has("edges")) return fieldsOf(tree, path, ["name"]).name;
-  const fields = fieldsOf(tree, path, ["name", "edges"]);
-  const bins = values.length - (missing === "category" && values.at(-1) === "(missing)" ? 1 : 0);
-  array(fields.edges, `${path}.edges`, [bins - 1], number);
-  const edges = /** @type {Tree[]} */ (fields.edges).map(Number);
-  if (edges.some((edge, i) => i && edge <= edges[i - 1])) fail(`${path}.edges must be numbers that increase`);
-  return fields.name;
+  const optional = tree instanceof Map && tree.has("edges") ? ["edges"] : [];
+  const fields = fieldsOf(tree, path, ["name", ...optional]);
+  if (values.some(Array.isArray)) fail(`${path} must be a list of columns`);
+  if ("edges" in fields) edges(fields.edges, `${path}.edges`, values, missing);
+  return { name: fields.name, labels: values };
+}
+
+/**
+ * @param {Tree} tree
+ * @param {string} path
+ * @param {Label[]} labels
+ * @param {Tree} missing
+ */
+function edges(tree, path, labels, missing) {
+  const bins = labels.length - (missing === "category" && labels.at(-1) === "(missing)" ? 1 : 0);
+  array(tree, path, [bins - 1], number);
+  const numbers = /** @type {Tree[]} */ (tree).map(Number);
+  if (numbers.some((edge, i) => i && edge <= numbers[i - 1])) fail(`${path} must be numbers that increase`);
+}
+
+/**
+ * Whether the values are the labels of a single column, or all combinations of several.
+ * @param {Label[][]} labels
+ * @param {Label[]} values
+ */
+function areCombined(labels, values) {
+  if (labels.reduce((product, list) => product * list.length, 1) !== values.length) return false;
+  return values.every((value, place) => {
+    let rest = place;
+    const parts = [...labels].reverse().map((list) => {
+      const part = list[rest % list.length];
+      rest = Math.floor(rest / list.length);
+      return part;
+    });
+    const combined = labels.length === 1 ? parts[0] : /** @type {Label} */ (parts.reverse());
+    return areEqual(combined, value);
+  });
 }
 
 /**

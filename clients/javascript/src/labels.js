@@ -1,6 +1,7 @@
 // Labels are equal where Python calls them equal: 1 is 1.0 and true, and none of them is "1".
 
-/** @typedef {string | number | bigint | boolean} Label */
+/** @typedef {string | number | bigint | boolean} Scalar */
+/** @typedef {Scalar | readonly Scalar[]} Label one entry, or one for each of several columns */
 
 /**
  * Every way to write a label in JavaScript; labels are equal if they share one.
@@ -8,6 +9,7 @@
  * @returns {Label[]}
  */
 export function waysToWrite(label) {
+  if (typeof label === "object") return [label.map((part) => repr(waysToWrite(part)[0])).join(", ")];
   if (typeof label === "string") return [label];
   const number = Number(label);
   if (number != label) return [label]; // a large integer; between bigint and number, != is exact
@@ -39,6 +41,7 @@ export function placesOf(labels) {
  * @returns {Label}
  */
 export function plain(label) {
+  if (typeof label === "object") return Object.freeze(label.map((part) => /** @type {Scalar} */ (plain(part))));
   return typeof label === "bigint" && Number.isSafeInteger(Number(label)) ? Number(label) : label;
 }
 

@@ -1,6 +1,6 @@
 import { DataError, ProtocolFileError } from "./errors.js";
 import { DENOMINATOR, tableOf } from "./format.js";
-import { placesOf, plain } from "./labels.js";
+import { placesOf, plain, waysToWrite } from "./labels.js";
 import { freshWord } from "./randomness.js";
 
 /** @typedef {import("./labels.js").Label} Label */
@@ -111,7 +111,7 @@ export class Protocol {
    */
   #row(secret, value) {
     const s = this.#places.get(secret);
-    const u = this.#columns.get(value);
+    const u = this.#columns.get(Array.isArray(value) ? waysToWrite(value)[0] : value);
     if (s === undefined) throw unknown("secret", this.secrets.length);
     if (u === undefined) throw unknown("value", this.values.length);
     return (s * this.values.length + u) * this.outputs.length;

@@ -47,7 +47,7 @@ test("a refusal names the place where it shows", () => {
   /** @type {[string, string, string, string][]} */
   const refusals = [
     ["table", '"ill"', "null", "secrets must hold strings, numbers or booleans"],
-    ["table", '"version":1', '"version":7', "its version must be 1 or 2"],
+    ["table", '"version":1', '"version":7', "its version must be 1, 2 or 3"],
     ["table", "[[[4503599627370496,0,0]", "[[[4503599627370496,0]", "numerators[0][0] must be a list of 3"],
     ["table", "4503599627370496,0,0]", "4503599627370496,1,0]", "its rows do not sum to the denominator 2^52"],
     ["table", '"generator"', '"author"', "generator is missing"],

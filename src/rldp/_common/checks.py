@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
-Label: TypeAlias = str | int | float | bool
+Scalar: TypeAlias = str | int | float | bool
+Label: TypeAlias = Scalar | tuple[Scalar, ...]
+"""An entry of a column, or a tuple of entries where several columns are published together."""
 
 _TOO_MANY = 2**53  # draws; from here on, a float does not hold every integer
 
@@ -94,28 +96,43 @@ def distribution_table(given: object, shape: tuple[int, ...]) -> NDArray[np.floa
     return table
 
 
-def labels(name: str, given: object, count: int | None = None) -> tuple[Label, ...]:
-    """``given`` as a tuple of distinct labels, ``count`` of them; None stands for 0, 1, 2, …"""
+def labels(
+    name: str, given: object, count: int | None = None, *, of_columns: bool = False
+) -> tuple[Label, ...]:
+    """``given`` as a tuple of distinct labels, ``count`` of them; None stands for 0, 1, 2, …
+
+    With ``of_columns``, labels may be tuples, which all have an entry for each of several columns.
+    """
     if given is None and count is not None:
         return tuple(range(count))
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InvalidArgumentType(f"{name} must be a list of labels, got {shown(given)}")
-    result = tuple(label(name, item) for item in given)
+    result = tuple(_label(name, item, of_columns) for item in given)
     if not result:
         raise InvalidArgument(f"{name} must hold at least one label, got none")
     if count is not None and len(result) != count:
         raise InvalidArgument(f"{name} must hold {count} labels, got {len(result)}")
     repeated = _first_repeated(result)
     if repeated is not None:
-        raise InvalidArgument(f"{name} must hold distinct labels, got {repeated!r} more than once")
+        raise InvalidArgument(f"{name} must hold distinct labels, got {shown(repeated)} more than once")
+    if len({len(item) if isinstance(item, tuple) else 0 for item in result}) > 1:
+        raise InvalidArgument(f"{name} must hold tuples of one length, or no tuples, got both or others")
     return result
 
 
-def label(name: str, item: object) -> Label:
+def _label(name: str, item: object, of_columns: bool) -> Label:
+    if not of_columns or not isinstance(item, tuple):
+        return label(name, item)
+    if not item:
+        raise InvalidArgument(f"{name} must hold labels, got a tuple without entries")
+    return tuple(label(name, part) for part in item)
+
+
+def label(name: str, item: object) -> Scalar:
     """``item`` as a plain Python string, integer, float or boolean."""
     plain = item.item() if isinstance(item, np.generic) else item
     needed = needed_of_label(plain)
-    if not isinstance(plain, Label):
+    if not isinstance(plain, Scalar):
         raise InvalidArgumentType(
             f"{name} must hold {needed}, got {shown(item)} of type {type(item).__name__}"
         )
@@ -126,7 +143,7 @@ def label(name: str, item: object) -> Label:
 
 def needed_of_label(plain: object) -> str | None:
     """What labels must be and ``plain`` is not, in words; None for a label."""
-    if not isinstance(plain, Label):
+    if not isinstance(plain, Scalar):
         return "strings, numbers or booleans"
     if isinstance(plain, float) and not math.isfinite(plain):
         return "finite labels"

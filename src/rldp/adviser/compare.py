@@ -194,7 +194,7 @@ def compare(
     (level,) = checked_levels([epsilon], "epsilon")
     useful = _checked_utility(utility, alpha)
     setting = _Setting(sample, level, useful, alpha, prior, draws, seed)
-    names = sample.values if outputs is None else labels("outputs", outputs)
+    names = sample.values if outputs is None else labels("outputs", outputs, of_columns=True)
     d = distortion_matrix(distortion, sample.values, names, sample.scale)
     chosen = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
     sets = {**chosen, "all distributions": AllDistributions()}

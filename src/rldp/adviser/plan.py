@@ -205,7 +205,7 @@ def plan(
     chosen = renamed("promise", promise, "privacy", privacy, stacklevel=5)
     private = checked_set("privacy", chosen, alpha=alpha, prior=prior)
     useful = checked_set("utility", utility, alpha=alpha, prior=prior)
-    names = sample.values if outputs is None else labels("outputs", outputs)
+    names = sample.values if outputs is None else labels("outputs", outputs, of_columns=True)
     d = distortion_matrix(distortion, sample.values, names, sample.scale)
     count = whole_number("draws", draws, 10, 100_000)
     truths = _truths(sample, prior, count, seed)

@@ -77,5 +77,11 @@ def new_sample(
     show_labels: bool = False,
 ) -> rldp.Sample:
     """A file that is counted as the sample was that the protocol was designed on."""
-    reading = reading_for(protocol, secret, value, as_secret, as_value)
-    return rldp.Sample.like(data, reading, show_labels=show_labels)
+    return protocol.count(
+        data,
+        secret=secret or None,
+        value=value,
+        as_secret=as_secret or None,
+        as_value=as_value,
+        show_labels=show_labels,
+    )

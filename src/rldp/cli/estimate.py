@@ -11,7 +11,6 @@ import typer
 
 import rldp
 from rldp.cli.app import Json, command, progress
-from rldp.cli.columns import reading_for
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import show_json
 from rldp.cli.tables import functional_table
@@ -113,8 +112,7 @@ def _sample(
     if path is not None:
         if no_sample:
             raise InvalidArgument("--sample must not be given beside --no-sample")
-        reading = reading_for(protocol, None, None, None, None)
-        return rldp.Sample.like(path, reading, show_labels=show_labels)
+        return protocol.count(path, show_labels=show_labels)
     return None if no_sample or protocol.guarantee is None else protocol.guarantee.sample
 
 

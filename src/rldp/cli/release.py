@@ -133,14 +133,14 @@ def release(
     dialect = [
         f"--{option}={given}" for option, given in (("delimiter", delimiter), ("encoding", encoding)) if given
     ]
-    _warn_of_kept([str(data), *dialect], [column.name for column in reading.secret], keep or ())
+    _warn_of_kept([str(data), *dialect], reading.secret_names, keep or ())
     if as_json:
         show_json(
             {
                 "output": output,
                 "rows": rows,
                 "skipped": skipped,
-                "released": reading.value.name if name is None else name,
+                "released": " and ".join(reading.value_names) if name is None else name,
                 "kept": keep or [],
                 "protocol": protocol,
                 "sha256": file.sha256,

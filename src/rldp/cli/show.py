@@ -51,4 +51,5 @@ def _facts(file: ProtocolFile) -> dict[str, Any]:
 
 
 def _columns(reading: Reading) -> dict[str, Any]:
-    return {"secret": [column.name for column in reading.secret], "value": reading.value.name}
+    value = reading.value_names[0] if len(reading.value) == 1 else list(reading.value_names)
+    return {"secret": list(reading.secret_names), "value": value}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,18 +102,17 @@ class Binning:
     width: float | None = None
 
     @classmethod
-    def asked(cls, bins: int | None, bin_width: float | None) -> Binning | None:
-        """What the arguments ``bins`` and ``bin_width`` ask for."""
-        if bins is None and bin_width is None:
-            return None
-        if bins is not None and bin_width is not None:
+    def asked(cls, bins: Mapping[str, int], bin_width: Mapping[str, float]) -> dict[str, Binning]:
+        """What the arguments ``bins`` and ``bin_width`` ask for, by column."""
+        if bins.keys() & bin_width.keys():
             raise InvalidArgument("bins and bin_width must not be given together")
-        if bins is not None:
-            return cls(count=whole_number("bins", bins, 1, MOST_LABELS))
-        width = finite_number("bin_width", bin_width)
-        if width <= 0:
-            raise InvalidArgument(f"bin_width must be positive, got {bin_width!r}")
-        return cls(width=width)
+        found = {name: cls(count=whole_number("bins", count, 1, MOST_LABELS)) for name, count in bins.items()}
+        for name, given in bin_width.items():
+            width = finite_number("bin_width", given)
+            if width <= 0:
+                raise InvalidArgument(f"bin_width must be positive, got {given!r}")
+            found[name] = cls(width=width)
+        return found
 
     def found(
         self, name: str, numbers: NDArray[np.float64]

@@ -44,31 +44,33 @@ class Counted:
         How the columns were read.
     skipped : int
         Rows that were left out because an entry is missing.
-    scale : Scale or None
-        What the values stand for as numbers, where that is not what they are.
+    scales : tuple of (Scale or None)
+        For each column of the value, what its labels stand for as numbers, where that is not what they are.
     """
 
     counts: NDArray[np.int64]
     reading: Reading
     skipped: int
-    scale: Scale | None
+    scales: tuple[Scale | None, ...]
 
 
 def counted_pairs(
     data: Any, wanted: Wanted, *, dialect: Dialect | None = None, show_labels: bool = False
 ) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
-    readings, scale = dict(wanted.readings), None
+    readings = dict(wanted.readings)
+    scales: dict[str, Scale] = {}
     with _held(data, wanted.names, dialect) as (held, names):
-        if wanted.binning is not None:
-            readings[wanted.names[-1]], scale = _binned(held, wanted.names[-1], wanted.binning)
+        for column, binning in wanted.binnings.items():
+            readings[column], scales[column] = _binned(held, column, binning)
         columns = _encoded(held, readings)
     if len(columns[0]) == 0:
         raise DataError(f"{_source(held)} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:
         columns = [with_category(column) for column in columns]
-    *secret, value = map(_column, names, columns)
-    reading = Reading(tuple(secret), value, wanted.missing)
+    found = tuple(map(_column, names, columns))
+    reading = Reading(found[: len(wanted.secret)], found[len(wanted.secret) :], wanted.missing)
+    shape = (len(reading.secrets), len(reading.values))
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
     if rows.faults.first is not None:
         missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
@@ -78,10 +80,38 @@ def counted_pairs(
         )
     if len(rows.values) == 0:
         raise DataError(f"{_source(held)} must hold a row without missing entries, got none")
-    counts = count_pairs(rows.secrets, rows.values, (len(reading.secrets), len(value.labels)))
-    if wanted.ordered:
-        scale = Scale.of_ranks(len([label for label in value.labels if label != MISSING]))
-    return Counted(counts, reading, rows.skipped, scale or Scale.of_days(value.labels))
+    counts = count_pairs(rows.secrets, rows.values, shape)
+    by_column = counts.sum(axis=0).reshape([len(column.labels) for column in reading.value])
+    return Counted(
+        counts,
+        reading,
+        rows.skipped,
+        tuple(
+            _scale(column, wanted, name, scales.get(name), _margin(by_column, axis))
+            for axis, (name, column) in enumerate(zip(wanted.value, reading.value, strict=True))
+        ),
+    )
+
+
+def _margin(counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+    """How often each label of one column was counted."""
+    margin: NDArray[np.int64] = counts.sum(axis=tuple(i for i in range(counts.ndim) if i != axis))
+    return margin
+
+
+def _scale(
+    column: Column, wanted: Wanted, name: str, of_bins: Scale | None, counts: NDArray[np.int64]
+) -> Scale | None:
+    """What the labels of a column stand for as numbers, where that is not what they are."""
+    known = tuple(label for label in column.labels if label != MISSING)
+    some_missing = len(known) < len(column.labels) and wanted.missing == "category"
+    scale = of_bins or Scale.of_labels(
+        known if some_missing else column.labels, ordered=name in wanted.ordered
+    )
+    if some_missing and scale is not None:
+        return scale.with_missing(column.labels.index(MISSING), counts.tolist(), wanted.missing_distance)
+    are_numbers = not any(isinstance(label, str) for label in column.labels)
+    return None if are_numbers and of_bins is None and name not in wanted.ordered else scale
 
 
 @contextmanager

@@ -149,7 +149,7 @@ class Alphabet:
         if dtype.kind == "U":
             texts = {label: code for label, code in self.index.items() if isinstance(label, str)}
             return among_texts(texts, dtype.newbyteorder("="))
-        numbers = {label: code for label, code in self.index.items() if not isinstance(label, str)}
+        numbers = {label: code for label, code in self.index.items() if isinstance(label, int | float)}
         if dtype.kind == "f":
             return among_numbers({x: c for x, c in numbers.items() if _is_float(x)}, np.dtype(np.float64))
         wide = np.dtype(np.int64 if dtype.kind == "i" else np.uint64)

@@ -2,7 +2,7 @@
 
 A :class:`Reading` is found where a sample is counted, and travels with the protocol that is designed on it:
 every later file is then read in the same way, with the same columns, labels and treatment of missing entries.
-Several columns may be one secret: its labels are then all combinations of theirs, seen or not.
+Several columns may be one secret, and several one value: the labels are then all combinations, seen or not.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import Any
 
 from rldp._common.checks import Label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
@@ -23,31 +24,42 @@ MISSING = "(missing)"
 TREATMENTS = ("refuse", "skip", "category")
 """What may be done about missing entries."""
 
-_MOST_COMBINATIONS = 2**31
+_MOST_SECRETS = 2**31
+_MOST_VALUES = 2**20
 
 
 @dataclass(frozen=True)
 class Column:
     """A column by its name, and the labels that it may hold, in order.
 
-    Where there are ``edges``, labels stand for ranges of numbers: the k-th for those from the k-th edge up to
-    the next.
+    Attributes
+    ----------
+    name : str
+        Or its place, such as ``#12``, where no name tells it apart.
+    labels : tuple
+    edges : tuple of float or None
+        Where there are any, labels stand for ranges of numbers: the k-th for those from the k-th edge up to
+        the next. One more label may stand for missing entries.
+    header : str or None
+        The name that stands above a column that is chosen by its place.
     """
 
     name: str
     labels: tuple[Label, ...]
     edges: tuple[float, ...] | None = None
+    header: str | None = None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The columns of a secret and a value.
+    """The columns of a secret and of a value.
 
     Attributes
     ----------
     secret : tuple of Column
         One, or several that are protected jointly.
-    value : Column
+    value : tuple of Column
+        One, or several that are published together.
     missing : str
         What is done about rows with missing entries: "refuse", "skip", or "category", where they have the
         label ``(missing)`` in every column whose labels hold it.
@@ -55,18 +67,21 @@ class Reading:
     Examples
     --------
     >>> sex, race = Column("sex", ("f", "m")), Column("race", ("black", "white"))
-    >>> Reading((sex, race), Column("age", (1, 2))).secrets
+    >>> reading = Reading((sex, race), (Column("age", (1, 2)), Column("job", ("a", "b"))))
+    >>> reading.secrets
     ('f, black', 'f, white', 'm, black', 'm, white')
+    >>> reading.values
+    ((1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'))
     """
 
     secret: tuple[Column, ...]
-    value: Column
+    value: tuple[Column, ...]
     missing: str = "refuse"
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of the secret, then that of the value."""
-        return (*self.secret, self.value)
+        """Those of the secret, then those of the value."""
+        return (*self.secret, *self.value)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,27 +89,56 @@ class Reading:
         return tuple(column.name for column in self.columns)
 
     @property
+    def secret_names(self) -> tuple[str, ...]:
+        """Of the columns of the secret."""
+        return tuple(column.name for column in self.secret)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Of the columns of the value."""
+        return tuple(column.name for column in self.value)
+
+    @property
     def secrets(self) -> tuple[Label, ...]:
-        """The labels of the secret: of its column, or all combinations of those of its columns."""
-        return _combined([column.labels for column in self.secret])
+        """The labels of the secret: of its column, or the texts of all combinations of several."""
+        return _joint_texts([column.labels for column in self.secret])
 
-    def renamed(self, secret: Sequence[str] | None, value: str | None) -> Reading:
-        """The same reading of columns with other names; None keeps a name."""
-        names = self.names[:-1] if secret is None else tuple(secret)
-        if len(names) != len(self.secret):
-            wanted = ", ".join(repr(column.name) for column in self.secret)
-            raise InvalidArgument(
-                f"secret must name a column for each of {wanted}, in this order, got {len(names)} in all"
+    @property
+    def values(self) -> tuple[Label, ...]:
+        """The labels of the value: of its column, or all combinations of several, as tuples."""
+        if len(self.value) == 1:
+            return self.value[0].labels
+        listed: list[tuple[Any, ...]] = [column.labels for column in self.value]
+        if prod(map(len, listed)) > _MOST_VALUES:
+            raise DataError(
+                f"the columns of the value must have at most 2^20 combinations of labels, got "
+                f"{prod(map(len, listed))}; publish fewer columns together, or cut numbers into bins"
             )
-        columns = tuple(replace(old, name=name) for name, old in zip(names, self.secret, strict=True))
-        return Reading(columns, replace(self.value, name=value or self.value.name), self.missing)
+        return tuple(product(*listed))
+
+    def renamed(self, secret: Sequence[str] | None, value: Sequence[str] | None) -> Reading:
+        """The same reading of columns with other names; None keeps the names."""
+        return Reading(
+            _renamed("secret", self.secret, secret), _renamed("value", self.value, value), self.missing
+        )
 
 
-def _combined(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:
+def _renamed(role: str, columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[Column, ...]:
+    if names is None:
+        return columns
+    if len(names) != len(columns):
+        wanted = ", ".join(repr(column.name) for column in columns)
+        raise InvalidArgument(
+            f"{role} must name a column for each of {wanted}, in this order, got {len(names)} in all"
+        )
+    return tuple(replace(old, name=name, header=None) for name, old in zip(names, columns, strict=True))
+
+
+def _joint_texts(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:
     """All combinations of labels, each as one: the text of its parts, quoted where it could mean another."""
     if len(labels) == 1:
         return tuple(labels[0])
-    if prod(map(len, labels)) >= _MOST_COMBINATIONS:
+    if prod(map(len, labels)) >= _MOST_SECRETS:
         raise DataError("the columns of the secret must have fewer than 2^31 combinations of labels")
     for text in (str, repr):
         joint = [", ".join(map(text, parts)) for parts in product(*labels)]

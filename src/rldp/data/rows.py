@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.data.labels import NOT_A_LABEL, Codes, Encoded, Faults
-from rldp.data.reading import MISSING, Reading
+from rldp.data.reading import MISSING, Column, Reading
 from rldp.errors import DataError
 
 __all__ = ["Rows", "rows_of", "with_category"]
@@ -52,19 +52,27 @@ def rows_of(
     before : Faults, optional
         Of the rows that came earlier.
     unknown : int, optional
-        The code of values that are not missing and no label; by default, rows with such are at fault.
+        The code of a value, whose labels take the place of entries that are not missing and no label; by
+        default, rows with such entries are at fault.
     """
+    secrets = len(reading.secret)
     if reading.missing == "category":
         columns = [_with_missing_labelled(column) for column in columns]
     if unknown is not None:
-        columns = [*columns[:-1], _with_unknown_labelled(columns[-1], unknown)]
+        codes = np.unravel_index(unknown, [len(column.labels) for column in reading.value])
+        columns = [*columns[:secrets], *map(_with_unknown_labelled, columns[secrets:], codes)]
     used = _complete(columns) if reading.missing == "skip" else None
     faults = (before or Faults()).and_in(*columns, among=used)
-    *secret, values = (column.codes if used is None else column.codes[used] for column in columns)
-    joint, *others = secret
-    for column, codes in zip(reading.secret[1:], others, strict=True):
-        joint = joint * np.int32(len(column.labels)) + codes
-    return Rows(joint, values, used, faults)
+    found = [column.codes if used is None else column.codes[used] for column in columns]
+    return Rows(_joint(reading.secret, found[:secrets]), _joint(reading.value, found[secrets:]), used, faults)
+
+
+def _joint(columns: Sequence[Column], codes: Sequence[Codes]) -> Codes:
+    """Codes of combinations of labels; −1, or less, where one of them is no label."""
+    joint, *others = codes
+    for column, further in zip(columns[1:], others, strict=True):
+        joint = np.where(further < 0, np.int32(NOT_A_LABEL), joint * np.int32(len(column.labels)) + further)
+    return joint
 
 
 def with_category(column: Encoded) -> Encoded:
@@ -86,7 +94,7 @@ def _with_missing_labelled(column: Encoded) -> Encoded:
     return Encoded(column.name, codes, column.alphabet, column.entry)
 
 
-def _with_unknown_labelled(column: Encoded, code: int) -> Encoded:
+def _with_unknown_labelled(column: Encoded, code: np.intp) -> Encoded:
     if (column.codes != NOT_A_LABEL).all():
         return column
     unknown = (column.codes == NOT_A_LABEL) & ~column.missing()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ __all__ = ["Scale"]
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 Points = tuple[NDArray[np.float64], NDArray[np.int64]]
+Distance = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,39 +29,83 @@ class Scale:
     Attributes
     ----------
     numbers : tuple of float
-        What an output of this label is taken for.
+        What an output of this label is taken for; NaN for the label of missing entries.
     points : tuple of (numbers, counts)
-        What a value of this label may be, with how often the sample shows it: one number, or many where the
-        label is that of a bin. A distortion of the label is the mean over these.
+        What a value of this label may be, with how often the sample shows it: one number, many where the
+        label is that of a bin, or none where it is that of missing entries. A distortion of the label is the
+        mean over these.
+    counts : tuple of int
+        How often the sample shows each label; needed only where entries are missing.
+    missing : float or None
+        How far a missing entry is from every number, in the unit of the distortion. By default as far as
+        known entries are, in the mean, from the one output that is best for all of them.
     """
 
     numbers: tuple[float, ...]
     points: tuple[Points, ...]
+    counts: tuple[int, ...] = ()
+    missing: float | None = None
 
     @classmethod
-    def of_ranks(cls, count: int) -> Scale:
-        """0, 1, 2, …: that of categories with an order."""
-        return cls._of_numbers(range(count))
-
-    @classmethod
-    def of_days(cls, labels: Sequence[Label]) -> Scale | None:
-        """Days, if all labels are dates such as 2024-01-31."""
-        days = [_day(label) for label in labels]
-        known = [day for day in days if day is not None]
-        return cls._of_numbers(known) if len(known) == len(days) else None
-
-    @classmethod
-    def _of_numbers(cls, numbers: Sequence[int]) -> Scale:
+    def of(cls, numbers: Sequence[float]) -> Scale:
+        """Of labels that stand for one number each."""
         one = np.ones(1, dtype=np.int64)
         return cls(tuple(map(float, numbers)), tuple((np.array([float(x)]), one) for x in numbers))
 
-    def distances(
-        self, distance: Callable[[NDArray[np.float64], float], NDArray[np.float64]], outputs: Sequence[float]
-    ) -> NDArray[np.float64]:
-        """The mean distance of what each label stands for from each output: (|U|, |Y|)."""
-        return np.array(
-            [[float(np.average(distance(x, y), weights=w)) for y in outputs] for x, w in self.points]
+    @classmethod
+    def of_labels(cls, labels: Sequence[Label], *, ordered: bool = False) -> Scale | None:
+        """Ranks of labels that are ``ordered``, days of dates such as 2024-01-31, and numbers of numbers.
+
+        None where labels are something else.
+        """
+        if ordered:
+            return cls.of(range(len(labels)))
+        days = [_day(label) for label in labels]
+        known = [day for day in days if day is not None]
+        if len(known) == len(labels):
+            return cls.of(known)
+        numbers = [
+            float(label) for label in labels if not isinstance(label, str | tuple) and _is_finite(label)
+        ]
+        return cls.of(numbers) if len(numbers) == len(labels) else None
+
+    def with_missing(self, place: int, counts: Sequence[int], distance: float | None) -> Scale:
+        """The same labels and, at ``place``, that of missing entries; ``counts``: of all labels."""
+        nothing = np.empty(0), np.empty(0, dtype=np.int64)
+        return Scale(
+            (*self.numbers[:place], math.nan, *self.numbers[place:]),
+            (*self.points[:place], nothing, *self.points[place:]),
+            tuple(counts),
+            distance,
         )
+
+    def distances(self, distance: Distance, outputs: Sequence[float]) -> NDArray[np.float64]:
+        """The mean distance of what each label stands for from each output: (|U|, |Y|).
+
+        An output that is NaN, that of missing entries, is at distance 0 from missing entries alone.
+        """
+        numbers = np.array(outputs, dtype=np.float64)
+        known, unknown = ~np.isnan(numbers), np.array([not len(x) for x, _ in self.points])
+        table = np.zeros((len(self.points), len(numbers)))
+        for u, (x, w) in enumerate(self.points):
+            if len(x):
+                table[u, known] = [float(np.average(distance(x, y), weights=w)) for y in numbers[known]]
+        if unknown.any():
+            apart = self._of_the_best_constant(table[~unknown][:, known], ~unknown)
+            table[np.ix_(unknown, known)] = table[np.ix_(~unknown, ~known)] = apart
+        return table
+
+    def _of_the_best_constant(self, table: NDArray[np.float64], known: NDArray[np.bool_]) -> float:
+        if self.missing is not None:
+            return self.missing
+        counts = np.array(self.counts, dtype=np.float64)[known]
+        if not counts.any() or not table.size:
+            return 0.0
+        return float((counts @ table / counts.sum()).min())
+
+
+def _is_finite(number: float) -> bool:
+    return abs(number) <= sys.float_info.max
 
 
 def _day(label: Label) -> int | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
-from rldp._common.checks import Label, labels, shown
+from rldp._common.checks import Label, finite_number, labels, shown
 from rldp.data.bins import Binning, alphabet_of
 from rldp.data.labels import Alphabet
 from rldp.data.reading import Column, Reading, checked_treatment
@@ -15,8 +15,9 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Alphabets", "Wanted", "reading_of_new_data"]
 
+T = TypeVar("T")
 Alphabets: TypeAlias = Sequence[Label] | Mapping[str, Sequence[Label]] | None
-"""The labels of a secret: of its column, or by column where it has several."""
+"""The labels of a column, or of each of several columns by its name."""
 
 
 @dataclass(frozen=True)
@@ -25,76 +26,103 @@ class Wanted:
 
     Attributes
     ----------
+    secret, value : tuple of str
+        Names of columns.
     readings : mapping
         Column → its alphabet, or the kind of its labels, or None if they are to be found. First those of the
-        secret, then that of the value.
+        secret, then those of the value.
     missing : str
         One of :data:`rldp.data.reading.TREATMENTS`.
-    binning : Binning or None
-        How the value is to be cut into bins.
-    ordered : bool
-        Whether the labels of the value have an order that is given.
+    binnings : mapping
+        Column of the value → how it is to be cut into bins.
+    ordered : frozenset of str
+        The columns whose labels have an order that is given.
+    missing_distance : float or None
+        How far a missing entry is from every other, in the unit of the distortion.
     has_all_labels : bool
         Whether there is no other label, not even one for what is missing.
     """
 
+    secret: tuple[str, ...]
+    value: tuple[str, ...]
     readings: Mapping[str, Alphabet | Kind | None]
     missing: str = "refuse"
-    binning: Binning | None = None
-    ordered: bool = False
+    binnings: Mapping[str, Binning] = field(default_factory=dict)
+    ordered: frozenset[str] = frozenset()
+    missing_distance: float | None = None
     has_all_labels: bool = False
+    headers: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         secret: str | Sequence[str],
-        value: str,
+        value: str | Sequence[str],
         *,
         secrets: Alphabets = None,
-        values: Sequence[Label] | None = None,
+        values: Alphabets = None,
         text: Sequence[str] = (),
         number: Sequence[str] = (),
         missing: str = "refuse",
+        missing_distance: float | None = None,
         order: Mapping[str, Sequence[Label]] | None = None,
-        bins: int | None = None,
-        bin_width: float | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        bin_width: float | Mapping[str, float] | None = None,
     ) -> Wanted:
         """As :meth:`rldp.Sample.from_data` is asked."""
-        names = _names(secret, value)
-        given = _alphabets(names, secrets, values)
+        secret, value = _listed("secret", secret), _listed("value", value)
+        names = (*secret, *value)
+        _require_distinct(names)
+        given = _alphabets("secret", secret, secrets) | _alphabets("value", value, values)
         given |= _orders(names, given, order or {})
         kinds = _kinds(names, given, text=text, number=number)
-        binning = Binning.asked(bins, bin_width)
-        if binning is not None and (value in given or value in kinds):
-            raise InvalidArgument(
-                "bins must not be asked for where the labels of the value, or their kind, are given"
-            )
-        readings = {name: given.get(name) or kinds.get(name) for name in names}
-        return cls(readings, checked_treatment(missing), binning, value in (order or {}))
+        binnings = Binning.asked(_by_column("bins", value, bins), _by_column("bin_width", value, bin_width))
+        for column in binnings:
+            if column in given or column in kinds:
+                raise InvalidArgument(
+                    "bins must not be asked for where the labels of the value, or their kind, are given"
+                )
+        if missing_distance is not None:
+            missing_distance = finite_number("missing_distance", missing_distance, at_least=0.0)
+        return cls(
+            secret,
+            value,
+            {name: given.get(name) or kinds.get(name) for name in names},
+            checked_treatment(missing),
+            binnings,
+            frozenset(order or ()),
+            missing_distance,
+        )
 
     @classmethod
     def like(cls, reading: Reading) -> Wanted:
         """What a protocol's own columns are."""
         alphabets = {column.name: alphabet_of(column) for column in reading.columns}
-        return cls(alphabets, reading.missing, has_all_labels=True)
+        headers = {column.name: column.header for column in reading.columns}
+        return cls(
+            reading.secret_names,
+            reading.value_names,
+            alphabets,
+            reading.missing,
+            has_all_labels=True,
+            headers=headers,
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.readings)
 
 
-def _names(secret: str | Sequence[str], value: str) -> tuple[str, ...]:
-    secrets = [secret] if isinstance(secret, str) else secret
-    if not isinstance(secrets, list | tuple) or not secrets:
+def _listed(role: str, columns: object) -> tuple[str, ...]:
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, list | tuple) or not names:
         raise InvalidArgumentType(
-            f"secret must be the name of a column, or a list of them, got {shown(secret)}"
+            f"{role} must be the name of a column, or a list of them, got {shown(columns)}"
         )
-    for name, column in [*(("secret", column) for column in secrets), ("value", value)]:
+    for column in names:
         if not isinstance(column, str):
-            raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(column)}")
-    names = (*secrets, value)
-    _require_distinct(names)
-    return names
+            raise InvalidArgumentType(f"{role} must be the name of a column, got {shown(column)}")
+    return tuple(names)
 
 
 def _require_distinct(names: Sequence[str]) -> None:
@@ -105,24 +133,29 @@ def _require_distinct(names: Sequence[str]) -> None:
             )
 
 
-def _alphabets(
-    names: Sequence[str], secrets: Alphabets, values: Sequence[Label] | None
-) -> dict[str, Alphabet]:
-    *secret, value = names
-    found = {} if values is None else {value: Alphabet(labels("values", values))}
-    if secrets is None:
-        return found
-    if not isinstance(secrets, Mapping):
-        if len(secret) > 1:
+def _by_column(
+    name: str, columns: tuple[str, ...], given: T | Mapping[str, T] | None, *, role: str = "value"
+) -> dict[str, T]:
+    """What is given for each column: by its name, or as it is where there is one column only."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        if len(columns) > 1:
             raise InvalidArgument(
-                f"secrets must name the labels of each column, as in {{{secret[0]!r}: [...]}}, where the "
-                "secret has several"
+                f"{name} must be a mapping from columns, as in {{{columns[0]!r}: …}}, where the {role} has "
+                "several"
             )
-        return found | {secret[0]: Alphabet(labels("secrets", secrets))}
-    for column in secrets:
-        if column not in secret:
-            raise InvalidArgument(f"secrets must be about columns of the secret, got {shown(column)}")
-    return found | {column: Alphabet(labels("secrets", given)) for column, given in secrets.items()}
+        return {columns[0]: given}
+    for column in given:
+        if column not in columns:
+            raise InvalidArgument(f"{name} must be about columns of the {role}, got {shown(column)}")
+    return dict(given)
+
+
+def _alphabets(role: str, columns: tuple[str, ...], given: Alphabets) -> dict[str, Alphabet]:
+    name = f"{role}s"
+    listed = _by_column(name, columns, given, role=role)
+    return {column: Alphabet(labels(name, each)) for column, each in listed.items()}
 
 
 def _orders(
@@ -159,9 +192,9 @@ def reading_of_new_data(
     labels: tuple[tuple[Label, ...], tuple[Label, ...]],
     *,
     secret: str | Sequence[str] | None = None,
-    value: str | None = None,
+    value: str | Sequence[str] | None = None,
     as_secret: str | Sequence[str] | None = None,
-    as_value: str | None = None,
+    as_value: str | Sequence[str] | None = None,
 ) -> Reading:
     """How new data are read for a protocol: as the data that it was designed on.
 
@@ -181,11 +214,11 @@ def reading_of_new_data(
     InvalidArgument, InvalidArgumentType
         If names are needed, or are others than the protocol's.
     """
-    secret, as_secret = _listed("secret", secret), _listed("as_secret", as_secret)
-    values, as_values = _listed("value", value), _listed("as_value", as_value)
+    secret, value = _given("secret", secret), _given("value", value)
+    as_secret, as_value = _given("as_secret", as_secret), _given("as_value", as_value)
     if own is None:
-        return _distinct(_of_one_secret(labels, as_secret or secret, as_values or values))
-    for role, given, wanted in (("secret", secret, own.names[:-1]), ("value", values, own.names[-1:])):
+        return _distinct(_of_single_columns(labels, as_secret or secret, as_value or value))
+    for role, given, wanted in (("secret", secret, own.secret_names), ("value", value, own.value_names)):
         if given is not None and given != wanted:
             raise InvalidArgument(
                 f"{role} must be what the protocol is for, {_quoted(wanted)}, got {_quoted(given)}; "
@@ -194,34 +227,30 @@ def reading_of_new_data(
     return _distinct(own.renamed(as_secret, as_value))
 
 
-def _of_one_secret(
+def _given(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if columns is None or columns == [] else _listed(name, columns)
+
+
+def _of_single_columns(
     labels: tuple[tuple[Label, ...], tuple[Label, ...]],
     secret: tuple[str, ...] | None,
     value: tuple[str, ...] | None,
 ) -> Reading:
     columns = []
     for name, given, known in zip(("secret", "value"), (secret, value), labels, strict=True):
-        if given is None or len(given) != 1:
+        scalars = tuple(label for label in known if not isinstance(label, tuple))
+        if given is None or len(given) != 1 or len(scalars) < len(known):
             raise InvalidArgument(
                 f"{name} must be given as one column, since the protocol does not name its columns, "
                 f"got {'none' if given is None else _quoted(given)}"
             )
-        columns.append(Column(given[0], known))
-    return Reading((columns[0],), columns[1])
+        columns.append(Column(given[0], scalars))
+    return Reading((columns[0],), (columns[1],))
 
 
 def _distinct(reading: Reading) -> Reading:
     _require_distinct(reading.names)
     return reading
-
-
-def _listed(name: str, given: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    names = (given,) if isinstance(given, str) else given
-    if not isinstance(names, list | tuple) or not all(isinstance(column, str) for column in names):
-        raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(given)}")
-    return tuple(names) or None
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -151,7 +151,7 @@ def design_levels(
     started = time.perf_counter()
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    names = sample.values if outputs is None else labels("outputs", outputs)
+    names = sample.values if outputs is None else labels("outputs", outputs, of_columns=True)
     matrix = distortion_matrix(distortion, sample.values, names, sample.scale)
     tolerance, levels = _checked_gap(gap), _epsilons(epsilons, len(epsilons))
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
@@ -226,7 +226,7 @@ def design_batch(
     home = device_of(counts)
     array = count_array("counts", in_memory(counts) if home != CPU else counts, ndim=3)
     values = tuple(range(array.shape[2]))
-    names = values if outputs is None else labels("outputs", outputs)
+    names = values if outputs is None else labels("outputs", outputs, of_columns=True)
     matrix = distortion_matrix(distortion, values, names)
     tolerance = _checked_gap(gap)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)

@@ -90,10 +90,12 @@ def _table(name: str, of: object, protocol: Protocol) -> Floats:
 
 def _numbers(name: str, protocol: Protocol) -> Floats:
     """The values as numbers."""
+    numbers = []
     for value in protocol.values:
-        if isinstance(value, str):
+        if isinstance(value, str | tuple):
             raise InvalidArgument(
                 f"{name} may be 'mean' where all values are numbers, got the value {shown(value)}; "
                 "give a number for every value instead"
             )
-    return np.array([float(value) for value in protocol.values])
+        numbers.append(float(value))
+    return np.array(numbers)

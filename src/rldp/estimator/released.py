@@ -218,7 +218,11 @@ def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[st
                 "released must name the column of outputs, since the protocol does not name its columns, "
                 "got none"
             )
-        released = own.value.name
+        if len(own.value) > 1:
+            raise InvalidArgument(
+                "released must name the column of outputs, since the protocol publishes several"
+            )
+        released = own.value_names[0]
     if not isinstance(released, str):
         raise InvalidArgumentType(f"released must be the name of a column, got {shown(released)}")
     names = _names(secret)
@@ -233,7 +237,12 @@ def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[st
     if released in names:
         raise InvalidArgument(f"secret and released must be different columns, got {released!r} for both")
     missing = "category" if own is not None and own.missing == "category" else "refuse"
-    return Reading(columns, Column(released, protocol.outputs), missing)
+    outputs = tuple(label for label in protocol.outputs if not isinstance(label, tuple))
+    if len(outputs) < len(protocol.outputs):
+        raise InvalidArgument(
+            "protocol must publish one column for its released rows to be counted, got several"
+        )
+    return Reading(columns, (Column(released, outputs),), missing)
 
 
 def _names(secret: object) -> tuple[str, ...]:

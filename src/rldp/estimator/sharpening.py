@@ -62,7 +62,7 @@ def sharpen(sample: Sample, released: Released) -> Sample:
             sample.counts, released.protocol.matrix, released.counts, strict=True
         )
     ]
-    return Sample(np.stack(rows), sample.secrets, sample.values, reading=sample.reading, scale=sample.scale)
+    return Sample(np.stack(rows), sample.secrets, sample.values, reading=sample.reading, scales=sample.scales)
 
 
 def _worth(known: Tally, released: Tally) -> NDArray[np.int64]:

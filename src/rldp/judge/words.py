@@ -161,14 +161,19 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
 # Distortion
 
 
+def _difference(u: Label, y: Label) -> float:
+    assert not isinstance(u, tuple), "asked for of single columns only"
+    assert not isinstance(y, tuple), "asked for of single columns only"
+    return float(u) - float(y)
+
+
 def _squared(u: Label, y: Label) -> float:
-    difference = float(u) - float(y)
-    return difference * difference
+    return _difference(u, y) * _difference(u, y)
 
 
 _KNOWN: dict[str, Callable[[Label, Label], float]] = {
     "(u − y)²": _squared,
-    "|u − y|": lambda u, y: abs(float(u) - float(y)),
+    "|u − y|": lambda u, y: abs(_difference(u, y)),
     "1 if y ≠ u, else 0": lambda u, y: float(u != y),
 }
 
@@ -188,7 +193,7 @@ def distortion_words(document: Document, claim: Claim) -> str:
 def _tabulated(formula: Callable[[Label, Label], float], document: Document) -> Table | None:
     """The formula at every value and output; None where it makes no sense of the labels."""
     names = (*document.values, *document.outputs)
-    if formula is not _KNOWN["1 if y ≠ u, else 0"] and any(isinstance(label, str) for label in names):
+    if formula is not _KNOWN["1 if y ≠ u, else 0"] and any(isinstance(label, str | tuple) for label in names):
         return None
     try:
         return [[formula(u, y) for y in document.outputs] for u in document.values]

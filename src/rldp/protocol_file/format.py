@@ -38,7 +38,8 @@ __all__ = [
 ]
 
 FORMAT = "rldp-protocol"
-VERSIONS = (1, 2)  # the second knows the promises credible, pairs and all, and names columns
+VERSIONS = (1, 2, 3)
+"""The second knows the promises credible, pairs and all, and names columns; the third, values of several."""
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
@@ -144,6 +145,9 @@ class Document:
     def version(self) -> int:
         """The first version of the format that has words for what it says."""
         claim = self.guarantee
+        tuples = any(isinstance(label, tuple) for label in (*self.values, *self.outputs))
+        if tuples or (self.reading is not None and _needs_lists(self.reading)):
+            return VERSIONS[2]
         if self.reading is not None:
             return VERSIONS[1]
         old = claim is None or (isinstance(claim.privacy, SetClaim) and isinstance(claim.utility, SetClaim))
@@ -172,12 +176,27 @@ def text_of(document: Document) -> str:
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
+def _needs_lists(reading: Reading) -> bool:
+    """Whether the second version has no words for these columns."""
+    return len(reading.value) > 1 or any(column.header is not None for column in reading.columns)
+
+
 def _reading_tree(reading: Reading) -> dict[str, Any]:
-    secret = [{"name": column.name, "labels": list(column.labels)} for column in reading.secret]
-    value: dict[str, Any] = {"name": reading.value.name}
-    if reading.value.edges is not None:
-        value["edges"] = list(reading.value.edges)
+    secret = [_column_tree(column) for column in reading.secret]
+    value: Any = [_column_tree(column) for column in reading.value]
+    if not _needs_lists(reading):
+        (value,) = value
+        del value["labels"]
     return {"secret": secret, "value": value, "missing": reading.missing}
+
+
+def _column_tree(column: Column) -> dict[str, Any]:
+    tree: dict[str, Any] = {"name": column.name, "labels": list(column.labels)}
+    if column.header is not None:
+        tree["header"] = column.header
+    if column.edges is not None:
+        tree["edges"] = list(column.edges)
+    return tree
 
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
@@ -243,7 +262,7 @@ def parsed(content: bytes) -> Document:
         raise ProtocolFileError("it holds other JSON")
     version = tree.get("version")
     if type(version) is not int or version not in VERSIONS:
-        known = " or ".join(map(str, VERSIONS))
+        known = "1, 2 or 3"
         raise ProtocolFileError(f"its version must be {known}, got {shown(version)}")
     document = _document(_Part("", tree))
     if document.version != version:
@@ -409,7 +428,9 @@ def _document(part: _Part) -> Document:
         "guarantee",
     )
     fields["denominator"].read(_denominator)
-    names = {name: _labels(fields[name]) for name in ("secrets", "values", "outputs")}
+    names = {"secrets": _labels(fields["secrets"])} | {
+        name: _labels(fields[name], of_columns=True) for name in ("values", "outputs")
+    }
     shape = tuple(len(names[name]) for name in ("secrets", "values", "outputs"))
     return Document(
         generator=fields["generator"].read(_generator),
@@ -422,37 +443,67 @@ def _document(part: _Part) -> Document:
 
 def _reading(part: _Part, *, secrets: tuple[Label, ...], values: tuple[Label, ...], **_: object) -> Reading:
     fields = part.fields("secret", "value", "missing")
-    listed = fields["secret"]
-    if not isinstance(listed.tree, list) or not listed.tree:
-        raise listed.fail("a list of columns")
-    columns = [
-        _Part(f"{listed.path}[{i}]", item).fields("name", "labels") for i, item in enumerate(listed.tree)
-    ]
     missing = fields["missing"].read(_treatment)
+    value = fields["value"]
+    several = isinstance(value.tree, list)
     reading = Reading(
-        tuple(Column(column["name"].read(_name), _labels(column["labels"])) for column in columns),
-        _value_column(fields["value"], values, missing),
+        _columns(fields["secret"], missing, "header"),
+        _columns(value, missing, "header", "edges") if several else (_value_column(value, values, missing),),
         missing,
     )
     if len(set(reading.names)) < len(reading.names):
         raise part.fail("about columns of distinct names")
-    if (
-        math.prod(len(column.labels) for column in reading.secret) != len(secrets)
-        or reading.secrets != secrets
+    if several != _needs_lists(reading):
+        needed = "an object, where a single column is found by its name" if several else "a list of columns"
+        raise value.fail(needed)
+    for listed, columns, wanted in (
+        (fields["secret"], reading.secret, secrets),
+        (value, reading.value, values),
     ):
-        raise listed.fail("columns whose labels combine to the secrets")
+        combinations = math.prod(len(column.labels) for column in columns)
+        found = reading.secrets if columns is reading.secret else reading.values
+        if combinations != len(wanted) or found != wanted:
+            what = "secrets" if columns is reading.secret else "values"
+            raise listed.fail(f"columns whose labels combine to the {what}")
     return reading
 
 
+def _columns(part: _Part, missing: str, *optional: str) -> tuple[Column, ...]:
+    if not isinstance(part.tree, list) or not part.tree:
+        raise part.fail("a list of columns")
+    parts = (_Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
+    return tuple(_column(each, missing, optional) for each in parts)
+
+
+def _column(part: _Part, missing: str, optional: Sequence[str]) -> Column:
+    tree = part.tree if isinstance(part.tree, dict) else {}
+    fields = part.fields("name", "labels", *(key for key in optional if key in tree))
+    listed = _labels(fields["labels"])
+    return Column(
+        fields["name"].read(_name),
+        listed,
+        _edges(fields["edges"], listed, missing) if "edges" in fields else None,
+        fields["header"].read(_name) if "header" in fields else None,
+    )
+
+
 def _value_column(part: _Part, values: tuple[Label, ...], missing: str) -> Column:
-    if not isinstance(part.tree, dict) or "edges" not in part.tree:
-        return Column(part.fields("name")["name"].read(_name), values)
-    fields = part.fields("name", "edges")
-    bins = len(values) - (missing == "category" and values[-1] == MISSING)
-    edges = fields["edges"].array((bins - 1,), _number)
+    """The one column of the value in a file of the second version, which has the labels of the table."""
+    tree = part.tree if isinstance(part.tree, dict) else {}
+    fields = part.fields("name", *(("edges",) if "edges" in tree else ()))
+    listed = tuple(label for label in values if not isinstance(label, tuple))
+    if len(listed) < len(values):
+        raise part.fail("a list of columns")
+    edges = _edges(fields["edges"], listed, missing) if "edges" in fields else None
+    return Column(fields["name"].read(_name), listed, edges)
+
+
+def _edges(part: _Part, listed: tuple[Label, ...], missing: str) -> tuple[float, ...]:
+    bins = len(listed) - (missing == "category" and listed[-1] == MISSING)
+    edges = part.array((bins - 1,), _number)
     if any(one >= other for one, other in pairwise(edges)):
-        raise fields["edges"].fail("numbers that increase")
-    return Column(fields["name"].read(_name), values, tuple(edges))
+        raise part.fail("numbers that increase")
+    return tuple(edges)
 
 
 def _name(item: Any) -> str:
@@ -467,11 +518,15 @@ def _treatment(item: Any) -> str:
     return str(item)
 
 
-def _labels(part: _Part) -> tuple[Label, ...]:
+def _labels(part: _Part, *, of_columns: bool = False) -> Any:
+    """Distinct labels; ``of_columns``: a list of labels in the file is a tuple of them."""
     if not isinstance(part.tree, list):
         raise part.fail("a list of labels")
+    given = (
+        [tuple(item) if isinstance(item, list) else item for item in part.tree] if of_columns else part.tree
+    )
     try:
-        return labels(part.path, part.tree)
+        return labels(part.path, given, of_columns=of_columns)
     except RldpError as error:
         raise ProtocolFileError(str(error)) from error
 

@@ -97,8 +97,9 @@ def _release_one(
 
 def _require_leave(request: Request, allow_original: bool) -> None:
     """Refuse to write the secret or the value as it is, unless that is meant."""
-    *secret, value = request.columns.reading.names
-    for role, column in [*(("secret", column) for column in secret), ("value", value)]:
+    reading = request.columns.reading
+    roles = [("secret", reading.secret_names), ("value", reading.value_names)]
+    for role, column in [(role, column) for role, columns in roles for column in columns]:
         if column in request.columns.keep and not allow_original:
             raise InvalidArgument(
                 f"keep must not name the {role} column {column!r}, which would be written as it is; "

@@ -90,6 +90,10 @@ class Request:
             as_secret=as_secret,
             as_value=as_value,
         )
+        if len(reading.value) > 1:
+            raise InvalidArgument(
+                f"protocol must publish one column to be released from here, got {len(reading.value)}"
+            )
         if name is not None and (not isinstance(name, str) or not name):
             raise InvalidArgumentType(f"the name of the released column must be text, got {shown(name)}")
         columns = Columns(reading, tuple(_checked_names(keep)))
@@ -100,7 +104,7 @@ class Request:
 
         ``called``: column as it is asked for → its name in the table.
         """
-        released = called(self.columns.reading.names[-1]) if self.name is None else self.name
+        released = called(self.columns.reading.value_names[0]) if self.name is None else self.name
         kept = [called(column) for column in self.columns.keep]
         for column in kept:
             if kept.count(column) > 1:

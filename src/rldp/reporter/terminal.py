@@ -21,6 +21,7 @@ from rldp.adviser.verdict import Worth, outputs_used
 from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
+from rldp.data.reading import Reading
 from rldp.designer.designs import Design, Status
 from rldp.protocol import Protocol
 from rldp.reporter.drawing import heat_map
@@ -145,8 +146,7 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
     used = f"{outputs_used(protocol)} of {len(protocol.outputs)}"
     lines = {"table": f"{secrets} × {values} → {outputs}"}
     if protocol.reading is not None:
-        *secret, value = (repr(column.name) for column in protocol.reading.columns)
-        lines["columns"] = printable(f"{value}, with the secret {' and '.join(secret)}")
+        lines["columns"] = printable(_columns(protocol.reading))
     if claim is None:
         lines |= {"claims": "nothing", "outputs used": f"{used} are possible"}
     else:
@@ -180,16 +180,20 @@ def _counted(sample: Sample) -> str:
     text = f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
     if sample.reading is None:
         return text
-    *secret, value = (repr(column.name) for column in sample.reading.columns)
-    text += f": {value}, with the secret {' and '.join(secret)}"
-    if len(secret) > 1:
+    text += f": {_columns(sample.reading)}"
+    if len(sample.reading.secret) > 1:
         never = int((sample.counts.sum(axis=1) == 0).sum())
         text += f" jointly ({len(sample.secrets)} combinations, {never} of them never seen)"
-    if sample.reading.value.edges is not None:
+    if any(column.edges is not None for column in sample.reading.value):
         text += "; in bins, with distances inside a bin as the sample shows them"
     if sample.skipped:
         text += f"; {sample.skipped} row{'s' * (sample.skipped != 1)} left out for missing entries"
     return text
+
+
+def _columns(reading: Reading) -> str:
+    secret, value = (" and ".join(map(repr, names)) for names in (reading.secret_names, reading.value_names))
+    return f"{value}, with the secret {secret}"
 
 
 def _way(status: Status) -> str:

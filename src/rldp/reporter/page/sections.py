@@ -235,7 +235,7 @@ def _sample(report: Report) -> dict[str, Any]:
     ]
     if reading is not None:
         facts.append(("Column of the secret", ", ".join(printable(c.name) for c in reading.secret)))
-        facts.append(("Column of the value", printable(reading.value.name)))
+        facts.append(("Column of the value", ", ".join(map(printable, reading.value_names))))
         facts.append(("Rows with missing entries", reading.missing))
     counts = None
     if report.with_counts and cells <= _MOST_NUMBERS:

@@ -99,8 +99,8 @@ class Noun:
 def columns(report: Report) -> tuple[Noun, Noun]:
     """What the secret and the value are called."""
     reading = report.protocol.reading
-    secret = () if reading is None else [column.name for column in reading.secret]
-    value = () if reading is None else [reading.value.name]
+    secret = () if reading is None else reading.secret_names
+    value = () if reading is None else reading.value_names
     return Noun.of(secret, "secret"), Noun.of(value, "value")
 
 
