@@ -27,7 +27,7 @@ class Contender:
         return getattr(importlib.import_module(self.module), self.function)
 
 
-def ours(instance: Instance) -> Answer:
+def ours(instance: Instance, settings: rldp.Settings | None = None) -> Answer:
     """The library, proofs included; its answer's objective and bound are proved."""
     steps = []
     found = rldp.design(
@@ -35,17 +35,18 @@ def ours(instance: Instance) -> Answer:
         instance.epsilon,
         gap=instance.gap,
         callback=lambda progress: steps.append(progress.iteration),
+        settings=settings,
         **instance.sets,
     )
     last = steps[-1] if steps else 0
     return Answer(found.protocol.matrix, found.objective, bound=found.lower_bound, steps=last)
 
 
-def ours_together(instances: Sequence[Instance]) -> rldp.Batch:
+def ours_together(instances: Sequence[Instance], settings: rldp.Settings | None = None) -> rldp.Batch:
     """The library on samples of one shape, in one call."""
     first = instances[0]
     counts = np.stack([instance.counts for instance in instances])
-    return rldp.design_batch(counts, first.epsilon, gap=first.gap, **first.sets)
+    return rldp.design_batch(counts, first.epsilon, gap=first.gap, settings=settings, **first.sets)
 
 
 def tuned(instance: Instance) -> Answer:

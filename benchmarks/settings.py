@@ -29,9 +29,9 @@ import numpy as np
 import stress
 from contenders import ours, ours_together
 from draws import drawn
-from rldp.designer import interior, routes
+from rldp.designer import finish, routes
+from rldp.designer.engine import Settings
 from rldp.designer.engine.algebra.inverse import scaled_inverse
-from rldp.designer.engine.settings import SETTINGS
 
 CHANGES: dict[str, tuple[str, ...]] = {
     "small_objective": ("1e9",),
@@ -99,15 +99,15 @@ def measured(job: tuple[str, int]) -> tuple[str, Found]:
     name, each = job
     if name.startswith("without "):
         dropped, all_ways = routes.Route(name.removeprefix("without ")), routes.when_open
-        interior.when_open = lambda *a: tuple(way for way in all_ways(*a) if way.route is not dropped)
-    elif name:
-        stress.change(name)
+        finish.when_open = lambda *a: tuple(way for way in all_ways(*a) if way.route is not dropped)
+    settings = stress.changed(*([name] if "=" in name else []))
     started = time.process_time()
-    tally = stress.run(each)
+    tally = stress.run(each, settings)
     spent = time.process_time() - started
     small = drawn("RURP", (3, 5), 750, seed=2, samples=200)
     (large,) = drawn("NURP", (5, 20), 2000, seed=3, gap=1e-5)
-    return name, Found(tally, spent, seconds(lambda: ours_together(small)), seconds(lambda: ours(large)))
+    batch, larger = seconds(lambda: ours_together(small, settings)), seconds(lambda: ours(large, settings))
+    return name, Found(tally, spent, batch, larger)
 
 
 def row(name: str, found: Found, plain: Found) -> str:
@@ -141,9 +141,8 @@ def windows_against_pairs() -> None:
             samples = drawn(problem, shape, 20 * shape[0] * shape[1], seed=4, samples=10, gap=1e-4)
             times = []
             for kind in ("1000000000", "0"):
-                for setting in (f"windows_cells={kind}", "windows_gap=0", "windows_robust_gap=0"):
-                    stress.change(setting)
-                times.append(statistics.median(seconds(lambda i=i: ours(i)) for i in samples))
+                settings = stress.changed(f"windows_cells={kind}", "windows_gap=0", "windows_robust_gap=0")
+                times.append(statistics.median(seconds(lambda i=i, s=settings: ours(i, s)) for i in samples))
             closed = ", ".join(f"{gap:.0e}: {sum(_close(i, gap) for i in samples)}" for gap in GAPS)
             print(
                 f"| {problem} {shape[0]}×{shape[1]} | {shape[0] * shape[1]} | {1e3 * times[0]:.0f} ms "
@@ -161,15 +160,17 @@ def inverses() -> None:
         blocks = factors @ factors.swapaxes(1, 2)
         times = []
         for least in (rows + 1, rows):
-            stress.change(f"cholesky_rows={least}")
-            spent = min(seconds(lambda b=blocks: scaled_inverse(b.copy(), SETTINGS.jitter)) for _ in range(8))
+            settings = Settings(cholesky_rows=least)
+            spent = min(
+                seconds(lambda b=blocks, s=settings: scaled_inverse(b.copy(), s.jitter, s)) for _ in range(8)
+            )
             times.append(1e6 * spent / len(blocks))
         print(f"| {rows} | {times[0]:.1f} | {times[1]:.1f} | {times[1] / times[0]:.2f} |", flush=True)
 
 
 def _close(instance: object, gap: float) -> bool:
     """Whether windows close a gap, with nothing else to fall back on."""
-    found = interior.solve_chunk(instance.as_problem, routes.Route.WINDOWS, gap)
+    found = finish.solve_chunk(instance.as_problem, routes.Route.WINDOWS, gap, Settings())
     return bool(found.closes(gap).all()) and found.route[0] == routes.Route.WINDOWS
 
 
@@ -185,7 +186,7 @@ def main() -> None:
     if arguments.inverses:
         inverses()
     elif arguments.windows:
-        interior.when_open = lambda *_: ()
+        finish.when_open = lambda *_: ()
         windows_against_pairs()
     else:
         all_changes(arguments.names, arguments.designs)

@@ -15,12 +15,11 @@ import argparse
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 import rldp
-from rldp.designer.engine.settings import SETTINGS
 
 GAP = 1e-6
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
@@ -70,7 +69,7 @@ def draws(rng: np.random.Generator, shape: tuple[int, int], count: int) -> np.nd
     return rng.multinomial(sizes, truths).reshape(count, *shape)
 
 
-def run(each: int = EACH) -> Tally:
+def run(each: int = EACH, settings: rldp.Settings | None = None) -> Tally:
     """Design ``each`` problems of every kind."""
     tally = Tally()
     for place, (problem, order, shape) in enumerate(
@@ -88,17 +87,21 @@ def run(each: int = EACH) -> Tally:
                 privacy=robust if problem[2] == "R" else rldp.Nominal(),
                 distortion=DISTORTIONS[place % 3],
                 gap=GAP,
+                settings=settings,
             )
         tally.add(problem, order, shape, batch)
     return tally
 
 
-def change(setting: str) -> None:
-    """Give one field of the engine's settings, 'name=value', another value, for this process."""
-    name, _, value = setting.partition("=")
-    kind = type(getattr(SETTINGS, name))
-    parsed = tuple(map(float, value.split(","))) if value and kind is tuple else kind(value or 0)
-    object.__setattr__(SETTINGS, name, parsed)
+def changed(*changes: str) -> rldp.Settings:
+    """The settings with other values of some fields, each 'name=value'."""
+    settings = rldp.Settings()
+    for change in changes:
+        name, _, value = change.partition("=")
+        kind = type(getattr(settings, name))
+        parsed = tuple(map(float, value.split(","))) if value and kind is tuple else kind(value or 0)
+        settings = replace(settings, **{name: parsed})
+    return settings
 
 
 def main() -> None:
@@ -106,10 +109,10 @@ def main() -> None:
     parser.add_argument("--designs", type=int, default=len(PROBLEMS) * len(ORDERS) * len(SHAPES) * EACH)
     parser.add_argument("--with", dest="settings", action="append", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
-    for setting in arguments.settings:
-        change(setting)
     started = time.perf_counter()
-    tally = run(max(1, arguments.designs // (len(PROBLEMS) * len(ORDERS) * len(SHAPES))))
+    tally = run(
+        max(1, arguments.designs // (len(PROBLEMS) * len(ORDERS) * len(SHAPES))), changed(*arguments.settings)
+    )
     print(
         f"{tally.designs} designs, {tally.missed} missed the gap (the worst by {tally.worst:.1e}), "
         f"{tally.steps / tally.designs:.2f} steps each and {tally.longest} at most where it was closed, "

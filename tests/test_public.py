@@ -54,6 +54,7 @@ NAMES = {
     "RldpError",
     "RldpWarning",
     "Sample",
+    "Settings",
     "SparseTableWarning",
     "Status",
     "UncertaintySet",

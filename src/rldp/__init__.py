@@ -35,7 +35,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         Design as Design,
         Status as Status,
     )
-    from rldp.designer.engine import Progress as Progress
+    from rldp.designer.engine import Progress as Progress, Settings as Settings
     from rldp.errors import (
         DataError as DataError,
         DataFileError as DataFileError,
@@ -95,7 +95,7 @@ _NAMES = {
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
     "designer.api": ["design", "design_batch"],
     "designer.designs": ["Batch", "BatchStatus", "Design", "Status"],
-    "designer.engine": ["Progress"],
+    "designer.engine": ["Progress", "Settings"],
     "errors": [
         "DataError",
         "DataFileError",

@@ -11,7 +11,7 @@ import pytest
 import settings
 import stress
 from rldp.designer.engine import settings as engine
-from rldp.designer.engine.settings import SETTINGS, Settings
+from rldp.designer.engine.settings import Settings
 from rldp.designer.routes import Route
 
 FIELDS = {field.name for field in fields(Settings)}
@@ -26,14 +26,6 @@ def sentences():
         for field, text in pairwise(body)
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
     }
-
-
-@pytest.fixture
-def kept():
-    before = {name: getattr(SETTINGS, name) for name in FIELDS}
-    yield before
-    for name, value in before.items():
-        object.__setattr__(SETTINGS, name, value)
 
 
 def test_every_field_says_what_it_does():
@@ -51,11 +43,12 @@ def test_a_setting_that_is_said_to_be_measured_on_the_stress_set_is_changed_by_t
 
 
 @pytest.mark.parametrize("name", settings.CHANGES)
-def test_every_change_changes_something(name, kept):
+def test_every_change_changes_something(name):
+    usual = getattr(Settings(), name)
     for value in settings.CHANGES[name]:
-        stress.change(f"{name}={value}")
-        assert type(getattr(SETTINGS, name)) is type(kept[name])
-        assert getattr(SETTINGS, name) != kept[name]
+        other = getattr(stress.changed(f"{name}={value}"), name)
+        assert type(other) is type(usual)
+        assert other != usual
 
 
 def test_only_routes_that_exist_are_left_out():

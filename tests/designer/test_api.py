@@ -309,7 +309,7 @@ def test_an_interrupted_batch_ends_at_the_next_steps(monkeypatch):
     """The chunks of other threads do not go on to their end."""
     steps = []
 
-    def chunk(part, route, gap, callback):
+    def chunk(part, route, gap, settings, callback):
         if part.counts[0, 0, 0] == 1:
             raise KeyboardInterrupt
         for _ in range(1000):
@@ -319,7 +319,7 @@ def test_an_interrupted_batch_ends_at_the_next_steps(monkeypatch):
         raise AssertionError("nobody stopped it")
 
     monkeypatch.setattr(batches, "solve_chunk", chunk)
-    monkeypatch.setattr(batches, "problems_at_once", lambda problem: 1)
+    monkeypatch.setattr(batches, "problems_at_once", lambda *_: 1)
     with pytest.raises(KeyboardInterrupt):
         rldp.design_batch([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], 0.5)
     assert len(steps) < 1000

@@ -8,6 +8,7 @@ import pytest
 import rldp
 from problems import squared
 from rldp.designer.batches import solve_batch
+from rldp.designer.engine import Settings
 from rldp.theory.model import DesignProblem
 
 pytestmark = pytest.mark.numerical
@@ -31,8 +32,8 @@ def test_only_the_centres_matter_where_radii_are_given(privacy, utility, epsilon
     moved = replace(
         problem_of(COUNTS, privacy, utility, epsilon), centre_of_privacy=CENTRE, centre_of_utility=CENTRE
     )
-    found = solve_batch(moved, 1e-6, windows=windows)
-    wanted = solve_batch(problem_of(CENTRE, privacy, utility, epsilon), 1e-6, windows=windows)
+    found = solve_batch(moved, 1e-6, Settings(), windows=windows)
+    wanted = solve_batch(problem_of(CENTRE, privacy, utility, epsilon), 1e-6, Settings(), windows=windows)
     np.testing.assert_array_equal(found.matrix, wanted.matrix)
     np.testing.assert_array_equal(found.objective, wanted.objective)
     np.testing.assert_array_equal(found.lower_bound, wanted.lower_bound)
@@ -40,9 +41,9 @@ def test_only_the_centres_matter_where_radii_are_given(privacy, utility, epsilon
 
 def test_each_set_has_a_centre_of_its_own():
     problem = problem_of(COUNTS, "robust", "nominal", 0.5)
-    private = solve_batch(replace(problem, centre_of_privacy=CENTRE), 1e-6)
-    useful = solve_batch(replace(problem, centre_of_utility=CENTRE), 1e-6)
-    both = solve_batch(replace(problem, centre_of_privacy=CENTRE, centre_of_utility=CENTRE), 1e-6)
+    private = solve_batch(replace(problem, centre_of_privacy=CENTRE), 1e-6, Settings())
+    useful = solve_batch(replace(problem, centre_of_utility=CENTRE), 1e-6, Settings())
+    both = solve_batch(replace(problem, centre_of_privacy=CENTRE, centre_of_utility=CENTRE), 1e-6, Settings())
     assert all(found.closes(1e-6).all() for found in (private, useful, both))
     assert len({round(float(found.objective[0]), 4) for found in (private, useful, both)}) == 3
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rldp.designer.certify import Solved, better
+from rldp.designer.certify import CertifiedBatch, better
 from rldp.designer.routes import Route
 
 OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route", "steps", "reason")
@@ -15,7 +15,7 @@ def marked(mark, objective, lower_bound):
     def filled(*shape):
         return np.full((2, *shape), float(mark))
 
-    return Solved(
+    return CertifiedBatch(
         matrix=filled(2, 2, 2),
         objective=np.array(objective),
         lower_bound=np.array(lower_bound),

@@ -1,15 +1,12 @@
 """The engine in the arrays of another library: the same protocols, certified as always."""
 
-from dataclasses import replace
-
 import array_api_strict
 import numpy as np
 import pytest
 
 import rldp
-from rldp.designer import api, batches
+from rldp.designer import api
 from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
-from rldp.designer.engine.settings import SETTINGS
 from strategies import jeffreys_counts
 
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
@@ -29,8 +26,7 @@ class Strict(Device):
 @pytest.fixture
 def strict_device(monkeypatch):
     """Every name of a device means the strict library, which holds only two problems at once."""
-    monkeypatch.setattr(api, "device_named", lambda name: Strict("strict"))
-    monkeypatch.setattr(batches, "SETTINGS", replace(SETTINGS, device_bytes=45_000))
+    monkeypatch.setattr(api, "device_named", lambda name: Strict("strict", bytes=45_000))
 
 
 @pytest.mark.parametrize("privacy", SETS.values(), ids=SETS)

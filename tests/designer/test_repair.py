@@ -7,6 +7,7 @@ import pytest
 from flint import arb, ctx
 
 import rldp
+from rldp.designer.engine import Settings
 from rldp.designer.near_zero import equalised
 from rldp.designer.repair import repaired
 from rldp.theory.bounds import privacy_excess, trivial_eta
@@ -31,7 +32,7 @@ def test_a_violated_constraint_is_repaired_strictly_and_cheaply(privacy, violati
     matrix, eta = a_design(problem, privacy)
     matrix = (1 - violation) * matrix + violation * np.eye(3)
     eta = None if eta is None else eta[None] * (1 + violation)
-    result, proof, proved = repaired(problem, matrix, eta, np.ones(1))
+    result, proof, proved = repaired(problem, matrix, eta, np.ones(1), Settings())
     assert proved.all()
     excess, _ = privacy_excess(problem, result, proof)
     used = result.max(axis=(1, 2)) > 0
@@ -54,7 +55,7 @@ def test_a_hair_too_much_is_not_let_pass(privacy, over):
     )
     matrix = on_the_edge(over)
     eta = None if problem.privacy is None else trivial_eta(problem, matrix)
-    result, _, proved = repaired(problem, matrix, eta, np.ones(1))
+    result, _, proved = repaired(problem, matrix, eta, np.ones(1), Settings())
     assert proved.all()
     units = numerators(result)[0, :, 0].tolist()
     with ctx.workprec(128):
@@ -65,7 +66,7 @@ def test_a_batch_is_not_done_before_all_of_it_is_proved():
     counts = np.array([[[4], [6]]] * 3)
     problem = DesignProblem.of(counts, np.full(3, 0.5), np.zeros((1, 2)), rldp.Nominal(), rldp.Nominal())
     matrix = np.concatenate([on_the_edge(over) for over in (-0.1, 1e-3, 1e-9)])
-    result, _, proved = repaired(problem, matrix, None, np.ones(3))
+    result, _, proved = repaired(problem, matrix, None, np.ones(3), Settings())
     assert proved.all()
     assert (privacy_excess(problem, result, None)[0] < 0).all()
     assert np.array_equal(result[0], on_grid(matrix)[0])
@@ -85,7 +86,7 @@ def test_an_output_that_is_hardly_used_is_folded_into_the_cheapest_one():
     problem = a_problem("NUNP", counts=COUNTS)
     matrix = np.zeros((1, 2, 3, 3))
     matrix[..., 0], matrix[..., 1], matrix[..., 2] = 0.5, 0.5 - 1e-12, 1e-12
-    result, _, proved = repaired(problem, matrix, None, np.ones(1))
+    result, _, proved = repaired(problem, matrix, None, np.ones(1), Settings())
     assert proved.all()
     assert (result[..., 2] == 0).all()
     # Output 1 is nearer to output 2 than output 0 is.
@@ -95,7 +96,7 @@ def test_an_output_that_is_hardly_used_is_folded_into_the_cheapest_one():
 def test_an_output_that_matters_is_kept():
     problem = a_problem("NUNP", counts=COUNTS)
     matrix = np.broadcast_to([0.5, 0.4999, 0.0001], (1, 2, 3, 3)).copy()
-    result, _, _ = repaired(problem, matrix, None, np.ones(1))
+    result, _, _ = repaired(problem, matrix, None, np.ones(1), Settings())
     assert (result[..., 2] > 0).all()
 
 
@@ -103,7 +104,7 @@ def test_folding_keeps_the_proof():
     privacy = rldp.ChiSquare()
     problem = a_problem({"privacy": privacy, "utility": rldp.Nominal()}, counts=COUNTS)
     matrix = np.broadcast_to([0.6, 0.4 - 1e-11, 1e-11], (1, 2, 3, 3)).copy()
-    result, proof, proved = repaired(problem, matrix, trivial_eta(problem, matrix), np.ones(1))
+    result, proof, proved = repaired(problem, matrix, trivial_eta(problem, matrix), np.ones(1), Settings())
     assert proved.all()
     assert (result[..., 2] == 0).all()
     excess, _ = privacy_excess(problem, result, proof)

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import rldp
 from rldp.designer import risks
-from rldp.designer.certify import Solved
+from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
 from rldp.designer.risks import Risk, checkable
 from rldp.judge.posterior import looks
@@ -27,14 +27,14 @@ def tables(seed):
     """Three protocols with their problems, some of which fail often."""
     matrix = np.random.default_rng(seed).dirichlet([2.0, 1.0, 1.0], (3, 2, 3))
     problem = DesignProblem.of(COUNTS, np.array([0.3, 0.5, 0.7]), D, rldp.Nominal(), rldp.Nominal())
-    filled = {name: np.zeros(3) for name in Solved.__dataclass_fields__}
+    filled = {name: np.zeros(3) for name in CertifiedBatch.__dataclass_fields__}
     filled |= {"matrix": matrix, "objective": np.array([0.9, 1.0, 1.1])}
-    return problem, Solved(**filled)
+    return problem, CertifiedBatch(**filled)
 
 
 def test_draws_that_fail_are_counted_for_each_protocol_and_promise():
     problem, solved = tables(1)
-    found = risks._tally(BOTH, problem, solved, 5000, stream=3)
+    found = risks._count(BOTH, problem, solved, 5000, stream=3)
     for k in range(3):
         options = {"prior": 0.5, "draws": 5000, "seed": 0, "stream": 3}
         drawn, mass = conditionals(COUNTS[k], **options), masses(COUNTS[k], **options)
@@ -48,7 +48,7 @@ def test_draws_that_fail_are_counted_for_each_protocol_and_promise():
 def test_promises_with_other_priors_or_seeds_have_draws_of_their_own():
     problem, solved = tables(2)
     other = Risk("privacy", rldp.Credible(0.1, seed=5), 6), Risk("privacy", rldp.Credible(0.1, prior=3.0), 6)
-    same, seed, prior = risks._tally((BOTH[0], *other), problem, solved, 4000, stream=1)
+    same, seed, prior = risks._count((BOTH[0], *other), problem, solved, 4000, stream=1)
     assert same.tolist() != seed.tolist()
     assert same.tolist() != prior.tolist()
 
@@ -65,24 +65,24 @@ class Elsewhere(Device):
         return array_api_strict.asarray(variables)
 
 
-def test_an_accelerator_draws_for_all_protocols_together(monkeypatch):
+def test_an_accelerator_draws_for_all_protocols_together():
     """As many fail as in memory but for chance: 6 standard deviations of two counts, about 2e-9 each."""
-    monkeypatch.setattr(risks, "SETTINGS", replace(risks.SETTINGS, device_bytes=8 * 8 * 6 * 20_000 * 2))
+    device = Elsewhere("strict", bytes=8 * 8 * 6 * 20_000 * 2)
     problem, solved = tables(1)
-    here = risks._tally(BOTH[:1], problem, solved, 20_000, 3)
-    there = risks._tally(BOTH[:1], problem, solved, 20_000, 3, Elsewhere("strict"))
+    here = risks._count(BOTH[:1], problem, solved, 20_000, 3)
+    there = risks._count(BOTH[:1], problem, solved, 20_000, 3, device)
     assert here.tolist() != there.tolist()
     assert (np.abs(here - there) <= 6 * np.sqrt(here + there)).all()
-    again = risks._tally(BOTH[:1], problem, solved, 20_000, 4, Elsewhere("strict"))
+    again = risks._count(BOTH[:1], problem, solved, 20_000, 4, device)
     assert there.tolist() != again.tolist()
 
 
 @pytest.mark.parametrize("promises", [BOTH, (Risk("privacy", rldp.Credible(0.1, prior=0.01), 6),)])
 def test_what_an_accelerator_cannot_draw_is_drawn_in_memory(promises):
     problem, solved = tables(1)
-    found = [risks._tally(promises, problem, solved, 3000, 3, place) for place in (CPU, Elsewhere("strict"))]
+    found = [risks._count(promises, problem, solved, 3000, 3, place) for place in (CPU, Elsewhere("strict"))]
     assert np.array_equal(*found)
-    assert np.array_equal(risks._tally(promises, problem, solved, 3000, 3, Device("other")), found[0])
+    assert np.array_equal(risks._count(promises, problem, solved, 3000, 3, Device("other")), found[0])
 
 
 def test_all_looks_of_all_trials_share_the_error():
@@ -130,13 +130,13 @@ def test_a_risk_is_accepted_below_alpha_and_not_above(share, accepted):
 
 
 def test_nothing_is_proved_by_draws_that_were_looked_at_before(monkeypatch):
-    streams, tally = [], risks._tally
+    streams, tally = [], risks._count
 
     def recorded(kinds, problem, solved, draws, stream, _):
         streams.append(stream)
         return tally(kinds, problem, solved, draws, stream)
 
-    monkeypatch.setattr(risks, "_tally", recorded)
+    monkeypatch.setattr(risks, "_count", recorded)
     problem, solved = tables(5)
     risks.estimated(BOTH, problem, solved)
     for trial in range(4):
@@ -159,7 +159,7 @@ def test_hits_prove_a_promise_where_any_larger_risk_makes_them_too_improbable(mo
         draws[0]: [[p, p + 1, p + 1], [u, u, u + 1]],
         draws[1]: [[later_p, later_p + 1], [draws[1], later_u + 1]],  # what was proved stays proved
     }
-    monkeypatch.setattr(risks, "_tally", lambda *given: np.array(answers[given[3]]))
+    monkeypatch.setattr(risks, "_count", lambda *given: np.array(answers[given[3]]))
     found, _ = risks.proved(both, *tables(5), trial)
     assert found.tolist() == [[True, True, False], [True, True, False]]
 
@@ -177,7 +177,7 @@ def test_neither_a_second_look_nor_the_next_trial_uses_draws_again(monkeypatch):
         streams.append(stream)
         return np.full((len(kinds), len(problem.counts)), int(kinds[0].level * draws))
 
-    monkeypatch.setattr(risks, "_tally", undecided)
+    monkeypatch.setattr(risks, "_count", undecided)
     for trial in range(4):
         assert not risks.proved(BOTH, *tables(5), trial)[0].any()
     assert len(set(streams)) == len(streams) == 1 + 2 * 4

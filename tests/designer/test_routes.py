@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rldp
+from rldp.designer.engine import Settings
 from rldp.designer.routes import Attempt, Route, routes, when_open
 from strategies import a_problem
 
@@ -14,7 +15,7 @@ NOMINAL = {"privacy": rldp.Nominal(), "utility": rldp.Nominal()}
 
 def route_of(epsilon=0.5, gap=1e-6, windows=False, sets=ROBUST, **options):
     problem = a_problem(sets, count=1, epsilon=epsilon, **options)
-    (route,) = routes(problem, gap, windows=windows)
+    (route,) = routes(problem, gap, Settings(), windows=windows)
     return route
 
 
@@ -54,13 +55,13 @@ def test_problems_of_one_batch_may_go_different_ways():
 def test_a_single_output_is_tried_whenever_the_engine_leaves_a_gap():
     for sets in (ROBUST, NOMINAL):
         for taken in (Route.PAIRS, Route.WINDOWS):
-            assert Attempt(Route.SINGLE_OUTPUT) in when_open(a_problem(sets), taken)
+            assert Attempt(Route.SINGLE_OUTPUT) in when_open(a_problem(sets), taken, Settings())
 
 
 def test_a_gap_that_windows_leave_by_design_is_not_taken_for_a_failure():
-    ways = when_open(a_problem(ROBUST), Route.WINDOWS)
+    ways = when_open(a_problem(ROBUST), Route.WINDOWS, Settings())
     assert all(not way.careful for way in ways)
-    assert Attempt(Route.PAIRS, careful=True) in when_open(a_problem(NOMINAL), Route.WINDOWS)
+    assert Attempt(Route.PAIRS, careful=True) in when_open(a_problem(NOMINAL), Route.WINDOWS, Settings())
 
 
 def test_a_design_says_how_it_was_found():
@@ -74,7 +75,7 @@ def test_a_design_says_how_it_was_found():
 def test_a_design_fits_in_a_line():
     text = repr(rldp.design(SAMPLE, 0.5))
     assert text.startswith("<Design RURP, epsilon=0.5: 2 secrets, 3 values, 3 outputs; distortion ")
-    assert text.endswith("; pairs, gap closed>")
+    assert text.endswith("; solver=pairs, gap closed>")
 
 
 def test_the_price_of_windows_is_told():

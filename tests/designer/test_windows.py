@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer import interior, routes
-from rldp.designer.engine.terms.pairs import NominalPrivacy
+from rldp.designer import finish, routes
+from rldp.designer.engine.terms.pairs import NominalPairs
 from strategies import jeffreys_counts
 
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
@@ -124,8 +124,8 @@ def test_under_the_estimate_windows_are_privacy_itself(name, utility, epsilon, m
     sample = rldp.Sample(SAMPLES[name])
     sets = {"privacy": rldp.Nominal(), "utility": utility}
     by_pairs = rldp.design(sample, epsilon, **sets)
-    monkeypatch.setattr(routes, "_windows_suffice", lambda problem, gap: True)
-    monkeypatch.setattr(interior, "when_open", lambda problem, taken: ())
+    monkeypatch.setattr(routes, "_windows_suffice", lambda *_: True)
+    monkeypatch.setattr(finish, "when_open", lambda *_: ())
     by_windows = rldp.design(sample, epsilon, gap=1e-5, **sets)
     assert by_windows.objective == pytest.approx(by_pairs.objective, abs=1e-5)
     assert by_windows.objective - by_windows.lower_bound <= 1e-5 * max(1, by_windows.objective)
@@ -144,8 +144,8 @@ def test_rows_sum_to_one_far_more_exactly_than_a_thin_epsilon(monkeypatch):
         [45, 5, 4, 36, 10, 6, 3],
         [1, 1, 1, 60, 12, 0, 21],
     ]
-    monkeypatch.setattr(routes, "_windows_suffice", lambda problem, gap: True)
-    monkeypatch.setattr(interior, "when_open", lambda problem, taken: ())
+    monkeypatch.setattr(routes, "_windows_suffice", lambda *_: True)
+    monkeypatch.setattr(finish, "when_open", lambda *_: ())
     found = rldp.design(rldp.Sample(counts), 1e-6, privacy=rldp.Nominal(), distortion="hamming", gap=1e-5)
     assert found.objective - found.lower_bound <= 1e-5
 
@@ -162,7 +162,7 @@ def test_nominal_privacy_on_hundreds_of_cells_is_never_solved_by_pairs(monkeypat
     def too_long(*_):
         raise AssertionError("pairs of secrets would take minutes here")
 
-    monkeypatch.setattr(NominalPrivacy, "start", too_long)
+    monkeypatch.setattr(NominalPairs, "start", too_long)
     rng = np.random.default_rng(0)
     counts = rng.multinomial(20_000, rng.dirichlet(np.full(600, 0.5))).reshape(10, 60)
     found = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Nominal(), utility=rldp.Nominal(), gap=1e-4)

@@ -73,7 +73,7 @@ def design(
 
     require_writable(output)
     require_other_file(output, data, "the data")
-    promises = {
+    promises: dict[str, Any] = {
         "privacy": NAMED[privacy](alpha, prior),
         "utility": NAMED[utility](alpha, prior),
     }

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from rldp._common.checks import Label, count_array, finite_number, labels, real_number
 from rldp._common.memory import within_memory
 from rldp.designer.batches import solve_batch
-from rldp.designer.certify import Solved
+from rldp.designer.certify import CertifiedBatch
 from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
 from rldp.designer.designs import Batch, BatchStatus, Design, Status
 from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
+from rldp.designer.engine.settings import Settings
 from rldp.designer.memory import ADVICE
 from rldp.designer.notices import warn_of_sample, warn_open
 from rldp.distortions import Distortion, distortion_matrix
@@ -49,6 +50,7 @@ def design(
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
+    settings: Settings | None = None,
 ) -> Design:
     r"""Design the private protocol with the smallest distortion.
 
@@ -83,6 +85,9 @@ def design(
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
         large batch.
+    settings : Settings, optional
+        The numbers that steer the solver; see :class:`rldp.Settings`. They decide how quickly a design is
+        found and how small its gap gets. They cannot loosen privacy.
 
     Returns
     -------
@@ -128,6 +133,7 @@ def design(
         gap=gap,
         windows=windows,
         callback=callback,
+        settings=settings,
     )
     return designed
 
@@ -143,6 +149,7 @@ def design_levels(
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
+    settings: Settings | None = None,
 ) -> list[Design]:
     """Design a protocol for each of several ε, all in one batch; see :func:`design`.
 
@@ -158,7 +165,9 @@ def design_levels(
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     problem = _problem(counts, levels, matrix, private, useful)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
-    solve = partial(solve_batch, windows=bool(windows), callback=callback)
+    solve = partial(
+        solve_batch, settings=_checked_settings(settings), windows=bool(windows), callback=callback
+    )
     with within_memory("designing", ADVICE):
         found = _found(problem, private, useful, tolerance, solve)
     warn_open(found.problem, found.solved, gap, windows, stacklevel=4)
@@ -190,6 +199,7 @@ def design_batch(
     windows: bool = False,
     device: str | None = None,
     callback: Callable[[Progress], None] | None = None,
+    settings: Settings | None = None,
 ) -> Batch:
     """Design protocols for many samples at once.
 
@@ -209,6 +219,7 @@ def design_batch(
         certified on the CPU in any case, and is of the library that ``counts`` is of. Credible designs
         are proved by draws that are made there, others than those of the CPU.
     callback : callable, optional
+    settings : Settings, optional
         As in :func:`design`.
 
     Returns
@@ -233,7 +244,13 @@ def design_batch(
     problem = _problem(array, _epsilons(epsilon, len(array)), matrix, private, useful)
     warn_of_sample(problem, private, useful, stacklevel=4)
     place = home if device is None else device_named(device)
-    solve = partial(solve_batch, windows=bool(windows), callback=callback, device=place)
+    solve = partial(
+        solve_batch,
+        settings=_checked_settings(settings),
+        windows=bool(windows),
+        callback=callback,
+        device=place,
+    )
     with within_memory("designing", ADVICE):
         found = _found(problem, private, useful, tolerance, solve, place)
     solved = found.solved
@@ -305,8 +322,14 @@ def _checked_gap(gap: float) -> float:
     return number
 
 
+def _checked_settings(settings: Settings | None) -> Settings:
+    if settings is not None and not isinstance(settings, Settings):
+        raise InvalidArgumentType(f"settings must be an rldp.Settings, got {type(settings).__name__}")
+    return settings or Settings()
+
+
 def _as_design(
-    solved: Solved,
+    solved: CertifiedBatch,
     sample: Sample,
     outputs: tuple[Label, ...],
     problem: DesignProblem,
@@ -352,6 +375,6 @@ def _as_design(
     return Design(kind, protocol, objective, lower_bound, certificate, status)
 
 
-def _are_estimates(problem: DesignProblem, solved: Solved) -> bool:
+def _are_estimates(problem: DesignProblem, solved: CertifiedBatch) -> bool:
     """Whether the members are the estimated conditionals, which a file need not hold."""
     return np.array_equal(solved.members, estimated_members(problem))

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.cores import core_count, one_blas_thread
-from rldp.designer.certify import Solved, joined
+from rldp.designer.certify import CertifiedBatch, joined
 from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
 from rldp.designer.devices import CPU, Device, in_memory
-from rldp.designer.engine import Progress, Solution, solve
+from rldp.designer.engine import EngineResult, Progress, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
 from rldp.designer.engine.cores import in_context
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.interior import finished, solve_chunk
+from rldp.designer.engine.settings import Settings
+from rldp.designer.finish import finished, solve_chunk
 from rldp.designer.memory import problems_at_once, require_memory
 from rldp.designer.near_zero import solve_near_zero
 from rldp.designer.routes import Route, routes
@@ -36,11 +36,12 @@ _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
 def solve_batch(
     problem: DesignProblem,
     gap: float,
+    settings: Settings,
     *,
     windows: bool = False,
     callback: Callback = None,
     device: Device = CPU,
-) -> Solved:
+) -> CertifiedBatch:
     """Solve each problem by its route, the engine's arrays on ``device``.
 
     Distortions that are all below one are first measured in a smaller unit, a power of two so that
@@ -48,15 +49,15 @@ def solve_batch(
     """
     unit = _unit(problem.scale)
     scaled = replace(problem, distortion=problem.distortion / unit)
-    taken = routes(scaled, gap, windows=windows)
+    taken = routes(scaled, gap, settings, windows=windows)
     found = set(taken.tolist())
     places = [(np.flatnonzero(taken == route), route) for route in Route if route in found]
     parts = [(scaled.subset(index), route) for index, route in places]
     for part, route in parts:
-        require_memory(part, route, on_device=not device.is_cpu)
-    inside = partial(solve_batch, gap=gap, windows=windows)
+        require_memory(part, route, settings, on_device=not device.is_cpu)
+    inside = partial(solve_batch, gap=gap, settings=settings, windows=windows)
     with one_blas_thread():
-        solutions = [_solve(part, route, gap, inside, callback, device) for part, route in parts]
+        solutions = [_solve(part, route, gap, settings, inside, callback, device) for part, route in parts]
     solved = joined(solutions).subset(np.argsort(np.concatenate([index for index, _ in places])))
     solved = solved.explained(gap)
     in_unit = ("objective", "lower_bound", "eta_utility", "z")
@@ -71,10 +72,11 @@ def _solve(
     problem: DesignProblem,
     route: Route,
     gap: float,
-    inside: Callable[[DesignProblem], Solved],
+    settings: Settings,
+    inside: Callable[[DesignProblem], CertifiedBatch],
     callback: Callback,
     device: Device,
-) -> Solved:
+) -> CertifiedBatch:
     """All problems by one route; ``inside`` solves problems of a larger ε."""
     match route:
         case Route.SINGLE_OUTPUT:
@@ -84,30 +86,35 @@ def _solve(
         case Route.CONSTANT:
             return solve_constant(problem, gap)
         case Route.NEAR_ZERO:
-            return solve_near_zero(problem, gap, inside)
+            return solve_near_zero(problem, gap, settings, inside)
     if device.is_cpu:
-        return _on_every_core(problem, route, gap, callback)
-    return _on_device(problem, route, gap, callback, device)
+        return _on_every_core(problem, route, gap, settings, callback)
+    return _on_device(problem, route, gap, settings, callback, device)
 
 
-def _on_every_core(problem: DesignProblem, route: Route, gap: float, callback: Callback) -> Solved:
+def _on_every_core(
+    problem: DesignProblem, route: Route, gap: float, settings: Settings, callback: Callback
+) -> CertifiedBatch:
     """In chunks that fit the cache, one thread each."""
     k = len(problem.counts)
-    chunk = problems_at_once(problem)
+    chunk = problems_at_once(problem, settings)
     if k <= chunk:
-        return solve_chunk(problem, route, gap, callback)
+        return solve_chunk(problem, route, gap, settings, callback)
     cores = core_count()
     parts = _split(problem, min(cores * -(-k // (chunk * cores)), k))  # as many for each core
-    solved: list[Solved] = []
+    solved: list[CertifiedBatch] = []
     interrupted = threading.Event()
 
     def go_on(_: Progress) -> None:
         if interrupted.is_set():
             raise KeyboardInterrupt
 
+    def work(part: DesignProblem) -> CertifiedBatch:
+        return solve_chunk(part, route, gap, settings, go_on)
+
     with ThreadPoolExecutor(min(len(parts), cores)) as pool:
         try:
-            for part in pool.map(in_context(lambda part: solve_chunk(part, route, gap, go_on)), parts):
+            for part in pool.map(in_context(work), parts):
                 solved.append(part)
                 if callback is not None:
                     callback(_chunks_done(solved, k))
@@ -121,37 +128,37 @@ def _split(problem: DesignProblem, count: int) -> list[DesignProblem]:
     return [problem.subset(index) for index in np.array_split(np.arange(len(problem.counts)), count)]
 
 
-def _chunks_done(solved: list[Solved], problems: int) -> Progress:
+def _chunks_done(solved: list[CertifiedBatch], problems: int) -> Progress:
     gaps = [(s.objective - s.lower_bound) / np.maximum(1, s.objective) for s in solved]
     done = sum(len(gap) for gap in gaps)
     return Progress(len(solved), done, problems, float(max(gap.max() for gap in gaps)))
 
 
 def _on_device(
-    problem: DesignProblem, route: Route, gap: float, callback: Callback, device: Device
-) -> Solved:
+    problem: DesignProblem, route: Route, gap: float, settings: Settings, callback: Callback, device: Device
+) -> CertifiedBatch:
     """The same engine on an accelerator, as many problems at once as it holds; certified as always."""
     secrets, values, outputs = problem.shape
-    of_blocks = SETTINGS.device_blocks * secrets * values
-    of_pairs = SETTINGS.device_pairs * (secrets - 1)
+    of_blocks = settings.device_blocks * secrets * values
+    of_pairs = settings.device_pairs * (secrets - 1)
     numbers = outputs * secrets * values * (of_blocks + of_pairs)
-    chunk = max(1, SETTINGS.device_bytes // (8 * numbers))
+    chunk = max(1, device.bytes // (8 * numbers))
     parts = _split(problem, -(-len(problem.counts) // chunk))
-    run = partial(solve, gap=gap, windows=route is Route.WINDOWS, callback=callback)
+    run = partial(solve, gap=gap, settings=settings, windows=route is Route.WINDOWS, callback=callback)
     with device.working():
         solutions = [run(part, xp=device.xp) for part in parts]
     work = [
         (part.subset(index), take_problems(solution, index))
         for part, solution in zip(parts, (map_arrays(in_memory, s) for s in solutions), strict=True)
-        for index in _indices(len(part.counts))
+        for index in _indices(len(part.counts), settings)
     ]
 
-    def finish(item: tuple[DesignProblem, Solution]) -> Solved:
-        return finished(*item, route, gap)
+    def finish(item: tuple[DesignProblem, EngineResult]) -> CertifiedBatch:
+        return finished(*item, route, gap, settings)
 
     with ThreadPoolExecutor(core_count()) as pool:
         return joined(list(pool.map(in_context(finish), work)))
 
 
-def _indices(count: int) -> list[NDArray[np.int64]]:
-    return np.array_split(np.arange(count), -(-count // SETTINGS.chunk_problems))
+def _indices(count: int, settings: Settings) -> list[NDArray[np.int64]]:
+    return np.array_split(np.arange(count), -(-count // settings.chunk_problems))

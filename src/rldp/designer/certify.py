@@ -12,7 +12,7 @@ from rldp.designer.routes import Route
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats, Witness
 
-__all__ = ["CLOSED", "Solved", "better", "certified", "joined", "witness_where"]
+__all__ = ["CLOSED", "CertifiedBatch", "better", "certified", "joined", "witness_where"]
 
 CLOSED = "gap closed"
 _STOPPED = "no further progress"
@@ -20,7 +20,7 @@ _OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route", "steps
 
 
 @dataclass(frozen=True)
-class Solved:
+class CertifiedBatch:
     """A batch of designed protocols with their proofs; every field has the problems first.
 
     Attributes
@@ -58,17 +58,17 @@ class Solved:
         small = self.objective - self.lower_bound <= gap * np.maximum(1, self.objective)
         return np.asarray(small & np.isfinite(self.objective))
 
-    def subset(self, index: NDArray[np.int64]) -> Solved:
+    def subset(self, index: NDArray[np.int64]) -> CertifiedBatch:
         """The problems numbered ``index``."""
-        return Solved(*(getattr(self, f.name)[index] for f in fields(Solved)))
+        return CertifiedBatch(*(getattr(self, f.name)[index] for f in fields(CertifiedBatch)))
 
-    def replaced(self, index: NDArray[np.int64], others: Solved) -> Solved:
+    def replaced(self, index: NDArray[np.int64], others: CertifiedBatch) -> CertifiedBatch:
         """With ``others`` for the problems numbered ``index``."""
         order = np.arange(len(self.matrix))
         order[index] = len(order) + np.arange(len(index))
         return joined([self, others]).subset(order)
 
-    def explained(self, gap: float) -> Solved:
+    def explained(self, gap: float) -> CertifiedBatch:
         """With the reason that people are told: a closed gap needs no other."""
         reason = self.reason.copy()
         reason[self.closes(gap)] = CLOSED
@@ -85,7 +85,7 @@ def certified(
     eta_utility: Floats | None = None,
     steps: NDArray[np.int64] | None = None,
     reason: NDArray[np.object_] | None = None,
-) -> Solved:
+) -> CertifiedBatch:
     """Protocols that η proves private, with their objectives and the bounds that ``witness`` proves.
 
     ``eta_utility`` (K, 1) may hold scalars that are known to be near the best.
@@ -93,7 +93,7 @@ def certified(
     k = len(matrix)
     objective, eta_utility = bounds.objective(problem, matrix, eta_utility)
     witness, bound = _finite(problem, witness)
-    return Solved(
+    return CertifiedBatch(
         matrix=matrix,
         objective=objective,
         lower_bound=np.minimum(np.maximum(bound, 0), objective),
@@ -130,20 +130,22 @@ def witness_where(mask: NDArray[np.bool_], yes: Witness, no: Witness) -> Witness
     return Witness(*(choose(getattr(yes, f.name), getattr(no, f.name)) for f in fields(Witness)))
 
 
-def joined(parts: Sequence[Solved]) -> Solved:
+def joined(parts: Sequence[CertifiedBatch]) -> CertifiedBatch:
     """Several batches as one."""
     if len(parts) == 1:
         return parts[0]
-    return Solved(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Solved)))
+    return CertifiedBatch(
+        *(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(CertifiedBatch))
+    )
 
 
-def better(one: Solved, other: Solved) -> Solved:
+def better(one: CertifiedBatch, other: CertifiedBatch) -> CertifiedBatch:
     """Per problem the protocol with the smaller objective, and the larger lower bound."""
     smaller = one.objective <= other.objective
     larger = one.lower_bound >= other.lower_bound
     chosen = {}
-    for field in fields(Solved):
+    for field in fields(CertifiedBatch):
         a, b = getattr(one, field.name), getattr(other, field.name)
         mask = smaller if field.name in _OF_THE_PROTOCOL else larger
         chosen[field.name] = np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-    return Solved(**chosen)
+    return CertifiedBatch(**chosen)

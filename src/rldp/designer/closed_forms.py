@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rldp.designer.certify import Solved, certified
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.certify import CertifiedBatch, certified
 from rldp.designer.routes import Route
 from rldp.theory import bounds
 from rldp.theory.bounds import objective, worst_distribution
@@ -27,18 +26,20 @@ __all__ = [
     "unconstrained_witness",
 ]
 
+_MOST_CUTS = 500  # a guard: a game of n outputs is solved by few more than n cuts
 
-def solve_single_output(problem: DesignProblem) -> Solved:
+
+def solve_single_output(problem: DesignProblem) -> CertifiedBatch:
     """Always the same output: private at every ε and for every distribution."""
     return _private_for_all(problem, best_single_output(problem), Route.SINGLE_OUTPUT)
 
 
-def solve_unconstrained(problem: DesignProblem) -> Solved:
+def solve_unconstrained(problem: DesignProblem) -> CertifiedBatch:
     """The best output for each value, with a trace of all others: private for every distribution."""
     return _private_for_all(problem, nearly_unconstrained(problem), Route.UNCONSTRAINED)
 
 
-def solve_constant(problem: DesignProblem, gap: float) -> Solved:
+def solve_constant(problem: DesignProblem, gap: float) -> CertifiedBatch:
     """ε = 0 over a set: only protocols that ignore secret and value are private."""
     matrix, distribution = best_constant(problem, gap)
     solved = _private_for_all(problem, on_grid(matrix), Route.CONSTANT)
@@ -47,7 +48,7 @@ def solve_constant(problem: DesignProblem, gap: float) -> Solved:
     return replace(solved, lower_bound=bound, distribution=distribution, constant=constant)
 
 
-def _private_for_all(problem: DesignProblem, matrix: Floats, route: Route) -> Solved:
+def _private_for_all(problem: DesignProblem, matrix: Floats, route: Route) -> CertifiedBatch:
     eta = bounds.trivial_eta(problem, matrix)
     return certified(problem, matrix, eta, unconstrained_witness(problem), route)
 
@@ -119,7 +120,7 @@ def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
     _, secrets, values = problem.counts.shape
     members, proof = [problem.useful_centre], problem.useful_centre
     matrix = best_single_output(problem)
-    for _ in range(SETTINGS.game_rounds):
+    for _ in range(_MOST_CUTS):
         found = _best_mixture(np.concatenate([m.sum(axis=1) @ problem.distortion for m in members]))
         if found is None:
             break

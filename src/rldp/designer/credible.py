@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from rldp.designer.certify import Solved
+from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
 from rldp.designer.risks import About, Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
@@ -27,7 +27,7 @@ from rldp.theory.pairs import ordered_pairs
 
 __all__ = ["Found", "Solve", "credible_risks", "solve_credible"]
 
-Solve = Callable[[DesignProblem, float], Solved]
+Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
 _CHECKED_SHARE = 0.3  # of α: what could not be used to this share is refused
 _ROUGH_GAP = 1e-2
@@ -44,7 +44,7 @@ class Found:
     """Designs, the problems with the sets they were made for, and the radii (K,) of those."""
 
     problem: DesignProblem
-    solved: Solved
+    solved: CertifiedBatch
     radii: Mapping[About, Floats]
 
 
@@ -79,7 +79,7 @@ def solve_credible(
     risks : sequence of Risk
         Of those that are; at least one.
     gap : float
-    solve : callable (DesignProblem, gap) → Solved
+    solve : callable (DesignProblem, gap) → CertifiedBatch
     device : Device
         Where draws are made.
 
@@ -91,7 +91,7 @@ def solve_credible(
     t, slope = _searched(problem, risks, solve, device)
     target = np.array([[risk.target] for risk in risks])
     left = np.arange(len(problem.counts))
-    solved: Solved | None = None
+    solved: CertifiedBatch | None = None
     for trial in range(_MOST_TRIALS):
         part = _at(problem.subset(left), risks, t[:, left])
         found = solve(part, gap)

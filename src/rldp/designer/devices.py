@@ -25,6 +25,7 @@ class Device:
 
     library: str = "numpy"
     place: str | None = None
+    bytes: int = 2**35  # of arrays that may be held there at once
 
     @property
     def xp(self) -> Any:

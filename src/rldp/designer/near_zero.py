@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.designer import closed_forms
-from rldp.designer.certify import Solved, better, certified
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.certify import CertifiedBatch, better, certified
+from rldp.designer.engine.settings import Settings
 from rldp.designer.routes import Route
 from rldp.theory import bounds
 from rldp.theory.dyadic import DENOMINATOR, on_grid
@@ -24,19 +24,22 @@ __all__ = ["equalised", "solve_near_zero"]
 
 
 def solve_near_zero(
-    problem: DesignProblem, gap: float, solve_inside: Callable[[DesignProblem], Solved]
-) -> Solved:
+    problem: DesignProblem,
+    gap: float,
+    settings: Settings,
+    solve_inside: Callable[[DesignProblem], CertifiedBatch],
+) -> CertifiedBatch:
     """ε so small, or 0 under the estimate, that the interior is too thin for floats.
 
     A slightly larger ε, solved by ``solve_inside``, allows more: it gives the lower bound, and a protocol
     from which one that is private at every ε is made by exact arithmetic (nominal privacy). Otherwise a
     constant protocol serves, which at such ε costs next to nothing.
     """
-    relaxed = replace(problem, epsilon=np.full_like(problem.epsilon, SETTINGS.smallest_epsilon))
+    relaxed = replace(problem, epsilon=np.full_like(problem.epsilon, settings.smallest_epsilon))
     near = solve_inside(relaxed)
     witness = Witness(near.z, near.members, near.distribution)
 
-    def judged(matrix: Floats) -> Solved:
+    def judged(matrix: Floats) -> CertifiedBatch:
         eta = bounds.trivial_eta(problem, matrix)
         reason = np.full(len(matrix), "ε is too small for floats", dtype=object)
         return certified(problem, matrix, eta, witness, Route.NEAR_ZERO, steps=near.steps, reason=reason)

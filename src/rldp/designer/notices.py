@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.certify import Solved
+from rldp.designer.certify import CertifiedBatch
 from rldp.errors import GapWarning, PriceWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.sets import Credible, UncertaintySet
 from rldp.theory.model import DesignProblem
@@ -64,7 +64,9 @@ def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet, stacklevel: int)
     )
 
 
-def warn_open(problem: DesignProblem, solved: Solved, gap: float, windows: bool, *, stacklevel: int) -> None:
+def warn_open(
+    problem: DesignProblem, solved: CertifiedBatch, gap: float, windows: bool, *, stacklevel: int
+) -> None:
     """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
     missed, by_windows = ~solved.closes(gap), windows and problem.privacy is not None
     costly = missed & (solved.objective > _COSTLY * solved.lower_bound)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rldp.designer.engine.cores import on_every_core
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats, Witness
 from rldp.theory.pairs import ordered_pairs
@@ -20,7 +20,7 @@ from rldp.theory.support import minimising_eta
 __all__ = ["estimate_witness", "pair_eta", "pair_witness"]
 
 
-def pair_eta(problem: DesignProblem, matrix: Floats) -> Floats:
+def pair_eta(problem: DesignProblem, matrix: Floats, settings: Settings) -> Floats:
     """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do."""
     mean, x = bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, matrix)
     eta = np.empty(x.shape[:-1])
@@ -28,42 +28,42 @@ def pair_eta(problem: DesignProblem, matrix: Floats) -> Floats:
     def prove(part: slice) -> None:
         eta[:, part] = minimising_eta(mean, x[:, part])
 
-    on_every_core(prove, _parts(x))
+    on_every_core(prove, _parts(x, settings))
     return eta
 
 
-def pair_witness(problem: DesignProblem, rows: Witness) -> Witness:
+def pair_witness(problem: DesignProblem, rows: Witness, settings: Settings) -> Witness:
     """Multipliers and members of pairs, from those of windows (K, Y, 2|S|) and (K, Y, 2|S|, 1, U)."""
     secrets = problem.counts.shape[1]
     first, second = ordered_pairs(secrets).T
     upper, lower = rows.members[:, :, :secrets, 0], rows.members[:, :, secrets:, 0]
     members = np.stack([upper[:, :, first], lower[:, :, second]], axis=3)
     mean = bounds.privacy_mean(problem)
-    for part in _parts(members):
+    for part in _parts(members, settings):
         members[:, part] = mean.pulled_inside(members[:, part])
-    return Witness(_pair_weights(rows.z), members, rows.distribution)
+    return Witness(_pair_weights(rows.z, settings), members, rows.distribution)
 
 
-def estimate_witness(problem: DesignProblem, rows: Witness) -> Witness:
+def estimate_witness(problem: DesignProblem, rows: Witness, settings: Settings) -> Witness:
     """The same from windows under the estimate, whose members are the estimated conditionals."""
     members = bounds.estimated_members(problem)
-    return Witness(_pair_weights(rows.z), members, rows.distribution)
+    return Witness(_pair_weights(rows.z, settings), members, rows.distribution)
 
 
-def _pair_weights(z: Floats) -> Floats:
+def _pair_weights(z: Floats, settings: Settings) -> Floats:
     """Multipliers (K, Y, T) of pairs, from those of windows (K, Y, 2|S|)."""
     secrets = z.shape[-1] // 2
     first, second = ordered_pairs(secrets).T
-    return _shipped(z[..., :secrets], z[..., secrets:])[..., first, second]
+    return _shipped(z[..., :secrets], z[..., secrets:], settings)[..., first, second]
 
 
-def _shipped(supply: Floats, demand: Floats) -> Floats:
+def _shipped(supply: Floats, demand: Floats, settings: Settings) -> Floats:
     """Plans (..., |S|, |S|) with these margins and nothing on the diagonal, or almost these margins.
 
     Alternately scaling rows and columns; the last scaling never exceeds either margin.
     """
     plan = supply[..., :, None] * demand[..., None, :] * (1 - np.eye(supply.shape[-1]))
-    for _ in range(SETTINGS.shipments):
+    for _ in range(settings.shipments):
         plan = plan * _ratio(supply, plan.sum(axis=-1))[..., :, None]
         plan = plan * _ratio(demand, plan.sum(axis=-2))[..., None, :]
     return np.asarray(plan * np.minimum(_ratio(supply, plan.sum(axis=-1)), 1)[..., :, None])
@@ -73,8 +73,8 @@ def _ratio(wanted: Floats, found: Floats) -> Floats:
     return np.asarray(wanted / np.where(found > 0, found, 1.0))
 
 
-def _parts(pairs: Floats) -> list[slice]:
+def _parts(pairs: Floats, settings: Settings) -> list[slice]:
     """Runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
     outputs = pairs.shape[1]
-    count = max(1, SETTINGS.proof_bytes * outputs // max(pairs.nbytes, 1))
+    count = max(1, settings.proof_bytes * outputs // max(pairs.nbytes, 1))
     return [slice(i, i + count) for i in range(0, outputs, count)]

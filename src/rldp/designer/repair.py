@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.theory.bounds import privacy_excess
 from rldp.theory.dyadic import on_grid
 from rldp.theory.model import DesignProblem, Floats
@@ -21,7 +21,7 @@ __all__ = ["repaired"]
 
 
 def repaired(
-    problem: DesignProblem, matrix: Floats, eta: Floats | None, reached: Floats
+    problem: DesignProblem, matrix: Floats, eta: Floats | None, reached: Floats, settings: Settings
 ) -> tuple[Floats, Floats | None, NDArray[np.bool_]]:
     """Round a batch of protocols so that they are strictly private.
 
@@ -32,6 +32,7 @@ def repaired(
     eta : array (K, Y, T, 2), or None for nominal privacy
     reached : array (K,)
         Objectives, to measure costs against.
+    settings : Settings
 
     Returns
     -------
@@ -41,12 +42,12 @@ def repaired(
     proved : bool array (K,)
         Whether privacy is proved; False only if no trace of uniform output was enough.
     """
-    matrix, eta, used = _folded(problem, matrix, eta, reached)
+    matrix, eta, used = _folded(problem, matrix, eta, reached, settings)
     uniform = used / used.sum(axis=1, keepdims=True)
     e = np.exp(problem.epsilon)
     interior = (e - 1)[:, None] * uniform  # how far inside the uniform protocol is, per output
     share = np.zeros(len(matrix))
-    for _ in range(SETTINGS.repairs):
+    for _ in range(settings.repairs):
         rounded = on_grid(_mixed(matrix, uniform[:, None, None, :], share))
         excess, proof = privacy_excess(problem, rounded, _mixed_eta(eta, uniform, e, share))
         unused = ~used[:, :, None] & np.ones(excess.shape, dtype=bool)
@@ -55,7 +56,7 @@ def repaired(
         proved = worst < 0
         if proved.all():
             break
-        more = share + np.maximum(2 * worst, SETTINGS.least_trace)
+        more = share + np.maximum(2 * worst, settings.least_trace)
         share = np.where(proved, share, np.minimum(more, 1.0))
     return rounded, proof, proved
 
@@ -74,7 +75,7 @@ def _mixed_eta(eta: Floats | None, uniform: Floats, e: Floats, share: Floats) ->
 
 
 def _folded(
-    problem: DesignProblem, matrix: Floats, eta: Floats | None, reached: Floats
+    problem: DesignProblem, matrix: Floats, eta: Floats | None, reached: Floats, settings: Settings
 ) -> tuple[Floats, Floats | None, NDArray[np.bool_]]:
     """Fold outputs that are hardly used into the used output that costs least.
 
@@ -83,11 +84,11 @@ def _folded(
     """
     k, outputs = len(matrix), matrix.shape[3]
     largest = matrix.max(axis=(1, 2))
-    kept = largest >= np.minimum(SETTINGS.rare, 0.5 * largest.max(axis=1, keepdims=True))
+    kept = largest >= np.minimum(settings.rare, 0.5 * largest.max(axis=1, keepdims=True))
     if kept.all():
         return matrix / matrix.sum(axis=3, keepdims=True), eta, kept
     distortion, peak = problem.distortion, matrix.max(axis=1)  # (U, y'), (K, U, y)
-    some = max(1, SETTINGS.target_numbers // (k * peak.shape[1] * outputs))
+    some = max(1, settings.target_numbers // (k * peak.shape[1] * outputs))
     cost = np.concatenate(
         [
             np.max(peak[:, :, here, None] * (distortion[:, None, :] - distortion[:, here, None]), axis=1)
@@ -101,7 +102,7 @@ def _folded(
     order = np.argsort(price, axis=1)
     spent = np.cumsum(np.sort(price, axis=1), axis=1)
     affordable = np.zeros((k, outputs), dtype=bool)
-    np.put_along_axis(affordable, order, spent <= SETTINGS.folding_budget * reached[:, None], axis=1)
+    np.put_along_axis(affordable, order, spent <= settings.folding_budget * reached[:, None], axis=1)
     target = np.where(affordable, target, np.arange(outputs))
     merge = np.eye(outputs)[target]  # (K, y, y')
     matrix = np.einsum("ksuy,kyz->ksuz", matrix, merge)

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from rldp.designer.certify import Solved
+from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
 from rldp.designer.engine.cores import on_every_core
-from rldp.designer.engine.settings import SETTINGS
 from rldp.sets import Credible
 from rldp.theory.binomial import lower_probability, upper_probability
 from rldp.theory.dirichlet import conditional_blocks, mass_blocks
@@ -73,21 +72,25 @@ class Risk:
         """Risks of one prior and seed are counted with the same draws."""
         return self.promise.prior, self.promise.seed
 
-    def failing(self, problem: DesignProblem, solved: Solved, k: int, block: Floats, masses: Floats) -> int:
+    def failing(
+        self, problem: DesignProblem, solved: CertifiedBatch, k: int, block: Floats, masses: Floats
+    ) -> int:
         """Under how many draws of a block protocol k fails."""
         if self.about == "privacy":
             return int(failures(solved.matrix[k : k + 1], float(problem.epsilon[k]), block)[0])
         return excesses(solved.matrix[k], problem.distortion, float(solved.objective[k]), block, masses)
 
 
-def estimated(risks: Sequence[Risk], problem: DesignProblem, solved: Solved, device: Device = CPU) -> Floats:
+def estimated(
+    risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, device: Device = CPU
+) -> Floats:
     """Normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
     draws = max(risk.draws(_ROUGH_HITS) for risk in risks)
-    return np.asarray(_quantile(_tally(risks, problem, solved, draws, 0, device), draws))
+    return np.asarray(_quantile(_count(risks, problem, solved, draws, 0, device), draws))
 
 
 def proved(
-    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, trial: int, device: Device = CPU
+    risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, trial: int, device: Device = CPU
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Whether draws that nothing has seen before prove each promise: (risks, K); and quantiles of 1 − π.
 
@@ -105,7 +108,7 @@ def proved(
     for look in range(_LOOKS):
         draws = max(risk.draws(_HITS * _MORE**look) for risk in risks)
         stream = 1 + _LOOKS * trial + look
-        hits = _tally(risks, problem.subset(left), solved.subset(left), draws, stream, device)
+        hits = _count(risks, problem.subset(left), solved.subset(left), draws, stream, device)
         accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= level
         quantile[:, left] = _quantile(hits, draws)
         hopeful = (accepted[:, left] | (hits <= level * draws)).all(axis=0)
@@ -149,28 +152,33 @@ def _quantile(hits: Any, draws: int) -> Any:
     return -ndtri((hits + 0.5) / (draws + 1))
 
 
-def _tally(
+def _count(
     risks: Sequence[Risk],
     problem: DesignProblem,
-    solved: Solved,
+    solved: CertifiedBatch,
     draws: int,
     stream: int,
     device: Device = CPU,
 ) -> NDArray[np.int64]:
     """Under how many draws each protocol fails: (risks, K)."""
-    found = None if device.is_cpu else _tally_there(risks, problem, solved, draws, stream, device)
-    return _tally_here(risks, problem, solved, draws, stream) if found is None else found
+    found = None if device.is_cpu else _count_on_device(risks, problem, solved, draws, stream, device)
+    return _count_on_cpu(risks, problem, solved, draws, stream) if found is None else found
 
 
-def _tally_there(
-    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, draws: int, stream: int, device: Device
+def _count_on_device(
+    risks: Sequence[Risk],
+    problem: DesignProblem,
+    solved: CertifiedBatch,
+    draws: int,
+    stream: int,
+    device: Device,
 ) -> NDArray[np.int64] | None:
     """On an accelerator, all protocols together; None where it cannot be done there."""
     if any(risk.about == "utility" or risk.promise.prior < _LEAST_PRIOR for risk in risks):
         return None
     (risk,) = risks
     secrets, values, outputs = problem.shape
-    chunk = max(1, SETTINGS.device_bytes // (8 * 8 * secrets * max(values, outputs) * draws))
+    chunk = max(1, device.bytes // (8 * 8 * secrets * max(values, outputs) * draws))
     found = np.zeros((1, len(problem.counts)), dtype=np.int64)
     for number, start in enumerate(range(0, len(problem.counts), chunk)):
         part = slice(start, start + chunk)
@@ -186,8 +194,8 @@ def _tally_there(
     return found
 
 
-def _tally_here(
-    risks: Sequence[Risk], problem: DesignProblem, solved: Solved, draws: int, stream: int
+def _count_on_cpu(
+    risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, draws: int, stream: int
 ) -> NDArray[np.int64]:
     """In memory, on every core; samples that are equal share their draws."""
     found = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)

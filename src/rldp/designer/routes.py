@@ -11,7 +11,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.theory.model import DesignProblem
 
@@ -37,7 +37,9 @@ class Attempt:
     careful: bool = False
 
 
-def routes(problem: DesignProblem, gap: float, *, windows: bool = False) -> NDArray[np.object_]:
+def routes(
+    problem: DesignProblem, gap: float, settings: Settings, *, windows: bool = False
+) -> NDArray[np.object_]:
     """The route of each problem (K,): that of the first line which applies.
 
     ``windows`` asks for them where privacy is robust; under the estimate they are privacy itself.
@@ -45,14 +47,14 @@ def routes(problem: DesignProblem, gap: float, *, windows: bool = False) -> NDAr
     secrets, _, outputs = problem.shape
     epsilon, robust = problem.epsilon, problem.privacy is not None
     cost_of_a_trace = outputs * np.exp(-epsilon) * problem.scale
-    negligible = SETTINGS.negligible * gap
+    negligible = settings.negligible * gap
     table = (
         (Route.SINGLE_OUTPUT, problem.scale <= negligible),
         (Route.UNCONSTRAINED, secrets == 1 or outputs == 1),
         (Route.UNCONSTRAINED, cost_of_a_trace <= negligible),
         (Route.CONSTANT, (epsilon == 0) & robust),
-        (Route.NEAR_ZERO, epsilon < SETTINGS.smallest_epsilon),
-        (Route.WINDOWS, windows if robust else _windows_suffice(problem, gap)),
+        (Route.NEAR_ZERO, epsilon < settings.smallest_epsilon),
+        (Route.WINDOWS, windows if robust else _windows_suffice(problem, gap, settings)),
         (Route.PAIRS, True),
     )
     taken, all_of_them = np.full(epsilon.shape, None, dtype=object), np.ones(epsilon.shape, dtype=bool)
@@ -61,7 +63,7 @@ def routes(problem: DesignProblem, gap: float, *, windows: bool = False) -> NDAr
     return taken
 
 
-def when_open(problem: DesignProblem, taken: Route) -> tuple[Attempt, ...]:
+def when_open(problem: DesignProblem, taken: Route, settings: Settings) -> tuple[Attempt, ...]:
     """What is tried beside route ``taken`` of the engine where it leaves the gap open; the best is kept.
 
     A single output is private whatever happened to the engine. The gap of robust windows is due to the
@@ -69,25 +71,25 @@ def when_open(problem: DesignProblem, taken: Route) -> tuple[Attempt, ...]:
     """
     simple = (Attempt(Route.SINGLE_OUTPUT), Attempt(Route.UNCONSTRAINED))
     by_design = taken is Route.WINDOWS and problem.privacy is not None
-    if by_design or block_bytes(problem) > SETTINGS.most_bytes:
+    if by_design or block_bytes(problem, settings) > settings.most_bytes:
         return simple
     return (*simple, Attempt(Route.PAIRS, careful=True))
 
 
-def _windows_suffice(problem: DesignProblem, gap: float) -> bool:
+def _windows_suffice(problem: DesignProblem, gap: float, settings: Settings) -> bool:
     """Under the estimate: whether windows are quicker and reach the gap, or pairs would take too long."""
-    many = problem.counts[0].size >= SETTINGS.windows_cells
-    reached = gap >= (SETTINGS.windows_gap if problem.utility is None else SETTINGS.windows_robust_gap)
-    return many and (reached or block_bytes(problem) > SETTINGS.slow_bytes)
+    many = problem.counts[0].size >= settings.windows_cells
+    reached = gap >= (settings.windows_gap if problem.utility is None else settings.windows_robust_gap)
+    return many and (reached or block_bytes(problem, settings) > settings.slow_bytes)
 
 
-def block_bytes(problem: DesignProblem) -> int:
+def block_bytes(problem: DesignProblem, settings: Settings) -> int:
     """Of the Newton blocks of one problem with pairs.
 
     A matrix over all cells for each output; or, where ranks are few, one for all of them and the ranks.
     """
     secrets, values, outputs = problem.shape
     cells = secrets * values
-    if problem.privacy is not None and has_few_ranks(secrets, values):
+    if problem.privacy is not None and has_few_ranks(secrets, values, settings):
         return 8 * cells * (cells + outputs * 4 * secrets)
     return 8 * outputs * cells**2

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer.engine import newton, solve, step
+from rldp.designer.engine import Settings, solve, step
 from rldp.designer.engine.algebra.arrays import Layout
-from rldp.designer.engine.algebra.forms import PairForms, SpreadForms
-from rldp.designer.engine.algebra.pair_moves import Pairs
-from rldp.designer.engine.newton import NewtonSystem
 from rldp.designer.engine.path import _start
-from rldp.designer.engine.step import Iterate, Local, advance
-from rldp.designer.engine.terms import pair_curvature
+from rldp.designer.engine.step import Iterate, NewtonModel, advance
+from rldp.designer.engine.terms.pair_curvature import has_few_ranks
+from rldp.designer.engine.terms.pair_forms import PairForms, SpreadForms
+from rldp.designer.engine.terms.pair_index import PairIndex
 from rldp.theory.pairs import ordered_pairs
 from strategies import a_problem, jeffreys_counts, sets_of
 
@@ -26,13 +25,13 @@ KINDS = ("NUNP", "NURP", "RUNP", "RURP")
 PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS] + ["NURP by ranks", "RURP by ranks"]
 
 
-@pytest.fixture(autouse=True)
-def by_ranks(request, monkeypatch):
-    """Pairs are kept as ranks, however small their table is, in tests of a problem that says so."""
-    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
-    if str(parameters.get("problem")).endswith("by ranks"):
-        ranks = replace(pair_curvature.SETTINGS, linked_share=np.inf, device_linked_share=np.inf)
-        monkeypatch.setattr(pair_curvature, "SETTINGS", ranks)
+PLAIN = Settings()
+BY_RANKS = Settings(linked_share=np.inf, device_linked_share=np.inf)
+
+
+def settings_of(problem):
+    """Pairs are kept as ranks, however small their table is, in a problem that says so."""
+    return BY_RANKS if problem.endswith("by ranks") else PLAIN
 
 
 def keeps_windows(problem):
@@ -44,7 +43,10 @@ def keeps_windows(problem):
 def test_it_runs_on_any_library_that_follows_the_array_standard(problem, order):
     task = a_problem(problem, order)
     windows = keeps_windows(problem)
-    plain, strict = (solve(task, gap=1e-6, windows=windows, xp=xp) for xp in (np, array_api_strict))
+    plain, strict = (
+        solve(task, gap=1e-6, settings=settings_of(problem), windows=windows, xp=xp)
+        for xp in (np, array_api_strict)
+    )
     assert isinstance(strict.q, type(array_api_strict.asarray([1.0])))
     assert np.allclose(np.asarray(strict.objective), plain.objective, atol=2e-6)
 
@@ -53,39 +55,38 @@ def test_it_runs_on_any_library_that_follows_the_array_standard(problem, order):
 def test_every_iterate_is_strictly_private(problem):
     task = a_problem(problem)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    iterate = _start(task, keeps_windows(problem), distortion, np)
+    iterate = _start(task, keeps_windows(problem), distortion, settings_of(problem))
     while iterate.mu.min() > 1e-10:
         assert (iterate.slacks > 0).all()
         assert np.allclose(iterate.q.sum(axis=1), 1, atol=1e-9)
-        iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)), 0.0)
+        iterate, _ = advance(iterate, distortion, np.zeros(len(task.counts)), settings_of(problem))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_neither_the_point_nor_the_multipliers_hold_each_other_back(problem):
     task = a_problem(problem)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    iterate = _start(task, keeps_windows(problem), distortion, np)
-    local = Local.at(iterate, distortion)
-    direction = local.direction(0.1 * iterate.mu, rough=iterate.rough)
-    lengths = local.reach(direction)
+    iterate = _start(task, keeps_windows(problem), distortion, settings_of(problem))
+    model = NewtonModel.at(iterate, distortion, settings_of(problem))
+    direction = model.direction(0.1 * iterate.mu, rough=iterate.rough)
+    lengths = model.reach(direction)
     steep = replace(direction, multipliers=-10 * iterate.multipliers)
-    shorter = local.reach(steep)
+    shorter = model.reach(steep)
     assert (shorter.point == lengths.point).all()
-    assert np.allclose(shorter.multipliers, step.SETTINGS.boundary / 10)
-    moved, least = step._moved(local, steep, shorter)
+    assert np.allclose(shorter.multipliers, PLAIN.boundary / 10)
+    moved, least = step._moved(model, steep, shorter)
     way, whole = (np.abs(dq).max(axis=(1, 2, 3)) for dq in (moved.q - iterate.q, direction.unknowns[0]))
     assert (way > 0.2 * whole).all()
-    assert np.allclose(moved.multipliers, (1 - step.SETTINGS.boundary) * iterate.multipliers)
+    assert np.allclose(moved.multipliers, (1 - PLAIN.boundary) * iterate.multipliers)
     assert np.allclose(moved.nu - iterate.nu, shorter.multipliers[:, None] * direction.unknowns[3])
     assert (least == shorter.multipliers).all()
 
 
 @pytest.mark.slow
-def test_a_second_correction_saves_steps_in_large_tables(monkeypatch):
+def test_a_second_correction_saves_steps_in_large_tables():
     task = a_problem("NURP", count=3, shape=(2, 60), n=2000)
-    steps = int(solve(task, gap=1e-4, windows=False, xp=np).steps.sum())
-    monkeypatch.setattr(step, "SETTINGS", replace(step.SETTINGS, large=10**9))
-    assert steps <= 0.95 * int(solve(task, gap=1e-4, windows=False, xp=np).steps.sum())
+    twice, once = (solve(task, gap=1e-4, settings=s).steps.sum() for s in (PLAIN, Settings(large=10**9)))
+    assert twice <= 0.95 * once
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -94,15 +95,15 @@ def test_the_newton_matrix_is_the_derivative_of_the_residual(problem, order):
     """The residual of stationarity, differentiated numerically, is what ``apply`` computes."""
     task = a_problem(problem, order, count=1)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    iterate = _start(task, keeps_windows(problem), distortion, np)
+    iterate = _start(task, keeps_windows(problem), distortion, settings_of(problem))
     rng = np.random.default_rng(1)
     q = rng.dirichlet(np.full(4, 5.0), size=(1, 3, 4)).transpose(0, 3, 1, 2) * 0.2 + 0.8 * iterate.q
-    local = Local.at(moved_to(iterate, q, distortion), distortion)
-    layout = local.system.layout
+    model = NewtonModel.at(moved_to(iterate, q, distortion), distortion, settings_of(problem))
+    layout = model.system.layout
     step = 1e-3 * rng.normal(size=sum(np.prod(shape) for _, shape in layout.places))[None]
-    expected = local.system.apply(step)
+    expected = model.system.apply(step)
     h = 1e-4
-    plus, minus = (stationarity(local, layout.split(sign * h * step), distortion) for sign in (1, -1))
+    plus, minus = (stationarity(model, layout.split(sign * h * step), distortion) for sign in (1, -1))
     assert np.allclose((plus - minus) / (2 * h), expected, atol=1e-7)
 
 
@@ -114,17 +115,17 @@ def moved_to(iterate, q, distortion):
     return Iterate.of(q, iterate.multipliers, iterate.nu, privacy, utility, *rest)
 
 
-def stationarity(local, step, distortion):
+def stationarity(model, step, distortion):
     """The residual after a step, with multipliers moved as Newton's method moves them."""
-    it = local.iterate
+    it = model.iterate
     dq, deta, deta_utility, dnu = step
     q = it.q + dq
     v = (distortion * q).sum(axis=1).reshape(1, -1)
     privacy = it.privacy.at(q, it.privacy.eta + deta)
     utility = it.utility.at(v, it.utility.eta + deta_utility)
     # Along a Newton step a multiplier times its slack is constant to first order.
-    moves = local.layout.join((q, *privacy.slacks, *utility.slacks)) - it.slacks
-    linear = local.layout.join(
+    moves = model.layout.join((q, *privacy.slacks, *utility.slacks)) - it.slacks
+    linear = model.layout.join(
         (
             dq,
             *it.privacy.moves(dq, deta),
@@ -132,7 +133,7 @@ def stationarity(local, step, distortion):
         )
     )
     assert np.allclose(moves, linear, atol=1e-5)
-    multipliers = local.layout.split(it.multipliers * (1 - linear / it.slacks))
+    multipliers = model.layout.split(it.multipliers * (1 - linear / it.slacks))
     end = 1 + len(privacy.slacks)
     gq, geta = privacy.residual(multipliers[1:end])
     pi, geta_utility = utility.residual(multipliers[end:])
@@ -144,7 +145,7 @@ def stationarity(local, step, distortion):
 @pytest.mark.parametrize("secrets", [2, 3, 5])
 def test_forms_mean_the_same_spread_over_all_cells_or_not(secrets):
     rng = np.random.default_rng(0)
-    pairs, sign = Pairs.of(secrets, np), np.array([1.0, -1.7]).reshape(1, 1, 1, 2, 1)
+    pairs, sign = PairIndex.of(secrets, np, PLAIN), np.array([1.0, -1.7]).reshape(1, 1, 1, 2, 1)
     spread, compact = SpreadForms.of(pairs, sign, 4), PairForms.of(pairs, sign, 4)
     table = rng.normal(size=(1, 3, pairs.count, 2, 4))
     q, weights = rng.normal(size=(1, 3, secrets, 4)), rng.normal(size=(1, 3, pairs.count, 2))
@@ -162,7 +163,9 @@ def test_forms_mean_the_same_spread_over_all_cells_or_not(secrets):
 def test_elimination_alone_solves_the_system_it_was_built_from(problem, shape):
     task = a_problem(problem, count=2, shape=shape)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    system: NewtonSystem = Local.at(_start(task, keeps_windows(problem), distortion, np), distortion).system
+    settings = settings_of(problem)
+    iterate = _start(task, keeps_windows(problem), distortion, settings)
+    system = NewtonModel.at(iterate, distortion, settings).system
     size = sum(int(np.prod(shape)) for _, shape in system.layout.places)
     rhs = np.random.default_rng(2).normal(size=(2, size))
     x = system._eliminate(system.layout.split(rhs))
@@ -170,56 +173,51 @@ def test_elimination_alone_solves_the_system_it_was_built_from(problem, shape):
 
 
 @pytest.mark.parametrize(("problem", "shape", "order"), [("NURP", (2, 24), 1.0), ("RURP", (3, 30), 0.0)])
-def test_pairs_as_ranks_and_as_matrices_are_the_same_problem(problem, shape, order, monkeypatch):
+def test_pairs_as_ranks_and_as_matrices_are_the_same_problem(problem, shape, order):
     task = a_problem(problem, order, count=2, shape=shape, n=2000)
-    assert pair_curvature.has_few_ranks(*shape)
-    ranks = solve(task, gap=1e-6)
-    monkeypatch.setattr(pair_curvature, "SETTINGS", replace(pair_curvature.SETTINGS, linked_share=0.0))
-    matrices = solve(task, gap=1e-6)
+    assert has_few_ranks(*shape, PLAIN)
+    ranks, matrices = (solve(task, gap=1e-6, settings=s) for s in (PLAIN, Settings(linked_share=0.0)))
     assert ranks.closed.all()
     assert matrices.closed.all()
     assert (np.abs(ranks.objective - matrices.objective) <= 1e-6 * np.maximum(1, ranks.objective)).all()
 
 
 @pytest.mark.parametrize("problem", ["NUNP by windows", "NURP by ranks"])
-def test_late_in_the_path_two_refinements_make_a_direction_as_good_as_asked_for(problem, monkeypatch):
+def test_late_in_the_path_two_refinements_make_a_direction_as_good_as_asked_for(problem):
     """Of 60 and 80 cells; without a basis in which low ranks are orthonormal they take twenty, and fail."""
     shape = (10, 8) if keeps_windows(problem) else (2, 30)
     task = a_problem(problem, count=1, shape=shape, n=3000)
     distortion = np.ascontiguousarray(task.scaled_distortion.T[:, None, :])
-    iterate = _start(task, keeps_windows(problem), distortion, np)
+    iterate = _start(task, keeps_windows(problem), distortion, settings_of(problem))
     while iterate.mu[0] > 1e-10:
-        iterate, _ = advance(iterate, distortion, np.zeros(1), 0.0)
-    local = Local.at(iterate, distortion)
-    system, target = local.system, 0.1 * iterate.mu
-    rhs = system.apply(system.layout.join(local.direction(target).unknowns))
-    monkeypatch.setattr(
-        newton, "SETTINGS", replace(newton.SETTINGS, refinements=3)
-    )  # elimination is the first
+        iterate, _ = advance(iterate, distortion, np.zeros(1), settings_of(problem))
+    model = NewtonModel.at(iterate, distortion, settings_of(problem))
+    system, target = model.system, 0.1 * iterate.mu
+    rhs = system.apply(system.layout.join(model.direction(target).unknowns))
+    system.settings = replace(system.settings, refinements=3)  # elimination is the first
     found, _ = system.solve(system.layout.split(rhs), 10 * iterate.mu, np.array([True]))
     assert np.abs(system.apply(system.layout.join(found)) - rhs).max() <= 10 * iterate.mu[0]
 
 
-def test_a_correction_that_is_taken_in_shares_keeps_the_sums(monkeypatch):
+def test_a_correction_that_is_taken_in_shares_keeps_the_sums():
     """Where all are, the rest of one is a direction that elimination alone had solved, sums off by 1e-6."""
-    monkeypatch.setattr(step, "SETTINGS", replace(step.SETTINGS, near=2.0))
     counts = jeffreys_counts(np.random.default_rng(4), 10, (10, 30), 6000)[6:7]
-    found = solve(a_problem("NUNP", counts=counts), gap=1e-6, windows=True)
+    found = solve(a_problem("NUNP", counts=counts), gap=1e-6, settings=Settings(near=2.0), windows=True)
     assert found.closed.all()
     assert np.abs(found.q.sum(axis=1) - 1).max() <= 1e-9
 
 
 def test_problems_that_are_done_leave_the_batch_and_come_back_in_order():
     task = a_problem("NURP", count=8, n=500, seed=4)
-    together = solve(task, gap=1e-7)
+    together = solve(task, gap=1e-7, settings=PLAIN)
     assert len(np.unique(together.steps)) > 1
     for k in range(8):
-        alone = solve(task.subset(np.array([k])), gap=1e-7)
+        alone = solve(task.subset(np.array([k])), gap=1e-7, settings=PLAIN)
         assert abs(alone.objective[0] - together.objective[k]) <= 2e-7
 
 
 def test_pairs_move_tables_back_and_forth():
-    pairs = Pairs.of(4, np)
+    pairs = PairIndex.of(4, np, PLAIN)
     table = np.random.default_rng(0).random((2, 3, 4, 5))
     seen = pairs.ends_of(table)
     for t, (a, b) in enumerate(ordered_pairs(4)):

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from rldp._common.cores import core_count
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array
 
 __all__ = ["each", "in_context", "on_every_core", "runs"]
@@ -37,9 +37,9 @@ def in_context(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
     return lambda item: context.copy().run(work, item)
 
 
-def runs(count: int, size: int, like: Array) -> list[slice]:
+def runs(count: int, size: int, like: Array, settings: Settings) -> list[slice]:
     """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
-    most = SETTINGS.part_bytes if type(like) is np.ndarray else SETTINGS.device_part_bytes
+    most = settings.part_bytes if type(like) is np.ndarray else settings.device_part_bytes
     some = max(1, most // size)
     return [slice(i, min(i + some, count)) for i in range(0, count, some)]
 

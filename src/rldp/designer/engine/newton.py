@@ -14,9 +14,9 @@ from copy import copy
 from typing import TypeAlias
 
 from rldp.designer.engine.algebra.arrays import Layout, put_problems, reshape, take_problems
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.interface import PrivacyCurvature
-from rldp.designer.engine.terms.utility import UtilityCurvature, expected
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.terms.interface import PrivacyCurvature, UtilityCurvature
+from rldp.designer.engine.terms.utility import expected
 from rldp.theory.namespace import Array, namespace
 
 Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
@@ -34,6 +34,7 @@ class NewtonSystem:
         The curvatures of the two terms; None for a linear utility.
     layout : Layout
         Of the vectors (Q, η, η of the utility, ν) that the system acts on.
+    settings : Settings
     """
 
     def __init__(
@@ -43,11 +44,12 @@ class NewtonSystem:
         privacy: PrivacyCurvature,
         utility: UtilityCurvature | None,
         layout: Layout,
+        settings: Settings,
     ) -> None:
         self.barrier, self.distortion = barrier, distortion
         self.privacy, self.utility = privacy, utility
-        self.layout = layout
-        self.border = privacy.blocks(barrier).border(distortion, utility)
+        self.layout, self.settings = layout, settings
+        self.border = privacy.blocks(barrier, settings).border(distortion, utility, settings)
 
     def apply(self, x: Array) -> Array:
         """The system times ``x`` (K, N), without any elimination."""
@@ -98,7 +100,7 @@ class NewtonSystem:
         xp = namespace(rhs)
         residual, x = rhs, 0 * rhs
         history: list[tuple[Array, Array, Array]] = []
-        for _ in range(SETTINGS.refinements):
+        for _ in range(self.settings.refinements):
             image = self.apply(direction) if image is None else image
             for old, old_image, norm in history:
                 factor = (xp.vecdot(image, old_image) / norm)[:, None]

@@ -22,17 +22,15 @@ from rldp.designer.engine.algebra.arrays import (
     take_problems,
     updated,
 )
-from rldp.designer.engine.algebra.pair_moves import Pairs
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.step import Centre, Iterate, advance
-from rldp.designer.engine.terms.interface import PrivacyTerm
-from rldp.designer.engine.terms.pairs import NominalPrivacy, RobustPrivacy
-from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, UtilityTerm, expected
-from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
+from rldp.designer.engine.terms.choice import privacy_term, utility_term
+from rldp.designer.engine.terms.interface import Start
+from rldp.designer.engine.terms.utility import expected
 from rldp.theory.model import DesignProblem, Witness
 from rldp.theory.namespace import Array, namespace
 
-__all__ = ["Progress", "Solution", "solve"]
+__all__ = ["EngineResult", "Progress", "solve"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Solution:
+class EngineResult:
     """The best strictly private point and the best bound found, per problem.
 
     Attributes
@@ -96,11 +94,11 @@ def solve(
     problem: DesignProblem,
     *,
     gap: float,
+    settings: Settings,
     windows: bool = False,
-    careful: bool = False,
     xp: Any = np,
     callback: Callable[[Progress], None] | None = None,
-) -> Solution:
+) -> EngineResult:
     """Solve a batch until every gap is at most gap·max(1, objective) or no longer shrinks.
 
     Parameters
@@ -108,47 +106,45 @@ def solve(
     problem : DesignProblem
         With ε > 0 finite and at least two secrets and two outputs.
     gap : float
+    settings : Settings
     windows : bool
         Keep privacy by windows instead of pairs.
-    careful : bool
-        Keep closer to the central path: more steps as a rule, fewer where the usual way fails.
     xp : array namespace
         The array library to compute with; the result is in its arrays.
     """
     with np.errstate(all="ignore"):  # a step that leaves the floats is not taken
-        lag = SETTINGS.careful_lag if careful else SETTINGS.lag
-        return _solve(problem, gap, windows, lag, xp, callback)
+        return _solve(problem, gap, settings, windows, xp, callback)
 
 
 def _solve(
     problem: DesignProblem,
     gap: float,
+    settings: Settings,
     windows: bool,
-    lag: float,
     xp: Any,
     callback: Callable[[Progress], None] | None,
-) -> Solution:
+) -> EngineResult:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     xp = namespace(distortion)  # the same library; of NumPy, its quick part
-    iterate = _start(problem, windows, distortion, xp)
+    iterate = _start(problem, windows, distortion, settings)
     total = iterate.q.shape[0]
     where = xp.arange(total)
-    record: Any = None  # a Solution, once there is one
+    record: Any = None  # an EngineResult, once there is one
     idle = xp.zeros((total,), dtype=distortion.dtype)
     patience = _Patience(idle, xp.full_like(idle, xp.inf))
-    finished: list[tuple[Array, Solution]] = []
-    for iteration in range(SETTINGS.most_steps + 1):
+    finished: list[tuple[Array, EngineResult]] = []
+    for iteration in range(settings.most_steps + 1):
         gap_now = known = _promised(iterate, distortion)
         asked = _asked(iterate.utility.objective, gap, problem.scale)
-        due = (known <= SETTINGS.worth_proving * asked) | (patience.strikes >= SETTINGS.patience)
+        due = (known <= settings.worth_proving * asked) | (patience.strikes >= settings.patience)
         done = None
-        if iteration == SETTINGS.most_steps or bool(xp.any(due)):
+        if iteration == settings.most_steps or bool(xp.any(due)):
             record, gap_now = _recorded(iterate, distortion, record, iteration)
             known = record.objective - record.bound
-            closed = known <= _allowed(record.objective, gap, problem.scale)
+            closed = known <= _allowed(record.objective, gap, problem.scale, settings)
             record = updated(record, closed=closed)
-            done = closed | (patience.strikes >= SETTINGS.patience) | (iteration == SETTINGS.most_steps)
-        patience = _judged(patience, known)
+            done = closed | (patience.strikes >= settings.patience) | (iteration == settings.most_steps)
+        patience = _judged(patience, known, settings)
         if callback is not None:
             left = where.shape[0] if done is None else int(xp.sum(~done))
             callback(Progress(iteration, total - left, total, _worst(known, iterate, problem.scale)))
@@ -159,7 +155,7 @@ def _solve(
             finished.append((where[done], take_problems(record, xp.nonzero(done)[0])))
             kept = (iterate, record, patience, where, gap_now)
             iterate, record, patience, where, gap_now = take_problems(kept, xp.nonzero(~done)[0])
-        moved, length = advance(iterate, distortion, gap_now, lag)
+        moved, length = advance(iterate, distortion, gap_now, settings)
         sound = (length > 0) & xp.isfinite(moved.utility.objective)
         if not bool(xp.all(sound)):
             patience = updated(patience, strikes=patience.strikes + xp.astype(~sound, length.dtype))
@@ -171,7 +167,7 @@ def _promised(iterate: Iterate, distortion: Array) -> Array:
     """The gap that the multipliers promise, before anything is made of them that proves it: (K,)."""
     xp, utility = namespace(iterate.q), iterate.utility
     pi = reshape(utility.residual(utility.multipliers)[0], (-1, 1, *iterate.q.shape[2:]))
-    cost = distortion * pi + iterate.privacy.charge()
+    cost = distortion * pi + iterate.privacy.privacy_cost()
     gap = utility.objective - xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     return xp.maximum(gap, iterate.mu)
 
@@ -187,41 +183,25 @@ def _asked(objective: Array, gap: float, scale: float) -> Array:
     return gap * namespace(objective).clip(objective, min=1 / scale)
 
 
-def _allowed(objective: Array, gap: float, scale: float) -> Array:
+def _allowed(objective: Array, gap: float, scale: float, settings: Settings) -> Array:
     """The gap at which to stop: that asked for, and tighter where the objective is small.
 
     An objective far below 1 should be right to a few digits too; but it may be 0, so there is a limit.
     """
     xp = namespace(objective)
-    own = SETTINGS.small_objective * gap * objective
-    own = xp.clip(own, min=SETTINGS.least_allowed * gap / scale)
+    own = settings.small_objective * gap * objective
+    own = xp.clip(own, min=settings.least_allowed * gap / scale)
     return xp.minimum(_asked(objective, gap, scale), own)
 
 
-def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) -> Iterate:
+def _start(problem: DesignProblem, windows: bool, distortion: Array, settings: Settings) -> Iterate:
     """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
-    useful, private = xp.asarray(problem.useful_centre), xp.asarray(problem.private_centre)
-    k, secrets, values = useful.shape
-    outputs = distortion.shape[0]
-    e = xp.exp(xp.asarray(problem.epsilon))
-    q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=useful.dtype)
-    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=useful.dtype)
-    pairs = Pairs.of(secrets, xp)
-    privacy: PrivacyTerm
-    utility: UtilityTerm
-    if problem.privacy is None:
-        nominal = (private, e, q, mu)
-        privacy = NominalWindows.start(*nominal) if windows else NominalPrivacy.start(pairs, *nominal)
-    else:
-        ball = problem.privacy
-        robust = (private, e, ball.lambda_, xp.asarray(ball.budget), q, mu)
-        privacy = RobustWindows.start(*robust) if windows else RobustPrivacy.start(pairs, *robust)
-    v = expected(distortion, q)
-    if problem.utility is None:
-        utility = NominalUtility.start(useful, v)
-    else:
-        ball = problem.utility
-        utility = RobustUtility.start(useful, ball.lambda_, xp.asarray(ball.budget[:, 0]), v, mu)
+    xp, (k, secrets, values), outputs = namespace(distortion), problem.counts.shape, distortion.shape[0]
+    q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=distortion.dtype)
+    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=q.dtype)
+    at = Start(problem, q, mu, settings)
+    privacy = privacy_term(problem, windows=windows).start(at)
+    utility = utility_term(problem).start(at, expected(distortion, q))
     pi, _ = utility.residual(utility.multipliers)
     cost = distortion * reshape(pi, (k, 1, secrets, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]
@@ -230,14 +210,14 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, xp: Any) ->
     centre = Centre.of(q, privacy, utility)
     multipliers = centre.layout.join((cost - least + margin, *privacy.multipliers, *utility.multipliers))
     rough = xp.zeros((k,), dtype=xp.bool)
-    ease = SETTINGS.ease / e**2
-    nu, reached = flat(least - margin), xp.ones((k,), dtype=useful.dtype)
+    ease = settings.ease / xp.max(at.e, axis=1) ** 2
+    nu, reached = flat(least - margin), xp.ones((k,), dtype=q.dtype)
     return Iterate.of(q, multipliers, nu, privacy, utility, centre, ease, rough, reached)
 
 
 def _recorded(
-    iterate: Iterate, distortion: Array, record: Solution | None, iteration: int
-) -> tuple[Solution, Array]:
+    iterate: Iterate, distortion: Array, record: EngineResult | None, iteration: int
+) -> tuple[EngineResult, Array]:
     """The record with this iterate's objective and bound where they are better; and its own gap."""
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
@@ -248,23 +228,23 @@ def _recorded(
     objective = iterate.utility.objective
     count, none = xp.full_like(bound, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
     eta, eta_utility = iterate.privacy.eta, iterate.utility.eta
-    new = Solution(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
+    new = EngineResult(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
     if record is None:
         return new, objective - bound
     old = (record.q, record.eta, record.eta_utility, record.objective)
     primal = choose(objective < record.objective, (new.q, new.eta, new.eta_utility, objective), old)
     proof = choose(bound > record.bound, (bound, witness), (record.bound, record.witness))
-    return Solution(*primal, *proof, count, none), objective - bound
+    return EngineResult(*primal, *proof, count, none), objective - bound
 
 
-def _judged(patience: _Patience, gap: Array) -> _Patience:
+def _judged(patience: _Patience, gap: Array, settings: Settings) -> _Patience:
     """A part of a strike for every iteration that does not better the gap."""
     xp = namespace(gap)
     idle = xp.astype(~(gap < patience.gap), gap.dtype)
-    return _Patience(patience.strikes + SETTINGS.idle_strike * idle, xp.minimum(gap, patience.gap))
+    return _Patience(patience.strikes + settings.idle_strike * idle, xp.minimum(gap, patience.gap))
 
 
-def _in_order(finished: list[tuple[Array, Solution]], xp: Any) -> Solution:
+def _in_order(finished: list[tuple[Array, EngineResult]], xp: Any) -> EngineResult:
     """The solutions in the order the problems came in."""
     if len(finished) == 1:
         return finished[0][1]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SETTINGS", "Settings"]
+__all__ = ["Settings"]
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,6 @@ class Settings:
     gram_schmidt: int = 8
     """Columns up to which a basis is found for all blocks together, column by column; from there on LAPACK
     finds it block by block."""
-    dependent: float = 1e-14
-    """Share of its length that a column must have beside others to count as another. Derived: rounding."""
     matrix_moves: int = 16
     """Secrets up to which moves between secrets and pairs are products with a matrix, and blocks are put in
     their places one by one. Measured: at 100×5 gathers take half the time, at 5×20 a tenth more."""
@@ -154,8 +152,6 @@ class Settings:
     """Rounds of scaling that turn weights of windows into weights of pairs."""
     proof_bytes: int = 2**20
     """Bytes of pairs whose proofs are made together: they fit a cache."""
-    game_rounds: int = 500
-    """Most cutting planes of the game that finds the best constant output."""
 
     # Batches
 
@@ -168,22 +164,11 @@ class Settings:
     pair_copies: int = 150
     """Arrays of the size of one end of all pairs that pairs hold at once. Counted: 80 to 100 for up to 20
     secrets, 150 at 1000×2."""
-    usual_steps: int = 40
-    """Of a large design. Counted: 20 to 60."""
-    seconds_a_number: float = 1.2e-6
-    """That pairs take for one of their numbers, each step. Measured: 1e-6 at 2×1000, 300×2 and 1000×2."""
-    seconds_an_operation: float = 5e-11
-    """The same for one on Newton blocks."""
     window_copies: int = 25
     """The same of windows over a set. Counted."""
     simple_copies: int = 8
     """The same of windows under the estimate and of closed forms. Counted."""
-    device_bytes: int = 2**35
-    """Bytes of arrays on an accelerator."""
     device_blocks: int = 4
     """Arrays of the size of the Newton blocks that are held there at once. Counted."""
     device_pairs: int = 120
     """Arrays of the size of one end of all pairs that are held there at once. Counted."""
-
-
-SETTINGS = Settings()

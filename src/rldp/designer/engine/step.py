@@ -14,9 +14,9 @@ from functools import cached_property
 
 from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose, flat, reshape
 from rldp.designer.engine.newton import NewtonSystem
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.interface import Bend, PrivacyTerm
-from rldp.designer.engine.terms.utility import UtilityTerm, expected
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.terms.interface import PrivacyTerm, SecondOrder, UtilityTerm
+from rldp.designer.engine.terms.utility import expected
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.nested_mean import Variation
 
@@ -107,18 +107,20 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Local:
+class NewtonModel:
     """An iterate and Newton's system there."""
 
     iterate: Iterate
     distortion: Array
     system: NewtonSystem
+    settings: Settings
 
     @classmethod
-    def at(cls, iterate: Iterate, distortion: Array) -> Local:
-        privacy, utility = iterate.privacy.curvature(), iterate.utility.curvature()
+    def at(cls, iterate: Iterate, distortion: Array, settings: Settings) -> NewtonModel:
+        privacy, utility = iterate.privacy.curvature(settings), iterate.utility.curvature()
         barrier, layout = iterate.l / iterate.q, Layout.of(iterate.unknowns)
-        return cls(iterate, distortion, NewtonSystem(barrier, distortion, privacy, utility, layout))
+        system = NewtonSystem(barrier, distortion, privacy, utility, layout, settings)
+        return cls(iterate, distortion, system, settings)
 
     @property
     def layout(self) -> Layout:
@@ -142,19 +144,19 @@ class Local:
         problems are refined; if not given, those that need it.
         """
         it = self.iterate
-        wanted, bend, variation = target[:, None] * it.centre.shares, None, None
+        wanted, second_order, variation = target[:, None] * it.centre.shares, None, None
         if guide is not None:
-            second, bend, variation = self._second_order(guide)
+            second, second_order, variation = self._second_order(guide)
             wanted = wanted - second
         aimed = wanted / it.slacks
         aims = self.layout.split(aimed)
         end = self._utility_from
-        gq, geta = it.privacy.residual(aims[1:end], bend)
+        gq, geta = it.privacy.residual(aims[1:end], second_order)
         pi, geta_utility = it.utility.residual(aims[end:], variation)
         cells = (it.q.shape[0], 1, *it.q.shape[2:])
         rq = aims[0] + reshape(it.nu, cells) - (gq + self.distortion * reshape(pi, cells))
         rhs = (rq, -geta, -geta_utility, self._missing)
-        x, rough = self.system.solve(rhs, SETTINGS.accuracy * it.mu, rough)
+        x, rough = self.system.solve(rhs, self.settings.accuracy * it.mu, rough)
         dq, deta, deta_utility, _ = x
         privacy = it.privacy.moves(dq, deta)
         utility = it.utility.moves(self.distortion, dq, deta_utility)
@@ -162,17 +164,17 @@ class Local:
         turns = aimed - it.multipliers * (1 + moves / it.slacks)
         return Direction(x, moves, turns, it.privacy.along(privacy), rough)
 
-    def _second_order(self, guide: Direction) -> tuple[Array, Bend | None, Variation | None]:
-        """Second-order terms along a direction: of the products, and where ψ and π find theirs."""
-        privacy, bend = self.iterate.privacy, None
+    def _second_order(self, guide: Direction) -> tuple[Array, SecondOrder | None, Variation | None]:
+        """Second-order terms along a direction: of the products, and where ϱ and π find theirs."""
+        privacy, second_order = self.iterate.privacy, None
         second = guide.slacks * guide.multipliers
         if guide.variation is not None:
             place, _ = self.layout.places[1]
             second[:, place] += flat(privacy.z * guide.variation.value_curvature)
-            bend = Bend(guide.variation, self.layout.part(guide.multipliers, 1))
+            second_order = SecondOrder(guide.variation, self.layout.part(guide.multipliers, 1))
         places = range(self._utility_from, len(self.layout.places))
         moves = tuple(self.layout.part(guide.slacks, place) for place in places)
-        return second, bend, self.iterate.utility.along(moves)
+        return second, second_order, self.iterate.utility.along(moves)
 
     def reach(self, step: Direction) -> Lengths:
         """How far a step should go: inside all boundaries, as far as second order can tell."""
@@ -186,20 +188,20 @@ class Local:
     def _to_boundary(self, x: Array, dx: Array) -> Array:
         """How far positive ``x`` (K, M) may go along ``dx``, at most 1: (K,)."""
         xp = namespace(x)
-        return 1 / xp.clip(xp.min(dx / x, axis=1) / -SETTINGS.boundary, min=1.0)
+        return 1 / xp.clip(xp.min(dx / x, axis=1) / -self.settings.boundary, min=1.0)
 
     def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
         """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
         xp = namespace(slope)
-        keep = (1 - 2 * SETTINGS.sigma_kept) * self.iterate.privacy.sigma
+        keep = (1 - 2 * self.settings.sigma_kept) * self.iterate.privacy.sigma
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
     def tempered(self, plain: Direction, corrected: Direction, lengths: Lengths) -> tuple[Direction, Lengths]:
         """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
         xp, step = namespace(plain.slacks), corrected
-        for share in SETTINGS.shares:
-            lost = ~(lengths.least >= SETTINGS.near)
+        for share in self.settings.shares:
+            lost = ~(lengths.least >= self.settings.near)
             if not bool(xp.any(lost)):
                 break
             step, lengths = self.farther(step, lengths, self._between(plain, corrected, share), lost)
@@ -229,48 +231,49 @@ class Local:
         return chosen, choose(better, reached, lengths)
 
 
-def advance(iterate: Iterate, distortion: Array, gap_now: Array, lag: float) -> tuple[Iterate, Array]:
+def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Settings) -> tuple[Iterate, Array]:
     """One iteration; the new iterate and the length of its step, the shorter of its two.
 
-    μ stays above the share ``lag`` of the gap, per slack: the more, the more careful.
+    μ stays above the share ``settings.lag`` of the gap, per slack: the more, the more careful.
     """
-    xp, local = namespace(iterate.q), Local.at(iterate, distortion)
-    centring = xp.clip(0.5 * (1 - iterate.reached), min=SETTINGS.centring)
-    target = xp.maximum(centring * iterate.mu, lag * gap_now / iterate.centre.total)
+    xp, model = namespace(iterate.q), NewtonModel.at(iterate, distortion, settings)
+    centring = xp.clip(0.5 * (1 - iterate.reached), min=settings.centring)
+    target = xp.maximum(centring * iterate.mu, settings.lag * gap_now / iterate.centre.total)
     target = xp.minimum(target, iterate.mu)
-    plain = local.direction(target, rough=iterate.rough)
+    plain = model.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
-    step = local.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
-    lengths = local.reach(step)
-    if not bool(xp.all(lengths.least >= SETTINGS.near)):
+    step = model.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
+    lengths = model.reach(step)
+    if not bool(xp.all(lengths.least >= settings.near)):
         if bool(xp.any(step.rough & ~iterate.rough)):  # shares of a correction start from a refined direction
-            plain = local.direction(target, rough=step.rough)
-        step, lengths = local.tempered(plain, step, lengths)
-    if iterate.nu.shape[1] >= SETTINGS.large and not bool(xp.all(lengths.least >= SETTINGS.far)):
-        short = ~(lengths.least >= SETTINGS.far)
-        step, lengths = local.farther(step, lengths, local.direction(target, step, step.rough), short)
-    return _moved(local, step, lengths)
+            plain = model.direction(target, rough=step.rough)
+        step, lengths = model.tempered(plain, step, lengths)
+    if iterate.nu.shape[1] >= settings.large and not bool(xp.all(lengths.least >= settings.far)):
+        short = ~(lengths.least >= settings.far)
+        step, lengths = model.farther(step, lengths, model.direction(target, step, step.rough), short)
+    return _moved(model, step, lengths)
 
 
-def _moved(local: Local, step: Direction, lengths: Lengths) -> tuple[Iterate, Array]:
+def _moved(model: NewtonModel, step: Direction, lengths: Lengths) -> tuple[Iterate, Array]:
     """The iterate after the step, its point held back until the curved slacks stay positive."""
-    iterate, sigma, length = local.iterate, local.iterate.privacy.sigma, lengths.point
+    iterate, sigma, length = model.iterate, model.iterate.privacy.sigma, lengths.point
+    settings = model.settings
     xp, (*unknowns, nu), (*moves, dnu) = namespace(length), iterate.unknowns, step.unknowns
-    for _ in range(SETTINGS.most_shortenings):
+    for _ in range(settings.most_shortenings):
         ways = zip(unknowns, moves, strict=True)
         q, eta, eta_utility = (x + along(length, x) * dx for x, dx in ways)
         privacy = iterate.privacy.at(q, eta)
-        inside = privacy.sigma > SETTINGS.sigma_kept * sigma
+        inside = privacy.sigma > settings.sigma_kept * sigma
         if bool(xp.all(inside)):
             break
         short = ~xp.all(flat(inside), axis=1)
-        slope = local.layout.part(step.slacks, 1)
+        slope = model.layout.part(step.slacks, 1)
         curve = ((privacy.sigma - sigma) / along(length, sigma) - slope) / along(length, sigma)
-        fitting = SETTINGS.shorter * local.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
+        fitting = settings.shorter * model.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
         length = xp.where(short, fitting, length)
     else:
         length = xp.where(short, 0.0, length)
-    utility = iterate.utility.at(expected(local.distortion, q), eta_utility)
+    utility = iterate.utility.at(expected(model.distortion, q), eta_utility)
     turn = lengths.multipliers[:, None]
     multipliers, nu = iterate.multipliers + turn * step.multipliers, nu + turn * dnu
     least = xp.minimum(length, lengths.multipliers)

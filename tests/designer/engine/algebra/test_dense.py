@@ -1,12 +1,10 @@
 """Dense blocks and their borders solve the system that they stand for, whole or in parts."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from rldp.designer.engine.algebra import dense
 from rldp.designer.engine.algebra.dense import DenseBlocks
+from rldp.designer.engine.settings import Settings
 
 pytestmark = pytest.mark.numerical
 
@@ -22,13 +20,6 @@ class Springs:
 
     def times(self, matrix):
         return self.stiffness @ matrix
-
-
-@pytest.fixture(params=["one part", "many parts"])
-def parts(request, monkeypatch):
-    """Parts as they are, or a row and a matrix each."""
-    if request.param == "many parts":
-        monkeypatch.setattr(dense, "SETTINGS", replace(dense.SETTINGS, part_bytes=8))
 
 
 def positive(rng, *shape):
@@ -51,8 +42,9 @@ def solved_at_once(matrices, distortion, stiffness, r, total):
     return answer[:size].reshape(OUTPUTS, N), answer[size:]
 
 
+@pytest.mark.parametrize("settings", [Settings(), Settings(part_bytes=8)], ids=["one part", "many parts"])
 @pytest.mark.parametrize("utility", ["linear", "robust"])
-def test_a_border_solves_all_outputs_together(parts, utility):
+def test_a_border_solves_all_outputs_together(settings, utility):
     rng = np.random.default_rng(5)
     matrices, stiffness = positive(rng, K, OUTPUTS), positive(rng, K)
     if utility == "linear":
@@ -60,8 +52,8 @@ def test_a_border_solves_all_outputs_together(parts, utility):
     distortion = rng.random((OUTPUTS, 1, VALUES))
     r, total = rng.normal(size=(K, OUTPUTS, N)), rng.normal(size=(K, N))
     like = np.zeros((K, OUTPUTS, SECRETS, VALUES))
-    blocks = DenseBlocks.of(lambda outputs: matrices[:, outputs].copy(), like)
-    border = blocks.border(distortion, None if utility == "linear" else Springs(stiffness))
+    blocks = DenseBlocks.of(lambda outputs: matrices[:, outputs].copy(), like, settings)
+    border = blocks.border(distortion, None if utility == "linear" else Springs(stiffness), settings)
     q, nu = border.solve(r, total)
     for k in range(K):
         expected = solved_at_once(matrices[k], distortion, stiffness[k], r[k], total[k])

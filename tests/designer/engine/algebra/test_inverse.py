@@ -6,6 +6,7 @@ import pytest
 import rldp
 from rldp.designer.engine.algebra import inverse
 from rldp.designer.engine.algebra.inverse import invert_positive, scaled_inverse
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import namespace
 
 pytestmark = pytest.mark.numerical
@@ -22,14 +23,14 @@ def test_large_matrices_are_inverted_like_small_ones():
     plain = factors @ factors.mT
     scale = np.exp(5 * rng.normal(size=(2, 60)))
     scale = scale[:, :, None] * scale[:, None, :]
-    inverse = scaled_inverse(plain * scale, 0.0)
+    inverse = scaled_inverse(plain * scale, 0.0, Settings())
     assert np.allclose(inverse * scale, np.linalg.inv(plain), atol=1e-12)
 
 
 def test_a_matrix_that_rounding_made_indefinite_is_inverted_all_the_same():
     matrix = np.eye(50)
     matrix[0, 1] = matrix[1, 0] = 1 + 1e-9
-    assert np.allclose(scaled_inverse(matrix.copy(), 0.0) @ matrix, np.eye(50), atol=1e-5)
+    assert np.allclose(scaled_inverse(matrix.copy(), 0.0, Settings()) @ matrix, np.eye(50), atol=1e-5)
 
 
 def test_the_routines_of_lapack_are_the_ones_we_know():

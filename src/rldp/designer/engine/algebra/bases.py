@@ -9,13 +9,15 @@ from collections.abc import Callable
 
 from rldp.designer.engine.algebra.arrays import apply
 from rldp.designer.engine.algebra.inverse import scaled_inverse
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
-__all__ = ["apart", "core_of", "orthonormal", "through"]
+__all__ = ["apply_core", "core_of", "orthonormal", "split_off"]
+
+_DEPENDENT = 2.0**-46  # of its length: what rounding leaves of a column that depends on a few others
 
 
-def apart(basis: Array, x: Array) -> tuple[Array, Array]:
+def split_off(basis: Array, x: Array) -> tuple[Array, Array]:
     """What is left of x (…, U) beside an orthonormal ``basis`` (…, U, m), and its coordinates there (…, m).
 
     Taken apart twice: what is left is then orthogonal to the basis to its own last digit, not to that of x.
@@ -24,10 +26,10 @@ def apart(basis: Array, x: Array) -> tuple[Array, Array]:
     return rest - apply(basis, more), seen + more
 
 
-def through(basis: Array, core: Callable[[Array], Array], x: Array) -> Array:
+def apply_core(basis: Array, core: Callable[[Array], Array], x: Array) -> Array:
     """(1 − BBᵀ + BNBᵀ)x for x (…, U), an orthonormal ``basis`` B (…, U, m) and N, which ``core`` applies.
 
-    x is taken :func:`apart`, and what is left is put together with the rest in one product.
+    x is taken :func:`split_off`, and what is left is put together with the rest in one product.
     """
     rest, seen, more = _seen_twice(basis, x)
     return rest + apply(basis, core(seen + more) - more)
@@ -41,20 +43,20 @@ def _seen_twice(basis: Array, x: Array) -> tuple[Array, Array, Array]:
     return rest, seen, apply(transposed, rest)
 
 
-def orthonormal(columns: Array) -> tuple[Array, Array]:
+def orthonormal(columns: Array, settings: Settings) -> tuple[Array, Array]:
     """An orthonormal basis (…, U, r) of ``columns`` (…, U, m), and what they are in it (…, r, m).
 
     Where a column depends on those before it, but for rounding, the basis has zeros instead of another.
     """
     xp, (values, m) = namespace(columns), columns.shape[-2:]
-    if m > min(values, SETTINGS.gram_schmidt):
+    if m > min(values, settings.gram_schmidt):
         return xp.linalg.qr(columns)  # type: ignore[no-any-return]
     lengths = xp.sqrt(xp.sum(columns * columns, axis=-2, keepdims=True))  # (…, 1, m)
     basis, rows = columns[..., :1] / xp.where(lengths > 0, lengths, 1.0)[..., :1], lengths[..., :1]
     for column in range(1, m):
-        rest, seen = apart(basis, columns[..., column])
+        rest, seen = split_off(basis, columns[..., column])
         length = xp.sqrt(xp.sum(rest * rest, axis=-1))[..., None, None]
-        new = length > SETTINGS.dependent * lengths[..., column : column + 1]
+        new = length > _DEPENDENT * lengths[..., column : column + 1]
         rest = xp.where(new, rest[..., None] / xp.where(new, length, 1.0), 0.0)
         basis = xp.concat([basis, rest], axis=-1)
         above = xp.concat([rows, seen[..., None]], axis=-1)
@@ -63,8 +65,8 @@ def orthonormal(columns: Array) -> tuple[Array, Array]:
     return basis, rows
 
 
-def core_of(stiff: Array) -> Array:
+def core_of(stiff: Array, settings: Settings) -> Array:
     """N = (1 + stiff)⁻¹ for symmetric ``stiff`` (…, m, m) whose ranks have an orthonormal basis."""
     xp = namespace(stiff)
     stiff = (stiff + xp.matrix_transpose(stiff)) / 2
-    return scaled_inverse(stiff + xp.eye(stiff.shape[-1], dtype=stiff.dtype), SETTINGS.schur_jitter)
+    return scaled_inverse(stiff + xp.eye(stiff.shape[-1], dtype=stiff.dtype), settings.schur_jitter, settings)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rldp.designer.engine.algebra.arrays import apply, flat, reshape
+from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.inverse import inverse, scaled_inverse
 from rldp.designer.engine.cores import each, runs
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
 
@@ -25,26 +25,28 @@ class DenseBlocks:
     inverse: Array  # (K, Y, n, n)
 
     @classmethod
-    def of(cls, matrix: Callable[[slice], Array], like: Array) -> DenseBlocks:
+    def of(cls, matrix: Callable[[slice], Array], like: Array, settings: Settings) -> DenseBlocks:
         """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
         xp, (k, outputs, secrets, values) = namespace(like), like.shape
         n = secrets * values
-        parts = runs(outputs, 8 * k * n * n, like)
+        parts = runs(outputs, 8 * k * n * n, like, settings)
         if len(parts) == 1:
-            return cls(scaled_inverse(matrix(parts[0]), SETTINGS.jitter))
+            return cls(scaled_inverse(matrix(parts[0]), settings.jitter, settings))
         inverse = xp.empty((k, outputs, n, n), dtype=like.dtype)
 
         def invert(part: slice) -> None:
-            inverse[:, part, ...] = scaled_inverse(matrix(part), SETTINGS.jitter)
+            inverse[:, part, ...] = scaled_inverse(matrix(part), settings.jitter, settings)
 
         each(invert, parts, like)
         return cls(inverse)
 
-    def border(self, distortion: Array, utility: UtilityCurvature | None) -> DenseBorder | CoupledBorder:
+    def border(
+        self, distortion: Array, coupling: Coupling | None, settings: Settings
+    ) -> DenseBorder | CoupledBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
-        if utility is None:
-            return DenseBorder(self, scaled_inverse(self._total(), SETTINGS.schur_jitter))
-        return CoupledBorder.of(self, distortion, utility)
+        if coupling is None:
+            return DenseBorder(self, scaled_inverse(self._total(), settings.schur_jitter, settings))
+        return CoupledBorder.of(self, distortion, coupling, settings)
 
     def solve(self, r: Array) -> Array:
         """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
@@ -54,7 +56,7 @@ class DenseBlocks:
         """Σ H⁻¹ over the outputs: (K, n, n)."""
         return namespace(self.inverse).sum(self.inverse, axis=1)
 
-    def totals(self, d: Array) -> tuple[Array, ...]:
+    def totals(self, d: Array, settings: Settings) -> tuple[Array, ...]:
         """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
         xp, (k, outputs, n, _) = namespace(d), self.inverse.shape
 
@@ -63,7 +65,7 @@ class DenseBlocks:
             right = block * d[:, :, None, :]
             return [xp.sum(x, axis=1) for x in (block, right, d[:, :, rows, None] * right)]
 
-        parts = runs(n, 8 * k * outputs * n, d)
+        parts = runs(n, 8 * k * outputs * n, d, settings)
         if len(parts) == 1:
             return tuple(summed(parts[0]))
         sums = tuple([xp.empty((k, n, n), dtype=d.dtype) for _ in range(3)])
@@ -102,7 +104,9 @@ class CoupledBorder:
     force: Array  # (K, n, n): from the change of v that is asked for to the force it meets
 
     @classmethod
-    def of(cls, blocks: DenseBlocks, distortion: Array, utility: UtilityCurvature) -> CoupledBorder:
+    def of(
+        cls, blocks: DenseBlocks, distortion: Array, coupling: Coupling, settings: Settings
+    ) -> CoupledBorder:
         """v moves with Q through d, and a shift of d that is the same for every output is absorbed by ν.
 
         Measured from the outputs that are free to move, the couplings do not cancel.
@@ -112,13 +116,15 @@ class CoupledBorder:
         freedom = reshape(xp.linalg.diagonal(blocks.inverse), (k, outputs, n // values, values))
         centre = xp.sum(freedom * distortion, axis=1) / xp.sum(freedom, axis=1)
         centred = reshape(distortion - centre[:, None, ...], (k, outputs, n))
-        movable, joint, compliance = blocks.totals(centred)
-        schur = scaled_inverse(movable, SETTINGS.schur_jitter)
-        compliance = compliance - _product(xp.matrix_transpose(joint), _product(schur, joint))
-        system = xp.eye(n, dtype=compliance.dtype) + xp.matrix_transpose(utility.times(compliance))
+        movable, joint, compliance = blocks.totals(centred, settings)
+        schur = scaled_inverse(movable, settings.schur_jitter, settings)
+        compliance = compliance - _product(
+            xp.matrix_transpose(joint), _product(schur, joint, settings), settings
+        )
+        system = xp.eye(n, dtype=compliance.dtype) + xp.matrix_transpose(coupling.times(compliance))
         row_scale = 1 / xp.max(xp.abs(system), axis=-1)
         softened = inverse(system * row_scale[..., None]) * row_scale[:, None, :]
-        return cls(blocks, schur, flat(centre), centred, joint, utility.times(softened))
+        return cls(blocks, schur, flat(centre), centred, joint, coupling.times(softened))
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
         """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
@@ -132,10 +138,10 @@ class CoupledBorder:
         return moved + self.blocks.solve(pushed), nu + self.centre * force
 
 
-def _product(a: Array, b: Array) -> Array:
+def _product(a: Array, b: Array, settings: Settings) -> Array:
     """a b for matrices (K, n, n), some rows at a time where they are large."""
     xp, (k, n, _) = namespace(a), a.shape
-    parts = runs(n, 8 * k * n, a)
+    parts = runs(n, 8 * k * n, a, settings)
     if len(parts) == 1:
         return xp.matmul(a, b)
     product = xp.empty(a.shape, dtype=a.dtype)

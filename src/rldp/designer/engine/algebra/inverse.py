@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_lapack, lapack
 
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
 __all__ = ["inverse", "invert_positive", "scaled_inverse"]
@@ -27,7 +27,7 @@ Matrix = NDArray[np.float64]
 _SIGNATURE = b"void (char *, int *, __pyx_t_5scipy_6linalg_13cython_lapack_d *, int *, int *)"
 
 
-def scaled_inverse(matrix: Array, jitter: float) -> Array:
+def scaled_inverse(matrix: Array, jitter: float, settings: Settings) -> Array:
     """Inverse of symmetric positive definite matrices, which may be overwritten.
 
     Their diagonals are scaled to one first, and ``jitter`` is added to them. Large NumPy matrices
@@ -35,7 +35,7 @@ def scaled_inverse(matrix: Array, jitter: float) -> Array:
     """
     xp, n = namespace(matrix), matrix.shape[-1]
     scale = xp.clip(xp.linalg.diagonal(matrix), min=1e-300) ** -0.5
-    if type(matrix) is np.ndarray and n >= SETTINGS.cholesky_rows:
+    if type(matrix) is np.ndarray and n >= settings.cholesky_rows:
         for block, s in zip(matrix.reshape(-1, n, n), scale.reshape(-1, n), strict=True):
             _invert_scaled(block, s, jitter)
         return matrix

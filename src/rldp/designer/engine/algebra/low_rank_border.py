@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
+from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.inverse import scaled_inverse
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
-__all__ = ["GroupedBlocks", "LowRankBorder", "freed"]
+__all__ = ["GroupedBlocks", "LowRankBorder", "with_scaling_direction"]
 
 
 class GroupedBlocks(Protocol):
@@ -44,7 +44,7 @@ class GroupedBlocks(Protocol):
 Blocks = TypeVar("Blocks", bound=GroupedBlocks)
 
 
-def freed(blocks: Blocks, image: Array) -> Blocks:
+def with_scaling_direction(blocks: Blocks, image: Array, settings: Settings) -> Blocks:
     """With f and λ, where ``blocks`` hold a direction ξ and its energy ξ·Hξ in their places.
 
     ``image`` (K, Y, G, W) is Hξ. Then f = ξ − A⁻¹Hξ and λ = ξ·Hξ − Hξ·A⁻¹Hξ, in numbers of the size of the
@@ -52,7 +52,7 @@ def freed(blocks: Blocks, image: Array) -> Blocks:
     """
     xp, energy = namespace(image), blocks.energy
     reply = blocks.per_group(image)
-    left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), SETTINGS.least_energy * energy)
+    left = xp.maximum(energy - xp.sum(image * reply, axis=(2, 3)), settings.least_energy * energy)
     return replace(blocks, free=blocks.free - reply, energy=left)  # type: ignore[type-var]
 
 
@@ -74,30 +74,31 @@ class LowRankBorder:
     inner: Array  # (K, Y, Y), or (K, Y + 2, Y + 2)
 
     @classmethod
-    def of(cls, blocks: GroupedBlocks, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
+    def of(
+        cls, blocks: GroupedBlocks, distortion: Array, coupling: Coupling | None, settings: Settings
+    ) -> LowRankBorder:
         """For a ``distortion`` (Y, 1, W)."""
         xp, (k, _, groups, width) = namespace(blocks.free), blocks.free.shape
         cells, one = (k, groups, width), xp.ones_like(blocks.free)
         freedom = xp.sum(blocks.inverse, axis=1)
         centre = xp.sum(blocks.inverse * distortion, axis=1) / freedom
-        weights = (one,) if utility is None else (one, centre[:, None, ...] - distortion)
+        weights = (one,) if coupling is None else (one, centre[:, None, ...] - distortion)
         totals = [[blocks.total(e, f) for f in weights[: i + 1]] for i, e in enumerate(weights)]
         across = xp.concat([xp.permute_dims(e * blocks.free, (0, 2, 3, 1)) for e in weights], axis=2)
         energy = blocks.energy
-        if utility is not None:
-            softness, pull, left = (reshape(x, cells) if x.ndim > 1 else x for x in utility.compliance())
+        if coupling is not None:
+            softness, pull, left = (reshape(x, cells) if x.ndim > 1 else x for x in coupling.compliance())
             totals[1][1] = totals[1][1] + diagonal_matrix(softness)
             none = 0 * pull
             numbers = [xp.concat([none, x], axis=2) for x in (pull, none + 1)]
             across = xp.concat([across, xp.stack(numbers, axis=-1)], axis=-1)
             energy = xp.concat([energy, left[:, None], 0 * left[:, None]], axis=1)
-        schur = scaled_inverse(_symmetric(totals), SETTINGS.schur_jitter)
+        schur = scaled_inverse(_symmetric(totals), settings.schur_jitter, settings)
         reply = xp.matmul(schur, across)
         rows, columns = (reshape(x, (k, -1, energy.shape[1])) for x in (across, reply))
         inner = xp.matmul(xp.matrix_transpose(rows), columns) + diagonal_matrix(energy)
-        return cls(
-            blocks, weights, centre, schur, across, reply, scaled_inverse(inner, SETTINGS.schur_jitter)
-        )
+        inner = scaled_inverse(inner, settings.schur_jitter, settings)
+        return cls(blocks, weights, centre, schur, across, reply, inner)
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
         """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n).
@@ -107,11 +108,11 @@ class LowRankBorder:
         blocks = self.blocks
         xp, (k, outputs, groups, width) = namespace(r), blocks.free.shape
         r, total = reshape(r, blocks.free.shape), reshape(total, (k, groups, width))
-        q, nu = self._met(blocks.per_group(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
-        more, extra = self._met(0 * q, 0 * q[:, :, 0, 0], total - xp.sum(q, axis=1))
+        q, nu = self._solve_border(blocks.per_group(r), xp.sum(blocks.free * r, axis=(2, 3)), total)
+        more, extra = self._solve_border(0 * q, 0 * q[:, :, 0, 0], total - xp.sum(q, axis=1))
         return reshape(q + more, (k, outputs, -1)), flat(nu + extra)
 
-    def _met(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
+    def _solve_border(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
         """The q (K, Y, G, W) and ν (K, G, W), from A⁻¹r, f·r and the sums."""
         blocks, xp, width = self.blocks, namespace(moved), moved.shape[3]
         wanted = (total, self.centre * total)[: len(self.weights)]

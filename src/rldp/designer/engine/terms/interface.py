@@ -1,22 +1,71 @@
-"""What the engine asks of a term: of privacy, of its curvature, and of the blocks a Newton step is made of.
+"""What the engine asks of a term: of privacy, of utility, and of the curvature of each.
 
-A privacy term knows its slacks and multipliers at one strictly private point; it is a value, and moving
-makes a new one. A new kind of constraint is a class with these methods and a line in ``path._start``.
-Shapes: K problems, Y outputs, |S| secrets, U values, and M constraints σ > 0 of each output.
+A term knows its slacks and multipliers at one strictly private point. It is a value, and moving makes a new
+one. A new kind of constraint is a class with the methods of :class:`PrivacyTerm` and a line in
+:mod:`.choice`. Shapes: K problems, Y outputs, |S| secrets, U values, T ordered pairs of secrets, and M
+constraints σ > 0 of each output.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self
 
-from rldp.designer.engine.terms.utility import UtilityCurvature
-from rldp.theory.namespace import Array
+from rldp.designer.engine.algebra.interface import Blocks, Coupling
+from rldp.designer.engine.settings import Settings
+from rldp.theory.model import Ball, DesignProblem
+from rldp.theory.namespace import Array, namespace
 from rldp.theory.nested_mean import Variation
 
-__all__ = ["Bend", "Blocks", "Border", "PrivacyCurvature", "PrivacyTerm"]
+__all__ = ["PrivacyCurvature", "PrivacyTerm", "SecondOrder", "Start", "UtilityCurvature", "UtilityTerm"]
 
 
-class Bend(NamedTuple):
+@dataclass(frozen=True)
+class Start:
+    """Where the path begins, and what a term may read of the problem.
+
+    Attributes
+    ----------
+    problem : DesignProblem
+    q : array (K, Y, |S|, U)
+        The uniform protocol.
+    mu : array (K,)
+        What a slack times its multiplier shall be.
+    settings : Settings
+    """
+
+    problem: DesignProblem
+    q: Array
+    mu: Array
+    settings: Settings
+
+    def array(self, x: Any) -> Array:
+        """NumPy's array as one of the engine's library."""
+        return namespace(self.q).asarray(x)
+
+    @cached_property
+    def private_centre(self) -> Array:
+        """The centre of the privacy set: (K, |S|, U)."""
+        return self.array(self.problem.private_centre)
+
+    @cached_property
+    def useful_centre(self) -> Array:
+        """The centre of the utility set: (K, |S|, U)."""
+        return self.array(self.problem.useful_centre)
+
+    @cached_property
+    def e(self) -> Array:
+        """E = e^ε of every ordered pair of secrets: (K, T), or (K, 1) where all are the same."""
+        k = self.q.shape[0]
+        return namespace(self.q).exp(self.array(self.problem.epsilon.reshape(k, -1)))
+
+    def budget(self, ball: Ball) -> Array:
+        """Budgets of the sets: (K, 1) or (K, T)."""
+        return self.array(ball.budget)
+
+
+class SecondOrder(NamedTuple):
     """A step, as the second derivatives of a term see it: along σ's curvature, with its change of z."""
 
     variation: Variation
@@ -25,6 +74,10 @@ class Bend(NamedTuple):
 
 class PrivacyTerm(Protocol):
     """The privacy constraints of every output at a strictly private point."""
+
+    @classmethod
+    def start(cls, at: Start) -> Self:
+        """The term where the path begins, with multipliers on the central path."""
 
     @property
     def eta(self) -> Array:
@@ -62,16 +115,18 @@ class PrivacyTerm(Protocol):
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
         """How σ is curved along a step that moves the slacks so; None if it is linear."""
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+    def residual(
+        self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
+    ) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q (K, Y, |S|, U) and in η, for the given multipliers.
 
-        With a ``bend``, half its second derivative along that step is added.
+        With ``second_order``, half its second derivative along that step is added.
         """
 
-    def curvature(self) -> PrivacyCurvature:
+    def curvature(self, settings: Settings) -> PrivacyCurvature:
         """Newton's quadratic model here."""
 
-    def charge(self) -> Array:
+    def privacy_cost(self) -> Array:
         """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
 
     def members(self) -> Array:
@@ -96,19 +151,69 @@ class PrivacyCurvature(Protocol):
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The step in η that belongs to ``dq``."""
 
-    def blocks(self, barrier: Array) -> Blocks:
+    def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """The model in Q alone, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
 
 
-class Blocks(Protocol):
-    """The matrices of the outputs, each of size |S|U, factorised."""
+class UtilityTerm(Protocol):
+    r"""The objective as a function of :math:`v = \sum_y d_y Q_y`, at one point."""
 
-    def border(self, distortion: Array, utility: UtilityCurvature | None) -> Border:
-        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+    @classmethod
+    def start(cls, at: Start, v: Array) -> Self:
+        """The term where the path begins, for the expected distortion ``v`` (K, |S|U) of each cell."""
+
+    @property
+    def objective(self) -> Array:
+        """(K,)."""
+
+    @property
+    def eta(self) -> Array:
+        """Scalars that the term solves for beside Q: (K, 1), or (K, 0) for none."""
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        """All that must stay positive."""
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        """Of the slacks, in their shapes."""
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """What a slack times its multiplier is on the central path, in units of μ, for each kind."""
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
+        """The same point with other multipliers."""
+
+    def at(self, v: Array, eta: Array) -> Self:
+        """The term at other v (K, |S|U) and η, with the multipliers as they are."""
+
+    def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """First-order change of the slacks along a step."""
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the objective is curved along a step that moves the slacks so; None if it is linear."""
+
+    def residual(
+        self, multipliers: tuple[Array, ...], variation: Variation | None = None
+    ) -> tuple[Array, Array]:
+        """π (K, |S|U) and the gradient in η; with a ``variation``, half their second derivative is added."""
+
+    def curvature(self) -> UtilityCurvature | None:
+        """Newton's quadratic model here; None if the objective is linear."""
+
+    def member(self) -> Array:
+        """The distribution that the lower bound uses: (K, |S|U)."""
 
 
-class Border(Protocol):
-    """The outputs together: Σ Q is given, and with a robust utility they meet in v too."""
+class UtilityCurvature(Coupling, Protocol):
+    """Newton's quadratic model of a utility term, in v and η; with η eliminated it couples the outputs."""
 
-    def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n), n = |S|U."""
+    def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of π and of the gradient in η along a step."""
+
+    def reduce(self, geta: Array) -> tuple[Array, Array]:
+        """Eliminate η: what a residual in it means for v, and the step it asks for by itself."""
+
+    def expand(self, dv: Array, eta0: Array) -> Array:
+        """The step in η that belongs to ``dv``."""

@@ -37,10 +37,10 @@ class LinearTerm:
         """How the constraints are curved along a step: not at all."""
         return None
 
-    def charged(self, z: Array) -> Array:
+    def cost_of(self, z: Array) -> Array:
         """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
         raise NotImplementedError
 
-    def charge(self) -> Array:
+    def privacy_cost(self) -> Array:
         """The same, for the multipliers as they are."""
-        return self.charged(self.z)
+        return self.cost_of(self.z)

@@ -12,39 +12,39 @@ from typing import TYPE_CHECKING
 
 from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape
 from rldp.designer.engine.algebra.dense import DenseBlocks
-from rldp.designer.engine.algebra.linked import LinkedBlocks
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace, row_sum
 
 if TYPE_CHECKING:
-    from rldp.designer.engine.terms.pairs import RobustPrivacy
+    from rldp.designer.engine.terms.pairs import RobustPairs
 
 
-def has_few_ranks(secrets: int, values: int, *, on_device: bool = False) -> bool:
+def has_few_ranks(secrets: int, values: int, settings: Settings, *, on_device: bool = False) -> bool:
     """Whether pairs, with four ranks each, are better kept as ranks than as matrices over all cells."""
     ranks = 4 * secrets * (secrets - 1)
-    share = SETTINGS.device_linked_share if on_device else SETTINGS.linked_share
-    return ranks + SETTINGS.linked_more <= share * secrets * values
+    share = settings.device_linked_share if on_device else settings.linked_share
+    return ranks + settings.linked_more <= share * secrets * values
 
 
 @dataclass(frozen=True)
 class EtaModel:
-    r"""What η of the pairs can give way to: :math:`\eta\cdot V\eta + |A\eta - Bb|^2 - 2\eta\cdot\alpha`.
+    r"""What η of the pairs can give way to: :math:`\eta\cdot V\eta + |M\eta - Nb|^2 - 2\eta\cdot\alpha`.
 
     Beyond variances and D, the model is a square: its rows are G's curvature between the ends and σ.
     """
 
     variance: Array  # (K, Y, T, 2): V
-    a: Array  # (K, Y, T, 2, 2): A
-    b: Array  # (K, Y, T, 2, 2): B
-    within: Array  # (K, Y, T, 2): curvature of G that is taken back along β
+    m: Array  # (K, Y, T, 2, 2): M
+    n: Array  # (K, Y, T, 2, 2): N
+    within: Array  # (K, Y, T, 2): A, the curvature of G that is taken back along β
 
 
 @dataclass(frozen=True)
 class RobustCurvature:
     """What both ways have in common."""
 
-    term: RobustPrivacy
+    term: RobustPairs
     ratio: Array  # (K, Y, T): z/σ
     stiffness: Array  # (K, Y, T, 2, U): w/p
     diagonal: Array  # (K, Y, T, 2, U): D
@@ -56,11 +56,11 @@ class RobustCurvature:
         dsigma, dp = term.moves(dq, deta)
         dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        pull = term.point.gradient * slope - self.stiffness * dp
-        return term.to_q(pull), dz[..., None] - row_sum(pull)
+        dvarrho = term.point.gradient * slope - self.stiffness * dp
+        return term.to_q(dvarrho), dz[..., None] - row_sum(dvarrho)
 
 
-def _modelled(term: RobustPrivacy) -> tuple[RobustCurvature, EtaModel]:
+def _modelled(term: RobustPairs) -> tuple[RobustCurvature, EtaModel]:
     """What both ways have in common, and the model of η."""
     point, z = term.point, term.z
     xp = namespace(z)
@@ -76,10 +76,10 @@ def _modelled(term: RobustPrivacy) -> tuple[RobustCurvature, EtaModel]:
     variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
     opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
     steep = xp.sqrt(ratio)[..., None]
-    a = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
-    b = xp.stack([opposed, steep * slope], axis=-2)
+    m = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
+    n = xp.stack([opposed, steep * slope], axis=-2)
     common = RobustCurvature(term, ratio, stiffness, pull * point.inverse + stiffness, pulled + stiffness)
-    return common, EtaModel(variance, a, b, within)
+    return common, EtaModel(variance, m, n, within)
 
 
 @dataclass(frozen=True)
@@ -97,19 +97,19 @@ class DenseCurvature(RobustCurvature):
     reply: Array  # (K, Y, T, 2, ·): rows H⁻¹C
 
     @classmethod
-    def of(cls, term: RobustPrivacy) -> DenseCurvature:
+    def of(cls, term: RobustPairs) -> DenseCurvature:
         common, eta = _modelled(term)
-        xp, transposed = namespace(eta.a), namespace(eta.a).matrix_transpose(eta.a)
-        inverse = _inverse(eta, xp.matmul(transposed, eta.a))
+        xp, transposed = namespace(eta.m), namespace(eta.m).matrix_transpose(eta.m)
+        inverse = _inverse(eta, xp.matmul(transposed, eta.m))
         beta = term.forms.rows(term.point.beta)
-        cross = xp.matmul(xp.matmul(transposed, eta.b), beta) + term.forms.rows(common.a)
-        base = xp.matmul(xp.matrix_transpose(eta.b), eta.b) - diagonal_matrix(eta.within)
+        cross = xp.matmul(xp.matmul(transposed, eta.n), beta) + term.forms.rows(common.a)
+        base = xp.matmul(xp.matrix_transpose(eta.n), eta.n) - diagonal_matrix(eta.within)
         reply = xp.matmul(inverse, cross)
         return cls(**vars(common), inverse=inverse, base=base, beta=beta, cross=cross, reply=reply)
 
-    def blocks(self, barrier: Array) -> DenseBlocks:
+    def blocks(self, barrier: Array, settings: Settings) -> DenseBlocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
-        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier)
+        return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
@@ -130,23 +130,24 @@ class DenseCurvature(RobustCurvature):
 
 
 @dataclass(frozen=True)
-class LinkedCurvature(RobustCurvature):
+class LowRankCurvature(RobustCurvature):
     """With the few ranks that pairs have, where values are many and secrets few."""
 
     kernel: Array  # (K, Y, T, 4, 4): of (b₁, b₂, α₁, α₂); its last two rows are −η's reply
 
     @classmethod
-    def of(cls, term: RobustPrivacy) -> LinkedCurvature:
+    def of(cls, term: RobustPairs) -> LowRankCurvature:
         common, eta = _modelled(term)
         return cls(**vars(common), kernel=_kernel(eta))
 
-    def blocks(self, barrier: Array) -> LinkedBlocks:
+    def blocks(self, barrier: Array, settings: Settings) -> LowRankPairs:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
         xp, term = namespace(barrier), self.term
         signed = [term.pairs.per_secret(term.ends.sign * x) for x in (term.point.beta, self.a)]
         vectors = xp.matrix_transpose(xp.concat(signed, axis=3))
         d = barrier + term.ends.squared_back(self.diagonal)
-        return LinkedBlocks.of(d, vectors, term.pairs.links(self.kernel), *self._scaling(barrier))
+        kernel = term.pairs.links(self.kernel)
+        return LowRankPairs.of(d, vectors, kernel, *self._scaling(barrier), settings)
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
         """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy."""
@@ -161,8 +162,8 @@ class LinkedCurvature(RobustCurvature):
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
         weights = apply(self.kernel[..., :, 2:], geta)[..., None]
-        pull = weights[..., :2, :] * self.term.point.beta + weights[..., 2:, :] * self.a
-        return -self.term.to_q(pull), apply(self.kernel[..., 2:, 2:], geta)
+        dvarrho = weights[..., :2, :] * self.term.point.beta + weights[..., 2:, :] * self.a
+        return -self.term.to_q(dvarrho), apply(self.kernel[..., 2:, 2:], geta)
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The η step that belongs to ``dq``."""
@@ -172,35 +173,35 @@ class LinkedCurvature(RobustCurvature):
 
 
 def _inverse(eta: EtaModel, square: Array) -> Array:
-    """(V + AᵀA)⁻¹ for 2×2 matrices, AᵀA = ``square``; in the determinant nothing cancels."""
-    xp, a = namespace(square), eta.a
+    """(V + MᵀM)⁻¹ for 2×2 matrices, MᵀM = ``square``; in the determinant nothing cancels."""
+    xp, m = namespace(square), eta.m
     v0, v1 = eta.variance[..., 0], eta.variance[..., 1]
     h00, h01, h11 = v0 + square[..., 0, 0], square[..., 0, 1], v1 + square[..., 1, 1]
-    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
+    area = m[..., 0, 0] * m[..., 1, 1] - m[..., 0, 1] * m[..., 1, 0]
     determinant = v0 * h11 + v1 * square[..., 0, 0] + area**2
     adjugate = xp.stack([h11, -h01, -h01, h00], axis=-1) / determinant[..., None]
-    return reshape(adjugate, a.shape)
+    return reshape(adjugate, m.shape)
 
 
 def _kernel(eta: EtaModel) -> Array:
     r"""Of (b₁, b₂, α₁, α₂), with η eliminated: (K, Y, T, 4, 4).
 
-    With :math:`W = (1 + AV^{-1}A^\top)^{-1} = LL^\top` it is :math:`B^\top WB - \mathrm{diag}(within)` in b,
-    :math:`-V^{-1}A^\top WB` between α and b, and :math:`-(V + A^\top A)^{-1}` in α: no difference of large
+    With :math:`W = (1 + MV^{-1}M^\top)^{-1} = LL^\top` it is :math:`N^\top WN - \mathrm{diag}(within)` in b,
+    :math:`-V^{-1}M^\top WN` between α and b, and :math:`-(V + M^\top M)^{-1}` in α: no difference of large
     numbers, however steep σ is.
     """
-    xp, a, softness = namespace(eta.a), eta.a, 1 / eta.variance
-    transposed = xp.matrix_transpose(a)
-    m = xp.matmul(a * softness[..., None, :], transposed)
-    area = a[..., 0, 0] * a[..., 1, 1] - a[..., 0, 1] * a[..., 1, 0]
-    m11 = 1 + m[..., 1, 1]
-    determinant = m[..., 0, 0] + m11 + area**2 * softness[..., 0] * softness[..., 1]
-    first = xp.sqrt(m11 / determinant)
-    second = -m[..., 0, 1] / (determinant * first)
-    factor = reshape(xp.stack([first, 0 * first, second, m11**-0.5], axis=-1), a.shape)
-    root = xp.matmul(xp.matrix_transpose(factor), eta.b)
+    xp, m, softness = namespace(eta.m), eta.m, 1 / eta.variance
+    transposed = xp.matrix_transpose(m)
+    soft = xp.matmul(m * softness[..., None, :], transposed)
+    area = m[..., 0, 0] * m[..., 1, 1] - m[..., 0, 1] * m[..., 1, 0]
+    last = 1 + soft[..., 1, 1]
+    determinant = soft[..., 0, 0] + last + area**2 * softness[..., 0] * softness[..., 1]
+    first = xp.sqrt(last / determinant)
+    second = -soft[..., 0, 1] / (determinant * first)
+    factor = reshape(xp.stack([first, 0 * first, second, last**-0.5], axis=-1), m.shape)
+    root = xp.matmul(xp.matrix_transpose(factor), eta.n)
     bb = xp.matmul(xp.matrix_transpose(root), root) - diagonal_matrix(eta.within)
     ab = -softness[..., None] * xp.matmul(transposed, xp.matmul(factor, root))
-    aa = -_inverse(eta, xp.matmul(transposed, a))
+    aa = -_inverse(eta, xp.matmul(transposed, m))
     upper, lower = [bb, xp.matrix_transpose(ab)], [ab, aa]
     return xp.concat([xp.concat(upper, axis=-1), xp.concat(lower, axis=-1)], axis=-2)

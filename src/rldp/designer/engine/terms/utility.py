@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 from rldp.designer.engine.algebra.arrays import flat, on_path, updated
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.terms.interface import Start
 from rldp.theory.namespace import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
@@ -37,8 +36,8 @@ class NominalUtility:
     shares: tuple[float, ...] = ()
 
     @classmethod
-    def start(cls, estimate: Array, v: Array) -> NominalUtility:
-        cells = flat(estimate)
+    def start(cls, at: Start, v: Array) -> NominalUtility:
+        cells = flat(at.useful_centre)
         return cls(cells, cells[:, :0], cells[:, 0]).at(v)
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> NominalUtility:
@@ -83,15 +82,16 @@ class RobustUtility:
     shares: tuple[float, ...] = (1.0,)
 
     @classmethod
-    def start(cls, estimate: Array, lambda_: float, budget: Array, v: Array, mu: Array) -> RobustUtility:
-        """At the uniform protocol, with η at the scale the solution will want."""
-        xp = namespace(v)
-        cells = flat(estimate)[:, None, :]
-        mean = NestedMean(lambda_, xp.ones_like(cells[..., 0]), cells, budget)
+    def start(cls, at: Start, v: Array) -> RobustUtility:
+        """The term where the path begins, with η at the scale the solution will want."""
+        xp, ball = namespace(v), at.problem.utility
+        assert ball is not None
+        cells = flat(at.useful_centre)[:, None, :]
+        mean = NestedMean(ball.lambda_, xp.ones_like(cells[..., 0]), cells, at.budget(ball)[:, 0])
         spread = xp.max(v, axis=-1) - xp.min(v, axis=-1)
-        eta = (xp.max(v, axis=-1) + (spread + SETTINGS.start_spread) * mean.deficit**-0.5)[:, None]
+        eta = (xp.max(v, axis=-1) + (spread + at.settings.start_spread) * mean.deficit**-0.5)[:, None]
         point = mean.at(eta[..., None] - v[:, None, :])
-        return cls(mean, eta, point, eta[:, 0] - point.value, on_path(mu, point.p))
+        return cls(mean, eta, point, eta[:, 0] - point.value, on_path(at.mu, point.p))
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -116,8 +116,8 @@ class RobustUtility:
         pi = (gradient + multipliers[0])[:, 0, :]
         return pi, 1 - row_sum(pi)[:, None]
 
-    def curvature(self) -> UtilityCurvature:
-        return UtilityCurvature.of(self)
+    def curvature(self) -> RobustUtilityCurvature:
+        return RobustUtilityCurvature.of(self)
 
     def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
         """Change of the slacks along a step."""
@@ -134,7 +134,7 @@ class RobustUtility:
 
 
 @dataclass(frozen=True)
-class UtilityCurvature:
+class RobustUtilityCurvature:
     """Newton's quadratic model of the robust objective in v, with η eliminated by hand."""
 
     term: RobustUtility
@@ -145,7 +145,7 @@ class UtilityCurvature:
     eta_curvature: Array  # (K,)
 
     @classmethod
-    def of(cls, term: RobustUtility) -> UtilityCurvature:
+    def of(cls, term: RobustUtility) -> RobustUtilityCurvature:
         point = term.point
         within = point.value * (1 - point.rho)
         stiffness = term.w * point.inverse
@@ -197,6 +197,3 @@ class UtilityCurvature:
         """The η step that belongs to ``dv``."""
         xp = namespace(dv)
         return eta0 + (xp.vecdot(self.a, dv) / self.eta_curvature)[:, None]
-
-
-UtilityTerm: TypeAlias = NominalUtility | RobustUtility

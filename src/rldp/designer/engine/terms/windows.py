@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rldp.designer.engine.algebra.arrays import on_path, reshape, updated
-from rldp.designer.engine.algebra.low_rank import SeparateBlocks
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.interface import Bend
+from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.terms.interface import SecondOrder, Start
 from rldp.designer.engine.terms.linear import LinearTerm
 from rldp.designer.engine.terms.robust import RobustTerm
 from rldp.theory.namespace import Array, namespace, row_sum
@@ -39,9 +39,9 @@ class Windows:
         """What the rows see of Q: (K, Y, 2S, 1, U)."""
         return _seen(self.sign, q)
 
-    def to_q(self, pull: Array) -> Array:
+    def to_q(self, varrho: Array) -> Array:
         """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
-        signed = (self.sign * pull)[..., 0, :]
+        signed = (self.sign * varrho)[..., 0, :]
         half = signed.shape[2] // 2
         return signed[:, :, :half, :] + signed[:, :, half:, :]
 
@@ -79,14 +79,15 @@ class NominalWindows(Windows, LinearTerm):
     z: Array  # (K, Y, 2S)
 
     @classmethod
-    def start(cls, estimate: Array, e: Array, q: Array, mu: Array) -> NominalWindows:
-        """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
-        seen, _, conditionals = _per_secret(estimate)
-        sign, offset, level = _middle(e, seen, q)
+    def start(cls, at: Start) -> NominalWindows:
+        """The term where the path begins: in the middle of its windows."""
+        q = at.q
+        seen, _, conditionals = _per_secret(at.private_centre)
+        sign, offset, level = _middle(at, seen)
         conditionals = _both_sides(conditionals)[:, None, :, None, :]
         offset = offset * _both_sides(seen)[:, None, :]
         sigma = offset * level - _means(conditionals, sign, q) + (1 - offset**2)
-        return cls(sign, offset, conditionals, q, level, sigma, on_path(mu, sigma))
+        return cls(sign, offset, conditionals, q, level, sigma, on_path(at.mu, sigma))
 
     def at(self, q: Array, eta: Array) -> NominalWindows:
         sigma = self.moves(q, eta)[0] + (1 - self.offset**2)
@@ -100,15 +101,17 @@ class NominalWindows(Windows, LinearTerm):
         """The mean of x under the estimate: (K, Y, 2S)."""
         return _means(self.conditionals, self.sign, q)
 
-    def charged(self, z: Array) -> Array:
+    def cost_of(self, z: Array) -> Array:
         """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
         return self.to_q(z[..., None, None] * self.conditionals)
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+    def residual(
+        self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
+    ) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in a, for the given multipliers."""
-        return self.charged(multipliers[0]), self.level_of(multipliers[0])
+        return self.cost_of(multipliers[0]), self.level_of(multipliers[0])
 
-    def curvature(self) -> NominalWindowsCurvature:
+    def curvature(self, settings: Settings) -> NominalWindowsCurvature:
         return NominalWindowsCurvature(self)
 
     def members(self) -> Array:
@@ -131,14 +134,15 @@ class NominalWindowsCurvature:
         """Curvature in a: (K, Y, 1)."""
         return row_sum(self.term.offset**2 * self._weight)[..., None]
 
-    def blocks(self, barrier: Array) -> SeparateBlocks:
+    def blocks(self, barrier: Array, settings: Settings) -> LowRankWindows:
         """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
         term, half = self.term, barrier.shape[2]
         weights = (term.sign[..., 0, 0] ** 2 * self._weight)[..., None, None]
         vectors = term.conditionals[:, :, :half, 0, :, None]
         kernel = weights[:, :, :half, ...] + weights[:, :, half:, ...]
         products = row_sum(term.offset**2 * term.z * term.sigma)
-        return SeparateBlocks.of(barrier, vectors, kernel, *_scaling(term, barrier, term.charge(), products))
+        scaling = _scaling(term, barrier, term.privacy_cost(), products)
+        return LowRankWindows.of(barrier, vectors, kernel, *scaling, settings)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
@@ -147,7 +151,7 @@ class NominalWindowsCurvature:
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate a: what a residual in it means for Q, and the step it asks for by itself."""
         eta0 = -geta / self._level
-        return -self.term.charged(self._weight * self.term.offset * eta0), eta0
+        return -self.term.cost_of(self._weight * self.term.offset * eta0), eta0
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The step in a that belongs to ``dq``."""
@@ -169,27 +173,26 @@ class RobustWindows(Windows, RobustTerm):
     w: Array  # (K, Y, 2S, 1, U)
 
     @classmethod
-    def start(
-        cls, estimate: Array, e: Array, lambda_: float, budget: Array, q: Array, mu: Array
-    ) -> RobustWindows:
-        """At the uniform protocol ``q``, in the middle of its windows, centred at ``mu``."""
-        xp = namespace(q)
-        seen, known, conditionals = _per_secret(estimate)
+    def start(cls, at: Start) -> RobustWindows:
+        """The term where the path begins: in the middle of its windows."""
+        xp, q, ball = namespace(at.q), at.q, at.problem.privacy
+        assert ball is not None
+        seen, known, conditionals = _per_secret(at.private_centre)
         mean = NestedMean(
-            lambda_,
+            ball.lambda_,
             _both_sides(seen)[:, None, :, None],
             _both_sides(conditionals)[:, None, :, None, :],
-            _both_sides(_per_secret_budget(budget, known))[:, None, :],
+            _both_sides(_per_secret_budget(at.budget(ball), known))[:, None, :],
         )
-        sign, offset, level = _middle(e, seen, q)
+        sign, offset, level = _middle(at, seen)
         x = _seen(sign, q)
         top = xp.max(x, axis=(-2, -1))
         room = offset * level - top
         excess = xp.minimum(0.5 * room / mean.deficit, mean.deficit**-0.5)
-        excess = xp.where(mean.masses[..., 0] > 0, excess, SETTINGS.start_unseen * room)
+        excess = xp.where(mean.masses[..., 0] > 0, excess, at.settings.start_unseen * room)
         point = mean.at((top + excess)[..., None, None] - x)
         sigma = offset * level - (top + excess) + point.value
-        eta, z, w = _join(top + excess, level), on_path(mu, sigma), on_path(mu, point.p)
+        eta, z, w = _join(top + excess, level), on_path(at.mu, sigma), on_path(at.mu, point.p)
         return cls(sign, offset, mean, q, eta, point, sigma, z, w)
 
     def at(self, q: Array, eta: Array) -> RobustWindows:
@@ -197,15 +200,17 @@ class RobustWindows(Windows, RobustTerm):
         point = self.mean.at(rows[..., None, None] - self.x_of(q))
         return updated(self, q=q, eta=eta, point=point, sigma=self.offset * level - rows + point.value)
 
-    def residual(self, multipliers: tuple[Array, ...], bend: Bend | None = None) -> tuple[Array, Array]:
+    def residual(
+        self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
+    ) -> tuple[Array, Array]:
         """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers.
 
-        With a ``bend``, half its second derivative along that step is added.
+        With a ``second_order``, half its second derivative along that step is added.
         """
-        z, pull = multipliers[0], self.pull(multipliers, bend)
-        return self.to_q(pull), _join(z - row_sum(pull)[..., 0], self.level_of(z))
+        z, varrho = multipliers[0], self.varrho(multipliers, second_order)
+        return self.to_q(varrho), _join(z - row_sum(varrho)[..., 0], self.level_of(z))
 
-    def curvature(self) -> RobustWindowsCurvature:
+    def curvature(self, settings: Settings) -> RobustWindowsCurvature:
         return RobustWindowsCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
@@ -263,7 +268,7 @@ class RobustWindowsCurvature:
         """∂σ/∂b times z/σ."""
         return self.ratio * self.term.point.value
 
-    def blocks(self, barrier: Array) -> SeparateBlocks:
+    def blocks(self, barrier: Array, settings: Settings) -> LowRankWindows:
         """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
         term, xp, half = self.term, namespace(barrier), barrier.shape[2]
         beta, sign = term.point.beta[..., 0, :], term.sign[..., 0, :]
@@ -271,11 +276,12 @@ class RobustWindowsCurvature:
         bb = self._slope * term.point.value * self.variance / self.stiffness - self.within
         ab, aa = -self._slope * self.c / self.stiffness, -1 / self.stiffness
         kernels = xp.stack([xp.stack([bb, ab], axis=-1), xp.stack([ab, aa], axis=-1)], axis=-2)
-        return SeparateBlocks.of(
+        return LowRankWindows.of(
             barrier + term.to_q(term.sign * self.diagonal[..., None, :]),
             xp.concat([vectors[:, :, :half, ...], vectors[:, :, half:, ...]], axis=-1),
             _block_diagonal(kernels[:, :, :half, ...], kernels[:, :, half:, ...]),
             *self._scaling(barrier),
+            settings,
         )
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
@@ -294,8 +300,8 @@ class RobustWindowsCurvature:
         dsigma, dp = term.moves(dq, deta)
         dz = -self.ratio * dsigma
         slope = term.z[..., None, None] * term.point.along(dp).log_gradient_slope + dz[..., None, None]
-        pull = term.point.gradient * slope - term.w * term.point.inverse * dp
-        return term.to_q(pull), _join(dz - row_sum(pull)[..., 0], term.level_of(dz))
+        dvarrho = term.point.gradient * slope - term.w * term.point.inverse * dp
+        return term.to_q(dvarrho), _join(dz - row_sum(dvarrho)[..., 0], term.level_of(dz))
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
@@ -306,8 +312,8 @@ class RobustWindowsCurvature:
     def _forces(self, rows: Array, level: Array | float) -> Array:
         """What a step in (η, a) means for Q."""
         weight_b = self._slope * (self.c * rows + self.term.offset * level)
-        pull = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
-        return self.term.to_q(pull[..., None, :])
+        dvarrho = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
+        return self.term.to_q(dvarrho[..., None, :])
 
     def expand(self, dq: Array, eta0: Array) -> Array:
         """The step in (η, a) that belongs to ``dq``."""
@@ -367,9 +373,10 @@ def _means(conditionals: Array, sign: Array, q: Array) -> Array:
     return namespace(q).vecdot(conditionals, _seen(sign, q))[..., 0]
 
 
-def _middle(e: Array, seen: Array, q: Array) -> tuple[Array, Array, Array]:
-    """Signs and offsets of the rows, and the a (K, Y, 1) with the uniform protocol ``q`` amid its windows."""
-    xp, ones = namespace(q), namespace(q).ones_like(seen)
+def _middle(at: Start, seen: Array) -> tuple[Array, Array, Array]:
+    """Signs and offsets of the rows, and the a (K, Y, 1) with the uniform protocol amid its windows."""
+    xp, q, ones = namespace(at.q), at.q, namespace(at.q).ones_like(seen)
+    e = xp.min(at.e, axis=1)
     sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
     offset = xp.concat([ones, -ones], axis=1)[:, None, :]
     return sign, offset, (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]

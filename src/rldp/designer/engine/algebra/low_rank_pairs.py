@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
-from rldp.designer.engine.algebra.bases import core_of, orthonormal, through
-from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
+from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
+from rldp.designer.engine.algebra.interface import Coupling
+from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
 from rldp.designer.engine.cores import each, runs
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
 
 @dataclass(frozen=True)
-class LinkedBlocks:
+class LowRankPairs:
     r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}`, all cells in one group.
 
     B is an orthonormal basis of what the ranks of each secret span.
@@ -32,11 +32,19 @@ class LinkedBlocks:
     core: Array  # (K, Y, Sm, Sm): N
     free: Array  # (K, Y, 1, n): f
     energy: Array  # (K, Y): λ
+    jitter: float
 
     @classmethod
     def of(
-        cls, d: Array, vectors: Array, kernel: Array, q: Array, image: Array, energy: Array
-    ) -> LinkedBlocks:
+        cls,
+        d: Array,
+        vectors: Array,
+        kernel: Array,
+        q: Array,
+        image: Array,
+        energy: Array,
+        settings: Settings,
+    ) -> LowRankPairs:
         """Of diag(d) + vectors kernel vectorsᵀ, where ``q`` meets the forces ``image`` with this ``energy``.
 
         d, q and image are (K, Y, S, U), vectors (K, Y, S, U, m) and kernel (K, Y, Sm, Sm).
@@ -51,19 +59,20 @@ class LinkedBlocks:
             some = root[:, part, ...]
             last = (some * q[:, part, ...])[..., None]
             columns = xp.concat([vectors[:, part, ...] / some[..., None], last], axis=-1)
-            basis[:, part, ...], rows = orthonormal(columns)
+            basis[:, part, ...], rows = orthonormal(columns, settings)
             links = _with_last(kernel[:, part, ...], 1 / xp.sum(last * last, axis=(2, 3, 4)), secrets)
-            core[:, part, ...] = core_of(_met(rows, links))
+            core[:, part, ...] = core_of(_congruent(rows, links), settings)
 
-        each(factorise, runs(outputs, 8 * k * secrets * values * width, d), d)
+        each(factorise, runs(outputs, 8 * k * secrets * values * width, d, settings), d)
         cells = (k, outputs, 1, secrets * values)
         inverse, root, q, image = (reshape(x, cells) for x in (1 / d, 1 / root, q, image))
-        return freed(cls(inverse, root, basis, core, q, energy), image)
+        blocks = cls(inverse, root, basis, core, q, energy, settings.schur_jitter)
+        return with_scaling_direction(blocks, image, settings)
 
-    def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
+    def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
         xp = namespace(distortion)
-        return LowRankBorder.of(self, xp.tile(distortion, (1, 1, self.basis.shape[2])), utility)
+        return LowRankBorder.of(self, xp.tile(distortion, (1, 1, self.basis.shape[2])), coupling, settings)
 
     def per_group(self, r: Array) -> Array:
         """A⁻¹ r for r (K, Y, 1, n)."""
@@ -73,13 +82,13 @@ class LinkedBlocks:
             return reshape(apply(self.core, reshape(seen, (k, outputs, secrets * m))), seen.shape)
 
         x = reshape(self.root * r, (k, outputs, secrets, values))
-        return self.root * reshape(through(self.basis, core, x), r.shape)
+        return self.root * reshape(apply_core(self.basis, core, x), r.shape)
 
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
         xp, (k, outputs, secrets, values, m) = namespace(left), self.basis.shape
         n, shape = secrets * values, (k, outputs, secrets, values, 1)
-        total = (1 + SETTINGS.schur_jitter) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
+        total = (1 + self.jitter) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
         rows, columns = (reshape(x * self.root, shape) * self.basis for x in (left, right))
         columns = reshape(xp.permute_dims(columns, (0, 2, 1, 4, 3)), (k, secrets, outputs * m, values))
         taken = xp.eye(secrets * m, dtype=left.dtype) - self.core
@@ -105,7 +114,7 @@ def _with_last(kernel: Array, stiffness: Array, secrets: int) -> Array:
     return reshape(links, (k, outputs, secrets, m + 1, secrets * (m + 1)))
 
 
-def _met(rows: Array, links: Array) -> Array:
+def _congruent(rows: Array, links: Array) -> Array:
     """rows links rowsᵀ for rows (K, Y, S, m, w), block by block: (K, Y, Sm, Sm)."""
     xp, (k, outputs, secrets, m, wide) = namespace(rows), rows.shape
     half = reshape(xp.matmul(rows, links), (k, outputs, secrets * m, secrets, wide))

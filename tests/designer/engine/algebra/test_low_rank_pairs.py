@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from rldp.designer.engine.algebra.bases import apart, orthonormal
-from rldp.designer.engine.algebra.linked import LinkedBlocks
-from rldp.designer.engine.algebra.pair_moves import Pairs
+from rldp.designer.engine.algebra.bases import orthonormal, split_off
+from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.terms.pair_index import PairIndex
 from rldp.theory.pairs import ordered_pairs
 
 pytestmark = pytest.mark.numerical
@@ -28,14 +29,14 @@ def some_blocks(rng):
     q = rng.uniform(0.1, 1, d.shape)
     image = np.matvec(written, q.reshape(K, OUTPUTS, CELLS))
     energy = np.vecdot(q.reshape(K, OUTPUTS, CELLS), image)
-    return LinkedBlocks.of(d, vectors, kernel, q, image.reshape(d.shape), energy), written
+    return LowRankPairs.of(d, vectors, kernel, q, image.reshape(d.shape), energy, Settings()), written
 
 
 def test_outputs_whose_secrets_are_linked_meet_as_if_they_were_written_out():
     rng = np.random.default_rng(5)
     blocks, written = some_blocks(rng)
     r, total = rng.normal(size=(K, OUTPUTS, CELLS)), rng.normal(size=(K, CELLS))
-    q, nu = blocks.border(np.zeros((OUTPUTS, 1, VALUES)), None).solve(r, total)
+    q, nu = blocks.border(np.zeros((OUTPUTS, 1, VALUES)), None, Settings()).solve(r, total)
     np.testing.assert_allclose(np.matvec(written, q) - nu[:, None], r, atol=1e-9)
     np.testing.assert_allclose(q.sum(axis=1), total, atol=1e-9)
 
@@ -57,7 +58,7 @@ def test_what_is_left_beside_a_basis_is_orthogonal_to_its_own_last_digit():
     rng = np.random.default_rng(7)
     basis, _ = np.linalg.qr(rng.normal(size=(50, 4)))
     x = basis @ rng.normal(size=4) + 1e-12 * rng.normal(size=50)
-    rest, seen = apart(basis, x)
+    rest, seen = split_off(basis, x)
     assert 1e-12 < np.linalg.norm(rest) < 1e-10
     assert np.abs(basis.T @ rest).max() <= 100 * 2.0**-53 * np.linalg.norm(rest)
     np.testing.assert_allclose(rest + basis @ seen, x, atol=1e-14)
@@ -69,7 +70,7 @@ def test_a_basis_is_orthonormal_and_makes_the_columns(columns):
     given = np.random.default_rng(10).normal(size=(2, 3, 30, columns))
     if columns == 4:
         given[..., 3] = given[..., 0] + given[..., 2]
-    basis, rows = orthonormal(given)
+    basis, rows = orthonormal(given, Settings())
     gram = basis.mT @ basis
     expected = np.diag([1.0, 1.0, 1.0, 0.0]) if columns == 4 else np.eye(columns)
     np.testing.assert_allclose(gram, np.broadcast_to(expected, gram.shape), atol=1e-14)
@@ -80,7 +81,7 @@ def test_a_basis_is_orthonormal_and_makes_the_columns(columns):
 def test_kernels_of_pairs_are_linked_through_the_secrets_they_share(secrets):
     """The quadratic form is the same, pair by pair and over all secrets."""
     rng = np.random.default_rng(8)
-    pairs, ends = Pairs.of(secrets, np), 2 * (secrets - 1)
+    pairs, ends = PairIndex.of(secrets, np, Settings()), 2 * (secrets - 1)
     kernel = rng.normal(size=(1, 1, pairs.count, 4, 4))
     of_ends = rng.normal(size=(1, 1, pairs.count, 2, 2))  # two numbers for each end
     expected = 0.0
@@ -96,7 +97,7 @@ def test_kernels_of_pairs_are_linked_through_the_secrets_they_share(secrets):
 @pytest.mark.parametrize("secrets", [3, 20])
 def test_moves_are_the_same_by_gathers_and_by_products(secrets):
     rng = np.random.default_rng(9)
-    pairs = Pairs.of(secrets, np)
+    pairs = PairIndex.of(secrets, np, Settings())
     table, ends = rng.normal(size=(1, 2, secrets, 3)), rng.normal(size=(1, 2, pairs.count, 2, 3))
     assert np.array_equal(pairs.ends_of(table), table[:, :, ordered_pairs(secrets)])
     expected = np.zeros_like(table)

@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from rldp.designer.engine.algebra.arrays import Constant, reshape
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.pairs import ordered_pairs, slots
 
 
 @dataclass(frozen=True)
-class Pairs(Constant):
+class PairIndex(Constant):
     """Index arrays for |S| secrets, in the array library ``xp``.
 
     Attributes
     ----------
+    few : bool
+        Whether secrets are so few that moves are products with a matrix.
     ends : array (2T,)
         The secrets at the ends of the pairs, those of one pair side by side.
     slots : array (|S|·2(|S|−1),)
@@ -37,6 +39,7 @@ class Pairs(Constant):
     """
 
     secrets: int
+    few: bool
     ends: Array
     slots: Array
     forth: Array
@@ -45,14 +48,10 @@ class Pairs(Constant):
     incidence: Array
 
     @classmethod
-    def of(cls, secrets: int, xp: Any) -> Pairs:
+    def of(cls, secrets: int, xp: Any, settings: Settings) -> PairIndex:
         """In the arrays of ``xp``, where its new arrays are made."""
-        return cls(secrets, *(xp.asarray(x) for x in _indices(secrets)))
-
-    @property
-    def few(self) -> bool:
-        """Whether secrets are so few that moves are products with a matrix."""
-        return self.secrets <= SETTINGS.matrix_moves
+        few = secrets <= settings.matrix_moves
+        return cls(secrets, few, *(xp.asarray(x) for x in _indices(secrets, few)))
 
     @property
     def count(self) -> int:
@@ -151,12 +150,12 @@ class Ends:
     For few secrets both are products with one matrix.
     """
 
-    pairs: Pairs
+    pairs: PairIndex
     sign: Array  # (K, 1, 1, 2, 1): 1 and −E
     matrix: Array | None  # (K, 1, 2T, |S|), for few secrets
 
     @classmethod
-    def of(cls, pairs: Pairs, sign: Array) -> Ends:
+    def of(cls, pairs: PairIndex, sign: Array) -> Ends:
         return cls(pairs, sign, pairs.ends_matrix(sign) if pairs.few else None)
 
     def seen(self, q: Array) -> Array:
@@ -190,8 +189,8 @@ def _product(matrix: Array, table: Array) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _indices(secrets: int) -> tuple[Any, ...]:
-    """The arrays of :class:`Pairs`, as NumPy's."""
+def _indices(secrets: int, few: bool) -> tuple[Any, ...]:
+    """The arrays of :class:`PairIndex`, as NumPy's."""
     pairs = ordered_pairs(secrets)
     ends = pairs.reshape(-1)
     first, second = pairs.T
@@ -202,7 +201,7 @@ def _indices(secrets: int) -> tuple[Any, ...]:
     blocks = np.diag(np.arange(secrets))
     blocks[first[forth], second[forth]] = secrets + np.arange(len(forth))
     blocks[second[forth], first[forth]] = secrets + len(forth) + np.arange(len(forth))
-    shown = ends if secrets <= SETTINGS.matrix_moves else ends[:0]
+    shown = ends if few else ends[:0]
     incidence = (np.arange(secrets)[:, None] == shown).astype(np.float64)
     return ends, slots(secrets), forth, back, blocks.reshape(-1), incidence
 
@@ -216,7 +215,7 @@ def _two_secrets(secrets: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=16)
 def _places_of_links(secrets: int) -> Any:
-    """For each entry of :meth:`Pairs.links` its place among those of the pairs; the last place if it is 0."""
+    """For each entry of :meth:`PairIndex.links` its place among those of the pairs; the last if it is 0."""
     count, ends = secrets * (secrets - 1), 2 * (secrets - 1)
     place = np.empty(2 * count, dtype=np.int64)
     place[slots(secrets)] = np.arange(2 * count)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rldp.designer.engine.algebra.arrays import Constant, apply, reshape
-from rldp.designer.engine.algebra.pair_moves import Pairs
-from rldp.designer.engine.settings import SETTINGS
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.terms.pair_index import PairIndex
 from rldp.theory.namespace import Array, namespace
 
 
@@ -41,7 +41,7 @@ class SpreadForms(Placed):
     """Rows (K, Y, T, m, |S|U) over all cells."""
 
     @classmethod
-    def of(cls, pairs: Pairs, sign: Array, values: int) -> SpreadForms:
+    def of(cls, pairs: PairIndex, sign: Array, values: int) -> SpreadForms:
         ends = reshape(pairs.ends_matrix(sign), (sign.shape[0], 1, pairs.count, 2, pairs.secrets))
         return cls(*_placed(ends, values))
 
@@ -68,10 +68,10 @@ class SpreadForms(Placed):
 class PairForms(Placed):
     """Rows (K, Y, T, m, 2U) over the cells of a pair."""
 
-    pairs: Pairs
+    pairs: PairIndex
 
     @classmethod
-    def of(cls, pairs: Pairs, sign: Array, values: int) -> PairForms:
+    def of(cls, pairs: PairIndex, sign: Array, values: int) -> PairForms:
         ends = sign * namespace(sign).eye(2, dtype=sign.dtype)
         return cls(*_placed(ends, values), pairs)
 
@@ -97,9 +97,9 @@ class PairForms(Placed):
 Forms: TypeAlias = SpreadForms | PairForms
 
 
-def forms_of(pairs: Pairs, sign: Array, values: int) -> Forms:
+def forms_of(pairs: PairIndex, sign: Array, values: int, settings: Settings) -> Forms:
     """The kind of forms that suits the number of secrets; ``sign`` (K, 1, 1, 2, 1) is 1 and −E."""
-    return (SpreadForms if pairs.secrets <= SETTINGS.few_secrets else PairForms).of(pairs, sign, values)
+    return (SpreadForms if pairs.secrets <= settings.few_secrets else PairForms).of(pairs, sign, values)
 
 
 def _placed(place: Array, values: int) -> tuple[Array, Cells]:

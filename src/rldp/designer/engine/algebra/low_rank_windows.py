@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
-from rldp.designer.engine.algebra.bases import core_of, orthonormal, through
-from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, freed
-from rldp.designer.engine.settings import SETTINGS
-from rldp.designer.engine.terms.utility import UtilityCurvature
+from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
+from rldp.designer.engine.algebra.interface import Coupling
+from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
+from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
 
 @dataclass(frozen=True)
-class SeparateBlocks:
+class LowRankWindows:
     r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}` for each secret; the secrets are the groups.
 
     B is an orthonormal basis of what the ranks of a secret span.
@@ -29,11 +29,19 @@ class SeparateBlocks:
     core: Array  # (K, Y, S, m, m): N
     free: Array  # (K, Y, S, U): f
     energy: Array  # (K, Y)
+    jitter: float
 
     @classmethod
     def of(
-        cls, d: Array, vectors: Array, kernel: Array, free: Array, image: Array, energy: Array
-    ) -> SeparateBlocks:
+        cls,
+        d: Array,
+        vectors: Array,
+        kernel: Array,
+        free: Array,
+        image: Array,
+        energy: Array,
+        settings: Settings,
+    ) -> LowRankWindows:
         """Of diag(d) + vectors kernel vectorsᵀ per secret, less what one more unknown per output gives way.
 
         Rather than its row, it is known what the whole makes of a direction where it is nearly singular:
@@ -42,18 +50,19 @@ class SeparateBlocks:
         xp = namespace(d)
         inverse = 1 / d
         root = xp.sqrt(inverse)
-        basis, rows = orthonormal(vectors * root[..., None])
+        basis, rows = orthonormal(vectors * root[..., None], settings)
         stiff = xp.matmul(xp.matmul(rows, kernel), xp.matrix_transpose(rows))
-        core = core_of(stiff)
-        return freed(cls(inverse, root, basis, core, free, energy), image)
+        core = core_of(stiff, settings)
+        blocks = cls(inverse, root, basis, core, free, energy, settings.schur_jitter)
+        return with_scaling_direction(blocks, image, settings)
 
-    def border(self, distortion: Array, utility: UtilityCurvature | None) -> LowRankBorder:
+    def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:
         """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
-        return LowRankBorder.of(self, distortion, utility)
+        return LowRankBorder.of(self, distortion, coupling, settings)
 
     def per_group(self, r: Array) -> Array:
         """A⁻¹ r for r (K, Y, S, U)."""
-        return self.root * through(self.basis, lambda seen: apply(self.core, seen), self.root * r)
+        return self.root * apply_core(self.basis, lambda seen: apply(self.core, seen), self.root * r)
 
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
@@ -62,9 +71,7 @@ class SeparateBlocks:
         rows = _outputs_inside(left[..., None] * root * self.basis)
         columns = _outputs_inside(right[..., None] * root * xp.matmul(self.basis, taken))
         diagonal = xp.sum(left * self.inverse * right, axis=1)
-        return (1 + SETTINGS.schur_jitter) * diagonal_matrix(diagonal) - xp.matmul(
-            rows, xp.matrix_transpose(columns)
-        )
+        return (1 + self.jitter) * diagonal_matrix(diagonal) - xp.matmul(rows, xp.matrix_transpose(columns))
 
 
 def _outputs_inside(x: Array) -> Array:

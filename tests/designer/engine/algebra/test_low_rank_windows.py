@@ -5,8 +5,9 @@ import pytest
 from flint import arb, arb_mat, ctx
 
 from rldp.designer.engine import path
-from rldp.designer.engine.algebra.low_rank import SeparateBlocks
-from rldp.designer.engine.step import Local, advance
+from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.step import NewtonModel, advance
 from rldp.designer.engine.terms.windows import NominalWindows
 from strategies import a_problem
 
@@ -40,11 +41,12 @@ def test_outputs_of_low_rank_meet_as_if_they_were_written_out(rank):
     matrix = separate(d, vectors, kernel)
     image = np.matvec(matrix, free) - row
     energy = np.vecdot(free, image - row) + level
-    blocks = SeparateBlocks.of(d, vectors, kernel, free.reshape(d.shape), image.reshape(d.shape), energy)
+    shaped = (free.reshape(d.shape), image.reshape(d.shape), energy)
+    blocks = LowRankWindows.of(d, vectors, kernel, *shaped, Settings())
     whole = matrix - row[..., :, None] * row[..., None, :] / level[..., None, None]
 
     r, total = rng.normal(size=(k, outputs, n)), rng.normal(size=(k, n))
-    q, nu = blocks.border(np.zeros((outputs, 1, values)), None).solve(r, total)
+    q, nu = blocks.border(np.zeros((outputs, 1, values)), None, Settings()).solve(r, total)
     np.testing.assert_allclose(np.matvec(whole, q) - nu[:, None], r, atol=1e-9)
     np.testing.assert_allclose(q.sum(axis=1), total, atol=1e-9)
 
@@ -53,13 +55,13 @@ def late_systems(problem, monkeypatch):
     """Newton's systems with 1e-9 < μ < 1e-7; no step takes more than a factor of 50 off μ."""
     late = []
 
-    def watched(iterate, distortion, *others):
+    def watched(iterate, distortion, gap_now, settings):
         if 1e-9 < iterate.mu[0] < 1e-7:
-            late.append(Local.at(iterate, distortion))
-        return advance(iterate, distortion, *others)
+            late.append(NewtonModel.at(iterate, distortion, settings))
+        return advance(iterate, distortion, gap_now, settings)
 
     monkeypatch.setattr(path, "advance", watched)
-    path.solve(a_problem(problem, count=1, shape=(3, 8), n=4000), gap=1e-6, windows=True)
+    path.solve(a_problem(problem, count=1, shape=(3, 8), n=4000), gap=1e-6, settings=Settings(), windows=True)
     assert late
     return late
 
