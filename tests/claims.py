@@ -272,7 +272,10 @@ class File:
         self.proof = claim["certificate"]
         assert tree["format"] == "rldp-protocol"
         kinds = {claim[name]["kind"] for name in ("privacy", "utility")}
-        assert tree["version"] == (2 if kinds & {"credible", "pairs", "all"} else 1)
+        self.kappa = claim.get("epsilon_known", math.inf)
+        needed = 3 if "epsilon_known" in claim else 2 if kinds & {"credible", "pairs", "all"} else 1
+        assert tree["version"] == needed
+        assert ("known" in self.proof) == ("epsilon_known" in claim)
         assert tree["denominator"] == DENOMINATOR
         for names in (tree["secrets"], tree["values"], tree["outputs"]):
             assert len(set(names)) == len(names) > 0
@@ -282,6 +285,7 @@ class File:
         assert all(d >= 0 for d in _flat(claim["distortion"], shape[1:]))
         assert self.n == claim["n"] > 0
         assert self.epsilon >= 0
+        assert self.kappa >= 0
 
     def region(self, name):
         claim = self.claim[name]
@@ -362,6 +366,15 @@ class File:
             found = [(y, s1, s2, self.privacy_excess(y, s1, s2)) for y, (s1, s2) in triples]
             return [(y, s1, s2) for y, s1, s2, excess in found if excess is not None and excess > HAIR]
 
+    def known_holds(self):
+        """Whether no secret gives an output more than e^κ times as often as another, at the same value."""
+        if math.isinf(self.kappa):
+            return True
+        with workdps(DIGITS):
+            factor = mp.exp(mpf(self.kappa))
+            cells = product(range(self.values), range(self.outputs), permutations(self.k, 2))
+            return all(one[u][y] <= max(1, factor) * other[u][y] for u, y, (one, other) in cells)
+
     def worst_distortion(self):
         """About the largest expected distortion over the utility set."""
         with workdps(DIGITS):
@@ -409,7 +422,24 @@ class File:
                     for s, sign, member in zip(pairs[t], (1, -mp.exp(self.epsilon)), members, strict=False):
                         for u in range(self.values):
                             cost[s][u][y] += z * sign * member[u]
-            return sum(min(cell) for row in cost for cell in row)
+            return self._least(cost)
+
+    def _least(self, cost):
+        """Σ min over the outputs, of a protocol that keeps κ."""
+        prices, factor = self.proof.get("known"), mp.exp(mpf(min(self.kappa, 1e9)))
+        if self.kappa == 0 and prices is None:
+            return sum(min(map(sum, zip(*rows, strict=True))) for rows in zip(*cost, strict=True))
+        taken = mpf(0)
+        if prices is not None:
+            for u in range(self.values):
+                gains = []
+                for y, rows in enumerate(prices):
+                    ours = [mpf(row[u]) for row in rows]
+                    for s, price in enumerate(ours):
+                        cost[s][u][y] += price
+                    gains.append(factor * sum(p for p in ours if p > 0) + sum(p for p in ours if p < 0))
+                taken += max(0, *gains)
+        return sum(min(cell) for row in cost for cell in row) - taken
 
     def _witness_distribution(self):
         given, region = self.proof["distribution"], self.region("utility")

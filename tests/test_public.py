@@ -71,6 +71,7 @@ NAMES = {
     "distortion",
     "estimate",
     "frontier",
+    "known_leakage",
     "leakage",
     "least_epsilon",
     "load",

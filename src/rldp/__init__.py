@@ -62,6 +62,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.measures.leakage import (
         WorstCase as WorstCase,
         distortion as distortion,
+        known_leakage as known_leakage,
         leakage as leakage,
         worst_case as worst_case,
         worst_case_distortion as worst_case_distortion,
@@ -122,6 +123,7 @@ _NAMES = {
     "measures.leakage": [
         "WorstCase",
         "distortion",
+        "known_leakage",
         "leakage",
         "worst_case",
         "worst_case_distortion",

@@ -45,6 +45,9 @@ class Certificate:
         estimated conditionals, which are in every set.
     distribution : array (|S|, |U|), or None
         Member of the utility set in the lower bound; None stands for the estimate.
+    known : array (Y, |S|, |U|), or None
+        Prices γ in the lower bound of the constraint on readers who know the value; None stands for zeros,
+        and at κ = 0 for the best there are.
     """
 
     eta: NDArray[np.float64] | None
@@ -52,9 +55,10 @@ class Certificate:
     multipliers: NDArray[np.float64] | None
     members: NDArray[np.float64] | None
     distribution: NDArray[np.float64] | None
+    known: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.eta, self.multipliers, self.members, self.distribution):
+        for array in (self.eta, self.multipliers, self.members, self.distribution, self.known):
             if array is not None:
                 array.setflags(write=False)
 
@@ -80,6 +84,8 @@ class Guarantee:
     objective, lower_bound : float
         See :class:`rldp.Design`.
     certificate : Certificate
+    epsilon_known : float
+        κ: what an output tells about the secret to a reader who knows the value; ∞ claims nothing.
     """
 
     epsilon: float
@@ -90,6 +96,7 @@ class Guarantee:
     objective: float
     lower_bound: float
     certificate: Certificate
+    epsilon_known: float = math.inf
 
     def __post_init__(self) -> None:
         checked_set("privacy", self.privacy)
@@ -228,6 +235,17 @@ class Protocol:
     def denominator(self) -> int:
         """What the integers are counted in: 2^52."""
         return DENOMINATOR
+
+    @property
+    def epsilon_known(self) -> float:
+        """κ as claimed: P(y|s,u) ≤ e^κ P(y|s′,u) for all y, u, s, s′; ∞ where nothing is claimed."""
+        return math.inf if self.guarantee is None else self.guarantee.epsilon_known
+
+    @cached_property
+    def reads_secret(self) -> bool:
+        """Whether any probability depends on the secret; if not, releasing needs no secret column."""
+        table = self.numerators
+        return bool((table != table[:1]).any())
 
     @cached_property
     def sampler(self) -> Sampler:

@@ -1175,7 +1175,7 @@ def test_the_verdict_as_json(verify_command, name):
     found = json.loads(output)
     assert set(found) == {
         *("ok", "epsilon", "objective", "lower_bound", "reasons", "proved", "assumptions"),
-        *("not_promised", "scope", "distortion", "readable"),
+        *("not_promised", "scope", "distortion", "readable", "epsilon_known"),
     }
     assert found["ok"] is verdict.ok
     assert (found["epsilon"], found["objective"]) == (verdict.epsilon, verdict.objective)

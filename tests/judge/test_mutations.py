@@ -16,6 +16,7 @@ import pytest
 
 import rldp
 from claims import File
+from known_program import known_file
 from promised import credible_claim, credible_file, everything_file, pairs_file
 from strategies import sets_of
 
@@ -66,6 +67,8 @@ PROMISES = [
     lambda: pairs_file([[9, 1], [3, 4], [0, 5]], 1.0, alpha=0.3, method="A1"),
     lambda: pairs_file([[4, 2], [0, 0]], 0.0, alpha=0.2),
     lambda: everything_file([[9, 3, 2], [1, 4, 7]], 0.7),
+    lambda: known_file([[9, 3, 2], [1, 4, 7]], 0.7, 0.5),
+    lambda: known_file([[9, 3], [1, 4], [3, 3]], 0.4, 0.0, prices=False),
 ]
 
 
@@ -258,7 +261,14 @@ def change_size(rng, claim):
 
 
 def change_promise(rng, document):
-    """What is claimed of the sets or of the posterior, in a file of the second version, and nothing else."""
+    """What is claimed of the sets, of the posterior or of who knows the value, and nothing else."""
+    if "epsilon_known" in document[G]:
+        kappa = document[G]["epsilon_known"]
+        document[G]["epsilon_known"] = rng.choice(
+            [kappa * f for f in (0.5, 0.999, 1 - 1e-7, 1.001)] + [0, 0.3, 5]
+        )
+        if rng.random() < 0.5:
+            return
     document[G]["lower_bound"] = 0
     new = [claim for claim in (document[G]["privacy"], document[G]["utility"]) if len(claim) > 3]
     change_size(rng, rng.choice(new)) if new else change_set(rng, document)
@@ -456,7 +466,7 @@ def mutated(seed, indices):
 def claims_hold(problem, content):
     """Rows, privacy and objective; ``problem`` is what they depend on."""
     file = File(content)
-    beyond_sets = file.risks_hold() and file.radii_hold()
+    beyond_sets = file.risks_hold() and file.radii_hold() and file.known_holds()
     return file.rows_hold(), file.failing_triples(), file.objective_holds(), beyond_sets
 
 

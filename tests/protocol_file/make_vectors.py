@@ -64,6 +64,15 @@ def claiming(privacy: Tree, utility: Tree, counts: list, rows: list) -> Tree:
     return table(*labels, rows, version=2, **{G: claim})
 
 
+def to_those_who_know(file: Tree) -> Tree:
+    """With a claim about readers who know the value, which makes it a file of version 3."""
+    claim = file[G]
+    secrets, values, outputs = (len(file[key]) for key in ("secrets", "values", "outputs"))
+    prices = [[[-0.5] * values for _ in range(secrets)] for _ in range(outputs)]
+    certificate = claim[C] | {"known": prices}
+    return file | {"version": 3, G: claim | {"epsilon_known": 0.5, C: certificate}}
+
+
 def even(secrets: int, values: int, outputs: int) -> list:
     return [[[D // outputs] * outputs] * values] * secrets
 
@@ -115,6 +124,7 @@ def files() -> dict[str, Tree]:
             even(3, 1, 2),
         ),
         "all": claiming({"kind": "all"}, {"kind": "nominal"}, [[2**53 - 2, 1]], even(1, 2, 1)),
+        "known": to_those_who_know(claiming({"kind": "all"}, CREDIBLE, [[3, 1], [0, 5]], even(2, 2, 2))),
         "columns": table(JOINT, AGES, [0, 1], even(8, 4, 2), 2, columns=COLUMNS),
         "several": table(["f", "m"], PAIRS, [[20, True], [20, "1"]], even(2, 6, 2), 3, columns=SEVERAL),
         "quoted": table(REPRS, [True, False], [0], even(6, 2, 1), 2, columns=QUOTED),
@@ -542,6 +552,10 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
     for key, texts in limits.items():
         for text in texts:
             yield replaced("credible", written["credible"], (G, "privacy", key), text)
+    for version in ("1", "2", "3", "4"):
+        yield replaced("known", written["known"], ("version",), version)
+    for text in ("0", "-0.0", "1e308", "5e-324", '"infinity"'):
+        yield replaced("known", written["known"], (G, "epsilon_known"), text)
     for text in ("100", "100.00000000000001", "5e-324"):
         yield replaced("proved", written["proved"], (G, "privacy", "lambda"), text)
     for text in ("1e-300", "9.99e-301"):
@@ -573,6 +587,8 @@ def changes() -> list[Change]:
             systematic(name, written[name], trees[name], (G, "privacy"))
             for name in ("credible", "pairs", "all")
         ),
+        systematic("known", written["known"], trees["known"], (G, "epsilon_known")),
+        systematic("known", written["known"], trees["known"], (G, C, "known")),
         systematic("columns", written["columns"], trees["columns"], ("columns",)),
         of_rows(written["table"]),
         of_labels(written["table"]),

@@ -44,10 +44,10 @@ export function tableOf(text) {
   array(fields.numerators, "numerators", shape, integer(WHOLE));
   const numerators = /** @type {bigint[][][]} */ (fields.numerators);
   if (numerators.flat().some((row) => sum(row) !== WHOLE)) fail("its rows do not sum to the denominator 2^52");
-  const isNew = fields.guarantee !== null && claim(fields.guarantee, shape);
+  const claimed = fields.guarantee === null ? 1n : claim(fields.guarantee, shape);
   const inLists = withColumns && columns(fields.columns, secrets, values);
   const tuples = [values[0], outputs[0]].some(Array.isArray);
-  const needed = tuples || inLists ? 3n : isNew || withColumns ? 2n : 1n;
+  const needed = tuples || inLists ? 3n : withColumns && claimed === 1n ? 2n : claimed;
   if (version !== needed) fail(`its version must be ${needed} for what it claims`);
   return { secrets, values, outputs, numerators };
 }
@@ -166,26 +166,29 @@ function labelsIn(tree, path, ofColumns = false) {
 // The guarantee
 
 /**
- * Whether a claim needs the second version of the format; whether it is true is for `rldp verify` to say.
+ * The version of the format that a claim needs; whether it is true is for `rldp verify` to say.
  * @param {Tree} tree
  * @param {number[]} shape
  */
 function claim(tree, [secrets, values, outputs]) {
   const path = "guarantee";
   const names = ["epsilon", "n", "counts", "privacy", "utility", "distortion", "objective", "lower_bound"];
-  const fields = fieldsOf(tree, path, [...names, "certificate"]);
+  const known = tree instanceof Map && tree.has("epsilon_known");
+  const fields = fieldsOf(tree, path, [...names, "certificate", ...(known ? ["epsilon_known"] : [])]);
   array(fields.counts, `${path}.counts`, [secrets, values], integer(MOST_DRAWS));
   const n = sum(/** @type {bigint[][]} */ (fields.counts).flat());
   if (fields.n !== n || n <= 0n || n >= MOST_DRAWS) {
     fail(`${path}.n must be the sum of the counts, positive and below 2^53`);
   }
   if (fields.epsilon !== "infinity") nonNegative(fields.epsilon, `${path}.epsilon`);
+  if (known) nonNegative(fields.epsilon_known, `${path}.epsilon_known`);
   array(fields.distortion, `${path}.distortion`, [values, outputs], nonNegative);
   number(fields.objective, `${path}.objective`);
   number(fields.lower_bound, `${path}.lower_bound`);
-  proof(fields.certificate, `${path}.certificate`, secrets, values, outputs);
+  proof(fields.certificate, `${path}.certificate`, secrets, values, outputs, known);
   const kinds = [promise(fields.privacy, `${path}.privacy`, secrets), promise(fields.utility, `${path}.utility`)];
-  return kinds.some((kind) => kind !== "nominal" && kind !== "power-divergence");
+  if (known) return 3n;
+  return kinds.some((kind) => kind !== "nominal" && kind !== "power-divergence") ? 2n : 1n;
 }
 
 /**
@@ -226,8 +229,9 @@ function promise(tree, path, secrets) {
  * @param {number} secrets
  * @param {number} values
  * @param {number} outputs
+ * @param {boolean} known
  */
-function proof(tree, path, secrets, values, outputs) {
+function proof(tree, path, secrets, values, outputs, known) {
   const pairs = secrets * (secrets - 1);
   /** @type {Record<string, [number[], Check]>} */
   const witnesses = {
@@ -236,6 +240,7 @@ function proof(tree, path, secrets, values, outputs) {
     members: [[outputs, pairs, 2, values], nonNegative],
     distribution: [[secrets, values], nonNegative],
   };
+  if (known) witnesses.known = [[outputs, secrets, values], number];
   const fields = fieldsOf(tree, path, [...Object.keys(witnesses), "eta_utility"]);
   for (const [name, [shape, check]] of Object.entries(witnesses)) {
     if (fields[name] !== null) array(fields[name], `${path}.${name}`, shape, check);

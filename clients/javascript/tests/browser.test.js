@@ -127,7 +127,7 @@ test("a table that cannot be read stops the page with a sentence", { skip }, asy
   const page = await browser.newPage();
   await page.route("**/table.json", (route) => route.fulfill({ body: '{"format":"rldp-protocol","version":9}' }));
   await page.goto(site.address, { waitUntil: "networkidle" });
-  const sentence = "This page cannot be used: its version must be 1 or 2.";
+  const sentence = "This page cannot be used: its version must be 1, 2 or 3.";
   assert.equal(await page.getByRole("alert").innerText(), sentence);
   assert.ok(await page.getByRole("button", { name: "Randomise" }).isDisabled());
   await page.close();

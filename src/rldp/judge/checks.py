@@ -90,11 +90,11 @@ class Case:
     @cached_property
     def _weakest_factor(self) -> arb:
         """A number just below e^ε and at least 1: what holds with it holds with e^ε."""
-        return arb(min(self.claim.epsilon, _LARGEST_EXPONENT)).exp().lower().max(arb(1))
+        return _just_below_exp(self.claim.epsilon)
 
     def _within(self, top: int, bottom: int) -> bool:
-        """Whether top ≤ e^ε · bottom, for certain; equal numbers are at every ε."""
-        return top <= bottom or bool(arb(top) <= self._weakest_factor * bottom)
+        """Whether top ≤ e^ε · bottom, for certain."""
+        return _within(top, bottom, self._weakest_factor)
 
     def _nominal_failure(self) -> tuple[int, int, int, str] | None:
         """Under the estimate: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
@@ -186,6 +186,39 @@ class Case:
         scale = _largest([abs(entry) for row in x for entry in row])
         return minimised(value, [_largest(row) for row in x], scale)
 
+    # Readers who know the value
+
+    def known(self) -> str | None:
+        """P(y|s1,u) ≤ e^κ P(y|s2,u) for all y, u, s1, s2: a statement about integers and e^κ, of no set."""
+        u, y, s1, s2 = self._farthest_apart
+        table, kappa = self.document.numerators, self.claim.epsilon_known
+        if math.isinf(kappa) or _within(table[s1][u][y], table[s2][u][y], _just_below_exp(kappa)):
+            return None
+        return (
+            f"privacy towards readers who know the value is not proved for value "
+            f"{shown(self.document.values[u])}, output {shown(self.document.outputs[y])} and secrets "
+            f"{self._secret(s1)}, {self._secret(s2)}: the level that holds is {self.known_level():.6g}"
+        )
+
+    def known_level(self) -> float:
+        """The smallest κ that the table has, rounded up; ∞ where an output rules out a secret."""
+        u, y, s1, s2 = self._farthest_apart
+        top, bottom = self.document.numerators[s1][u][y], self.document.numerators[s2][u][y]
+        if top == bottom:
+            return 0.0
+        return float((arb(top) / bottom).log().upper()) if bottom else math.inf
+
+    @cached_property
+    def _farthest_apart(self) -> tuple[int, int, int, int]:
+        """(u, y, s1, s2) with the largest ratio of P(y|s1,u) to P(y|s2,u), by products of integers."""
+        table, farthest, top, bottom = self.document.numerators, (0, 0, 0, 0), 1, 1
+        for u, y in product(range(self.values), range(self.outputs)):
+            column = [rows[u][y] for rows in table]
+            high, low = max(column), min(column)
+            if high * bottom > top * low:
+                farthest, top, bottom = (u, y, column.index(high), column.index(low)), high, low
+        return farthest
+
     # Objective
 
     def objective(self) -> str | None:
@@ -246,19 +279,41 @@ class Case:
             return _smallest(
                 [_dot(masses, distances) for distances in zip(*self.claim.distortion, strict=True)]
             )
-        prices = self._prices()
-        return sum(
-            (
-                _smallest(
-                    [
-                        distribution[s][u] * arb(self.claim.distortion[u][y]) + prices[y][s][u]
-                        for y in range(self.outputs)
-                    ]
-                )
-                for s, u in product(range(self.secrets), range(self.values))
-            ),
-            arb(0),
-        )
+        prices, known = self._prices(), self.claim.proof.known
+
+        def cost(s: int, u: int, y: int) -> arb:
+            gamma = arb(0) if known is None else arb(known[y][s][u])
+            return distribution[s][u] * arb(self.claim.distortion[u][y]) + prices[y][s][u] + gamma
+
+        secrets, outputs = range(self.secrets), range(self.outputs)
+        if self.claim.epsilon_known == 0 and known is None:  # one row for all secrets
+            least = [
+                _smallest([sum((cost(s, u, y) for s in secrets), arb(0)) for y in outputs])
+                for u in range(self.values)
+            ]
+        else:
+            least = [
+                _smallest([cost(s, u, y) for y in outputs]) for u in range(self.values) for s in secrets
+            ]
+        return sum(least, arb(0)) - self._overcharge()
+
+    def _overcharge(self) -> arb:
+        r"""What the prices γ of readers who know the value may add to a private protocol, at most.
+
+        With :math:`l_{uy} = \min_s P(y|s,u)`, Σ_s γ P(y|s,u) ≤ l (e^κ Σ_s γ⁺ − Σ_s γ⁻), and Σ_y l ≤ 1.
+        """
+        known, total = self.claim.proof.known, arb(0)
+        if known is None:
+            return total
+        factor = arb(self.claim.epsilon_known).exp()
+        for u in range(self.values):
+            largest = arb(0)
+            for rows in known:
+                prices = [arb(row[u]) for row in rows]
+                gained = sum((price for price in prices if price > 0), arb(0))
+                largest = largest.max(factor * gained + sum((price for price in prices if price < 0), arb(0)))
+            total += largest
+        return total
 
     @property
     def _only_constants_are_private(self) -> bool:
@@ -317,6 +372,16 @@ class Case:
 
 class _Unusable(Exception):
     """A witness that proves nothing."""
+
+
+def _just_below_exp(exponent: float) -> arb:
+    """A number just below e^x and at least 1."""
+    return arb(min(exponent, _LARGEST_EXPONENT)).exp().lower().max(arb(1))
+
+
+def _within(top: int, bottom: int, factor: arb) -> bool:
+    """Whether top ≤ factor · bottom, for certain; equal numbers are for every factor ≥ 1."""
+    return top <= bottom or bool(arb(top) <= factor * bottom)
 
 
 def _bracket(region: Region, groups: Sequence[Group], x: Sequence[Balls], eta: Sequence[arb]) -> arb:

@@ -15,6 +15,7 @@ from rldp.judge.words import (
     distortion_words,
     except_for,
     given_the_sample,
+    known_not_promised,
     not_promised,
     proved_set,
     scope,
@@ -60,6 +61,8 @@ class Verdict:
         Whether every claim of the file is proved.
     epsilon, objective, lower_bound : float, or None
         The claimed numbers, each where it is proved.
+    epsilon_known : float, or None
+        κ, where it is claimed and proved; ∞ where nothing is claimed.
     reasons : tuple of str
         Why not ok: a sentence for each claim that is not proved, with the first place where it fails.
     proved : tuple of str
@@ -80,6 +83,7 @@ class Verdict:
     epsilon: float | None = None
     objective: float | None = None
     lower_bound: float | None = None
+    epsilon_known: float | None = None
     reasons: tuple[str, ...] = ()
     proved: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -197,17 +201,19 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         case.objective(),
         risk_failure("utility", _exceeded(claim), claim.utility, excess),
     ]
+    known = case.known()
     private, useful = (whole and not any(reasons) for reasons in (privacy, objective))
     proved = {
         _rows_sentence(): whole,
         _risk_sentence(_not_private(claim), claim.privacy, risk): private,
         _privacy_sentence(document, claim): whole and privacy[0] is None,
         _radii_sentence(claim): whole and privacy[1] is None,
+        _known_sentence(claim): whole and known is None,
         _risk_sentence(_exceeded(claim), claim.utility, excess): useful,
         _objective_sentence(document, claim): whole and objective[0] is None,
         _lower_bound_sentence(claim): lower_bound is None,
     }
-    failures = [failure for failure in (rows, *privacy, *objective, lower_bound) if failure]
+    failures = [failure for failure in (rows, *privacy, known, *objective, lower_bound) if failure]
     return Verdict(
         ok=not failures,
         epsilon=claim.epsilon if private else None,
@@ -216,9 +222,10 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         reasons=tuple(failures),
         proved=tuple(sentence for sentence, holds in proved.items() if sentence and holds),
         assumptions=_assumptions(claim),
-        not_promised=_not_promised(claim),
+        not_promised=_not_promised(claim, case.known_level()),
         scope=scope(claim.privacy) + except_for(claim.privacy, document, claim),
         distortion=distortion_words(document, claim),
+        epsilon_known=claim.epsilon_known if whole and known is None else None,
     )
 
 
@@ -262,6 +269,22 @@ def _radii_sentence(claim: Claim) -> str:
     return (
         f"Over the draw of the sample, the sets of all pairs of secrets hold the truth with probability at "
         f"least {1 - promise.alpha:.6g}, whatever the truth and the number of rows ({theorems})."
+    )
+
+
+def _known_sentence(claim: Claim) -> str:
+    """What is promised to readers who know the value; nothing where nothing is."""
+    kappa = claim.epsilon_known
+    if math.isinf(kappa):
+        return ""
+    if kappa == 0:
+        return (
+            "To somebody who knows the value, the output tells nothing more about the secret, whatever the "
+            "distribution: the table does not read the secret."
+        )
+    return (
+        f"To somebody who knows the value, the output tells at most {kappa!r} more about the secret, whatever "
+        f"the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all y, u, s1, s2."
     )
 
 
@@ -329,7 +352,7 @@ def _promises(claim: Claim) -> dict[str, Promise]:
     return {**private, "utility": claim.utility}
 
 
-def _not_promised(claim: Claim) -> tuple[str, ...]:
+def _not_promised(claim: Claim, known_level: float) -> tuple[str, ...]:
     given = [
         sentence for what, promise in _promises(claim).items() for sentence in not_promised(what, promise)
     ]
@@ -342,6 +365,7 @@ def _not_promised(claim: Claim) -> tuple[str, ...]:
         "Anything about what is published beside the released column, or released again of the same people."
     )
     given.append(
-        "Anything about people of whom somebody knows more than the distribution, such as their value."
+        "Anything about people of whom somebody knows more than the distribution"
+        + (", such as their value." if math.isinf(claim.epsilon_known) else ", other than their value.")
     )
-    return tuple(given)
+    return (*given, *known_not_promised(claim.epsilon_known, known_level))

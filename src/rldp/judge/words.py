@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from rldp._common.checks import Label, shown
@@ -21,6 +22,7 @@ __all__ = [
     "distortion_words",
     "except_for",
     "given_the_sample",
+    "known_not_promised",
     "not_promised",
     "proved_set",
     "scope",
@@ -155,6 +157,18 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
     return (
         f"For {what}: anything if the people's distribution differs from the one that the sample shows, as "
         "it nearly always does.",
+    )
+
+
+def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
+    """What readers who know the value learn all the same; ``level`` is the κ that the table has."""
+    if math.isinf(kappa):
+        tells = "the secret" if math.isinf(level) else f"up to {level:.6g} more about the secret"
+        return (f"To somebody who knows the value: anything. The output can tell such a reader {tells}.",)
+    return (
+        "To somebody who knows the value: that little is known of the secret. The value itself tells what it "
+        f"tells; {kappa!r} bounds what the output adds.",
+        "Where the value stands for several columns: anything to somebody who knows some of them and not all.",
     )
 
 

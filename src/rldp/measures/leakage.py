@@ -41,6 +41,7 @@ __all__ = [
     "WorstCase",
     "distortion",
     "distortions",
+    "known_leakage",
     "leakage",
     "leakages",
     "worst_case",
@@ -97,6 +98,44 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     np.divide(highest, lowest, out=ratios, where=(highest > 0) & (lowest > 0))
     ratios[(highest > 0) & (lowest == 0)] = np.inf
     return np.asarray(np.log(ratios.max(axis=1)))
+
+
+def known_leakage(protocol: Protocol) -> float:
+    r"""What an output tells about the secret to a reader who knows the value, whatever the distribution.
+
+    .. math:: \kappa^* = \log \max_{y, u, s_1, s_2} P(Y{=}y\,|\,s_1, u) / P(Y{=}y\,|\,s_2, u)
+
+    with 0/0 = 1. It comes on top of what the value itself tells about the secret, and bounds neither
+    :func:`leakage` nor is bounded by it. With several value columns it is about a reader who knows all of
+    them. See ``docs/theory.md``, 'Readers who know the value'.
+
+    Parameters
+    ----------
+    protocol : Protocol
+
+    Returns
+    -------
+    float, at least 0; ∞ where a secret never gives an output that another one can give
+        0 exactly if and only if the table does not read the secret.
+
+    Examples
+    --------
+    >>> only_the_ill = Protocol([[[0.5, 0.5]], [[0.0, 1.0]]], secrets=["ill", "well"])
+    >>> known_leakage(only_the_ill)
+    inf
+    """
+    if not isinstance(protocol, Protocol):
+        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    return float(known_leakages(protocol.matrix[None])[0])
+
+
+def known_leakages(matrices: Floats) -> Floats:
+    """:func:`known_leakage` of K tables (K, |S|, |U|, |Y|): (K,)."""
+    highest, lowest = matrices.max(axis=1), matrices.min(axis=1)
+    ratios = np.ones_like(highest)
+    np.divide(highest, lowest, out=ratios, where=lowest > 0)
+    ratios[(highest > 0) & (lowest == 0)] = np.inf
+    return np.asarray(np.log(ratios.max(axis=(1, 2))))
 
 
 def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion | None = None) -> float:

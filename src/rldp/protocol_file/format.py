@@ -39,7 +39,8 @@ __all__ = [
 
 FORMAT = "rldp-protocol"
 VERSIONS = (1, 2, 3)
-"""The second knows the promises credible, pairs and all, and names columns; the third, values of several."""
+"""The second knows the promises credible, pairs and all, and names columns; the third, values of several columns
+and readers who know the value."""
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
@@ -107,6 +108,7 @@ class Proof:
     multipliers: list[list[float]] | None
     members: list[list[list[list[float]]]] | None
     distribution: Table | None
+    known: list[list[list[float]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class Claim:
     objective: float
     lower_bound: float
     proof: Proof
+    epsilon_known: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,8 @@ class Document:
         """The first version of the format that has words for what it says."""
         claim = self.guarantee
         tuples = any(isinstance(label, tuple) for label in (*self.values, *self.outputs))
-        if tuples or (self.reading is not None and _needs_lists(self.reading)):
+        to_those_who_know = claim is not None and claim.epsilon_known < math.inf
+        if tuples or to_those_who_know or (self.reading is not None and _needs_lists(self.reading)):
             return VERSIONS[2]
         if self.reading is not None:
             return VERSIONS[1]
@@ -200,8 +204,11 @@ def _column_tree(column: Column) -> dict[str, Any]:
 
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
+    to_those_who_know = claim.epsilon_known < math.inf
+    certificate = {key: item for key, item in vars(claim.proof).items() if to_those_who_know or key != "known"}
     return {
         "epsilon": "infinity" if claim.epsilon == math.inf else claim.epsilon,
+        **({"epsilon_known": claim.epsilon_known} if to_those_who_know else {}),
         "n": claim.n,
         "counts": claim.counts,
         "privacy": _set_tree(claim.privacy),
@@ -209,7 +216,7 @@ def _claim_tree(claim: Claim) -> dict[str, Any]:
         "distortion": claim.distortion,
         "objective": claim.objective,
         "lower_bound": claim.lower_bound,
-        "certificate": vars(claim.proof),
+        "certificate": certificate,
     }
 
 
@@ -532,7 +539,9 @@ def _labels(part: _Part, *, of_columns: bool = False) -> Any:
 
 
 def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
+    to_those_who_know = isinstance(part.tree, dict) and "epsilon_known" in part.tree
     fields = part.fields(
+        *(("epsilon_known",) if to_those_who_know else ()),
         "epsilon",
         "n",
         "counts",
@@ -556,7 +565,8 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
         distortion=fields["distortion"].array((values, outputs), _non_negative),
         objective=fields["objective"].read(_number),
         lower_bound=fields["lower_bound"].read(_number),
-        proof=_proof(fields["certificate"], secrets, values, outputs),
+        proof=_proof(fields["certificate"], secrets, values, outputs, to_those_who_know),
+        epsilon_known=fields["epsilon_known"].read(_non_negative) if to_those_who_know else math.inf,
     )
 
 
@@ -604,8 +614,9 @@ def _set(part: _Part) -> SetClaim | CredibleClaim:
     return SetClaim(lambda_, alpha=fields["alpha"].read(_level))
 
 
-def _proof(part: _Part, secrets: int, values: int, outputs: int) -> Proof:
-    fields = part.fields("eta", "eta_utility", "multipliers", "members", "distribution")
+def _proof(part: _Part, secrets: int, values: int, outputs: int, to_those_who_know: bool) -> Proof:
+    known = ("known",) if to_those_who_know else ()
+    fields = part.fields("eta", "eta_utility", "multipliers", "members", "distribution", *known)
     pairs = secrets * (secrets - 1)
 
     def array(name: str, shape: Sequence[int], reader: Callable[[Any], float]) -> Any:
@@ -618,4 +629,5 @@ def _proof(part: _Part, secrets: int, values: int, outputs: int) -> Proof:
         multipliers=array("multipliers", (outputs, pairs), _non_negative),
         members=array("members", (outputs, pairs, 2, values), _non_negative),
         distribution=array("distribution", (secrets, values), _non_negative),
+        known=array("known", (outputs, secrets, values), _number) if to_those_who_know else None,
     )

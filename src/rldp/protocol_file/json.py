@@ -148,7 +148,9 @@ def _claim(guarantee: Guarantee) -> Claim:
             multipliers=_listed(proof.multipliers),
             members=_listed(proof.members),
             distribution=_listed(proof.distribution),
+            known=_listed(proof.known),
         ),
+        epsilon_known=float(guarantee.epsilon_known),
     )
 
 
@@ -209,7 +211,9 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
             multipliers=_array(proof.multipliers),
             members=_array(proof.members),
             distribution=_array(proof.distribution),
+            known=_array(proof.known),
         ),
+        epsilon_known=claim.epsilon_known,
     )
 
 
