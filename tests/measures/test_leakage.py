@@ -537,3 +537,32 @@ def test_a_design_promises_its_worst_distortion():
 def test_pairs_leave_open_how_frequent_secrets_are():
     with pytest.raises(rldp.InvalidArgument, match="uncertainty must be a set of joint distributions"):
         rldp.worst_case_distortion(random_protocol((2, 2), seed=1), SMALL, rldp.Pairs())
+
+
+# Readers who know the value
+
+
+def test_a_table_that_ignores_the_secret_tells_nothing_to_who_knows_the_value():
+    same = rldp.Protocol([[[0.3, 0.7], [1.0, 0.0]]] * 3)
+    assert rldp.known_leakage(same) == 0.0
+    assert not same.reads_secret
+    assert same.epsilon_known == math.inf
+
+
+def test_one_unit_of_the_grid_is_seen():
+    table = np.array([[[0.25, 0.75]]] * 2)
+    table[1, 0] += [2.0**-52, -(2.0**-52)]
+    protocol = rldp.Protocol(table)
+    assert rldp.known_leakage(protocol) > 0
+    assert protocol.reads_secret
+
+
+def test_the_largest_ratio_given_a_value_is_told_whatever_the_mixture_over_values():
+    """Both secrets give both outputs as often, and the value tells them apart."""
+    swapped = rldp.Protocol([[[0.2, 0.8], [0.8, 0.2]], [[0.8, 0.2], [0.2, 0.8]]])
+    assert rldp.leakage(swapped, np.full((2, 2), 0.25)) == pytest.approx(0, abs=1e-12)
+    assert rldp.known_leakage(swapped) == pytest.approx(math.log(4))
+    only = rldp.Protocol([[[1.0, 0.0]], [[0.5, 0.5]]])
+    assert rldp.known_leakage(only) == math.inf
+    with pytest.raises(rldp.InvalidArgumentType, match=r"protocol must be an rldp.Protocol, got list"):
+        rldp.known_leakage([[[1.0]]])

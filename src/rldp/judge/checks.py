@@ -292,9 +292,7 @@ class Case:
                 for u in range(self.values)
             ]
         else:
-            least = [
-                _smallest([cost(s, u, y) for y in outputs]) for u in range(self.values) for s in secrets
-            ]
+            least = [_smallest([cost(s, u, y) for y in outputs]) for u in range(self.values) for s in secrets]
         return sum(least, arb(0)) - self._overcharge()
 
     def _overcharge(self) -> arb:

@@ -283,8 +283,8 @@ def _known_sentence(claim: Claim) -> str:
             "distribution: the table does not read the secret."
         )
     return (
-        f"To somebody who knows the value, the output tells at most {kappa!r} more about the secret, whatever "
-        f"the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all y, u, s1, s2."
+        f"To somebody who knows the value, the output tells at most {kappa!r} more about the secret, "
+        f"whatever the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all y, u, s1, s2."
     )
 
 

@@ -168,7 +168,7 @@ def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
     return (
         "To somebody who knows the value: that little is known of the secret. The value itself tells what it "
         f"tells; {kappa!r} bounds what the output adds.",
-        "Where the value stands for several columns: anything to somebody who knows some of them and not all.",
+        "Where the value stands for several columns: anything to somebody who knows some of them, not all.",
     )
 
 

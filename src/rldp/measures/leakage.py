@@ -94,10 +94,15 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     outputs = np.einsum("ksu,ksuy->ksy", conditionals, matrices)
     highest = outputs.max(axis=1)  # an absent secret gives zeros, which no maximum notices
     lowest = np.where(present[:, :, None], outputs, np.inf).min(axis=1)
+    return _largest_log_ratio(highest, lowest)
+
+
+def _largest_log_ratio(highest: Floats, lowest: Floats) -> Floats:
+    """Of arrays (K, …), for each of the K: 0/0 counts as 1."""
     ratios = np.ones_like(highest)
     np.divide(highest, lowest, out=ratios, where=(highest > 0) & (lowest > 0))
     ratios[(highest > 0) & (lowest == 0)] = np.inf
-    return np.asarray(np.log(ratios.max(axis=1)))
+    return np.asarray(np.log(ratios.reshape(len(ratios), -1).max(axis=1)))
 
 
 def known_leakage(protocol: Protocol) -> float:
@@ -131,11 +136,7 @@ def known_leakage(protocol: Protocol) -> float:
 
 def known_leakages(matrices: Floats) -> Floats:
     """:func:`known_leakage` of K tables (K, |S|, |U|, |Y|): (K,)."""
-    highest, lowest = matrices.max(axis=1), matrices.min(axis=1)
-    ratios = np.ones_like(highest)
-    np.divide(highest, lowest, out=ratios, where=lowest > 0)
-    ratios[(highest > 0) & (lowest == 0)] = np.inf
-    return np.asarray(np.log(ratios.max(axis=(1, 2))))
+    return _largest_log_ratio(matrices.max(axis=1), matrices.min(axis=1))
 
 
 def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion | None = None) -> float:

@@ -39,8 +39,8 @@ __all__ = [
 
 FORMAT = "rldp-protocol"
 VERSIONS = (1, 2, 3)
-"""The second knows the promises credible, pairs and all, and names columns; the third, values of several columns
-and readers who know the value."""
+"""The second knows the promises credible, pairs and all, and names columns; the third, values of several
+columns and readers who know the value."""
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
@@ -205,7 +205,9 @@ def _column_tree(column: Column) -> dict[str, Any]:
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
     to_those_who_know = claim.epsilon_known < math.inf
-    certificate = {key: item for key, item in vars(claim.proof).items() if to_those_who_know or key != "known"}
+    certificate = {
+        key: item for key, item in vars(claim.proof).items() if to_those_who_know or key != "known"
+    }
     return {
         "epsilon": "infinity" if claim.epsilon == math.inf else claim.epsilon,
         **({"epsilon_known": claim.epsilon_known} if to_those_who_know else {}),
