@@ -284,8 +284,8 @@ def _known_sentence(claim: Claim) -> str:
         )
     return (
         f"To somebody who knows the value, the output tells at most {kappa!r} more about the secret, "
-        f"whatever the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all outputs y, "
-        "values u and secrets s1, s2."
+        f"whatever the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all outputs "
+        "y, values u and secrets s1, s2."
     )
 
 
