@@ -38,3 +38,19 @@ def drawn(kind, n, runs, seed):
     sizes = np.diff(np.rint(block_shares() * n).astype(int), prepend=0)
     rows = np.stack([rng.multinomial(sizes, law, size=(runs, len(sizes))) for law in p], axis=1)
     return Triples(np.broadcast_to(q, earlier.shape), rows.astype(float), earlier + 0.5 / q.shape[1])
+
+
+def in_order(*arrivals):
+    """What stands for ``split`` if rows arrive like this: for every row of its counts, a list of values."""
+    waiting = iter(arrivals)
+
+    def split(counts, shares, rng):
+        blocks = np.zeros((len(counts), len(shares), counts.shape[1]), dtype=np.int64)
+        for row, total in zip(blocks, counts, strict=True):
+            values = np.array(next(waiting), dtype=int)
+            ends = np.rint(shares * len(values)).astype(int)
+            np.add.at(row, (np.searchsorted(ends, np.arange(len(values)), side="right"), values), 1)
+            np.testing.assert_array_equal(row.sum(axis=0), total)
+        return blocks
+
+    return split

@@ -48,6 +48,13 @@ def test_a_level_that_is_not_confirmed_has_an_exit_code_of_its_own(command):
     assert command("--epsilon", "0.05")[0] == 3
 
 
+def test_every_run_draws_an_order_of_its_own_and_its_seed_repeats_it(command):
+    first, second = (json.loads(command("--json")[1]) for _ in range(2))
+    assert first["seed"] != second["seed"]
+    assert json.loads(command("--json", "--seed", str(first["seed"]))[1]) == first
+    assert "drawn with seed 7; it repeats this result" in " ".join(command("--seed", "7")[1].split())
+
+
 def test_a_protocol_that_claims_no_level_needs_one(command):
     code, output, errors = command(protocol="bare.json")
     assert (code, output) == (1, "")

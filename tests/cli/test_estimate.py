@@ -52,11 +52,11 @@ def library(folder, **options):
     protocol = rldp.load(folder / "protocol.json")
     secret = options.pop("secret", None)
     rows = rldp.Released.from_data(folder / "rows.csv", protocol, secret=secret)
-    return rldp.estimate(rows, **options)
+    return rldp.estimate(rows, seed=0, **options)
 
 
 def test_the_command_prints_what_the_library_finds(command, folder):
-    code, output, errors = command("--json")
+    code, output, errors = command("--seed", "0", "--json")
     found = json.loads(output)
     wanted = library(folder, sample=rldp.load(folder / "protocol.json").guarantee.sample)
     assert (code, errors) == (0, "")
@@ -67,6 +67,13 @@ def test_the_command_prints_what_the_library_finds(command, folder):
     assert found["by_secret"] == []
 
 
+def test_every_run_draws_an_order_of_its_own_and_its_seed_repeats_it(command):
+    first, second = (json.loads(command("--json")[1]) for _ in range(2))
+    assert first["seed"] != second["seed"]
+    assert json.loads(command("--json", "--seed", str(first["seed"]))[1]) == first
+    assert "with seed 7; it repeats this result" in " ".join(command("--seed", "7")[1].split())
+
+
 def test_without_a_sample_what_is_unknown_is_null(command):
     found = json.loads(command("--no-sample", "--json")[1])
     line = found["estimates"][0]
@@ -75,7 +82,7 @@ def test_without_a_sample_what_is_unknown_is_null(command):
 
 
 def test_estimates_by_secret(command, folder):
-    found = json.loads(command("--secret", "sex", "--of", "mean", "--json")[1])
+    found = json.loads(command("--secret", "sex", "--of", "mean", "--seed", "0", "--json")[1])
     wanted = library(
         folder, secret="sex", of="mean", sample=rldp.load(folder / "protocol.json").guarantee.sample
     )
@@ -93,8 +100,8 @@ def test_the_fitted_prior_is_told(command):
 
 
 def test_a_table_names_functionals(command):
-    found = json.loads(command("--of", "old.csv", "--json")[1])["estimates"]
-    shares = json.loads(command("--json")[1])["estimates"]
+    found = json.loads(command("--of", "old.csv", "--seed", "0", "--json")[1])["estimates"]
+    shares = json.loads(command("--seed", "0", "--json")[1])["estimates"]
     assert [line["label"] for line in found] == ["old", "double"]
     assert found[0]["value"] == pytest.approx(shares[2]["value"], abs=1e-9)
 

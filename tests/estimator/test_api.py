@@ -1,10 +1,16 @@
 """``rldp.estimate``: unbiased, by secret, for every functional, and honest about what it cannot tell."""
 
+from functools import partial
+from itertools import product
+
 import numpy as np
 import pytest
 
 import rldp
+from games import in_order
+from rldp.theory import estimation
 
+estimate = partial(rldp.estimate, seed=0)
 FULL = rldp.Protocol(
     [[[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]]], values=[1, 2, 4], outputs=[1, 2, 4]
 )
@@ -51,17 +57,44 @@ def test_estimates_are_unbiased(sampled):
     for seed in range(60):
         sample = rldp.Sample(rng.multinomial(40, TRUTH.ravel()).reshape(2, 3), TWO.secrets, TWO.values)
         rows = rldp.Released(rng.multinomial(200, law), protocol)
-        found.append(rldp.estimate(rows, sample=sample if sampled else None, seed=seed).values)
+        found.append(estimate(rows, sample=sample if sampled else None, seed=seed).values)
     errors = np.array(found) - SHARES
     z = errors.mean(axis=0) / (errors.std(axis=0) / np.sqrt(len(found)))
     assert np.abs(z).max() < 5.0
 
 
 @pytest.mark.numerical
+def test_over_all_rows_and_all_orders_the_estimate_is_the_truth(monkeypatch):
+    """Three rows of a sample and four released ones in every order; one seed for all samples has a bias."""
+    coin = rldp.Protocol([[[0.99, 0.01], [0.05, 0.95]]])
+    truth = np.array([0.9, 0.1])
+    mean, fixed = 0.0, 0.0
+    for rows in product(range(2), repeat=7):
+        public, shown = rows[:3], rows[3:]
+        counts = [np.bincount(some, minlength=2) for some in (public, shown)]
+        chance = np.prod(truth[list(public)]) * np.prod((truth @ coin.matrix[0])[list(shown)])
+        asked = {"released": rldp.Released(counts[1], coin), "sample": rldp.Sample([counts[0]])}
+        fixed += chance * rldp.estimate(**asked, seed=1).values[1]
+        with monkeypatch.context() as patch:
+            patch.setattr(estimation, "split", in_order(public, shown))
+            mean += chance * rldp.estimate(**asked).values[1]
+    assert mean == pytest.approx(0.1, abs=1e-12)
+    assert fixed > 0.11
+
+
+def test_without_a_seed_the_order_is_drawn_anew_and_told():
+    found = [rldp.estimate(RELEASED, sample=SAMPLE) for _ in range(2)]
+    assert found[0].seed != found[1].seed
+    assert f"with seed {found[0].seed}; it repeats this result." in " ".join(found[0].sentences)
+    again = rldp.estimate(RELEASED, sample=SAMPLE, seed=found[0].seed)
+    assert again.values.tolist() == found[0].values.tolist()
+
+
+@pytest.mark.numerical
 @pytest.mark.parametrize("method", ["unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"])
 def test_every_method_finds_the_truth_that_the_rows_show(method):
     rows = rldp.Released(counts_like(SHARES @ FULL.matrix[0], 10**6), FULL)
-    found = rldp.estimate(rows, method=method)
+    found = estimate(rows, method=method)
     np.testing.assert_allclose(found.values, SHARES, atol=1e-3)
     assert found.identifiable.all()
     assert ((found.lower < SHARES) & (found.upper > SHARES)).all()
@@ -69,44 +102,44 @@ def test_every_method_finds_the_truth_that_the_rows_show(method):
 
 @pytest.mark.numerical
 def test_the_naive_answer_is_that_of_the_released_column():
-    found = rldp.estimate([1, 1, 2, 4], FULL)
+    found = estimate([1, 1, 2, 4], FULL)
     assert found.naive.tolist() == [0.5, 0.25, 0.25]
-    assert rldp.estimate([1, 1, 2, 4], FULL, of="mean").naive.tolist() == [2.0]
+    assert estimate([1, 1, 2, 4], FULL, of="mean").naive.tolist() == [2.0]
     other = rldp.Protocol(FULL.matrix, values=[1, 2, 4], outputs=["x", "y", "z"])
-    assert rldp.estimate(["x", "y"], other).naive is None
+    assert estimate(["x", "y"], other).naive is None
 
 
 @pytest.mark.numerical
 def test_functionals_are_those_of_the_shares():
     of = {"mean": "mean", "four": [0, 0, 1], "a": [[1, 1, 1], [0, 0, 0]]}
-    found = rldp.estimate(RELEASED, sample=SAMPLE, of=of)
-    shares = rldp.estimate(RELEASED, sample=SAMPLE)
+    found = estimate(RELEASED, sample=SAMPLE, of=of)
+    shares = estimate(RELEASED, sample=SAMPLE)
     assert found.labels == ("mean", "four", "a")
     np.testing.assert_allclose(found.values[:2], shares.values @ [[1, 0], [2, 0], [4, 1]], atol=1e-9)
     np.testing.assert_allclose(found.covariance[1, 1], shares.covariance[2, 2], rtol=1e-6)
     assert found.lower[2] < 0.5 < found.upper[2]
     assert np.isnan(found.naive[0]) if found.naive is not None else True
-    np.testing.assert_allclose(rldp.estimate(RELEASED, sample=SAMPLE, of="mean").values, found.values[:1])
+    np.testing.assert_allclose(estimate(RELEASED, sample=SAMPLE, of="mean").values, found.values[:1])
 
 
 @pytest.mark.numerical
 def test_estimates_by_secret_are_those_of_the_people_with_it():
-    found = rldp.estimate(WITH_SECRETS, sample=SAMPLE)
+    found = estimate(WITH_SECRETS, sample=SAMPLE)
     assert found.secrets == ("a", "b")
     assert found.values.shape == found.lower.shape == (2, 3)
     for s in range(2):
         alone = rldp.Protocol(MATRIX[s : s + 1], secrets=["only"], values=[1, 2, 4], outputs=[1, 2, 4])
         sample = rldp.Sample(SAMPLE.counts[s : s + 1], ["only"], [1, 2, 4])
-        apart = rldp.estimate(rldp.Released(WITH_SECRETS.counts[s], alone), sample=sample)
+        apart = estimate(rldp.Released(WITH_SECRETS.counts[s], alone), sample=sample)
         np.testing.assert_allclose(found.values[s], apart.values, atol=1e-12)
         np.testing.assert_allclose(found.upper[s], apart.upper, atol=1e-12)
     np.testing.assert_allclose(found.values, TRUTH / 0.5, atol=0.01)
     np.testing.assert_allclose(found.overall.values, SHARES, atol=0.01)
-    assert (found.overall.standard_errors < rldp.estimate(RELEASED, sample=SAMPLE).standard_errors).all()
+    assert (found.overall.standard_errors < estimate(RELEASED, sample=SAMPLE).standard_errors).all()
 
 
 def test_without_a_sample_what_outputs_do_not_tell_is_an_interval():
-    found = rldp.estimate(RELEASED, of={"share": [1, 0, 0], "sum": [1, 1, 1]})
+    found = estimate(RELEASED, of={"share": [1, 0, 0], "sum": [1, 1, 1]})
     assert found.identifiable.tolist() == [False, True]
     assert np.isnan(found.values[0])
     assert found.lower[0] <= found.least[0] < SHARES[0] < found.most[0] <= found.upper[0]
@@ -116,7 +149,7 @@ def test_without_a_sample_what_outputs_do_not_tell_is_an_interval():
 
 def test_where_nobody_has_a_secret_everything_is_possible():
     rows = rldp.Released([[5, 3, 2], [0, 0, 0]], TWO)
-    found = rldp.estimate(rows)
+    found = estimate(rows)
     assert np.isnan(found.values[1]).all()
     assert (found.lower[1].tolist(), found.upper[1].tolist()) == ([0, 0, 0], [1, 1, 1])
     assert not found.identifiable[1].any()
@@ -129,27 +162,27 @@ def test_several_protocols_together_tell_more_than_each():
     second = rldp.Protocol([[[0.3, 0.7], [0.3, 0.7], [0.9, 0.1]]])
     truth = np.array([0.5, 0.2, 0.3])
     rows = [counts_like(truth @ each.matrix[0], 50_000) for each in (first, second)]
-    alone = rldp.estimate(rldp.Released(rows[0], first))
-    both = rldp.estimate([rldp.Released(rows[0], first), (rldp.Released(rows[1], second), second)])
+    alone = estimate(rldp.Released(rows[0], first))
+    both = estimate([rldp.Released(rows[0], first), (rldp.Released(rows[1], second), second)])
     assert alone.identifiable.tolist() == [True, False, False]
     assert both.identifiable.all()
     np.testing.assert_allclose(both.values, truth, atol=1e-3)
     half = [rldp.Released(rows[0] // 2, first), rldp.Released(rows[0] - rows[0] // 2, first)]
-    again = rldp.estimate([*half, rldp.Released(rows[1], second)])
+    again = estimate([*half, rldp.Released(rows[1], second)])
     np.testing.assert_allclose(again.values, both.values, atol=1e-12)
 
 
 def test_intervals_that_hold_for_every_number_of_rows_are_wider():
-    normal = rldp.estimate(RELEASED, sample=SAMPLE)
-    betting = rldp.estimate(RELEASED, sample=SAMPLE, interval="betting")
+    normal = estimate(RELEASED, sample=SAMPLE)
+    betting = estimate(RELEASED, sample=SAMPLE, interval="betting")
     assert ((betting.upper - betting.lower) > (normal.upper - normal.lower)).all()
     assert ((betting.lower < SHARES) & (betting.upper > SHARES)).all()
-    assert any("every distribution and number of rows" in sentence for sentence in betting.sentences)
+    assert any("every distribution and every number of rows" in sentence for sentence in betting.sentences)
 
 
 def test_a_projection_gives_shares_that_are_none_below_zero():
     rows = rldp.Released([90, 25, 60], FULL)
-    plain, moved = rldp.estimate(rows), rldp.estimate(rows, method="projected")
+    plain, moved = estimate(rows), estimate(rows, method="projected")
     assert plain.values.min() < 0
     assert moved.values.min() == 0
     assert moved.values.sum() == pytest.approx(1.0)
@@ -161,15 +194,15 @@ def test_the_posterior_mean_uses_sample_and_released_rows():
     """With a sample of 12 rows and rank-deficient rows, each alone leaves more open than both together."""
     few = rldp.Sample([[4, 1, 1], [0, 2, 4]], TWO.secrets, TWO.values)
     rows = rldp.Released(counts_like(outputs(TWO, TRUTH).sum(axis=0), 3000), TWO)
-    both = rldp.estimate(rows, sample=few, method="posterior")
+    both = estimate(rows, sample=few, method="posterior")
     assert both.values.min() > 0
     assert both.values.sum() == pytest.approx(1.0)
     assert (np.abs(both.values - SHARES) < 3 * both.posterior_errors).all()
     assert (both.posterior_errors < np.sqrt(SHARES * (1 - SHARES) / 13)).all()
     other = rldp.Sample(few.counts[:, ::-1], TWO.secrets, TWO.values)
-    moved = rldp.estimate(rows, sample=other, method="posterior").values - both.values
+    moved = estimate(rows, sample=other, method="posterior").values - both.values
     assert np.abs(moved).max() > 0.01
-    plain = rldp.estimate(rows, sample=few)
+    plain = estimate(rows, sample=few)
     assert both.lower.tolist() == plain.lower.tolist()
     assert plain.prior_rows is None
     assert plain.posterior_errors is None
@@ -178,16 +211,16 @@ def test_the_posterior_mean_uses_sample_and_released_rows():
 
 
 def test_posterior_means_of_functionals_are_functionals_of_the_posterior_mean():
-    shares = rldp.estimate(RELEASED, sample=SAMPLE, method="posterior")
+    shares = estimate(RELEASED, sample=SAMPLE, method="posterior")
     asked = {"mean": "mean", "large": [0, 0, 1]}
-    found = rldp.estimate(RELEASED, sample=SAMPLE, method="posterior", of=asked)
+    found = estimate(RELEASED, sample=SAMPLE, method="posterior", of=asked)
     np.testing.assert_allclose(found.values, [shares.values @ [1, 2, 4], shares.values[2]], atol=1e-12)
     assert found.posterior_errors[1] == pytest.approx(shares.posterior_errors[2])
 
 
 def test_posterior_means_by_secret_are_problems_of_their_own():
-    found = rldp.estimate(WITH_SECRETS, method="posterior")
-    alone = rldp.estimate(
+    found = estimate(WITH_SECRETS, method="posterior")
+    alone = estimate(
         rldp.Released(
             WITH_SECRETS.counts[1], rldp.Protocol(MATRIX[1:], values=TWO.values, outputs=TWO.outputs)
         ),
@@ -197,13 +230,13 @@ def test_posterior_means_by_secret_are_problems_of_their_own():
     assert found.posterior_errors.shape == (2, 3)
     assert found.prior_rows >= alone.prior_rows
     assert found.overall.prior_rows is not None
-    nobody = rldp.estimate(rldp.Released([[5, 6, 7], [0, 0, 0]], TWO), method="posterior")
+    nobody = estimate(rldp.Released([[5, 6, 7], [0, 0, 0]], TWO), method="posterior")
     assert np.isnan(nobody.values[1]).all()
     assert np.isfinite(nobody.values[0]).all()
 
 
 def test_where_outputs_do_not_tell_a_share_the_posterior_mean_is_not_shown():
-    found = rldp.estimate(RELEASED, method="posterior")
+    found = estimate(RELEASED, method="posterior")
     assert not found.identifiable.any()
     assert np.isnan(found.values).all()
     assert np.isnan(found.posterior_errors).all()
@@ -211,16 +244,16 @@ def test_where_outputs_do_not_tell_a_share_the_posterior_mean_is_not_shown():
 
 def test_a_sample_of_other_people_is_told():
     other = rldp.Sample(SAMPLE.counts[:, ::-1] * 10, TWO.secrets, TWO.values)
-    found = rldp.estimate(RELEASED, sample=other)
+    found = estimate(RELEASED, sample=other)
     assert found.agreement < 1e-6
     assert "do not agree" in found.sentences[-1]
-    assert "do not agree" not in rldp.estimate(RELEASED, sample=SAMPLE).sentences[-1]
+    assert "do not agree" not in estimate(RELEASED, sample=SAMPLE).sentences[-1]
 
 
 def test_that_a_protocol_was_designed_on_the_sample_is_told():
     protocol = rldp.design(SAMPLE, 1.0).protocol
     rows = protocol.release(["a", "b"] * 50, [1, 2, 4, 1] * 25, seed=1)
-    assert any("designed on this sample" in s for s in rldp.estimate(rows, protocol, sample=SAMPLE).sentences)
+    assert any("designed on this sample" in s for s in estimate(rows, protocol, sample=SAMPLE).sentences)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +261,7 @@ def test_that_a_protocol_was_designed_on_the_sample_is_told():
 )
 def test_rows_that_no_distribution_explains_are_refused(counts):
     with pytest.raises(rldp.DataError, match="released must be rows of this protocol, but no distribution"):
-        rldp.estimate(rldp.Released(counts, TWO))
+        estimate(rldp.Released(counts, TWO))
 
 
 @pytest.mark.parametrize(
@@ -251,32 +284,32 @@ def test_rows_that_no_distribution_explains_are_refused(counts):
 )
 def test_arguments_that_do_not_fit(given, error, message):
     with pytest.raises(error, match=message):
-        rldp.estimate(RELEASED, **given)
+        estimate(RELEASED, **given)
 
 
 @pytest.mark.parametrize("released", [[1, 2], "rows.csv", None, []])
 def test_a_protocol_is_needed(released):
     with pytest.raises(rldp.InvalidArgumentType, match="protocol must be given, unless"):
-        rldp.estimate(released)
+        estimate(released)
 
 
 def test_what_is_no_protocol():
     with pytest.raises(rldp.InvalidArgumentType, match=r"protocol must be an rldp\.Protocol, got str"):
-        rldp.estimate([1, 2], "protocol.json")
+        estimate([1, 2], "protocol.json")
 
 
 def test_means_need_numbers():
     words = rldp.Protocol(FULL.matrix, values=["x", "y", "z"])
     with pytest.raises(rldp.InvalidArgument, match="'mean' where all values are numbers, got the value 'x'"):
-        rldp.estimate([0, 1], words, of="mean")
+        estimate([0, 1], words, of="mean")
 
 
 def test_protocols_of_other_values_are_not_combined():
     with pytest.raises(rldp.InvalidArgument, match="protocols with the same secrets and values"):
-        rldp.estimate([rldp.Released([1, 2, 3], FULL), RELEASED])
+        estimate([rldp.Released([1, 2, 3], FULL), RELEASED])
 
 
 def test_an_estimate_reads_as_one_line():
-    assert repr(rldp.estimate(RELEASED, sample=SAMPLE)).startswith(
+    assert repr(estimate(RELEASED, sample=SAMPLE)).startswith(
         "<Estimate of 3 functionals from 100000 released rows: 1: 0.2"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -62,6 +63,14 @@ def seed_number(value: object) -> int:
     if not 0 <= value < 2**128:
         raise InvalidArgument(f"seed must lie between 0 and 2^128 - 1, got {shown(value)}")
     return int(value)
+
+
+def seed_or_fresh(value: object) -> int:
+    """The seed that was given, or for None one from the operating system's secure randomness.
+
+    Fresh seeds are below 2^53, so that every reader of JSON keeps all of their digits.
+    """
+    return secrets.randbits(53) if value is None else seed_number(value)
 
 
 def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:

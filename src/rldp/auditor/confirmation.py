@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, finite_number, real_number, shown
+from rldp._common.checks import Label, finite_number, real_number, seed_or_fresh, shown
 from rldp._common.digits import at_most
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures import leakage as measures
@@ -36,8 +36,9 @@ class Confirmation:
     ----------
     epsilon : float
         ε* is at most this. Whatever the distribution and the number of rows, a bound found in this way is
-        too small with probability ``alpha`` at most. ∞ where the rows do not bound ε*, as when a secret has
-        none and the table itself does not keep the claim.
+        too small with probability ``alpha`` at most, if the number of rows was fixed before they were seen.
+        ∞ where the rows do not bound ε*, as when a secret has none and the table itself does not keep the
+        claim.
     alpha : float
     claim : float or None
         The ε that was to be confirmed: the protocol's own, if no other was named.
@@ -52,6 +53,8 @@ class Confirmation:
     used_before : bool
         Whether the fresh sample equals the one that the protocol was designed on, or the planned one. Then
         it is not fresh, and confirms nothing.
+    seed : int
+        It drew the order in which the rows were bet on; ``confirm(…, seed=…)`` repeats the result.
     protocol : Protocol
     sample : Sample
         The fresh data.
@@ -65,6 +68,7 @@ class Confirmation:
     secrets: tuple[Label, Label] | None
     unseen: tuple[Label, ...]
     used_before: bool
+    seed: int
     protocol: Protocol = field(repr=False)
     sample: Sample = field(repr=False)
 
@@ -85,7 +89,7 @@ class Confirmation:
                 "Not confirmed: the fresh sample equals the one that the protocol was designed on or planned "
                 "with; such rows confirm nothing.",
             )
-        return (*self._about_claim(), *self._about_bound(), *self._about_unseen())
+        return (*self._about_claim(), *self._about_bound(), *self._about_unseen(), self._about_order())
 
     def _about_claim(self) -> Iterator[str]:
         if self.claim is None:
@@ -102,7 +106,12 @@ class Confirmation:
         else:
             yield (
                 f"Not confirmed: in the fresh rows themselves ε* is {self.leakage:.4g}, but they do not show "
-                f"that it is at most {self.claim:g} for the people they come from. More rows may."
+                f"that it is at most {self.claim:g} for the people they come from."
+            )
+            yield (
+                f"A larger sample may show it. Each attempt is wrong with probability up to {self.alpha:g}: "
+                "decide beforehand how many rows to collect and how many attempts to make, and divide alpha "
+                "by the number of attempts."
             )
 
     def _about_bound(self) -> Iterator[str]:
@@ -111,7 +120,8 @@ class Confirmation:
         else:
             yield (
                 f"ε* is at most {at_most(self.epsilon)}. A bound found in this way is too small with "
-                f"probability {self.alpha:g} at most, for every distribution and every number of rows."
+                f"probability {self.alpha:g} at most, for every distribution and every number of rows that "
+                "was fixed before the rows were seen."
             )
         if self.output is not None and self.secrets is not None:
             one, other = self.secrets
@@ -126,6 +136,9 @@ class Confirmation:
         else:
             yield f"No fresh row has secret {which}: what is said of it follows from the table alone."
 
+    def _about_order(self) -> str:
+        return f"The rows were bet on in a random order, drawn with seed {self.seed}; it repeats this result."
+
 
 def confirm(
     protocol: Protocol,
@@ -134,7 +147,7 @@ def confirm(
     alpha: float = 0.05,
     planned: Sample | None = None,
     epsilon: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Confirmation:
     r"""Confirm on fresh data that a protocol is private, or bound how private it is.
 
@@ -147,8 +160,10 @@ def confirm(
     bound is no less than any ε that a betting test of level α does not reject.
 
     Assumed: the rows are independent draws from one distribution (it is enough that the values of rows with
-    the same secret are), and none of them had a part in making the protocol or ``planned``. See
-    ``docs/theory.md``, 'Confirmation'.
+    the same secret are), none of them had a part in making the protocol or ``planned``, and their number was
+    fixed before they were seen. The level α is that of one call. If you confirm again with more rows, or
+    with another seed, each call has its own chance to be wrong; divide ``alpha`` by the number of calls that
+    you plan. See ``docs/theory.md``, 'Confirmation'.
 
     Parameters
     ----------
@@ -165,10 +180,10 @@ def confirm(
         the fresh rows serves instead and is not bet on.
     epsilon : float, optional
         The ε to be confirmed; by default that of the guarantee. Some bets are aimed at it.
-    seed : int
-        A sample has counts and no order, and the bets need an order; so one is drawn at random. For
-        independent rows it is as good as the order in which they were collected. Choose the seed before you
-        see the rows, or leave it.
+    seed : int, optional
+        A sample has counts and no order, and the bets need a random order of the rows. By default it is
+        drawn with a fresh seed from the operating system. The result holds that seed, and giving it repeats
+        the result. The level α is over this draw, too: a seed that is always the same voids it.
 
     Returns
     -------
@@ -189,10 +204,11 @@ def confirm(
     """
     level = _checked_alpha(alpha)
     claim = _claim(protocol, sample, epsilon)
-    blocks, known = _game(protocol, sample, planned, seed)
+    order = seed_or_fresh(seed)
+    blocks, known = _game(protocol, sample, planned, order)
     used = _used_before(protocol, sample, planned)
     bound, triple = (math.inf, None) if used else _bound(protocol, blocks, known, level, claim)
-    return _result(protocol, sample, level, claim, bound, triple, used)
+    return _result(protocol, sample, level, claim, bound, triple, used, order)
 
 
 def confirm_chain(
@@ -202,7 +218,7 @@ def confirm_chain(
     alpha: float = 0.05,
     planned: Sample | None = None,
     epsilon: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Confirmation | None:
     r"""The boldest protocol of a chain that fresh data confirm.
 
@@ -221,7 +237,7 @@ def confirm_chain(
         As for :func:`confirm`.
     epsilon : float, optional
         The ε that each is to be confirmed at; by default that of its guarantee.
-    seed : int
+    seed : int, optional
         As for :func:`confirm`.
 
     Returns
@@ -250,16 +266,17 @@ def confirm_chain(
     if None in claims:
         place = 1 + claims.index(None)
         raise InvalidArgument(f"epsilon must be given, as protocol {place} of the chain carries no guarantee")
+    order = seed_or_fresh(seed)
     best = None
     for protocol, claim in zip(chain, claims, strict=True):
         assert claim is not None
-        blocks, known = _game(protocol, sample, planned, seed)
+        blocks, known = _game(protocol, sample, planned, order)
         if _used_before(protocol, sample, planned):
             break
         bound, _ = _bound(protocol, blocks, known, level, claim, floor=claim)
         if bound > claim:
             break
-        best = _result(protocol, sample, level, claim, claim, None, False)
+        best = _result(protocol, sample, level, claim, claim, None, False, order)
     return best
 
 
@@ -302,8 +319,6 @@ def _game(
     protocol: Protocol, sample: Sample, planned: Sample | None, seed: int
 ) -> tuple[NDArray[np.int64], Floats]:
     """Fresh rows in blocks (|S|, B, |U|), and what is known of them beforehand (|S|, |U|)."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InvalidArgumentType(f"seed must be a non-negative integer, got {shown(seed)}")
     if planned is not None:
         require_labels(protocol, planned, name="planned")
     elif protocol.guarantee is not None:
@@ -355,6 +370,7 @@ def _result(
     epsilon: float,
     triple: tuple[int, int, int] | None,
     used_before: bool,
+    seed: int,
 ) -> Confirmation:
     output, secrets = None, None
     if triple is not None:
@@ -370,6 +386,7 @@ def _result(
         secrets=secrets,
         unseen=tuple(protocol.secrets[i] for i in empty),
         used_before=used_before,
+        seed=seed,
         protocol=protocol,
         sample=sample,
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from rldp._common.checks import finite_number
+from rldp._common.checks import finite_number, seed_or_fresh
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
 from rldp.measures import leakage as measures
@@ -77,6 +77,8 @@ class Audit:
         The sample the protocol was designed on.
     worst : WorstCase or None
         The worst distribution in the privacy set.
+    seed : int
+        It drew what ``p_value`` is compared with; ``audit(…, seed=…)`` repeats the result.
     """
 
     sample: Sample
@@ -91,6 +93,7 @@ class Audit:
     promise: str | None
     design: Sample | None
     worst: WorstCase | None
+    seed: int
 
     @property
     def private(self) -> bool | None:
@@ -171,7 +174,12 @@ class Audit:
 
 
 def audit(
-    protocol: Protocol, sample: Sample, *, distortion: Distortion | None = None, alpha: float = 0.01
+    protocol: Protocol,
+    sample: Sample,
+    *,
+    distortion: Distortion | None = None,
+    alpha: float = 0.01,
+    seed: int | None = None,
 ) -> Audit:
     r"""Audit a protocol on new data.
 
@@ -193,6 +201,9 @@ def audit(
         By default that of the guarantee. With another one D* is compared with nothing.
     alpha : float
         Between 0 and 1: how improbable a difference must be to be called drift.
+    seed : int, optional
+        Where counts are small, the test of homogeneity divides the rows at random. By default the seed is a
+        fresh one from the operating system. The result holds it, and giving it repeats the result.
 
     Returns
     -------
@@ -214,6 +225,7 @@ def audit(
     promise = protocol.guarantee
     measure = distortion if distortion is not None or promise is None else promise.distortion
     observed = sample.distribution
+    drawn = seed_or_fresh(seed)
     return Audit(
         sample=sample,
         leakage=measures.leakage(protocol, observed),
@@ -222,11 +234,12 @@ def audit(
         objective=None if promise is None or distortion is not None else promise.objective,
         privacy=None if promise is None else _membership(promise, promise.privacy, sample),
         utility=None if promise is None else _membership(promise, promise.utility, sample),
-        p_value=None if promise is None else homogeneity(promise.sample.counts, sample.counts),
+        p_value=None if promise is None else homogeneity(promise.sample.counts, sample.counts, seed=drawn),
         alpha=threshold,
         promise=None if promise is None else promise.promise,
         design=None if promise is None else promise.sample,
         worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
+        seed=drawn,
     )
 
 
@@ -255,7 +268,7 @@ def _membership_of_pairs(pairs: Pairs, estimate: Sample, observed: NDArray[np.fl
     return Membership(float(spent[worst]), float(radii[worst]), bool((spent <= radii).all()))
 
 
-def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64], *, seed: int | None = None) -> float:
     r"""p-value of the hypothesis that two tables of counts are samples of one distribution.
 
     Pearson's statistic with :math:`a, b` the counts and :math:`m, n` their sums,
@@ -263,8 +276,9 @@ def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     .. math:: X = \sum (a\sqrt{n/m} - b\sqrt{m/n})^2 / (a + b),
 
     has asymptotically a χ² law with one degree of freedom less than there are cells seen. Where a count
-    below five is to be expected, it is compared instead with what random divisions of the pooled draws
-    give (always the same ones, so that an audit can be repeated).
+    below five is to be expected, it is compared instead with what 1999 random divisions of the pooled draws
+    give: the probability of a p-value of at most p is then at most p for every distribution, over the rows
+    and these divisions.
 
     Examples
     --------
@@ -280,7 +294,7 @@ def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
     statistic = _pearson(b, a + b, m, n)
     if (a + b).min() * min(m, n) / (m + n) >= _SMALLEST_EXPECTED or m + n >= _MOST_SHUFFLED:
         return float(chdtrc(len(a) - 1, statistic))
-    urn = np.random.default_rng(0)
+    urn = np.random.default_rng(seed_or_fresh(seed))
     shuffled = urn.multivariate_hypergeometric(a + b, n, size=_SHUFFLES, method="marginals")
     as_far = _pearson(shuffled, a + b, m, n) >= statistic * (1 - 1e-9)
     return float((1 + as_far.sum()) / (1 + _SHUFFLES))

@@ -88,6 +88,13 @@ ALPHA_HELP = (
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of words; docs/json.md has its keys.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Repeat the random order of the rows that an earlier run told.",
+        show_default="a fresh one from the operating system",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and results.")]
 Logged = Annotated[
     LogLevel | None,

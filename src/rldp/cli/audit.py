@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, Json, command, progress, say
+from rldp.cli.app import ExitCode, Json, Seed, command, progress, say
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import plain, show_json
@@ -30,6 +30,7 @@ def audit(
         DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     show_labels: ShowLabels = False,
@@ -50,8 +51,8 @@ def audit(
         show_labels=show_labels,
     )
     with progress("Auditing"):
-        found = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha)
-        confirmed = rldp.confirm(loaded, sample)
+        found = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
+        confirmed = rldp.confirm(loaded, sample, seed=found.seed)
     facts = {
         "private": found.private,
         "useful": found.useful,
@@ -61,6 +62,7 @@ def audit(
             "epsilon": confirmed.epsilon,
             "alpha": confirmed.alpha,
             "confirmed": confirmed.confirmed,
+            "seed": confirmed.seed,
             "sentences": list(confirmed.sentences),
         },
     }

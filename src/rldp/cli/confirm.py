@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import rldp
-from rldp.cli.app import ExitCode, Json, command, progress
+from rldp.cli.app import ExitCode, Json, Seed, command, progress
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import show_json
@@ -31,12 +31,16 @@ def confirm(
     epsilon: Annotated[
         float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
     ] = None,
+    seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     show_labels: ShowLabels = False,
     as_json: Json = False,
 ) -> None:
     """Confirm on fresh data that a protocol is private, for every distribution and number of rows.
+
+    Decide how many rows to collect before you look at them. Every further attempt, with more rows or another
+    seed, has its own chance to be wrong: divide --alpha by the number of attempts that you plan.
 
     Exit code 0 means that the protocol's ε is confirmed; 3 that it is not, which does not show it wrong.
     """
@@ -57,7 +61,7 @@ def confirm(
         show_labels=show_labels,
     )
     with progress("Confirming"):
-        found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon)
+        found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon, seed=seed)
     if as_json:
         show_json(_facts(found))
     else:
@@ -77,6 +81,7 @@ def _facts(found: rldp.Confirmation) -> dict[str, Any]:
         "secrets": found.secrets,
         "unseen": found.unseen,
         "used_before": found.used_before,
+        "seed": found.seed,
         "rows": found.sample.n,
         "sentences": found.sentences,
     }

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import rldp
-from rldp.cli.app import Json, command, progress
+from rldp.cli.app import Json, Seed, command, progress
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import show_json
 from rldp.cli.tables import functional_table
@@ -69,6 +69,7 @@ def estimate(
     interval: Annotated[
         Interval, typer.Option(help="betting: intervals that hold for every number of rows.")
     ] = Interval.normal,
+    seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     show_labels: ShowLabels = False,
@@ -87,7 +88,7 @@ def estimate(
             source, loaded, released=released, secret=secret or None, show_labels=show_labels
         )
         found = rldp.estimate(
-            rows, sample=known, of=asked, alpha=alpha, method=method.value, interval=interval.value
+            rows, sample=known, of=asked, alpha=alpha, method=method.value, interval=interval.value, seed=seed
         )
     if as_json:
         show_json(_facts(found))
@@ -124,6 +125,7 @@ def _facts(found: rldp.Estimate) -> dict[str, Any]:
         "method": found.method,
         "interval": found.interval,
         "alpha": found.alpha,
+        "seed": found.seed,
         "gap": found.gap,
         "prior_rows": found.prior_rows,
         "agreement": found.agreement,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import finite_number, seed_number, shown
+from rldp._common.checks import finite_number, seed_or_fresh, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate, Interval, Method
 from rldp.estimator.functionals import Asked, Functionals, asked
@@ -52,7 +52,7 @@ def estimate(
     alpha: float = 0.05,
     method: Method = "unbiased",
     interval: Interval = "normal",
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Estimate:
     r"""What released rows say about the values: shares, means, any linear functional, with error bars.
 
@@ -95,8 +95,10 @@ def estimate(
         The default is the normal law with a correction for skewness; "betting" holds for every number of rows
         and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the
         ``method``.
-    seed : int
-        Of the random split into folds; choose it before you see the rows, or leave it.
+    seed : int, optional
+        Of the random order in which the rows are split into folds and bet on. By default it is a fresh one
+        from the operating system. The result holds it, and giving it repeats the result. What is said of
+        bias and of betting intervals is over this draw, too: a seed that is always the same voids it.
 
     Returns
     -------
@@ -128,7 +130,10 @@ def estimate(
     if sample is not None:
         require_labels(first, sample)
     how = _How(
-        _choice("method", method, METHODS), _choice("interval", interval, INTERVALS), level, seed_number(seed)
+        _choice("method", method, METHODS),
+        _choice("interval", interval, INTERVALS),
+        level,
+        seed_or_fresh(seed),
     )
     functionals = asked(of, first)
     if how.method in ("projected", "shrunk") and not functionals.are_shares:
@@ -277,6 +282,7 @@ def _estimate(
         alpha=how.alpha,
         method=how.method,
         interval=how.interval,
+        seed=how.seed,
         gap=answer.gap,
         agreement=agreement,
         prior_rows=answer.prior_rows,

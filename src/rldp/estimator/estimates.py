@@ -61,7 +61,7 @@ _ABOUT_INTERVAL = {
     ),
     "betting": (
         "Each interval holds the truth with probability {level:g} at least, for every distribution and "
-        "number of rows."
+        "every number of rows that was fixed before the rows were seen."
     ),
 }
 
@@ -99,6 +99,8 @@ class Estimate:
         Whether the sample is the one that a protocol was designed on.
     alpha : float
     method, interval : str
+    seed : int
+        It drew the order in which the rows were split; ``estimate(…, seed=…)`` repeats the result.
     gap : float or None
         Of the likelihood: no distribution is likelier by more than this, in units of its logarithm.
     agreement : float or None
@@ -127,6 +129,7 @@ class Estimate:
     alpha: float
     method: str
     interval: str
+    seed: int
     gap: float | None
     agreement: float | None
     prior_rows: float | None = field(default=None)
@@ -158,6 +161,7 @@ class Estimate:
                     "standard error."
                 )
             yield _ABOUT_INTERVAL[self.interval].format(level=1 - self.alpha)
+            yield f"The rows were split at random, with seed {self.seed}; it repeats this result."
         if not self.identifiable.all():
             yield from self._about_the_rest()
         yield from self._about_agreement()
