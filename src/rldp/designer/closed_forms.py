@@ -67,9 +67,10 @@ def nearly_unconstrained(problem: DesignProblem) -> Floats:
     k, secrets, values = problem.counts.shape
     outputs = problem.distortion.shape[1]
     best = np.eye(outputs)[problem.distortion.argmin(axis=1)]
-    needed = (1 + 1e-12) / (np.exp(-problem.epsilon) * (outputs - 1) + 1) * np.exp(-problem.epsilon)
+    ratio = np.exp(-problem.least_epsilon)
+    needed = (1 + 1e-12) / (ratio * (outputs - 1) + 1) * ratio
     least = np.maximum(np.ceil(needed * DENOMINATOR), 1) / DENOMINATOR
-    least = np.where((secrets == 1) | np.isinf(problem.epsilon), 0.0, least)[:, None, None, None]
+    least = np.where((secrets == 1) | np.isinf(problem.least_epsilon), 0.0, least)[:, None, None, None]
     matrix = least + (1 - outputs * least) * best[None, None]
     return np.broadcast_to(matrix, (k, secrets, values, outputs)).copy()
 

@@ -35,7 +35,7 @@ def solve_near_zero(
     from which one that is private at every ε is made by exact arithmetic (nominal privacy). Otherwise a
     constant protocol serves, which at such ε costs next to nothing.
     """
-    relaxed = replace(problem, epsilon=np.full_like(problem.epsilon, settings.smallest_epsilon))
+    relaxed = replace(problem, epsilon=np.maximum(problem.epsilon, settings.smallest_epsilon))
     near = solve_inside(relaxed)
     witness = Witness(near.z, near.members, near.distribution)
 

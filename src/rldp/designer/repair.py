@@ -44,15 +44,15 @@ def repaired(
     """
     matrix, eta, used = _folded(problem, matrix, eta, reached, settings)
     uniform = used / used.sum(axis=1, keepdims=True)
-    e = np.exp(problem.epsilon)
-    interior = (e - 1)[:, None] * uniform  # how far inside the uniform protocol is, per output
+    e = np.exp(problem.pair_epsilon)
+    interior = (e - 1)[:, None] * uniform[..., None]  # how far inside the uniform protocol is
     share = np.zeros(len(matrix))
     for _ in range(settings.repairs):
         rounded = on_grid(_mixed(matrix, uniform[:, None, None, :], share))
         excess, proof = privacy_excess(problem, rounded, _mixed_eta(eta, uniform, e, share))
         unused = ~used[:, :, None] & np.ones(excess.shape, dtype=bool)
         excess = np.where(unused, -np.inf, excess)
-        worst = np.max(excess / np.maximum(interior, 1e-300)[..., None], axis=(1, 2), initial=-np.inf)
+        worst = np.max(excess / np.maximum(interior, 1e-300), axis=(1, 2), initial=-np.inf)
         proved = worst < 0
         if proved.all():
             break
@@ -70,8 +70,8 @@ def _mixed_eta(eta: Floats | None, uniform: Floats, e: Floats, share: Floats) ->
     """η of a mixture: the same mixture of η, by homogeneity of the constraint."""
     if eta is None:
         return None
-    sign = np.stack([np.ones_like(e), -e], axis=1)
-    return _mixed(eta, uniform[:, :, None, None] * sign[:, None, None, :], share)
+    sign = np.stack([np.ones_like(e), -e], axis=-1)
+    return _mixed(eta, uniform[:, :, None, None] * sign[:, None], share)
 
 
 def _folded(

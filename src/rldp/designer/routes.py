@@ -45,14 +45,14 @@ def routes(
     ``windows`` asks for them where privacy is robust; under the estimate they are privacy itself.
     """
     secrets, _, outputs = problem.shape
-    epsilon, robust = problem.epsilon, problem.privacy is not None
+    epsilon, robust = problem.least_epsilon, problem.privacy is not None
     cost_of_a_trace = outputs * np.exp(-epsilon) * problem.scale
     negligible = settings.negligible * gap
     table = (
         (Route.SINGLE_OUTPUT, problem.scale <= negligible),
         (Route.UNCONSTRAINED, secrets == 1 or outputs == 1),
         (Route.UNCONSTRAINED, cost_of_a_trace <= negligible),
-        (Route.CONSTANT, (epsilon == 0) & robust),
+        (Route.CONSTANT, (problem.pair_epsilon == 0).all(axis=1) & robust),
         (Route.NEAR_ZERO, epsilon < settings.smallest_epsilon),
         (Route.WINDOWS, windows if robust else _windows_suffice(problem, gap, settings)),
         (Route.PAIRS, True),
@@ -78,7 +78,7 @@ def when_open(problem: DesignProblem, taken: Route, settings: Settings) -> tuple
 
 def _windows_suffice(problem: DesignProblem, gap: float, settings: Settings) -> bool:
     """Under the estimate: whether windows are quicker and reach the gap, or pairs would take too long."""
-    many = problem.counts[0].size >= settings.windows_cells
+    many = problem.counts[0].size >= settings.windows_cells and problem.pair_epsilon.shape[1] == 1
     reached = gap >= (settings.windows_gap if problem.utility is None else settings.windows_robust_gap)
     return many and (reached or block_bytes(problem, settings) > settings.slow_bytes)
 

@@ -36,17 +36,22 @@ _RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
-    """e^ε rounded down, and finite: what holds with it holds with e^ε."""
-    return np.exp(np.minimum(problem.epsilon, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
+    """e^ε (K, T or 1) rounded down, and finite: what holds with it holds with e^ε."""
+    return np.exp(np.minimum(problem.pair_epsilon, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
 
 
 def _large_e(problem: DesignProblem) -> Floats:
-    """e^ε rounded up: what is private with e^ε is private with it.
+    """e^ε (K, T or 1) rounded up: what is private with e^ε is private with it.
 
     Above 700 it stays finite. There a constraint raises a bound by less than 1e-300 of the distortions, which
     is nothing beside the rounding that a lower bound takes off.
     """
-    return np.exp(np.minimum(problem.epsilon, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
+    return np.exp(np.minimum(problem.pair_epsilon, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
+
+
+def _signs(e: Floats) -> Floats:
+    """1 and −E for the ends of the pairs: (K, 1, T or 1, 2, 1)."""
+    return np.stack([np.ones_like(e), -e], axis=-1)[:, None, :, :, None]
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
@@ -57,10 +62,8 @@ def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
 
 def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
     """x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
-    e = _safe_e(problem)
-    sign = np.stack([np.ones_like(e), -e], axis=1)[:, None, None, :, None]
     columns = np.moveaxis(matrix, 3, 1)
-    return np.asarray(columns[:, :, ordered_pairs(matrix.shape[1])] * sign)
+    return np.asarray(columns[:, :, ordered_pairs(matrix.shape[1])] * _signs(_safe_e(problem)))
 
 
 def privacy_mean(problem: DesignProblem) -> NestedMean:
@@ -163,9 +166,7 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """A distortion that no private protocol beats, rounded down: (K,)."""
-    e = _large_e(problem)
-    sign = np.stack([np.ones_like(e), -e], axis=1)
-    weighted = witness.z[..., None, None] * witness.members * sign[:, None, None, :, None]
+    weighted = witness.z[..., None, None] * witness.members * _signs(_large_e(problem))
     charge = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
     cost = charge + summed_per_secret(weighted)
     size = np.abs(charge) + summed_per_secret(np.abs(weighted))

@@ -105,7 +105,8 @@ class DesignProblem:
     Attributes
     ----------
     counts : int array (K, |S|, |U|)
-    epsilon : array (K,), non-negative, may be infinite
+    epsilon : array (K,), or (K, T) with one for each ordered pair of secrets; non-negative
+        May be infinite where it is the same for all pairs.
     distortion : array (|U|, |Y|), non-negative
     privacy, utility : Ball or None
         The sets; None is their centre alone.
@@ -153,6 +154,16 @@ class DesignProblem:
     def useful_centre(self) -> Floats:
         """The centre of the utility set: (K, |S|, |U|)."""
         return self.estimate if self.centre_of_utility is None else _distribution(self.centre_of_utility)
+
+    @property
+    def pair_epsilon(self) -> Floats:
+        """ε of the ordered pairs of secrets: (K, T), or (K, 1) where all are the same."""
+        return self.epsilon.reshape(len(self.counts), -1)
+
+    @property
+    def least_epsilon(self) -> Floats:
+        """The smallest ε of any pair: (K,)."""
+        return np.asarray(self.pair_epsilon.min(axis=1))
 
     @property
     def shape(self) -> tuple[int, int, int]:

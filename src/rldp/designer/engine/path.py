@@ -200,8 +200,7 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, settings: S
     q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=distortion.dtype)
     mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=q.dtype)
     at = Start(problem, q, mu, settings)
-    privacy = privacy_term(problem, windows=windows).start(at)
-    utility = utility_term(problem).start(at, expected(distortion, q))
+    privacy, utility = privacy_term(at, windows=windows), utility_term(at, expected(distortion, q))
     pi, _ = utility.residual(utility.multipliers)
     cost = distortion * reshape(pi, (k, 1, secrets, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]
@@ -227,7 +226,7 @@ def _recorded(
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective
     count, none = xp.full_like(bound, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
-    eta, eta_utility = iterate.privacy.eta, iterate.utility.eta
+    eta, eta_utility = iterate.privacy.proof, iterate.utility.eta
     new = EngineResult(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
     if record is None:
         return new, objective - bound

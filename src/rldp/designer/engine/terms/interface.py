@@ -18,7 +18,15 @@ from rldp.theory.model import Ball, DesignProblem
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.nested_mean import Variation
 
-__all__ = ["PrivacyCurvature", "PrivacyTerm", "SecondOrder", "Start", "UtilityCurvature", "UtilityTerm"]
+__all__ = [
+    "PrivacyCurvature",
+    "PrivacyTerm",
+    "SecondOrder",
+    "Start",
+    "UtilityCurvature",
+    "UtilityTerm",
+    "WrittenOut",
+]
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,7 @@ class Start:
     @cached_property
     def e(self) -> Array:
         """E = e^ε of every ordered pair of secrets: (K, T), or (K, 1) where all are the same."""
-        k = self.q.shape[0]
-        return namespace(self.q).exp(self.array(self.problem.epsilon.reshape(k, -1)))
+        return namespace(self.q).exp(self.array(self.problem.pair_epsilon))
 
     def budget(self, ball: Ball) -> Array:
         """Budgets of the sets: (K, 1) or (K, T)."""
@@ -82,6 +89,10 @@ class PrivacyTerm(Protocol):
     @property
     def eta(self) -> Array:
         """Scalars that the term solves for beside Q: (K, Y, …), or (K, 0) for none."""
+
+    @property
+    def proof(self) -> Array:
+        """Those of the scalars that prove privacy with Q."""
 
     @property
     def sigma(self) -> Array:
@@ -153,6 +164,13 @@ class PrivacyCurvature(Protocol):
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """The model in Q alone, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+
+
+class WrittenOut(PrivacyCurvature, Protocol):
+    """A model that can be written out as a matrix for each output, and added to another's."""
+
+    def matrix(self, barrier: Array, outputs: slice) -> Array:
+        """The model in Q alone with ``barrier`` on its diagonal: (K, …, |S|U, |S|U) for some outputs."""
 
 
 class UtilityTerm(Protocol):

@@ -17,10 +17,15 @@ Term = TypeVar("Term", bound="LinearTerm")
 class LinearTerm:
     """Slacks σ and their multipliers."""
 
+    eta: Array
     sigma: Array
     z: Array
 
     shares: tuple[float, ...] = (1.0,)
+
+    @property
+    def proof(self) -> Array:
+        return self.eta
 
     @property
     def slacks(self) -> tuple[Array, ...]:

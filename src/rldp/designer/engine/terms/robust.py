@@ -21,9 +21,14 @@ class RobustTerm:
 
     mean: NestedMean
     point: MeanPoint
+    eta: Array
     sigma: Array
     z: Array
     w: Array
+
+    @property
+    def proof(self) -> Array:
+        return self.eta
 
     @property
     def slacks(self) -> tuple[Array, ...]:
