@@ -19,7 +19,7 @@ from claims import DENOMINATOR, DIGITS, File, Set, quantile, worst
 from rldp import cli
 from rldp.judge import checks
 from rldp.judge.checks import Case, _bracket
-from rldp.judge.regions import Group, Region, minimised, precision, upper_quantile
+from rldp.judge.regions import Group, Region, minimised, upper_quantile, working_bits
 from rldp.protocol_file.format import SetClaim, parsed
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Witness
@@ -965,9 +965,9 @@ def test_a_member_must_be_positive_where_the_sample_is():
 
 
 def test_precision_grows_as_the_order_shrinks():
-    assert precision(SetClaim(None), SetClaim(1.0, alpha=0.1)) == 128
-    assert precision(SetClaim(0.0, alpha=0.1), SetClaim(100.0, radius=1.0)) == 128
-    assert precision(SetClaim(5e-324, alpha=0.1), SetClaim(1.0, alpha=0.1)) > 1200
+    assert working_bits(SetClaim(None), SetClaim(1.0, alpha=0.1)) == 128
+    assert working_bits(SetClaim(0.0, alpha=0.1), SetClaim(100.0, radius=1.0)) == 128
+    assert working_bits(SetClaim(5e-324, alpha=0.1), SetClaim(1.0, alpha=0.1)) > 1200
 
 
 # What is false by next to nothing

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rldp._common.warnings import silenced
 from rldp.designer.api import design
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.sample import Sample
@@ -47,8 +47,7 @@ def cuts(
         if len(sample.values) <= finest:
             return
         finest = len(sample.values)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RldpWarning)
+        with silenced(RldpWarning):
             designed = design(sample, epsilon, **{"gap": _GAP, **options})
         yield Cut(bins, sample, designed.objective)
 

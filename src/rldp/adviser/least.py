@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -12,6 +11,7 @@ import numpy as np
 
 from rldp._common.checks import Label, finite_number
 from rldp._common.digits import at_most
+from rldp._common.warnings import silenced, warn
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion
@@ -124,12 +124,11 @@ def least_epsilon(
         outputs=outputs,
         gap=gap,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GapWarning)
+    with silenced(GapWarning):
         found = _searched(designs, wanted, callback, close)
     if not found.is_within(close):
         low = "0" if found.too_small is None else f"{found.too_small:.6g}"
-        warnings.warn(
+        warn(
             f"the smallest ε is known to lie between {low} and {found.epsilon:.6g} only; the problem is too "
             "ill-conditioned for less",
             GapWarning,

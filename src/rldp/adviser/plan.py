@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from rldp._common.checks import Label, finite_number, labels, seed_number, whole_number
 from rldp._common.deprecated import renamed, warn_deprecated
 from rldp._common.frames import Backend, frame_of
+from rldp._common.warnings import silenced
 from rldp.adviser.frontier import checked_levels
 from rldp.designer.api import design, design_batch
 from rldp.distortions import Distortion, distortion_matrix
@@ -217,8 +217,7 @@ def plan(
         )
         return made.objective
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RldpWarning)
+    with silenced(RldpWarning):
         for done, size in enumerate(wanted):
             if callback is not None:
                 callback(done, len(wanted) + 1, f"{size} rows")

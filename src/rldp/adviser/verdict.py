@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rldp._common.checks import Label
+from rldp._common.warnings import silenced
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.designer.notices import is_sparse
@@ -205,8 +205,7 @@ def _rarest(sample: Sample) -> Iterator[list[int]]:
 
 def _designed_for(left: list[int], sample: Sample, designed: Design, claim: Guarantee) -> float:
     fewer = Sample(sample.counts[left], [sample.secrets[s] for s in left], sample.values)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RldpWarning)
+    with silenced(RldpWarning):
         again = design(
             fewer,
             claim.epsilon,

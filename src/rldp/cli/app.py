@@ -199,12 +199,12 @@ def main() -> None:
     """Run the command; what ends it early becomes one line and an exit code."""
     _told.clear()
     voice.as_at_first()
-    warnings.showwarning = _one_line_warning
-    warnings.simplefilter("always", RldpWarning)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without ε shows ? in its place
             stream.reconfigure(errors="replace")
-    with _tidying_up_when_asked_to_stop():
+    with warnings.catch_warnings(), _tidying_up_when_asked_to_stop():
+        warnings.showwarning = _one_line_warning
+        warnings.simplefilter("always", RldpWarning)
         allow_interruption()
         code = _outcome()
     if code > _SIGNALLED and is_command():

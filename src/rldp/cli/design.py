@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 import rldp
 from rldp._common import digits as _digits
+from rldp._common.warnings import silenced
 from rldp.adviser.binning import CANDIDATES, best
 from rldp.adviser.ladder import LADDER, Rung, rungs
 from rldp.adviser.verdict import Worth, worth
@@ -117,8 +117,7 @@ def design(
     names = _others(privacy, designed, others)
     found: list[Rung] = []
     if names:
-        with progress("Trying other promises"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", rldp.RldpWarning)
+        with progress("Trying other promises"), silenced(rldp.RldpWarning):
             found = list(
                 rungs(
                     sample,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.warnings import warn
 from rldp.designer.certify import CertifiedBatch
 from rldp.errors import GapWarning, PriceWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.sets import Credible, UncertaintySet
@@ -30,7 +29,7 @@ def warn_of_sample(
 def _warn_unseen(problem: DesignProblem, stacklevel: int) -> None:
     unseen = (problem.counts.sum(axis=2) == 0).any(axis=1)
     if problem.privacy is None and problem.counts.shape[1] > 1 and unseen.any():
-        warnings.warn(
+        warn(
             f"nominal privacy leaves out secrets that were never seen ({unseen.sum()} of "
             f"{len(unseen)} samples); a set such as rldp.ChiSquare() covers them",
             UnseenSecretWarning,
@@ -54,7 +53,7 @@ def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet, stacklevel: int)
     where = f"{(problem.counts[0] < _RARE).sum()} of {cells} cells"
     if len(sparse) > 1:
         where = f"in {sparse.sum()} of {len(sparse)} samples more than a fifth of the cells"
-    warnings.warn(
+    warn(
         f"the table is sparse: {where} were seen fewer than {_RARE} times, so the truth may lie outside "
         "a set far more often than its alpha says; "
         "rldp.Pairs() (--privacy pairs) keeps its level at every sample size, and among the tests "
@@ -72,7 +71,7 @@ def warn_open(
     costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
     if missed.any() and not by_windows:
         reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
-        warnings.warn(
+        warn(
             f"{missed.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
             f"of {np.nanmax(reached):.2g} instead of {gap:.2g}",
             GapWarning,
@@ -80,7 +79,7 @@ def warn_open(
         )
     if costly.any() and by_windows:
         worst = int(np.argmax(np.where(costly, solved.objective - solved.lower_bound, -np.inf)))
-        warnings.warn(
+        warn(
             f"windows may be costly in {costly.sum()} of {len(missed)} designs: the distortion promised is "
             f"{solved.objective[worst]:.4g}, and privacy alone is known to need only "
             f"{solved.lower_bound[worst]:.4g}; without windows the design takes longer and is never worse",

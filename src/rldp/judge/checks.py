@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 
-from flint import arb, ctx
+from flint import arb
 
 from rldp._common.checks import shown
 from rldp.judge.conditionals import conditionals_of
-from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of
+from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of, working_bits
 from rldp.protocol_file.format import DENOMINATOR, Claim, Document, EverythingClaim
 
 __all__ = ["Case"]
@@ -40,6 +40,7 @@ class Case:
         self.conditionals = conditionals_of(claim)
         self.utility_region = region_of(claim.utility, claim.n, self.secrets * self.values)
         self._powers_left = 0
+        self._bits = working_bits(claim.privacy, claim.utility)
 
     def _pair(self, t: int) -> tuple[int, int]:
         """The t-th (s1, s2): s1 = 0 first, s2 counting up cyclically. A list could be far too long."""
@@ -180,7 +181,7 @@ class Case:
 
     def _minimising(self, value: Callable[[Sequence[arb]], arb], x: Sequence[Balls]) -> Sequence[arb] | None:
         """η where a bound on the support function at x is about smallest; None if that is too much work."""
-        self._powers_left -= SEARCH_STEPS ** len(x) * sum(map(len, x)) * (ctx.prec // 128)
+        self._powers_left -= SEARCH_STEPS ** len(x) * sum(map(len, x)) * (self._bits // 128)
         if self._powers_left < 0:
             return None
         scale = _largest([abs(entry) for row in x for entry in row])

@@ -19,8 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 from numpy.typing import NDArray
+
+from rldp.judge import balls
 
 __all__ = ["ERROR", "Trial", "binomial_tail", "looks", "privacy_trial", "utility_trial"]
 
@@ -108,7 +110,7 @@ def privacy_trial(
     if not doubtful:
         return Trial(0, 0, alpha, True)
     columns = np.ascontiguousarray(np.moveaxis(table[:, :, doubtful], 2, 1))
-    with ctx.workprec(_BITS):
+    with balls.precision(_BITS):
         e = float(_weakest_factor(epsilon).lower()) * (1 - 4 * (table.shape[1] + 4) * _UNIT)
 
     def failing(log_weights: Floats) -> int:
@@ -136,7 +138,7 @@ def utility_trial(
     Parameters as in :func:`privacy_trial`, with numerators over 2^52, and a ``distortion`` [u][y] that is
     nowhere negative.
     """
-    with ctx.workprec(_BITS):
+    with balls.precision(_BITS):
         costs = [
             [_dot(row, distances) * _UNIT for row, distances in zip(rows, distortion, strict=True)]
             for rows in numerators
@@ -167,7 +169,7 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float) -> list[int]:
     if math.isinf(epsilon):
         return []
     columns = [list(zip(*rows, strict=True)) for rows in numerators]
-    with ctx.workprec(_BITS):
+    with balls.precision(_BITS):
         factor = _weakest_factor(epsilon)
 
         def within(top: int, bottom: int) -> bool:
@@ -216,7 +218,7 @@ def _trial(
             draws += size
             if failures >= alpha * planned[-1]:
                 return Trial(draws, failures, alpha, False)  # too many for every look there is
-        with ctx.workprec(_BITS):
+        with balls.precision(_BITS):
             if binomial_tail(draws, failures, alpha) <= arb(ERROR) / len(planned):
                 return Trial(draws, failures, alpha, True)
         if failures >= alpha * draws + _TOO_MANY * math.sqrt(alpha * draws):

@@ -15,8 +15,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
+from rldp.judge import balls
 from rldp.judge.recursion import proof
 
 __all__ = ["Radii", "pair_level", "pair_radius_is_valid"]
@@ -99,7 +100,7 @@ def _by_moments(x: float, sizes: tuple[int, ...], cells: int, alpha: float) -> t
     found = 1 / (1 + math.exp(-_minimised(excess, -16.0, 16.0)))
     terms = sum(min(n, _MOST_TERMS) for n in sizes)
     work = len(sizes) * _SEARCH_WORK
-    with ctx.workprec(_BITS):
+    with balls.precision(_BITS):
         for t in (found, 1.0):
             work += terms * _TERM_WORK
             if _at(arb(t), x, sizes, cells, alpha):

@@ -19,13 +19,13 @@ from flint import arb, ctx
 
 from rldp.protocol_file.format import CredibleClaim, Promise, SetClaim
 
-__all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "precision", "region_of", "upper_quantile"]
+__all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "region_of", "upper_quantile", "working_bits"]
 
 SEARCH_STEPS = 46  # evaluations in one dimension
 _BITS = 128
 
 
-def precision(*claims: Promise) -> int:
+def working_bits(*claims: Promise) -> int:
     """Bits to work with: orders near 0 lose as many as their own logarithm has."""
     lambdas = [claim.lambda_ for claim in claims if isinstance(claim, SetClaim | CredibleClaim)]
     small = [lambda_ for lambda_ in lambdas if lambda_ and lambda_ < 1]

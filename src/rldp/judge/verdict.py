@@ -151,14 +151,14 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
 def judged(document: Document) -> Verdict:
     """As :func:`verify`, of a file that was read already."""
     with needs("verifying", "python-flint"):
-        import flint
-    from rldp.judge.regions import precision
+        from rldp.judge import balls
+    from rldp.judge.regions import working_bits
 
     claim = document.guarantee
     if claim is None:
         return Verdict(False, reasons=("the file claims nothing: it holds a table without a guarantee",))
     started = time.perf_counter()
-    with flint.ctx.workprec(precision(claim.privacy, claim.utility)):
+    with balls.precision(working_bits(claim.privacy, claim.utility)):
         verdict = _judged(document, claim)
     ruling = "all claims proved" if verdict.ok else f"{len(verdict.reasons)} not proved"  # no label in a log
     _log.info("judged in %.2g s; %s", time.perf_counter() - started, ruling)

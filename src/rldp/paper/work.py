@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from rldp._common.cores import one_blas_thread
+from rldp._common.warnings import silenced
 from rldp.designer.api import design_batch
 from rldp.errors import GapWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.measures.leakage import distortions, leakages
@@ -68,10 +69,8 @@ def lines(task: Task, settings: Settings) -> str:
     draws_text = [_joined([*t.ravel(), *c.ravel()]) for t, c in zip(draws.truths, draws.counts, strict=True)]
     covered = _covered(draws, cell, settings)
     text = []
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenSecretWarning)  # expected at small n
-        warnings.simplefilter("ignore", SparseTableWarning)  # how often sets cover the truth is in the table
-        warnings.simplefilter("ignore", GapWarning)  # the bounds are in the table
+    expected = (UnseenSecretWarning, SparseTableWarning, GapWarning)  # what they say is in the table
+    with one_blas_thread(), silenced(*expected):
         for problem in cell.problems:
             designed = _designed(problem, draws, cell, settings)
             failed = np.isnan(designed.objective)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from rldp._common.warnings import silenced
 from rldp.adviser.baselines import baselines
 from rldp.adviser.compare import Compared, compare
 from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
@@ -175,8 +175,7 @@ def gathered(
         if math.isinf(wanted[-1]):
             raise InvalidArgument("epsilons must be finite, got inf")
     steps = _Steps(callback)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RldpWarning)
+    with silenced(RldpWarning):
         steps.at(0.0, "verifying")
         verdict = verify(protocol)
         promised = worst_case_distortion(protocol, claim.sample, claim.utility)[1]
