@@ -1,1 +1,1 @@
-"""What every room uses: checks of arguments, bounds in true digits, tables for notebooks, memory, cores, warnings."""
+"""What every room uses: checks of arguments, bounds in true digits, tables for notebooks, the process."""
