@@ -55,4 +55,4 @@ plt.show()
 
 # %%
 # What is impossible is refused, with the smallest distortion that is possible. On the
-# command line it is ``rldp design … --at-most 64``.
+# command line it is ``rldp design … --max-distortion 64``.

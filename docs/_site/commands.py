@@ -10,13 +10,11 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from rldp.cli.app import app as application
+from rldp.cli.commands import told
 
 COMMON = {"--quiet", "--log-level", "--json", "--help"}
 """What every command has, told once on the page."""
 NOTES = re.compile(r"\s*\[(?:default: \(?(?P<default>[^]]+?)\)?)?(?:; )?(?P<required>required)?\]$")
-
-WORDS = {"<list[str]>": "COL", "<str>": "COL", "<path>": "FILE", "<float>": "NUMBER", "<int>": "N"}
-"""What stands for the value of an option, where the library of commands has nothing but its type."""
 
 
 class Commands(SphinxDirective):
@@ -36,7 +34,7 @@ class Commands(SphinxDirective):
         context = command.make_context(name, [], resilient_parsing=True)
         told = [p for p in command.params if not COMMON & set(p.opts)]
         needed = [p for p in told if p.param_type_name == "argument" or p.required]
-        usage = nodes.literal_block(text=" ".join(["rldp", name, *map(placed, needed)]))
+        usage = nodes.literal_block(text=command.epilog or " ".join(["rldp", name, *map(placed, needed)]))
         usage["language"] = "text"
         section += usage
         terms = nodes.definition_list(classes=["options"])
@@ -57,12 +55,7 @@ def placed(parameter: Any) -> str:
 
 def term(parameter: Any, context: Any) -> nodes.definition_list_item:
     """An argument or option, and what it does."""
-    shown, said = parameter.get_help_record(context)
-    for kind, word in WORDS.items():
-        shown = shown.replace(kind, word)
-    shown = re.sub(r"<([\w|]+)>", r"\1", shown)
-    if parameter.param_type_name == "argument":
-        shown = str(parameter.name).upper()
+    shown, said = told(parameter, context)
     notes = NOTES.search(said)
     if notes:
         said = said[: notes.start()]

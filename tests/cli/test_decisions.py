@@ -99,9 +99,9 @@ def test_a_protocol_file_stands_in_a_comparison(run, tmp_path):
 
 
 def test_a_plan_says_how_many_rows_are_needed(run):
-    _, out, _ = run("plan", "--at-most", "10")
+    _, out, _ = run("plan", "--max-distortion", "10")
     assert "Half of the samples promise 10 or less from no more than 50 rows on." in " ".join(out.split())
-    _, out, _ = run("plan", "--at-most", "0")
+    _, out, _ = run("plan", "--max-distortion", "0")
     words = " ".join(out.split())
     assert "No sample is likely to promise 0" in words or "rows are not enough to promise 0" in words
 
@@ -150,7 +150,7 @@ def test_sizes_follow_the_present_rows_unless_given():
     assert sizes_of("1e3,20", 5) == [1000, 20]
 
 
-# design --at-most
+# design --max-distortion
 
 
 def design(rldp_command, *options):
@@ -158,7 +158,9 @@ def design(rldp_command, *options):
 
 
 def test_a_design_finds_the_smallest_level_itself(rldp_command, tmp_path):
-    code, _, err = design(rldp_command, "--at-most", "0.2", "--privacy", "nominal", "--utility", "nominal")
+    code, _, err = design(
+        rldp_command, "--max-distortion", "0.2", "--privacy", "nominal", "--utility", "nominal"
+    )
     assert code == 0
     assert "promises a distortion of at most 0.2; at ε = " in err
     claim = rldp.load(tmp_path / "protocol.json").guarantee
@@ -169,18 +171,18 @@ def test_a_design_finds_the_smallest_level_itself(rldp_command, tmp_path):
     ("options", "code", "message"),
     [
         (
-            ("--at-most", "0.2", "--epsilon", "1"),
+            ("--max-distortion", "0.2", "--epsilon", "1"),
             1,
-            "--epsilon must be left out where --at-most is given, got both",
+            "--epsilon must be left out where --max-distortion is given, got both",
         ),
         (
-            ("--at-most", "0.2", "--windows"),
+            ("--max-distortion", "0.2", "--windows"),
             1,
-            "--windows must be left out where --at-most is given, got both",
+            "--windows must be left out where --max-distortion is given, got both",
         ),
-        (("--at-most", "-1"), 1, "distortion must be at least 0, got -1.0"),
+        (("--max-distortion", "-1"), 1, "distortion must be at least 0, got -1.0"),
         (
-            ("--at-most", "0.2", "--bins", "auto"),
+            ("--max-distortion", "0.2", "--bins", "auto"),
             1,
             "--bins must be a number here, since auto needs one ε, got auto",
         ),
@@ -195,4 +197,4 @@ def test_bad_goals_are_refused(rldp_command, tmp_path, options, code, message):
 def test_a_design_needs_a_goal(rldp_command):
     code, _, err = design(rldp_command)
     assert code == 2
-    assert "--at-most" in err
+    assert "--max-distortion" in err

@@ -30,6 +30,7 @@ Unproved: TypeAlias = Annotated[
 EpsilonAtMost: TypeAlias = Annotated[
     float | None,
     typer.Option(
+        "--max-epsilon",
         "--epsilon-at-most",
         metavar="E",
         help="Refuse a protocol whose proved ε is larger.",

@@ -12,27 +12,26 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from functools import wraps
 from inspect import Parameter, signature
-from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
 import rldp
 from rldp.cli import voice
+from rldp.cli.commands import PROJECT, Command, SampleCommand
+from rldp.cli.project import FILE
 from rldp.cli.start import allow_interruption, is_command
 from rldp.cli.voice import LogLevel, bar, discard, is_quiet, note, progress, say
 from rldp.errors import FileError, NotProved, RldpError, RldpWarning
 
 __all__ = [
-    "ALPHA_HELP",
     "ExitCode",
     "Json",
     "app",
@@ -75,19 +74,12 @@ app = typer.Typer(
     name="rldp",
     help="Publish one column without leaking another.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 
-ALPHA_HELP = (
-    "For large samples, the set of a test misses the truth with about this probability; "
-    "where many cells are rare, more often."
-)
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of words; docs/json.md has its keys.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -106,10 +98,20 @@ Logged = Annotated[
 def _top(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="RLDP_PROJECT",
+            metavar="FILE",
+            help="Project file with options, which the command line and RLDP_… variables override.",
+            show_default=f"{FILE}, if there is one",
+        ),
+    ] = None,
     quiet: Quiet = False,
     log_level: Logged = None,
 ) -> None:
     voice.be(quiet=quiet or None, log_level=log_level)
+    context.meta[PROJECT] = project
     if version:
         typer.echo(f"rldp {rldp.__version__}")
         raise typer.Exit
@@ -118,30 +120,22 @@ def _top(
         raise typer.Exit(ExitCode.USAGE)
 
 
-class _Command(TyperCommand):
-    """Refuses an option that is taken once and given twice, instead of dropping the first without a word."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for option in self.params:
-            if isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
-                times = sum(_names(option.opts, arg) for arg in takewhile("--".__ne__, args))
-                if times > 1:
-                    raise typer.BadParameter(f"must be given once, got {times} times", ctx, option)
-        parsed: list[str] = super().parse_args(ctx, args)
-        return parsed
-
-
-def _names(options: Sequence[str], argument: str) -> bool:
-    """Whether an argument is one of the names of an option, perhaps with its value."""
-    long = argument.partition("=")[0] if argument.startswith("--") else argument[:2]
-    return long in options
-
-
-def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(
+    name: str | None = None, *, example: str, on_sample: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command that has, beside its own options, those of all commands.
 
     A parameter whose type is a dataclass is a group: each of its fields is an option, and the function gets
     the group.
+
+    Parameters
+    ----------
+    name : str, optional
+        By default that of the function.
+    example : str
+        A line that runs, or several, for the end of the help.
+    on_sample : bool
+        Whether the command works on a sample, so that options at the top of a project file are for it.
     """
 
     def registered(function: Callable[..., None]) -> Callable[..., None]:
@@ -165,7 +159,7 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable
         parameters = [*(each.replace(kind=Parameter.KEYWORD_ONLY) for each in options), *added]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
-        app.command(name, cls=_Command)(run)
+        app.command(name, cls=SampleCommand if on_sample else Command, epilog=example)(run)
         return function
 
     return registered

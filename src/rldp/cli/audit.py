@@ -17,7 +17,7 @@ from rldp.distortions import DistortionName
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
 
 
-@command()
+@command(example="rldp audit protocol.json new.csv")
 def audit(
     command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
@@ -79,7 +79,10 @@ def audit(
         raise typer.Exit(ExitCode.CLAIM)
 
 
-@command("audit-release")
+@command(
+    "audit-release",
+    example="rldp audit-release rows.csv --secret diagnosis --released shown --epsilon 0.5",
+)
 def audit_release(
     command: typer.Context,
     data: Annotated[

@@ -9,31 +9,26 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.adviser.frontier import STANDARD
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.decisions import TableFile, require_outputs, write_results
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Promised, Utility, named
+from rldp.cli.promising import Epsilon, PromisingSeveral
 from rldp.errors import InvalidArgument
-from rldp.sets import NAMED
 
 
-@command()
+@command(example="rldp compare people.csv --secret diagnosis --value age --epsilon 0.5", on_sample=True)
 def compare(
     command: typer.Context,
     data: Data,
     counting: Counting,
-    epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],
+    epsilon: Epsilon,
     measuring: Measuring,
-    privacy: Promised = None,
+    promising: PromisingSeveral,
     protocol: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="A protocol file to compare with; may be repeated."),
     ] = None,
-    utility: Utility = "chi2",
-    alpha: Alpha = 0.05,
-    prior: Prior = 0.5,
     table: TableFile = None,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +38,7 @@ def compare(
     files = _files(protocol or ())
     require_outputs(None, table, data, *files.values())
     own = {name: rldp.load(path) for name, path in files.items()}
-    promised = NAMED[utility](alpha, prior)
+    promised = promising.useful
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, utility=promised)
     measure, published = measuring.of(sample)
@@ -51,13 +46,13 @@ def compare(
         found = rldp.compare(
             sample,
             epsilon,
-            privacy=named(privacy) or STANDARD,
+            privacy=promising.names,
             protocols=own,
             utility=promised,
             distortion=measure,
             outputs=published,
-            alpha=alpha,
-            prior=prior,
+            alpha=promising.alpha,
+            prior=promising.prior,
             callback=moved,
         )
     write_results(found, table)

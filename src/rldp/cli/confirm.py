@@ -15,7 +15,7 @@ from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
 
-@command()
+@command(example="rldp confirm protocol.json fresh.csv")
 def confirm(
     command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],

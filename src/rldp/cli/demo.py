@@ -14,7 +14,7 @@ from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
 
-@command()
+@command(example="rldp demo --epsilon 0.5")
 def demo(
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more.")] = 0.5,
     rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,

@@ -17,9 +17,9 @@ from rldp.adviser.verdict import Worth, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.machine import plain, show_json
-from rldp.cli.promising import Alpha, Prior, Privacy, Utility
+from rldp.cli.promising import PerhapsEpsilon, Promises, Promising
 from rldp.errors import InvalidArgument
-from rldp.sets import NAMED, SetName
+from rldp.sets import SetName
 
 _LARGE = 50_000  # probabilities, from which a design may take minutes
 _NO_BETTER = 0.99  # of the distortion of an output that ignores the data
@@ -29,26 +29,27 @@ _QUICK = 2.0  # seconds, up to which other promises are tried without being aske
 _MANY_CELLS = 50  # from which pairs may cost less than one set for the whole table
 
 
-@command()
+@command(
+    example="rldp design people.csv --secret diagnosis --value age --epsilon 0.5 -o protocol.json",
+    on_sample=True,
+)
 def design(
     command: typer.Context,
     data: Data,
     counting: Counting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Protocol file to write (JSON).")],
     measuring: Measuring,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Privacy level, 0 or more; smaller is more private.")
-    ] = None,
-    at_most: Annotated[
+    promising: Promising,
+    epsilon: PerhapsEpsilon = None,
+    max_distortion: Annotated[
         float | None,
         typer.Option(
-            metavar="D", help="Instead of --epsilon: the smallest ε whose promised distortion is at most D."
+            "--max-distortion",
+            "--at-most",
+            metavar="D",
+            help="Instead of --epsilon: the smallest ε whose promised distortion is at most D.",
         ),
     ] = None,
-    privacy: Privacy = "chi2",
-    utility: Utility = "chi2",
-    alpha: Alpha = 0.05,
-    prior: Prior = 0.5,
     gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
     windows: Annotated[
         bool,
@@ -73,11 +74,8 @@ def design(
 
     require_writable(output)
     require_other_file(output, data, "the data")
-    promises: dict[str, Any] = {
-        "privacy": NAMED[privacy](alpha, prior),
-        "utility": NAMED[utility](alpha, prior),
-    }
-    _require_one_goal(epsilon, at_most, windows)
+    promises = promising.sets
+    _require_one_goal(epsilon, max_distortion, windows)
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, **promises)
     measure, published = measuring.of(sample)
@@ -88,8 +86,8 @@ def design(
             "for numbers takes less"
         )
     designed: rldp.Design
-    if at_most is not None:
-        designed = _least(sample, at_most, **promises, measure=measure, outputs=published)
+    if max_distortion is not None:
+        designed = _least(sample, max_distortion, **promises, measure=measure, outputs=published)
         epsilon = designed.epsilon
     else:
         assert epsilon is not None
@@ -114,7 +112,7 @@ def design(
     designed.protocol.save(output)
     if is_quiet() and not as_json:
         return
-    names = _others(privacy, designed, others)
+    names = _others(promising.privacy, designed, others)
     found: list[Rung] = []
     if names:
         with progress("Trying other promises"), silenced(rldp.RldpWarning):
@@ -123,8 +121,8 @@ def design(
                     sample,
                     epsilon,
                     names,
-                    alpha=alpha,
-                    prior=prior,
+                    alpha=promising.alpha,
+                    prior=promising.prior,
                     utility=promises["utility"],
                     distortion=measure,
                     outputs=published,
@@ -139,29 +137,29 @@ def design(
     screen = terminal.console()
     screen.print(terminal.summary(designed))
     if found:
-        screen.print(terminal.ladder([*found, Rung.of(privacy, designed)], privacy))
+        screen.print(terminal.ladder([*found, Rung.of(promising.privacy, designed)], promising.privacy))
     screen.print(terminal.worth_report(judged))
     terminal.tell("The protocol file holds the counts of your sample; rldp export writes the table alone.")
     terminal.say(f"written to {output}")
 
 
-def _require_one_goal(epsilon: float | None, at_most: float | None, windows: bool) -> None:
-    if epsilon is None and at_most is None:
-        raise typer.BadParameter("must be given, or --at-most in its place", param_hint="--epsilon")
-    if epsilon is not None and at_most is not None:
-        raise InvalidArgument("--epsilon must be left out where --at-most is given, got both")
-    if at_most is not None and windows:
-        raise InvalidArgument("--windows must be left out where --at-most is given, got both")
+def _require_one_goal(epsilon: float | None, max_distortion: float | None, windows: bool) -> None:
+    if epsilon is None and max_distortion is None:
+        raise typer.BadParameter("must be given, or --max-distortion in its place", param_hint="--epsilon")
+    if epsilon is not None and max_distortion is not None:
+        raise InvalidArgument("--epsilon must be left out where --max-distortion is given, got both")
+    if max_distortion is not None and windows:
+        raise InvalidArgument("--windows must be left out where --max-distortion is given, got both")
 
 
-def _least(sample: rldp.Sample, at_most: float, **options: Any) -> rldp.LeastDesign:
+def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign:
     """The design for the smallest ε that does, and a line that says what was found."""
     with progress("Looking for the smallest ε"):
-        found = rldp.least_epsilon(sample, at_most, **options)
+        found = rldp.least_epsilon(sample, most, **options)
     less = ""
     if found.too_small is not None:
         less = f"; at ε = {_digits.at_least(found.too_small, 6)} no protocol promises so little"
-    note(f"ε = {_digits.at_most(found.epsilon, 6)} promises a distortion of at most {at_most:g}{less}")
+    note(f"ε = {_digits.at_most(found.epsilon, 6)} promises a distortion of at most {most:g}{less}")
     return found
 
 
@@ -195,7 +193,7 @@ def _advise_bins(
     designed: rldp.Design,
     sample: rldp.Sample,
     distortion: str,
-    promises: dict[str, rldp.UncertaintySet],
+    promises: Promises,
 ) -> None:
     """Say so where a coarser table would promise much less distortion."""
     numbers = sample.scale is None and not any(isinstance(value, str | bool) for value in sample.values)

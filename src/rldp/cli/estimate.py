@@ -35,7 +35,7 @@ class Interval(StrEnum):
     betting = "betting"
 
 
-@command()
+@command(example="rldp estimate protocol.json released.csv")
 def estimate(
     command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON) that the rows were released with.")],

@@ -13,7 +13,7 @@ from rldp.cli.machine import show_json
 from rldp.errors import ProtocolFileError
 
 
-@command()
+@command(example="rldp export protocol.json -o table.json")
 def export(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write (JSON).")],

@@ -18,8 +18,8 @@ Delimiter: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="C",
-        help="Mark between the columns of a CSV file, also 'tab'.",
-        show_default="the one of , ; tab | under which the columns are there",
+        help="Column separator of a CSV file; 'tab' for tabs.",
+        show_default="comma, semicolon, tab or |, whichever fits",
     ),
 ]
 Encoding: TypeAlias = Annotated[
@@ -31,7 +31,7 @@ ShowLabels: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--show-labels",
-        help="Let a message show the entry that is no label; it is somebody's.",
+        help="Show offending values in error messages. They may contain personal data.",
     ),
 ]
 

@@ -7,21 +7,22 @@ from typing import Annotated
 import typer
 
 import rldp
-from rldp.adviser.frontier import STANDARD
 from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.decisions import Plot, TableFile, levels_of, require_outputs, write_results
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Promised, Utility, named
-from rldp.sets import NAMED
+from rldp.cli.promising import PromisingSeveral
 
 
-@command()
+@command(
+    example="rldp frontier people.csv --secret diagnosis --value age --plot frontier.png", on_sample=True
+)
 def frontier(
     command: typer.Context,
     data: Data,
     counting: Counting,
     measuring: Measuring,
+    promising: PromisingSeveral,
     epsilons: Annotated[
         str,
         typer.Option(
@@ -29,10 +30,6 @@ def frontier(
             help="Privacy levels, one by one or evenly in logarithms.",
         ),
     ] = "0.1:10:30",
-    privacy: Promised = None,
-    utility: Utility = "chi2",
-    alpha: Alpha = 0.05,
-    prior: Prior = 0.5,
     plot: Plot = None,
     table: TableFile = None,
     as_json: Json = False,
@@ -48,12 +45,12 @@ def frontier(
         found = rldp.frontier(
             sample,
             levels,
-            privacy=named(privacy) or STANDARD,
-            utility=NAMED[utility](alpha, prior),
+            privacy=promising.names,
+            utility=promising.useful,
             distortion=measure,
             outputs=published,
-            alpha=alpha,
-            prior=prior,
+            alpha=promising.alpha,
+            prior=promising.prior,
             callback=moved,
         )
     write_results(found, table, plot)

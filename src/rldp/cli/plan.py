@@ -11,17 +11,20 @@ from rldp.cli.app import Json, bar, command
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.decisions import Plot, TableFile, require_outputs, sizes_of, write_results
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Privacy, Utility
-from rldp.sets import NAMED
+from rldp.cli.promising import Epsilon, Promising
 
 
-@command()
+@command(
+    example="rldp plan people.csv --secret diagnosis --value age --epsilon 0.5 --sizes 1000,10000",
+    on_sample=True,
+)
 def plan(
     command: typer.Context,
     data: Data,
     counting: Counting,
-    epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more; smaller is more private.")],
+    epsilon: Epsilon,
     measuring: Measuring,
+    promising: Promising,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -30,13 +33,15 @@ def plan(
             show_default="a quarter of the present rows to 16 times them",
         ),
     ] = None,
-    at_most: Annotated[
-        float | None, typer.Option(metavar="D", help="Say how many rows promise a distortion of at most D.")
+    max_distortion: Annotated[
+        float | None,
+        typer.Option(
+            "--max-distortion",
+            "--at-most",
+            metavar="D",
+            help="Say how many rows promise a distortion of at most D.",
+        ),
     ] = None,
-    privacy: Privacy = "chi2",
-    utility: Utility = "chi2",
-    alpha: Alpha = 0.05,
-    prior: Prior = 0.5,
     draws: Annotated[int, typer.Option(help="Samples of each size.")] = 60,
     seed: Annotated[int, typer.Option(help="The same seed gives the same samples.")] = 0,
     plot: Plot = None,
@@ -47,10 +52,7 @@ def plan(
     from rldp.reporter import decisions, terminal
 
     require_outputs(plot, table, data)
-    promises = {
-        "privacy": NAMED[privacy](alpha, prior),
-        "utility": NAMED[utility](alpha, prior),
-    }
+    promises = promising.sets
     sample = counting.counter(command, data).sample(epsilon, measuring.distortion, **promises)
     measure, published = measuring.of(sample)
     with bar("Planning") as moved:
@@ -62,7 +64,7 @@ def plan(
             utility=promises["utility"],
             distortion=measure,
             outputs=published,
-            prior=prior,
+            prior=promising.prior,
             draws=draws,
             seed=seed,
             callback=moved,
@@ -77,11 +79,11 @@ def plan(
                 "rows": sample.n,
                 "present": found.present,
                 "plan": found.table(),
-                "at_most": at_most,
-                "size": None if at_most is None else found.size_for(at_most),
-                "sentences": decisions.plan_sentences(found, at_most),
+                "at_most": max_distortion,
+                "size": None if max_distortion is None else found.size_for(max_distortion),
+                "sentences": decisions.plan_sentences(found, max_distortion),
             }
         )
         return
     screen = terminal.console()
-    screen.print(decisions.plan_report(found, width=screen.width, wanted=at_most))
+    screen.print(decisions.plan_report(found, width=screen.width, wanted=max_distortion))

@@ -3,51 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias, TypedDict, cast
 
 import typer
 
-from rldp.cli.app import ALPHA_HELP
-from rldp.sets import NAMED, SetName, UtilityName
+from rldp.adviser.frontier import STANDARD
+from rldp.sets import NAMED, SetName, UncertaintySet, UtilityName
 
-__all__ = ["PRIVACY_HELP", "Alpha", "Prior", "Privacy", "Promised", "Utility", "named"]
+__all__ = ["Epsilon", "PerhapsEpsilon", "Promises", "Promising", "PromisingSeveral"]
 
-PRIVACY_HELP = (
-    "What privacy is promised for: chi2 (the paper's set), g (G-test), cr (Cressie-Read), pairs (a set for "
-    "each pair of secrets, valid at every sample size), credible (all but a posterior probability of ALPHA), "
-    "all (every distribution), or nominal (the estimate only)."
+_EPSILON = typer.Option(metavar="E", help="Privacy level, 0 or more; smaller is more private.")
+Epsilon: TypeAlias = Annotated[float, _EPSILON]
+PerhapsEpsilon: TypeAlias = Annotated[float | None, _EPSILON]
+
+_PRIVACY_HELP = (
+    "Which distributions privacy is promised for: all; pairs (valid at every sample size); chi2, cr or g "
+    "(not rejected by a statistical test, for large samples); credible (all but a posterior probability of "
+    "ALPHA); nominal (the estimate only)."
 )
 
 
-Privacy: TypeAlias = Annotated[SetName, typer.Option(help=PRIVACY_HELP)]
-Promised: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--privacy",
-        metavar=f"[{'|'.join(NAMED)}]",
-        autocompletion=lambda: list(NAMED),
-        help=f"{PRIVACY_HELP} May be repeated.",
-        show_default="pairs, chi2, credible and nominal",
-    ),
-]
-Utility: TypeAlias = Annotated[
-    UtilityName, typer.Option(help="What the distortion is promised for; the same names.")
-]
-Alpha: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        help=f"{ALPHA_HELP} For pairs it is at most this at every size, and for credible a posterior "
-        "probability."
-    ),
-]
-Prior: TypeAlias = Annotated[
-    float, typer.Option(help="Prior of credible promises, Dirichlet(PRIOR) on the cells; ½ is Jeffreys'.")
-]
+class Promises(TypedDict):
+    """The sets of a design, as :func:`rldp.design` takes them."""
+
+    privacy: UncertaintySet
+    utility: UncertaintySet
 
 
-def named(given: Sequence[str] | None) -> list[SetName]:
-    """The names that were given, if all are names of sets: a list has no choices that typer would check."""
-    for name in given or ():
-        if name not in NAMED:
-            raise typer.BadParameter(f"{name!r} is not one of {', '.join(NAMED)}", param_hint="--privacy")
-    return [cast(SetName, name) for name in given or ()]
+@dataclass(frozen=True, kw_only=True)
+class _Levels:
+    """What the distortion is promised for, and how often a promise may fail."""
+
+    utility: Annotated[
+        UtilityName, typer.Option(help="Which distributions the distortion is promised for.")
+    ] = "chi2"
+    alpha: Annotated[
+        float,
+        typer.Option(
+            metavar="A",
+            help="How often the promise may fail: for pairs at most so often, for chi2, cr and g about so "
+            "often in large samples, for credible with this posterior probability.",
+        ),
+    ] = 0.05
+    prior: Annotated[
+        float, typer.Option(help="Prior of credible promises: Dirichlet(PRIOR) on the cells.")
+    ] = 0.5
+
+    @property
+    def useful(self) -> UncertaintySet:
+        """The set that the distortion is promised for."""
+        return NAMED[self.utility](self.alpha, self.prior)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promising(_Levels):
+    """One promise about privacy, and one about the distortion."""
+
+    privacy: Annotated[SetName, typer.Option(help=_PRIVACY_HELP)] = "chi2"
+
+    @property
+    def sets(self) -> Promises:
+        """The sets that are asked for."""
+        return {"privacy": NAMED[self.privacy](self.alpha, self.prior), "utility": self.useful}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromisingSeveral(_Levels):
+    """Several promises about privacy, to be compared."""
+
+    privacy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--privacy",
+            metavar="|".join(NAMED),
+            autocompletion=lambda: list(NAMED),
+            help=f"{_PRIVACY_HELP} May be repeated.",
+            show_default=", ".join(STANDARD),
+        ),
+    ] = None
+
+    @property
+    def names(self) -> Sequence[SetName]:
+        """The promises that are asked for, or the usual ones; typer has no choices for lists."""
+        for name in self.privacy or ():
+            if name not in NAMED:
+                raise typer.BadParameter(f"{name!r} is not one of {', '.join(NAMED)}", param_hint="--privacy")
+        return [cast(SetName, name) for name in self.privacy or STANDARD]

@@ -19,7 +19,7 @@ from rldp.data.labels import NOT_A_LABEL, Alphabet
 from rldp.errors import InvalidArgument
 
 
-@command()
+@command(example="rldp release protocol.json everyone.csv --keep region -o released.csv")
 def release(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     data: Annotated[
@@ -52,7 +52,8 @@ def release(
         list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--as", help="Name of the released column; by default the value's.")
+        str | None,
+        typer.Option("--released-name", "--as", help="Name of the released column; by default the value's."),
     ] = None,
     allow_original: Annotated[
         bool,

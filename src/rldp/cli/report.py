@@ -12,14 +12,13 @@ from rldp.cli.app import ExitCode, Json, bar, command, is_quiet, progress, requi
 from rldp.cli.counting import Measuring, PerhapsCounting
 from rldp.cli.decisions import levels_of
 from rldp.cli.machine import show_json
-from rldp.cli.promising import Alpha, Prior, Privacy, Utility
+from rldp.cli.promising import PerhapsEpsilon, Promising
 from rldp.data.atomic import require_other_file
 from rldp.errors import InvalidArgument, NotProved
 from rldp.protocol_file.json import read
-from rldp.sets import NAMED
 
 
-@command()
+@command(example="rldp report protocol.json -o report.html", on_sample=True)
 def report(
     command: typer.Context,
     source: Annotated[
@@ -33,13 +32,8 @@ def report(
     counting: PerhapsCounting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write (HTML).")],
     measuring: Measuring,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Privacy level, where DATA are given: 0 or more.")
-    ] = None,
-    privacy: Privacy = "chi2",
-    utility: Utility = "chi2",
-    alpha: Alpha = 0.05,
-    prior: Prior = 0.5,
+    promising: Promising,
+    epsilon: PerhapsEpsilon = None,
     protocol: Annotated[
         Path | None,
         typer.Option("--protocol", help="Where DATA are given: the protocol file to write beside the page."),
@@ -84,16 +78,14 @@ def report(
             require_other_file(protocol, source, "the data")
             if protocol.absolute() == output.absolute():
                 raise InvalidArgument(f"--protocol must be another file than --output, got {str(protocol)!r}")
-        private, useful = (NAMED[name](alpha, prior) for name in (privacy, utility))
         counter = columns.counter(command, source)
-        sample = counter.sample(epsilon, measuring.distortion, privacy=private, utility=useful)
+        sample = counter.sample(epsilon, measuring.distortion, **promising.sets)
         measure, published = measuring.of(sample)
         with progress("Designing") as callback:
             subject = rldp.design(
                 sample,
                 epsilon,
-                privacy=private,
-                utility=useful,
+                **promising.sets,
                 distortion=measure,
                 outputs=published,
                 callback=callback,

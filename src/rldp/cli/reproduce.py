@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.app import ALPHA_HELP, Json, bar, command, is_quiet
+from rldp.cli.app import Json, bar, command, is_quiet
 from rldp.cli.machine import plain, show_json
 from rldp.errors import needs
 
@@ -24,7 +24,7 @@ class RobustSetName(StrEnum):
 LAMBDAS = {RobustSetName.chi2: 1.0, RobustSetName.g: 0.0, RobustSetName.cr: 2 / 3}
 
 
-@command()
+@command(example="rldp reproduce leakage-vs-n --instances 10 --out figures")
 def reproduce(
     figures: Annotated[
         list[str],
@@ -51,7 +51,7 @@ def reproduce(
     ] = RobustSetName.chi2,
     epsilon: Annotated[float, typer.Option(help="Privacy level to design for.")] = 0.5,
     alpha: Annotated[
-        float, typer.Option(help=f"Of every figure but the one of this name. {ALPHA_HELP}")
+        float, typer.Option(help="Level of the sets, in every figure but the one of this name.")
     ] = 0.05,
     secrets: Annotated[int, typer.Option(help="Number of secrets.")] = 3,
     values: Annotated[int, typer.Option(help="Number of values, 0, 1, 2, and so on.")] = 5,

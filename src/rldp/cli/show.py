@@ -13,7 +13,7 @@ from rldp.data.reading import Reading
 from rldp.protocol_file.json import ProtocolFile, read
 
 
-@command()
+@command(example="rldp show protocol.json")
 def show(
     protocol: Annotated[Path, typer.Argument(help="Protocol file to draw.")],
     as_json: Json = False,

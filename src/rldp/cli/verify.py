@@ -12,7 +12,7 @@ from rldp.cli.app import ExitCode, Json, command, say
 from rldp.cli.machine import plain, show_json
 
 
-@command()
+@command(example="rldp verify protocol.json")
 def verify(
     protocol: Annotated[Path, typer.Argument(help="Protocol file to judge.")],
     as_json: Json = False,

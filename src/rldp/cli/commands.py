@@ -1,0 +1,171 @@
+"""What all commands of ``rldp`` are: options in panels, an example, defaults from a project file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+from rldp.cli.project import Given, Option, Project
+from rldp.cli.voice import note
+
+__all__ = ["PROJECT", "Command", "SampleCommand", "told"]
+
+PROJECT = "rldp.project"
+"""Where a context keeps the path of the project file."""
+
+PANELS: dict[str, tuple[str, ...]] = {
+    "Columns": (
+        "secret", "value", "given", "as-secret", "as-value", "secrets", "values", "missing",
+        "missing-distance", "text", "number", "order", "bins", "bin-width", "released", "keep",
+        "released-name", "id", "unknown",
+    ),
+    "Reading files": ("delimiter", "encoding", "sheet", "show-labels"),
+    "Promise": (
+        "epsilon", "epsilon-known", "max-distortion", "privacy", "utility", "alpha", "prior", "epsilons",
+        "noise", "after", "chain", "joint",
+    ),
+    "What is published": ("distortion", "weight", "outputs"),
+    "Search": ("gap", "windows", "max-seconds", "sizes", "draws", "instances", "rows", "set", "jobs", "seed"),
+    "Estimate": ("of", "sample", "no-sample", "method", "interval", "planned"),
+    "Safety": (
+        "max-epsilon", "require", "expect-sha256", "unproved", "allow-original", "allow-identifier",
+        "allow-drift", "allow-absence", "key", "ledger", "again", "strict", "force",
+    ),
+    "Results": ("output", "out", "protocol", "plot", "table", "others", "with-counts", "json"),
+    "General": ("quiet", "log-level", "help"),
+}  # fmt: skip
+"""Options in the order of the help; what is in no panel comes first."""
+
+OLD_NAMES = ("--at-most", "--epsilon-at-most", "--as")
+"""Names of options that work still and that the help does not show: each has a better one."""
+
+_WORDS = {"<list[str]>": "COL", "<str>": "COL", "<path>": "FILE", "<float>": "NUMBER", "<int>": "N"}
+
+_ORDER = [name for names in PANELS.values() for name in names]
+
+
+class Command(TyperCommand):
+    """A command whose help has panels and an example, and whose options may stand in a project file."""
+
+    works_on_sample = False
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; refuse an option that is taken once and given twice."""
+        for option in self.params:
+            if isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+                times = sum(_names(option.opts, arg) for arg in takewhile("--".__ne__, args))
+                if times > 1:
+                    raise typer.BadParameter(f"must be given once, got {times} times", ctx, option)
+        if not (ctx.resilient_parsing or {"--help"} & set(args)):
+            found = self._given_elsewhere(ctx)
+            ctx.default_map = {name: given.value for name, given in found.items()}
+            ctx.meta[f"{PROJECT}.found"] = found
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, and say which options come from elsewhere than the command line."""
+        found: dict[str, Given] = ctx.meta.get(f"{PROJECT}.found", {})
+        used: dict[str, list[str]] = {}
+        for name, given in found.items():
+            if str(ctx.get_parameter_source(name)).endswith("DEFAULT_MAP"):
+                used.setdefault(given.place, []).append(_long(self._option(name)))
+        if used and not ctx.params.get("quiet"):
+            note("; ".join(f"{place} sets {', '.join(names)}" for place, names in used.items()))
+        return super().invoke(ctx)
+
+    def _given_elsewhere(self, ctx: Any) -> dict[str, Given]:
+        """By parameter, what the environment and the project file say."""
+        options = {_long(option): option for option in self.params if isinstance(option, TyperOption)}
+        siblings = getattr(ctx.parent and ctx.parent.command, "commands", {self.name: self})
+        found = Project.read(ctx.meta.get(PROJECT)).options(
+            str(self.name),
+            [Option(name[2:], bool(o.is_flag), bool(o.multiple)) for name, o in options.items()],
+            takes_shared=self.works_on_sample,
+            commands={
+                name: {_long(o)[2:] for o in command.params if isinstance(o, TyperOption)}
+                for name, command in siblings.items()
+            },
+        )
+        return {str(options[f"--{name}"].name): given for name, given in found.items()}
+
+    def _option(self, name: str) -> Any:
+        return next(option for option in self.params if option.name == name)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage line: options, then the arguments."""
+        arguments = [parameter for parameter in self.params if parameter.param_type_name == "argument"]
+        names = [record[0] for each in arguments if (record := told(each, ctx)) is not None]
+        return [self.options_metavar or "", *names]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then the options of each panel."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        panels |= {panel: [] for panel in PANELS}
+        for parameter in sorted(self.get_params(ctx), key=_place):
+            record = told(parameter, ctx)
+            if record is not None:
+                panels[_panel(parameter)].append(record)
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the example as it is."""
+        if self.epilog:
+            with formatter.section("Example"):
+                for line in self.epilog.strip().splitlines():
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+class SampleCommand(Command):
+    """A command that works on a sample: options at the top of the project file are for it."""
+
+    works_on_sample = True
+
+
+def _names(options: Sequence[str], argument: str) -> bool:
+    """Whether an argument is one of the names of an option, perhaps with its value."""
+    long = argument.partition("=")[0] if argument.startswith("--") else argument[:2]
+    return long in options
+
+
+def _long(option: Any) -> str:
+    """The name of an option that begins with two dashes."""
+    return str(next((name for name in option.opts if name.startswith("--")), option.opts[0]))
+
+
+def _place(parameter: Any) -> int:
+    """The place of an option in its panel; what is in none keeps its own."""
+    return _ORDER.index(_long(parameter)[2:]) if _long(parameter)[2:] in _ORDER else -1
+
+
+def _panel(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return "Arguments"
+    name = _long(parameter)[2:]
+    return next((panel for panel, names in PANELS.items() if name in names), "Options")
+
+
+def told(parameter: Any, ctx: Any) -> tuple[str, str] | None:
+    """How the help names an argument or option, and what it says of it; None if it is hidden.
+
+    Deprecated names are left out, and what stands for a value is a word, where typer has its type alone.
+    """
+    record = parameter.get_help_record(ctx)
+    if record is None:
+        return None
+    shown, said = record
+    for old in OLD_NAMES:
+        shown = re.sub(f", {old}(?= |$)", "", shown)
+    for kind, word in _WORDS.items():
+        shown = shown.replace(kind, word)
+    if parameter.param_type_name == "argument":
+        shown = str(parameter.metavar or parameter.name).upper()
+    return re.sub(r"<([\w|]+)>", r"\1", shown), said
