@@ -32,6 +32,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.designer.designs import (
         Batch as Batch,
         BatchStatus as BatchStatus,
+        ColumnCost as ColumnCost,
         Design as Design,
         Status as Status,
     )
@@ -95,7 +96,7 @@ _NAMES = {
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
     "designer.api": ["design", "design_batch"],
-    "designer.designs": ["Batch", "BatchStatus", "Design", "Status"],
+    "designer.designs": ["Batch", "BatchStatus", "ColumnCost", "Design", "Status"],
     "designer.engine": ["Progress", "Settings"],
     "errors": [
         "DataError",

@@ -1,25 +1,39 @@
-"""Distortions d(u, y): named ones, callables and matrices, as |U|×|Y| arrays."""
+"""Distortions d(u, y): named ones, callables and matrices, as |U|×|Y| arrays; for several columns, sums."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, number_array, shown
+from rldp._common.checks import Label, finite_number, labels, number_array, shown
 from rldp.data.scale import Scale
 from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.sample import Sample
 
-__all__ = ["Distortion", "DistortionName", "distortion_matrix"]
+__all__ = [
+    "ColumnDistortion",
+    "Distortion",
+    "DistortionName",
+    "Outputs",
+    "SampleDistortion",
+    "distortion_matrix",
+    "distortion_of",
+]
 
 DistortionName: TypeAlias = Literal["squared", "absolute", "hamming"]
 Distortion: TypeAlias = (
     DistortionName | Callable[[Any, Any], float] | NDArray[Any] | Sequence[Sequence[float]]
 )
 """How far an output is from a value: a name, a function d(u, y), or a |U|×|Y| table."""
+
+Outputs: TypeAlias = Iterable[Label] | Mapping[str, Iterable[Label]] | None
+"""Labels of Y; for several columns a mapping from their names, where they are not those of the values."""
 
 _NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "squared": lambda u, y: (u - y) * (u - y),
@@ -130,3 +144,171 @@ def _tabulated(
             except OverflowError as error:
                 raise InvalidArgument(f"distortion must be finite, got {pair} = {shown(found)}") from error
     return np.array(rows).reshape(len(values), len(outputs))
+
+
+# Several columns
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDistortion:
+    """What one of several columns contributes to the distortion of a row.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        The row's distortion is the sum of the columns' own, times their weights.
+    matrix : array (|U_j|, |Y_j|)
+        d(u, y) of this column, in its own unit.
+    values, outputs : int array (|U|,), (|Y|,)
+        The number of this column's label in each value and each output of the row.
+    """
+
+    name: str
+    weight: float
+    matrix: NDArray[np.float64]
+    values: NDArray[np.int64]
+    outputs: NDArray[np.int64]
+
+    @property
+    def of_rows(self) -> NDArray[np.float64]:
+        """d(u, y) of this column for values and outputs of the row: (|U|, |Y|), without the weight."""
+        return self.matrix[np.ix_(self.values, self.outputs)]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleDistortion:
+    """How far outputs are from the values of a sample.
+
+    Attributes
+    ----------
+    matrix : array (|U|, |Y|)
+    outputs : tuple of labels
+    columns : tuple of ColumnDistortion
+        Of which ``matrix`` is the weighted sum; empty for a single column, and where the distortion was given
+        for whole rows.
+    """
+
+    matrix: NDArray[np.float64]
+    outputs: tuple[Label, ...]
+    columns: tuple[ColumnDistortion, ...] = ()
+
+
+def distortion_of(
+    sample: Sample,
+    distortion: Distortion | Mapping[str, Distortion],
+    outputs: Outputs = None,
+    weights: Mapping[str, float] | None = None,
+) -> SampleDistortion:
+    r"""The distortion d(u, y) for the values of a sample, and the outputs it is for.
+
+    Where the sample has several value columns, :math:`d(u,y)=\sum_jw_jd_j(u_j,y_j)`. By default
+    :math:`w_j` is one over the distortion of the best constant for column j under the estimate: to publish
+    nothing then costs 1 for every column, and to publish everything costs nothing.
+
+    Parameters
+    ----------
+    sample : Sample
+    distortion : Distortion, or mapping {value column: Distortion}
+        One for all columns or one for each; "squared" for columns that a mapping leaves out. A function or a
+        matrix for several columns is about whole rows: tuples, in the order of the sample's values.
+    outputs : sequence of labels, or mapping {value column: labels}, optional
+    weights : mapping {value column: float}, optional
+        Of the columns; positive.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If a column is unknown, a weight is not positive, or a column without a weight has one value only.
+    """
+    names = () if sample.reading is None else sample.reading.value_names
+    for argument, given in (("distortion", distortion), ("outputs", outputs), ("weights", weights)):
+        if isinstance(given, Mapping):
+            _require_columns(argument, given, names)
+    listed = _joint_outputs(sample, names, outputs)
+    several = isinstance(sample.values[0], tuple)
+    if not several or not isinstance(distortion, str | Mapping):
+        if weights is not None:
+            raise InvalidArgument("weights must be None unless several columns have a distortion each")
+        if isinstance(distortion, Mapping):
+            (distortion,) = distortion.values()
+        matrix = distortion_matrix(distortion, sample.values, listed, sample.scale)
+        return SampleDistortion(matrix, listed)
+    columns = tuple(
+        _column(sample, listed, j, name, distortion, weights or {})
+        for j, name in enumerate(_named_columns(sample))
+    )
+    matrix = sum((column.weight * column.of_rows for column in columns), np.zeros(1))
+    matrix.setflags(write=False)
+    return SampleDistortion(matrix, listed, columns)
+
+
+def _named_columns(sample: Sample) -> tuple[str, ...]:
+    """Names of the value columns; their numbers where the sample does not come from a table."""
+    if sample.reading is not None:
+        return sample.reading.value_names
+    return tuple(f"column {j + 1}" for j in range(len(cast("tuple[Any, ...]", sample.values[0]))))
+
+
+def _require_columns(argument: str, given: Mapping[str, Any], names: Sequence[str]) -> None:
+    for name in given:
+        if name not in names:
+            known = ", ".join(map(repr, names)) if names else "none that have names"
+            raise InvalidArgument(f"{argument} must be about value columns ({known}), got {shown(name)}")
+
+
+def _joint_outputs(sample: Sample, names: Sequence[str], outputs: Outputs) -> tuple[Label, ...]:
+    if outputs is None:
+        return sample.values
+    if not isinstance(outputs, Mapping):
+        listed = labels("outputs", outputs, of_columns=True)
+        wanted, found = (len(x[0]) if isinstance(x[0], tuple) else 0 for x in (sample.values, listed))
+        if wanted != found:
+            needed = f"tuples of {wanted} entries" if wanted else "labels of one column"
+            raise InvalidArgument(f"outputs must be {needed}, as values are")
+        return listed
+    assert sample.reading is not None
+    by_column = [
+        labels(f"outputs[{column.name!r}]", outputs.get(column.name, column.labels))
+        for column in sample.reading.value
+    ]
+    return by_column[0] if len(names) == 1 else tuple(product(*by_column))  # type: ignore[arg-type]
+
+
+def _column(
+    sample: Sample,
+    outputs: Sequence[Label],
+    j: int,
+    name: str,
+    distortion: str | Mapping[str, Distortion],
+    weights: Mapping[str, float],
+) -> ColumnDistortion:
+    values, value_codes = _own_labels(sample.values, j)
+    own_outputs, output_codes = _own_labels(outputs, j)
+    measure = distortion.get(name, "squared") if isinstance(distortion, Mapping) else distortion
+    scale = sample.scales[j] if sample.scales else None
+    try:
+        matrix = distortion_matrix(cast("Distortion", measure), values, own_outputs, scale)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"column {name!r}: {error}") from error
+    if name in weights:
+        weight = finite_number(f"weights[{name!r}]", weights[name])
+        if weight <= 0:
+            raise InvalidArgument(f"weights[{name!r}] must be greater than 0, got {weight!r}")
+        return ColumnDistortion(name, weight, matrix, value_codes, output_codes)
+    seen = np.bincount(value_codes, weights=sample.counts.sum(axis=0), minlength=len(values))
+    constant = float((seen / sample.n @ matrix).min())
+    if constant <= 0:
+        raise InvalidArgument(
+            f"column {name!r} must have two values or more in the sample, or a weight of its own: "
+            "publishing nothing of it would cost nothing"
+        )
+    return ColumnDistortion(name, 1 / constant, matrix, value_codes, output_codes)
+
+
+def _own_labels(rows: Sequence[Label], j: int) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
+    """The labels of column j in the order they come, and the number of each row's."""
+    entries = [cast("tuple[Any, ...]", row)[j] for row in rows]
+    codes: dict[Any, int] = {}
+    numbers = [codes.setdefault(entry, len(codes)) for entry in entries]
+    return tuple(codes), np.array(numbers, dtype=np.int64)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from rldp._common.checks import Label, labels, shown
+from rldp._common.checks import shown
 from rldp._common.deprecated import renamed
 from rldp._common.frames import Backend, frame_of
 from rldp.adviser.baselines import SIMPLE, baselines, is_private_anyway, relabelled
 from rldp.adviser.frontier import STANDARD, checked_levels
 from rldp.adviser.ladder import PrivacySets, named_sets
 from rldp.designer.api import design
-from rldp.distortions import Distortion, distortion_matrix
+from rldp.distortions import Distortion, Outputs, distortion_of
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures.leakage import distortions, worst_case_distortion, worst_case_leakage
 from rldp.measures.posterior import posterior
@@ -138,8 +138,9 @@ def compare(
     privacy: PrivacySets = STANDARD,
     protocols: Mapping[str, Protocol] | None = None,
     utility: UtilitySet = "chi2",
-    distortion: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    distortion: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     alpha: float = 0.05,
     prior: float = 0.5,
     draws: int = 20_000,
@@ -166,7 +167,7 @@ def compare(
         Further mechanisms, with the sample's secrets and values: ``{"mine": rldp.Protocol(matrix, …)}``.
     utility : UncertaintySet or its name
         On which set the distortion is promised, the same for all.
-    distortion, outputs, gap
+    distortion, weights, outputs, gap
         As in :func:`rldp.design`.
     alpha, prior : float
         Of the promises that are given by name; the prior is also that of the posterior law of ε*.
@@ -194,8 +195,8 @@ def compare(
     (level,) = checked_levels([epsilon], "epsilon")
     useful = _checked_utility(utility, alpha)
     setting = _Setting(sample, level, useful, alpha, prior, draws, seed)
-    names = sample.values if outputs is None else labels("outputs", outputs, of_columns=True)
-    d = distortion_matrix(distortion, sample.values, names, sample.scale)
+    measure = distortion_of(sample, distortion, outputs, weights)
+    d, names = measure.matrix, measure.outputs
     chosen = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
     sets = {**chosen, "all distributions": AllDistributions()}
     given = _checked_protocols({} if protocols is None else protocols, sample, [*sets, *SIMPLE])
@@ -217,7 +218,7 @@ def compare(
         rows.append(setting.row(name, "simple", protocol, d))
     for name, protocol in given.items():
         tell(name)
-        own = distortion_matrix(distortion, sample.values, protocol.outputs, sample.scale)
+        own = distortion_of(sample, distortion, protocol.outputs, weights).matrix
         rows.append(setting.row(name, "given", protocol, own))
     tell("")
     return Comparison(tuple(rows), level, sample, useful, float(prior))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from rldp._common.checks import Label, real_number
+from rldp._common.checks import real_number
 from rldp._common.deprecated import renamed
 from rldp._common.frames import Backend, frame_of
 from rldp.adviser.ladder import PrivacySets, named_sets
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
-from rldp.distortions import Distortion
+from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
@@ -117,8 +117,9 @@ def frontier(
     *,
     privacy: PrivacySets = STANDARD,
     utility: UtilitySet = "chi2",
-    distortion: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    distortion: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     alpha: float = 0.05,
     prior: float = 0.5,
     gap: float = 1e-6,
@@ -140,7 +141,7 @@ def frontier(
         Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal".
     utility : UncertaintySet or its name
         On which set the distortion must hold, the same for all.
-    distortion, outputs, gap
+    distortion, weights, outputs, gap
         As in :func:`rldp.design`.
     alpha, prior : float
         Of the promises that are given by name and have them.
@@ -181,6 +182,7 @@ def frontier(
             privacy=private,
             utility=useful,
             distortion=distortion,
+            weights=weights,
             outputs=outputs,
             gap=gap,
         )

@@ -8,10 +8,9 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from rldp._common.checks import Label
 from rldp.designer.api import design
 from rldp.designer.designs import Design
-from rldp.distortions import Distortion
+from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument
 from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
@@ -105,8 +104,9 @@ def rungs(
     alpha: float = 0.05,
     prior: float = 0.5,
     utility: UtilitySet = "nominal",
-    distortion: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    distortion: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     gap: float = 1e-3,
 ) -> Iterator[Rung]:
     """Designs at the same ε under several promises, one after another.
@@ -119,7 +119,7 @@ def rungs(
         Of the promises that have them.
     utility : UncertaintySet or its name
         On which set the distortion must hold, the same for all; by default the estimate.
-    distortion, outputs, gap
+    distortion, weights, outputs, gap
         As in :func:`rldp.design`; the gap is wide, since this is for comparing.
     """
     for name in names:
@@ -129,6 +129,7 @@ def rungs(
             privacy=NAMED[name](alpha, prior),
             utility=utility,
             distortion=distortion,
+            weights=weights,
             outputs=outputs,
             gap=gap,
         )

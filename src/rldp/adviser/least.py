@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
 
-from rldp._common.checks import Label, finite_number
+from rldp._common.checks import finite_number
 from rldp._common.digits import at_most
 from rldp._common.warnings import silenced, warn
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
-from rldp.distortions import Distortion
+from rldp.distortions import Distortion, Outputs
 from rldp.errors import GapWarning, InvalidArgument
 from rldp.sample import Sample
 from rldp.sets import PrivacySet, UtilitySet
@@ -60,8 +60,9 @@ def least_epsilon(
     *,
     privacy: PrivacySet = "chi2",
     utility: UtilitySet = "chi2",
-    measure: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    measure: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     tolerance: float = 1e-3,
     callback: Callable[[int, float, float], None] | None = None,
 ) -> LeastDesign:
@@ -121,6 +122,7 @@ def least_epsilon(
         privacy=privacy,
         utility=utility,
         distortion=measure,
+        weights=weights,
         outputs=outputs,
         gap=gap,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from os import PathLike
@@ -12,13 +12,13 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, finite_number, labels, seed_number, whole_number
+from rldp._common.checks import finite_number, seed_number, whole_number
 from rldp._common.deprecated import renamed, warn_deprecated
 from rldp._common.frames import Backend, frame_of
 from rldp._common.warnings import silenced
 from rldp.adviser.frontier import checked_levels
 from rldp.designer.api import design, design_batch
-from rldp.distortions import Distortion, distortion_matrix
+from rldp.distortions import Distortion, Outputs, distortion_of
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, Nominal, PrivacySet, UncertaintySet, UtilitySet, checked_set
@@ -149,8 +149,9 @@ def plan(
     *,
     privacy: PrivacySet = "chi2",
     utility: UtilitySet = "chi2",
-    distortion: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    distortion: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     alpha: float = 0.05,
     prior: float = 0.5,
     draws: int = 60,
@@ -174,7 +175,7 @@ def plan(
         Numbers of rows, 1 to 10^15, larger or smaller than the present one.
     privacy : UncertaintySet or its name
         What is promised of privacy, as in :func:`rldp.design`.
-    utility, distortion, outputs
+    utility, distortion, weights, outputs
         As in :func:`rldp.design`.
     alpha, prior : float
         Of the promise, if it is given by name; the prior is also that of the distributions.
@@ -205,8 +206,8 @@ def plan(
     chosen = renamed("promise", promise, "privacy", privacy, stacklevel=5)
     private = checked_set("privacy", chosen, alpha=alpha, prior=prior)
     useful = checked_set("utility", utility, alpha=alpha, prior=prior)
-    names = sample.values if outputs is None else labels("outputs", outputs, of_columns=True)
-    d = distortion_matrix(distortion, sample.values, names, sample.scale)
+    measure = distortion_of(sample, distortion, outputs, weights)
+    d, names = measure.matrix, measure.outputs
     count = whole_number("draws", draws, 10, 100_000)
     truths = _truths(sample, prior, count, seed)
     rows = []

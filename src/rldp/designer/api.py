@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,13 +16,13 @@ from rldp._common.memory import within_memory
 from rldp.designer.batches import solve_batch
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
-from rldp.designer.designs import Batch, BatchStatus, Design, Status
+from rldp.designer.designs import Batch, BatchStatus, ColumnCost, Design, Status
 from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
 from rldp.designer.engine.settings import Settings
 from rldp.designer.memory import ADVICE
 from rldp.designer.notices import warn_of_sample, warn_open
-from rldp.distortions import Distortion, distortion_matrix
+from rldp.distortions import Distortion, Outputs, SampleDistortion, distortion_matrix, distortion_of
 from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
@@ -45,8 +45,9 @@ def design(
     *,
     privacy: PrivacySet = "chi2",
     utility: UtilitySet = "chi2",
-    distortion: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    distortion: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
@@ -73,7 +74,12 @@ def design(
         On which set of distributions privacy and utility must hold. Names are "chi2", "cr", "g", "credible",
         "nominal" (which trusts the estimate) and, for privacy, "pairs" and "all".
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
-    outputs : sequence of labels, optional
+        For several value columns, one for all of them or a mapping {value column: distortion}. Their
+        weighted sum is made small. A function or an array is then about whole rows.
+    weights : mapping {value column: float}, optional
+        Of the columns' distortions. By default one over the distortion of the best constant: to publish
+        nothing costs 1 for every column.
+    outputs : sequence of labels, or mapping {value column: labels}, optional
         The alphabet of Y; by default that of U.
     gap : float
         Asked for: objective − lower_bound ≤ gap·max(1, objective).
@@ -129,6 +135,7 @@ def design(
         privacy=privacy,
         utility=utility,
         distortion=distortion,
+        weights=weights,
         outputs=outputs,
         gap=gap,
         windows=windows,
@@ -144,8 +151,9 @@ def design_levels(
     *,
     privacy: PrivacySet = "chi2",
     utility: UtilitySet = "chi2",
-    distortion: Distortion = "squared",
-    outputs: Iterable[Label] | None = None,
+    distortion: Distortion | Mapping[str, Distortion] = "squared",
+    weights: Mapping[str, float] | None = None,
+    outputs: Outputs = None,
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
@@ -158,12 +166,11 @@ def design_levels(
     started = time.perf_counter()
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    names = sample.values if outputs is None else labels("outputs", outputs, of_columns=True)
-    matrix = distortion_matrix(distortion, sample.values, names, sample.scale)
+    measure = distortion_of(sample, distortion, outputs, weights)
     tolerance, levels = _checked_gap(gap), _epsilons(epsilons, len(epsilons))
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
-    problem = _problem(counts, levels, matrix, private, useful)
+    problem = _problem(counts, levels, measure.matrix, private, useful)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
     solve = partial(
         solve_batch, settings=_checked_settings(settings), windows=bool(windows), callback=callback
@@ -177,7 +184,7 @@ def design_levels(
         _as_design(
             found.solved.subset(np.array([i])),
             sample,
-            names,
+            measure,
             found.problem.subset(np.array([i])),
             _numbered(private, found.radii.get("privacy"), i),
             _numbered(useful, found.radii.get("utility"), i),
@@ -331,7 +338,7 @@ def _checked_settings(settings: Settings | None) -> Settings:
 def _as_design(
     solved: CertifiedBatch,
     sample: Sample,
-    outputs: tuple[Label, ...],
+    measure: SampleDistortion,
     problem: DesignProblem,
     privacy: UncertaintySet,
     utility: UncertaintySet,
@@ -363,7 +370,7 @@ def _as_design(
         solved.matrix[0],
         sample.secrets,
         sample.values,
-        outputs,
+        measure.outputs,
         guarantee=guarantee,
         reading=sample.reading,
     )
@@ -372,7 +379,22 @@ def _as_design(
     _log.info(
         "designed by route %r: %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
     )
-    return Design(kind, protocol, objective, lower_bound, certificate, status)
+    columns = _column_costs(protocol, sample, measure)
+    return Design(kind, protocol, objective, lower_bound, certificate, status, columns=columns)
+
+
+def _column_costs(protocol: Protocol, sample: Sample, measure: SampleDistortion) -> tuple[ColumnCost, ...]:
+    pairs = np.einsum("su,suy->uy", sample.distribution, protocol.matrix)
+    seen = sample.distribution.sum(axis=0)
+    return tuple(
+        ColumnCost(
+            column.name,
+            column.weight,
+            distortion=float((pairs * column.of_rows).sum()),
+            constant=float((seen @ column.of_rows).min()),
+        )
+        for column in measure.columns
+    )
 
 
 def _are_estimates(problem: DesignProblem, solved: CertifiedBatch) -> bool:

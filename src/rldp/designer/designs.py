@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from rldp.theory.model import DesignProblem, Floats
 
 _CONSTANT_GAP = 1e-4  # to which the best constant output is found where it is a mixture
 
-__all__ = ["Batch", "BatchStatus", "Design", "Status"]
+__all__ = ["Batch", "BatchStatus", "ColumnCost", "Design", "Status"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,27 @@ class BatchStatus:
     seconds: float
 
 
+@dataclass(frozen=True)
+class ColumnCost:
+    """What one of several published columns loses, in its own unit and under the estimate.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        What its distortion is multiplied with in the objective.
+    distortion : float
+        Expected distortion of the column.
+    constant : float
+        That of the best output that ignores the data.
+    """
+
+    name: str
+    weight: float
+    distortion: float
+    constant: float
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """A designed protocol and what is proved of it.
@@ -77,6 +98,8 @@ class Design:
         The numbers that prove all three.
     status : Status
         How it was found.
+    columns : tuple of ColumnCost
+        What each column loses, where several are published together.
     """
 
     problem: str
@@ -85,6 +108,7 @@ class Design:
     lower_bound: float
     certificate: Certificate
     status: Status
+    columns: tuple[ColumnCost, ...] = field(default=(), kw_only=True)
 
     @property
     def epsilon(self) -> float:
