@@ -14,6 +14,7 @@ NAMES = {
     "Audit",
     "Batch",
     "BatchStatus",
+    "ColumnCost",
     "Certificate",
     "ChiSquare",
     "Compared",
