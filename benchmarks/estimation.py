@@ -57,13 +57,15 @@ def with_sample(rng, protocol, sample, truth, rows):
     smoothed = (sample.counts.ravel() + 0.5) / (sample.n + 0.5 * sample.counts.size)
     shape = truth.shape
     released = rldp.Released(counts, protocol)
-    plain = rldp.estimate(released, sample=sample)
+    plain = rldp.estimate(released, sample=sample, min_agreement=0)
     found = {
         OURS + "unbiased (default)": plain.values,
         OURS + "projected": on_simplex(plain.values),
         OURS + "shrunk": shrunk(plain.values, plain.covariance),
-        OURS + "likelihood": rldp.estimate(released, sample=sample, method="likelihood").values,
-        POSTERIOR: rldp.estimate(released, sample=sample, method="posterior").values,
+        OURS + "likelihood": rldp.estimate(
+            released, sample=sample, min_agreement=0, method="likelihood"
+        ).values,
+        POSTERIOR: rldp.estimate(released, sample=sample, min_agreement=0, method="posterior").values,
         "public sample alone": cells.reshape(shape).sum(axis=0),
         "released column as it stands": counts / rows,
         "pseudo-inverse": (counts / rows @ np.linalg.pinv(channel, rcond=1e-6)).reshape(shape).sum(axis=0),
@@ -88,7 +90,7 @@ def alone(rng, values, spread, rows):
     np.fill_diagonal(channel, p)
     counts = rng.multinomial(rows, truth @ channel)
     released = rldp.Released(counts, rldp.Protocol(channel[None]))
-    plain = rldp.estimate(released)
+    plain = rldp.estimate(released, sample=None)
     return (
         truth,
         plain,
@@ -96,8 +98,8 @@ def alone(rng, values, spread, rows):
             OURS + "unbiased (default)": plain.values,
             OURS + "projected": on_simplex(plain.values),
             OURS + "shrunk": shrunk(plain.values, plain.covariance),
-            OURS + "likelihood": rldp.estimate(released, method="likelihood").values,
-            POSTERIOR: rldp.estimate(released, method="posterior").values,
+            OURS + "likelihood": rldp.estimate(released, sample=None, method="likelihood").values,
+            POSTERIOR: rldp.estimate(released, sample=None, method="posterior").values,
             "multi-freq-ldpy, matrix inversion": MI(counts, rows, p, q),
             "multi-freq-ldpy, IBU": IBU(values, channel, counts / rows, 10_000, 1e-12, "max_abs"),
             "qif": _qif(channel, counts / rows, None),
@@ -145,7 +147,7 @@ def measure_with_sample(draws, bets):
                 found, plain, released = with_sample(rng, protocol, sample, truth, rows)
                 betting = None
                 if draw < bets and alphabet in ALPHABETS[:2]:
-                    betting = rldp.estimate(released, sample=sample, interval="betting")
+                    betting = rldp.estimate(released, sample=sample, min_agreement=0, interval="betting")
                 cell = cells.setdefault((alphabet, rows), Errors())
                 cell.add(truth.sum(axis=0), found, plain, betting)
         print(alphabet, "done", flush=True)
@@ -194,7 +196,7 @@ def time_of_ten_million():
         times[name] = []
         for _ in range(3):
             start = time.perf_counter()
-            rldp.estimate(column, each, sample=rldp.Sample(sample.counts))
+            rldp.estimate(column, each, sample=rldp.Sample(sample.counts), min_agreement=0)
             times[name].append(time.perf_counter() - start)
     return {name: min(each) for name, each in times.items()}
 

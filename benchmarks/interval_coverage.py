@@ -43,7 +43,7 @@ def drawn(job):
     for i, rows in enumerate(ROWS):
         counts = rng.multinomial(rows, truth @ channel)
         for j, sample in enumerate((own, fresh)):
-            estimate = rldp.estimate(rldp.Released(counts, protocol), sample=sample)
+            estimate = rldp.estimate(rldp.Released(counts, protocol), sample=sample, min_agreement=0)
             held = (estimate.lower <= shares) & (shares <= estimate.upper)
             found[i, j] = held.sum(), np.square(estimate.values - shares).sum()
         start = (own.counts.ravel() + 0.5) / (n + 0.5 * truth.size)

@@ -59,7 +59,9 @@ plt.show()
 # %%
 # Where the secrets of the released rows are known, estimates come by secret, and need
 # no sample.
-by_secret = rldp.estimate(released, protocol, secrets=people_tests, of="mean")
+by_secret = rldp.estimate(
+    released, protocol, secrets=people_tests, of="mean", sample=None
+)
 rows = zip(
     by_secret.secrets, by_secret.values, by_secret.lower, by_secret.upper, strict=True
 )

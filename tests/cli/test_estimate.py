@@ -28,8 +28,8 @@ def folder(tmp_path_factory):
     rldp.Protocol(protocol.matrix, protocol.secrets, protocol.values, protocol.outputs).save(
         place / "bare.json"
     )
-    sexes = np.repeat(["f", "m"], 500)
-    ages = np.resize([10, 20, 30, 30], 1000)
+    cells = np.repeat(np.arange(6), 5 * SAMPLE.counts.ravel())
+    sexes, ages = np.array(SAMPLE.secrets)[cells // 3], np.array(SAMPLE.values)[cells % 3]
     shown = protocol.release(sexes, ages, seed=3)
     (place / "rows.csv").write_text(
         "sex,age\n" + "".join(f"{s},{y}\n" for s, y in zip(sexes, shown, strict=True))
@@ -72,6 +72,24 @@ def test_every_run_draws_an_order_of_its_own_and_its_seed_repeats_it(command):
     assert first["seed"] != second["seed"]
     assert json.loads(command("--json", "--seed", str(first["seed"]))[1]) == first
     assert "with seed 7; it repeats this result" in " ".join(command("--seed", "7")[1].split())
+
+
+def test_command_and_library_use_the_protocols_sample_unless_told_otherwise(command, folder):
+    found = json.loads(command("--seed", "0", "--json")[1])["estimates"]
+    assert [line["value"] for line in found] == library(folder).values.tolist()
+    alone = json.loads(command("--seed", "0", "--json", "--no-sample")[1])
+    assert [line["lower"] for line in alone["estimates"]] == library(folder, sample=None).lower.tolist()
+
+
+def test_a_sample_that_the_rows_reject_is_left_out_aloud(command, folder):
+    """Everybody is of the youngest age, which the sample of the design knows nothing of."""
+    (folder / "young.csv").write_text("age\n" + "10\n" * 1000 + "30\n" * 150)
+    code, output, errors = command("--json", rows="young.csv")
+    found = json.loads(output)
+    assert (code, found["sample_rejected"], found["sample_rows"]) == (0, True, 0)
+    assert found["agreement"] < found["min_agreement"] == 0.05
+    assert one_line(errors).startswith("warning: The sample was left out: if it came from the same")
+    assert json.loads(command("--json", "--min-agreement", "0", rows="young.csv")[1])["sample_rows"] == 200
 
 
 def test_without_a_sample_what_is_unknown_is_null(command):

@@ -9,6 +9,8 @@ import pytest
 import rldp
 from games import in_order
 from rldp.theory import estimation
+from rldp.theory.likelihood import agreement
+from rldp.theory.tallies import Tally
 
 estimate = partial(rldp.estimate, seed=0)
 FULL = rldp.Protocol(
@@ -57,7 +59,7 @@ def test_estimates_are_unbiased(sampled):
     for seed in range(60):
         sample = rldp.Sample(rng.multinomial(40, TRUTH.ravel()).reshape(2, 3), TWO.secrets, TWO.values)
         rows = rldp.Released(rng.multinomial(200, law), protocol)
-        found.append(estimate(rows, sample=sample if sampled else None, seed=seed).values)
+        found.append(estimate(rows, sample=sample if sampled else None, seed=seed, min_agreement=0).values)
     errors = np.array(found) - SHARES
     z = errors.mean(axis=0) / (errors.std(axis=0) / np.sqrt(len(found)))
     assert np.abs(z).max() < 5.0
@@ -74,10 +76,10 @@ def test_over_all_rows_and_all_orders_the_estimate_is_the_truth(monkeypatch):
         counts = [np.bincount(some, minlength=2) for some in (public, shown)]
         chance = np.prod(truth[list(public)]) * np.prod((truth @ coin.matrix[0])[list(shown)])
         asked = {"released": rldp.Released(counts[1], coin), "sample": rldp.Sample([counts[0]])}
-        fixed += chance * rldp.estimate(**asked, seed=1).values[1]
+        fixed += chance * rldp.estimate(**asked, seed=1, min_agreement=0).values[1]
         with monkeypatch.context() as patch:
             patch.setattr(estimation, "split", in_order(public, shown))
-            mean += chance * rldp.estimate(**asked).values[1]
+            mean += chance * rldp.estimate(**asked, min_agreement=0).values[1]
     assert mean == pytest.approx(0.1, abs=1e-12)
     assert fixed > 0.11
 
@@ -242,18 +244,82 @@ def test_where_outputs_do_not_tell_a_share_the_posterior_mean_is_not_shown():
     assert np.isnan(found.posterior_errors).all()
 
 
-def test_a_sample_of_other_people_is_told():
+def test_what_is_assumed_of_the_sample_is_said():
+    found = estimate(RELEASED, sample=SAMPLE)
+    assert found.agreement > 0.05
+    assert found.sentences[1].startswith(
+        "Assumed: the sample and the released rows come from one distribution"
+    )
+    assert "A test at level 0.05 does not reject that" in found.sentences[1]
+    assert "The estimate is unbiased under this assumption: over many" in found.sentences[2]
+    assert "The estimate is unbiased: over many" in estimate(WITH_SECRETS, sample=None).sentences[1]
+
+
+def test_a_sample_of_other_people_is_left_out_with_a_warning():
     other = rldp.Sample(SAMPLE.counts[:, ::-1] * 10, TWO.secrets, TWO.values)
-    found = estimate(RELEASED, sample=other)
+    with pytest.warns(rldp.RldpWarning, match=r"The sample was left out: .* with probability .* only"):
+        found = estimate(RELEASED, sample=other)
+    alone = estimate(RELEASED, sample=None, alpha=0.005)
     assert found.agreement < 1e-6
-    assert "do not agree" in found.sentences[-1]
-    assert "do not agree" not in estimate(RELEASED, sample=SAMPLE).sentences[-1]
+    assert (found.sample_rejected, found.sample_rows, alone.sample_rejected) == (True, 0, False)
+    np.testing.assert_array_equal(found.lower, alone.lower)
+    assert np.isnan(found.values).all()
+    assert found.sentences[1].startswith("The sample was left out: ")
+    assert "A public sample of the same people would determine it." in found.sentences[-1]
 
 
-def test_that_a_protocol_was_designed_on_the_sample_is_told():
+def test_an_untested_sample_is_used_whatever_the_rows_say():
+    other = rldp.Sample(SAMPLE.counts[:, ::-1] * 10, TWO.secrets, TWO.values)
+    found = estimate(RELEASED, sample=other, min_agreement=0)
+    assert (found.sample_rejected, found.sample_rows, found.identifiable.all()) == (False, 4000, True)
+    assert "Such rows differ as much with probability" in found.sentences[1]
+
+
+def test_a_sample_may_be_left_out_for_one_secret_alone():
+    counts = SAMPLE.counts.copy()
+    counts[1] = counts[1, ::-1]
+    with pytest.warns(rldp.RldpWarning, match="The sample was left out"):
+        found = estimate(WITH_SECRETS, sample=rldp.Sample(counts, TWO.secrets, TWO.values))
+    assert found.sample_rejected.tolist() == [False, True]
+    assert found.sample_rows == counts[0].sum()
+    assert found.sentences[1].startswith("The sample was left out for secret 'b': ")
+    alone = estimate(WITH_SECRETS, sample=None)
+    np.testing.assert_array_equal(found.values[1], alone.values[1])
+    assert (found.values[0] != alone.values[0]).any()
+
+
+def test_proved_intervals_keep_their_level_over_the_choice_of_the_sample():
+    """Where the sample is used they miss with 0.9 α, where it is rejected with 0.1 α: α in all."""
+    options = {"interval": "betting", "of": "mean"}
+    tested = estimate(RELEASED, sample=SAMPLE, alpha=0.05, **options)
+    plain = estimate(RELEASED, sample=SAMPLE, alpha=0.045, min_agreement=0, **options)
+    assert (tested.lower, tested.upper) == (plain.lower, plain.upper)
+
+
+def test_samples_of_the_same_people_are_seldom_left_out():
+    """The test is that of many rows. Of 200 pairs, 25 or more would be rejected with probability 1e-5."""
+    rng, law = np.random.default_rng(3), outputs(TWO, TRUTH).sum(axis=0)
+    rejected = 0
+    for _ in range(200):
+        tallies = [
+            Tally.of_sample(rng.multinomial(60, TRUTH.ravel())),
+            Tally(TWO.matrix.reshape(6, 3), rng.multinomial(500, law)),
+        ]
+        rejected += agreement(tallies) < 0.05
+    assert rejected < 25
+
+
+def test_without_a_word_the_sample_of_the_protocol_is_used():
     protocol = rldp.design(SAMPLE, 1.0).protocol
-    rows = protocol.release(["a", "b"] * 50, [1, 2, 4, 1] * 25, seed=1)
-    assert any("designed on this sample" in s for s in estimate(rows, protocol, sample=SAMPLE).sentences)
+    people = np.repeat(np.arange(6), SAMPLE.counts.ravel())
+    rows = protocol.release(np.array(["a", "b"])[people // 3], np.array([1, 2, 4])[people % 3], seed=1)
+    found = estimate(rows, protocol)
+    assert (found.sample_rows, found.identifiable.all()) == (SAMPLE.n, True)
+    assert found.values.tolist() == estimate(rows, protocol, sample=SAMPLE).values.tolist()
+    assert any("designed on this sample" in sentence for sentence in found.sentences)
+    assert estimate(rows, protocol, sample=None).sample_rows == 0
+    other = rldp.design(rldp.Sample(SAMPLE.counts + 1, TWO.secrets, TWO.values), 1.0).protocol
+    assert estimate([(rows, protocol), (rows, other)]).sample_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -278,6 +344,7 @@ def test_rows_that_no_distribution_explains_are_refused(counts):
         ({"of": "mean", "method": "projected"}, rldp.InvalidArgument, "'projected' for shares only"),
         ({"secrets": ["a"]}, rldp.InvalidArgument, "secrets must be left out where released is counted"),
         ({"seed": -1}, rldp.InvalidArgument, "seed must lie between"),
+        ({"min_agreement": 1}, rldp.InvalidArgument, "min_agreement must be at least 0 and below 1, got 1.0"),
         ({"sample": [[1]]}, rldp.InvalidArgumentType, "sample must be an rldp.Sample, got list"),
         ({"sample": rldp.Sample([[1, 2]])}, rldp.InvalidArgument, "sample must have the protocol's secrets"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -12,7 +12,7 @@ import typer
 import rldp
 from rldp.cli.app import Json, Seed, command, progress
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
-from rldp.cli.machine import show_json
+from rldp.cli.machine import plain, show_json
 from rldp.cli.tables import functional_table
 from rldp.errors import InvalidArgument
 
@@ -64,6 +64,12 @@ def estimate(
     no_sample: Annotated[
         bool, typer.Option("--no-sample", help="Use the released rows alone, and no sample.")
     ] = False,
+    min_agreement: Annotated[
+        float,
+        typer.Option(
+            help="Leave the sample out if it differs so much with a smaller probability; 0 always uses it."
+        ),
+    ] = 0.05,
     alpha: Annotated[float, typer.Option(help="Intervals miss the truth with this probability.")] = 0.05,
     method: Annotated[Method, typer.Option(help="How values are estimated.")] = Method.unbiased,
     interval: Annotated[
@@ -77,6 +83,7 @@ def estimate(
 ) -> None:
     """Estimate shares or means of the values from released rows, with error bars.
 
+    The sample must come from the same distribution as the released rows. It is left out if they reject that.
     The released column is no copy of the values: the answer that it gives as it stands is shown beside.
     """
     loaded = rldp.load(protocol)
@@ -88,7 +95,14 @@ def estimate(
             source, loaded, released=released, secret=secret or None, show_labels=show_labels
         )
         found = rldp.estimate(
-            rows, sample=known, of=asked, alpha=alpha, method=method.value, interval=interval.value, seed=seed
+            rows,
+            sample=known,
+            of=asked,
+            alpha=alpha,
+            method=method.value,
+            interval=interval.value,
+            min_agreement=min_agreement,
+            seed=seed,
         )
     if as_json:
         show_json(_facts(found))
@@ -109,12 +123,12 @@ def _existing(of: str) -> Path:
 
 def _sample(
     protocol: rldp.Protocol, path: Path | None, no_sample: bool, show_labels: bool
-) -> rldp.Sample | None:
+) -> rldp.Sample | Literal["protocol"] | None:
     if path is not None:
         if no_sample:
             raise InvalidArgument("--sample must not be given beside --no-sample")
         return protocol.count(path, show_labels=show_labels)
-    return None if no_sample or protocol.guarantee is None else protocol.guarantee.sample
+    return None if no_sample else "protocol"
 
 
 def _facts(found: rldp.Estimate) -> dict[str, Any]:
@@ -122,6 +136,7 @@ def _facts(found: rldp.Estimate) -> dict[str, Any]:
     return {
         "rows": found.rows,
         "sample_rows": found.sample_rows,
+        "sample_rejected": plain(found.sample_rejected),
         "method": found.method,
         "interval": found.interval,
         "alpha": found.alpha,
@@ -129,6 +144,7 @@ def _facts(found: rldp.Estimate) -> dict[str, Any]:
         "gap": found.gap,
         "prior_rows": found.prior_rows,
         "agreement": found.agreement,
+        "min_agreement": found.min_agreement,
         "estimates": _lines(found if found.overall is None else found.overall),
         "by_secret": [
             {"secret": secret, "estimates": _lines(found, row)} for row, secret in enumerate(groups)

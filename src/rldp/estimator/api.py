@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import finite_number, seed_or_fresh, shown
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate, Interval, Method
 from rldp.estimator.functionals import Asked, Functionals, asked
 from rldp.estimator.methods import Unbiased, by_method
@@ -39,6 +40,9 @@ __all__ = ["estimate"]
 
 _log = logging.getLogger(__name__)
 
+_KEPT = (
+    0.9  # of α: the chance that a proved interval misses where the sample is used; the rest is for where not
+)
 _IMPOSSIBLE = 1e-9  # with at most this probability, rows of the protocol are called rows of another
 
 
@@ -46,12 +50,13 @@ def estimate(
     released: Any,
     protocol: Protocol | None = None,
     *,
-    sample: Sample | None = None,
+    sample: Sample | Literal["protocol"] | None = "protocol",
     secrets: Any = None,
     of: Asked = "shares",
     alpha: float = 0.05,
     method: Method = "unbiased",
     interval: Interval = "normal",
+    min_agreement: float = 0.05,
     seed: int | None = None,
 ) -> Estimate:
     r"""What released rows say about the values: shares, means, any linear functional, with error bars.
@@ -66,8 +71,10 @@ def estimate(
     functionals with :math:`Qg=a` for some g are estimated; the others come as an interval.
 
     Assumed: released rows and sample are independent draws from one distribution, and the protocol was fixed
-    before either. Where the sample is the one that the protocol was designed on, the bias is not exactly 0
-    but small beside the standard error. See ``docs/theory.md``, 'Estimation'.
+    before either. A test at level ``min_agreement`` checks that they come from one distribution, as far as
+    the outputs show it; a sample that it rejects is left out, with a warning. Where the sample is the one
+    that the protocol was designed on, the bias is not exactly 0 but small beside the standard error. See
+    ``docs/theory.md``, 'Estimation'.
 
     Parameters
     ----------
@@ -77,8 +84,9 @@ def estimate(
         and values must be the same.
     protocol : Protocol, optional
         The one that the rows were released with; not needed where ``released`` says it.
-    sample : Sample, optional
-        Public rows of the same people's distribution, with the protocol's labels.
+    sample : Sample, "protocol" or None
+        Public rows of the same people's distribution, with the protocol's labels. By default the sample that
+        the protocol was designed on, where it carries one; None uses the released rows alone.
     secrets : column of n rows, optional
         The secrets of the released rows, where they are known. The estimates are then by secret.
     of : {"shares", "mean"}, array (|U|,) or (|S|, |U|), or mapping from names to these
@@ -95,6 +103,9 @@ def estimate(
         The default is the normal law with a correction for skewness; "betting" holds for every number of rows
         and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the
         ``method``.
+    min_agreement : float
+        The sample is left out if rows of one distribution differ as much as it does from the released rows
+        with a probability below this. With 0 it is always used, and the estimate is exactly unbiased.
     seed : int, optional
         Of the random order in which the rows are split into folds and bet on. By default it is a fresh one
         from the operating system. The result holds it, and giving it repeats the result. What is said of
@@ -127,21 +138,28 @@ def estimate(
         raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {level!r}")
     sources = sources_of(released, protocol, secrets)
     first = sources[0].protocol
-    if sample is not None:
-        require_labels(first, sample)
+    known = _own_sample(sources) if isinstance(sample, str) and sample == "protocol" else sample
+    if known is not None:
+        require_labels(first, known)
+    least = finite_number("min_agreement", min_agreement)
+    if not 0 <= least < 1:
+        raise InvalidArgument(f"min_agreement must be at least 0 and below 1, got {least!r}")
     how = _How(
         _choice("method", method, METHODS),
         _choice("interval", interval, INTERVALS),
         level,
+        least,
         seed_or_fresh(seed),
     )
     functionals = asked(of, first)
     if how.method in ("projected", "shrunk") and not functionals.are_shares:
         raise InvalidArgument(f"method may be {how.method!r} for shares only, got another functional")
-    overall = _overall(sources, sample, functionals, how)
+    overall = _overall(sources, known, functionals, how)
     found = overall
     if any(source.knows_secrets for source in sources):
-        found = _by_secret(sources, sample, functionals, how, overall)
+        found = _by_secret(sources, known, functionals, how, overall)
+    for about in dict.fromkeys((*found.about_rejection, *overall.about_rejection)):
+        warnings.warn(about, RldpWarning, stacklevel=2)
     _log.info("estimated from %d released rows, %.2g s", found.rows, time.perf_counter() - started)
     return found
 
@@ -151,12 +169,13 @@ class _How:
     method: str
     interval: str
     alpha: float
+    min_agreement: float
     seed: int
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """Estimates of m functionals from some tallies."""
+    """Estimates of m functionals from some tallies, and whether a sample among them was rejected."""
 
     values: Floats
     lower: Floats
@@ -168,9 +187,18 @@ class _Answer:
     gap: float | None = None
     prior_rows: float | None = None
     posterior_errors: Floats | None = None
+    agreement: float | None = None
+    rejected: bool | NDArray[np.bool_] = False
 
 
 # Arguments
+
+
+def _own_sample(sources: Sequence[Released]) -> Sample | None:
+    """The sample that all protocols were designed on, if it is one."""
+    promises = [source.protocol.guarantee for source in sources]
+    samples = [None if promise is None else promise.sample for promise in promises]
+    return samples[0] if all(each == samples[0] for each in samples) else None
 
 
 def _choice(name: str, given: object, choices: Sequence[str]) -> str:
@@ -191,10 +219,9 @@ def _overall(sources: list[Released], sample: Sample | None, of: Functionals, ho
     if sample is not None:
         tallies.insert(0, Tally.of_sample(sample.counts))
     a = of.a.reshape(-1, len(of.labels))
-    answer = _answer(tallies, a, how)
-    return _estimate(
-        answer, sources, sample, of, how, naive=_naive(sources, of), agreement=agreement(tallies)
-    )
+    answer = _tested(tallies, a, how)
+    rows = 0 if sample is None or answer.rejected else sample.n
+    return _estimate(answer, sources, sample, of, how, naive=_naive(sources, of), sample_rows=rows)
 
 
 def _tally(source: Released) -> Tally:
@@ -231,12 +258,14 @@ def _by_secret(
         tallies = [Tally(source.protocol.matrix[s], source.counts[s]) for source in known]
         if sample is not None:
             tallies.insert(0, Tally.of_sample(sample.counts[s]))
-        answers.append(_answer([tally for tally in tallies if tally.n], of.a[s], how))
+        answers.append(_tested([tally for tally in tallies if tally.n], of.a[s], how))
         naive.append(_naive(known, of, s))
     fields = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
     stacked = {name: np.stack([getattr(answer, name) for answer in answers]) for name in fields}
     gaps = [answer.gap for answer in answers if answer.gap is not None]
     worth = [answer.prior_rows for answer in answers if answer.prior_rows is not None]
+    agreements = [answer.agreement for answer in answers if answer.agreement is not None]
+    rejected = np.array([answer.rejected for answer in answers])
     nothing = np.full(len(of.labels), np.nan)
     spreads = [nothing if each.posterior_errors is None else each.posterior_errors for each in answers]
     together = _Answer(
@@ -244,13 +273,14 @@ def _by_secret(
         gap=max(gaps, default=None),
         prior_rows=max(worth, default=None),
         posterior_errors=np.stack(spreads) if worth else None,
+        agreement=min(agreements, default=None),
+        rejected=rejected,
     )
+    rows = 0 if sample is None else int(sample.counts[~rejected].sum())
     shown_naive = (
         None if any(each is None for each in naive) else np.stack([n for n in naive if n is not None])
     )
-    return _estimate(
-        together, sources, sample, of, how, naive=shown_naive, agreement=overall.agreement, overall=overall
-    )
+    return _estimate(together, sources, sample, of, how, naive=shown_naive, sample_rows=rows, overall=overall)
 
 
 def _estimate(
@@ -261,7 +291,7 @@ def _estimate(
     how: _How,
     *,
     naive: Floats | None,
-    agreement: float | None,
+    sample_rows: int,
     overall: Estimate | None = None,
 ) -> Estimate:
     arrays = {
@@ -277,14 +307,17 @@ def _estimate(
         secrets=None if overall is None else sources[0].protocol.secrets,
         naive=naive,
         rows=sum(source.n for source in sources),
-        sample_rows=0 if sample is None else sample.n,
-        designed_on_sample=any(_was_designed_on(source.protocol, sample) for source in sources),
+        sample_rows=sample_rows,
+        sample_rejected=answer.rejected,
+        designed_on_sample=sample_rows > 0
+        and any(_was_designed_on(source.protocol, sample) for source in sources),
         alpha=how.alpha,
         method=how.method,
         interval=how.interval,
         seed=how.seed,
         gap=answer.gap,
-        agreement=agreement,
+        agreement=answer.agreement,
+        min_agreement=how.min_agreement,
         prior_rows=answer.prior_rows,
         posterior_errors=answer.posterior_errors,
         overall=overall,
@@ -311,8 +344,26 @@ def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = No
     return total / rows if rows else np.full(len(of.labels), np.nan)
 
 
-def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
-    """Estimates of the functionals a (k, m) from tallies, each of which has a row."""
+def _tested(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
+    """Estimates of the functionals a (k, m) from tallies, without a sample that the other rows reject.
+
+    Proved intervals keep their level over this choice: they miss with probability 0.9 α where the sample is
+    used, and with 0.1 α where it is rejected.
+    """
+    probability = agreement(tallies)
+    if probability is None or not tallies[0].is_sample or how.min_agreement == 0:
+        return replace(_answer(tallies, a, how, how.alpha), agreement=probability)
+    if probability >= how.min_agreement:
+        return replace(_answer(tallies, a, how, _KEPT * how.alpha), agreement=probability)
+    alone = _answer(tallies[1:], a, how, (1 - _KEPT) * how.alpha)
+    return replace(alone, agreement=probability, rejected=True)
+
+
+def _answer(tallies: list[Tally], a: Floats, how: _How, alpha: float) -> _Answer:
+    """Estimates of the functionals a (k, m) from tallies, each of which has a row.
+
+    Proved intervals have the level ``alpha``.
+    """
     m = a.shape[1]
     lowest, highest = a.min(axis=0), a.max(axis=0)
     blank = np.full(m, np.nan)
@@ -331,7 +382,7 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
         limits = (
             found.limits(how.alpha)
             if how.interval == "normal"
-            else betting_limits(tallies, basis, a[:, sure], how.alpha, np.random.default_rng(how.seed))
+            else betting_limits(tallies, basis, a[:, sure], alpha, np.random.default_rng(how.seed))
         )
         lower[sure], upper[sure] = limits
     moved = by_method(how.method, tallies, a, sure, Unbiased(values, covariance))
@@ -342,7 +393,7 @@ def _answer(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
         laws = [(tally.at(fitted), tally.at(fitted)) for tally in tallies]
         rest = a[:, ~sure]
         least[~sure], most[~sure] = allowed(tallies, laws, rest) or (lowest[~sure], highest[~sure])
-        around = allowed(tallies, outcome_limits(tallies, how.alpha), rest)
+        around = allowed(tallies, outcome_limits(tallies, alpha), rest)
         if around is not None:
             lower[~sure], upper[~sure] = around
     lower, upper = np.clip(lower, lowest, highest), np.clip(upper, lowest, highest)

@@ -24,12 +24,10 @@ METHODS = ("unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"
 INTERVALS = ("normal", "betting")
 """How intervals are found."""
 
-_DOUBTFUL = 1e-3  # an agreement below this is told
-
 _ABOUT_METHOD = {
     "unbiased": (
-        "The estimate is unbiased: over many releases, its mean is the truth; single shares may be below 0 "
-        "or above 1."
+        "The estimate is unbiased{if_so}: over many releases, its mean is the truth; single shares may be "
+        "below 0 or above 1."
     ),
     "projected": (
         "The unbiased shares were moved to the nearest distribution. That never moves them away from the "
@@ -94,7 +92,9 @@ class Estimate:
     rows : int
         Released rows.
     sample_rows : int
-        Rows of the sample.
+        Rows of the sample that were used.
+    sample_rejected : bool, or bool array (|S|,) where secrets are known
+        Whether a sample was given that the released rows reject, and left out.
     designed_on_sample : bool
         Whether the sample is the one that a protocol was designed on.
     alpha : float
@@ -104,7 +104,10 @@ class Estimate:
     gap : float or None
         Of the likelihood: no distribution is likelier by more than this, in units of its logarithm.
     agreement : float or None
-        How likely it is that rows of one distribution differ as much as the sample and the releases do.
+        How likely it is that rows of one distribution differ as much as the sample and the releases do; by
+        secret, the least of all. None where there is nothing to compare.
+    min_agreement : float
+        Below this agreement, a sample is left out.
     prior_rows : float or None
         How many rows the fitted prior of ``method="posterior"`` is worth; with secrets, the most of any.
     posterior_errors : array or None
@@ -125,6 +128,7 @@ class Estimate:
     naive: Floats | None
     rows: int
     sample_rows: int
+    sample_rejected: bool | NDArray[np.bool_]
     designed_on_sample: bool
     alpha: float
     method: str
@@ -132,6 +136,7 @@ class Estimate:
     seed: int
     gap: float | None
     agreement: float | None
+    min_agreement: float
     prior_rows: float | None = field(default=None)
     posterior_errors: Floats | None = field(default=None)
     overall: Estimate | None = field(default=None)
@@ -150,8 +155,12 @@ class Estimate:
     def _sentences(self) -> Iterator[str]:
         sample = f" and {self.sample_rows} rows of a public sample" if self.sample_rows else ""
         yield f"Estimated from {self.rows} released rows{sample}."
+        yield from self.about_rejection
+        if self.sample_rows:
+            yield self._about_assumption()
         if self.identifiable.any():
-            yield _ABOUT_METHOD[self.method]
+            if_so = " under this assumption" if self.sample_rows else ""
+            yield _ABOUT_METHOD[self.method].format(if_so=if_so)
             if self.prior_rows is not None:
                 yield f"The fitted prior is worth {self.prior_rows:.2g} rows whose cells are known."
             if self.method == "unbiased" and self.designed_on_sample:
@@ -164,7 +173,35 @@ class Estimate:
             yield f"The rows were split at random, with seed {self.seed}; it repeats this result."
         if not self.identifiable.all():
             yield from self._about_the_rest()
-        yield from self._about_agreement()
+        if not self.sample_rows and not np.any(self.sample_rejected):
+            yield from self._about_releases()
+
+    @property
+    def about_rejection(self) -> tuple[str, ...]:
+        """A sentence about a sample that was left out, if one was."""
+        if not np.any(self.sample_rejected):
+            return ()
+        whose = ""
+        if self.secrets is not None:
+            rejected = np.flatnonzero(self.sample_rejected)
+            whose = " for secret " + ", ".join(repr(self.secrets[s]) for s in rejected)
+        return (
+            f"The sample was left out{whose}: if it came from the same distribution as the released rows, "
+            f"they would differ so much with probability {self.agreement:.1g} only. Perhaps it is old or of "
+            "other people, or the rows were released with another protocol.",
+        )
+
+    def _about_assumption(self) -> str:
+        assumed = "Assumed: the sample and the released rows come from one distribution."
+        if self.agreement is None:
+            return f"{assumed} The released rows cannot test that."
+        if self.min_agreement == 0:
+            return f"{assumed} Such rows differ as much with probability {self.agreement:.2g}."
+        left = " where it was used" * bool(np.any(self.sample_rejected))
+        return (
+            f"{assumed} A test at level {self.min_agreement:g} does not reject that{left}, but it sees only "
+            "differences that the outputs show."
+        )
 
     def _about_the_rest(self) -> Iterator[str]:
         some = "Some of what is asked" if self.identifiable.any() else "What is asked"
@@ -172,18 +209,17 @@ class Estimate:
             f"{some} is not determined by the outputs, however many rows there are: such lines have no "
             f"estimate, "
             "and their interval holds every answer that the outputs allow, with probability "
-            f"{1 - self.alpha:g} at least. A public sample would determine it."
+            f"{1 - self.alpha:g} at least. A public sample of the same people would determine it."
         )
         if self.method == "bayes":
             yield "What iterative Bayesian update finds there depends on where it starts."
 
-    def _about_agreement(self) -> Iterator[str]:
-        if self.agreement is not None and self.agreement < _DOUBTFUL:
+    def _about_releases(self) -> Iterator[str]:
+        if self.agreement is not None and self.agreement < self.min_agreement:
             yield (
-                f"The rows do not agree: those of one distribution differ as much with probability "
-                f"{self.agreement:.1g}. Perhaps the sample is of other people, or the rows were released "
-                f"with "
-                "another protocol."
+                f"The releases do not agree: those of one distribution differ as much with probability "
+                f"{self.agreement:.1g}. Perhaps they are of different people, or the rows were released "
+                "with another protocol."
             )
 
     def table(self) -> dict[str, list[Any]]:
