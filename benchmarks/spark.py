@@ -71,12 +71,12 @@ def child(kind: str, folder: str, rows: int) -> None:
     drawn = "concat('secret ', cast(id % 2 as string)) as secret", "(id * 7 + id div 16) % 16 as value"
     spark.range(0, rows, 1, 8).selectExpr("id", *drawn).write.parquet(source)
     frame = spark.read.parquet(source)
-    released = rldp.spark.release(frame, applied, **COLUMNS, keep=["id"])
+    released = rldp.spark.release(applied, frame, **COLUMNS, keep=["id"])
     released.limit(1000).write.format("noop").mode("overwrite").save()
     wall, cpu = time.perf_counter(), cpu_time(os.getpid())
     released.write.format("noop").mode("overwrite").save()
     wall, cpu = time.perf_counter() - wall, cpu_time(os.getpid()) - cpu
-    beside = rldp.spark.release(frame, applied, **COLUMNS, keep=["secret", "value"], released="y")
+    beside = rldp.spark.release(applied, frame, **COLUMNS, keep=["secret", "value"], released="y")
     counts = np.zeros((SECRETS, VALUES, VALUES))
     for secret, value, y, count in beside.groupBy("secret", "value", "y").count().collect():
         counts[LABELS[0].index(secret), value, y] = count

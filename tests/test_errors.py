@@ -58,7 +58,7 @@ def said(tmp_path_factory):
 
         import rldp
         from rldp.paper import reproduce
-        from rldp.releaser.files import release_file
+        from rldp import release_file
 
         os.chdir({str(folder)!r})
         PROTOCOL = rldp.design(rldp.Sample([[3, 1], [1, 3]]), 1.0).protocol

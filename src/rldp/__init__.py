@@ -44,6 +44,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         GapWarning as GapWarning,
         InvalidArgument as InvalidArgument,
         InvalidArgumentType as InvalidArgumentType,
+        KeptColumnsWarning as KeptColumnsWarning,
         MissingDependency as MissingDependency,
         NotEnoughMemory as NotEnoughMemory,
         NotProved as NotProved,
@@ -58,7 +59,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.estimator.estimates import Estimate as Estimate
     from rldp.estimator.released import Released as Released
     from rldp.estimator.sharpening import sharpen as sharpen
-    from rldp.gate.admission import release_file as release_file
+    from rldp.gate.release import release_file as release_file
     from rldp.judge import Verdict as Verdict, verify as verify
     from rldp.measures.leakage import (
         WorstCase as WorstCase,
@@ -72,6 +73,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.measures.posterior import Posterior as Posterior, posterior as posterior
     from rldp.protocol import Certificate as Certificate, Guarantee as Guarantee, Protocol as Protocol
     from rldp.protocol_file.json import load as load
+    from rldp.releaser.options import ReleaseOptions as ReleaseOptions, ReleaseResult as ReleaseResult
     from rldp.reporter.page.api import report as report
     from rldp.reporter.page.facts import Report as Report
     from rldp.sample import Sample as Sample
@@ -105,6 +107,7 @@ _NAMES = {
         "GapWarning",
         "InvalidArgument",
         "InvalidArgumentType",
+        "KeptColumnsWarning",
         "MissingDependency",
         "NotEnoughMemory",
         "NotProved",
@@ -119,7 +122,7 @@ _NAMES = {
     "estimator.estimates": ["Estimate"],
     "estimator.released": ["Released"],
     "estimator.sharpening": ["sharpen"],
-    "gate.admission": ["release_file"],
+    "gate.release": ["release_file"],
     "judge": ["Verdict", "verify"],
     "measures.leakage": [
         "WorstCase",
@@ -133,6 +136,7 @@ _NAMES = {
     "measures.posterior": ["Posterior", "posterior"],
     "protocol": ["Certificate", "Guarantee", "Protocol"],
     "protocol_file.json": ["load"],
+    "releaser.options": ["ReleaseOptions", "ReleaseResult"],
     "reporter.page.api": ["report"],
     "reporter.page.facts": ["Report"],
     "sample": ["Sample"],

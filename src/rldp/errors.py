@@ -15,6 +15,7 @@
 
     RldpWarning (UserWarning)     base of every deliberate warning
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
+    ├── KeptColumnsWarning        columns leave beside the released one, which no promise covers
     ├── PriceWarning              a design is private, but windows may have cost much of its utility
     ├── SparseTableWarning        a set may miss the truth far more often than its alpha says
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
@@ -35,6 +36,7 @@ __all__ = [
     "GapWarning",
     "InvalidArgument",
     "InvalidArgumentType",
+    "KeptColumnsWarning",
     "MissingDependency",
     "NotEnoughMemory",
     "NotProved",
@@ -130,6 +132,10 @@ class RldpWarning(UserWarning):
 
 class GapWarning(RldpWarning):
     """A design is strictly private, but its proved gap is larger than the one asked for."""
+
+
+class KeptColumnsWarning(RldpWarning):
+    """Columns leave as they are beside the released one: the protocol's ε does not cover them."""
 
 
 class PriceWarning(RldpWarning):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,9 @@ from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.sampling import Sampler
+
+if TYPE_CHECKING:
+    from rldp.releaser.options import Asked, ReleaseOptions
 
 __all__ = ["Certificate", "Guarantee", "Protocol", "require_labels"]
 
@@ -247,10 +250,19 @@ class Protocol:
         table = self.numerators
         return bool((table != table[:1]).any())
 
+    @property
+    def sha256(self) -> str | None:
+        """The digest of the file that the protocol was read from; None if it comes from no file."""
+        digest: str | None = vars(self).get("_sha256")
+        return digest
+
     @cached_property
     def sampler(self) -> Sampler:
         """Exact draws from the rows of the table, |U| of them for each secret."""
         return Sampler(self.numerators.reshape(-1, len(self.outputs)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "sampler"}
 
     def release(self, secrets: Any, values: Any, *, seed: int | None = None) -> Any:
         """Draw an output for every row, with exactly the probabilities of the protocol.
@@ -258,8 +270,11 @@ class Protocol:
         Parameters
         ----------
         secrets, values : list, NumPy array, pandas or Polars series, or Arrow array
-            Two columns of the same length, of labels that the protocol knows. Equal numbers are the
-            same label, whatever their type; a number is not its text.
+            Two columns of the same length, whose entries are read as the protocol reads its columns: numbers
+            in bins, missing entries as a category where they are one, and a secret of several columns as a
+            tuple of their entries. Labels of the protocol may stand in place of them. Equal numbers are the
+            same label, whatever their type; a number is not its text. Rows cannot be left out of a column:
+            missing entries that the protocol skips are refused.
         seed : int, optional
             **For tests only.** Whoever knows the seed can undo the randomisation. By default, every
             draw uses the operating system's secure randomness.
@@ -290,19 +305,16 @@ class Protocol:
         self,
         frame: Any,
         *,
-        secret: str | Sequence[str] | None = None,
-        value: str | None = None,
-        as_secret: str | Sequence[str] | None = None,
-        as_value: str | None = None,
-        keep: Sequence[str] = (),
-        released: str | None = None,
+        options: ReleaseOptions | None = None,
         seed: int | None = None,
+        **keywords: Unpack[Asked],
     ) -> Any:
         """Release a column of a data frame: a frame of the same kind comes back.
 
         It holds the columns that are kept and then the released one, in the order of the rows, and nothing
-        else: no other column and no metadata. ε is that of the released column alone. Nothing is verified
-        here: :func:`rldp.verify` does that. See ``docs/clients.md``.
+        else: no other column and no metadata. ε is that of the released column alone. A protocol that claims
+        something is verified first, as by :func:`rldp.release_file`; this happens once for each protocol. See
+        ``docs/clients.md``.
 
         Parameters
         ----------
@@ -312,20 +324,17 @@ class Protocol:
             collected, and two draws of one row are two releases: collect or sink it once.** A reader is read
             as its result is; both refuse a bad row when they come to it. A DuckDB relation is read at once,
             and what comes back holds its rows in memory.
-        secret, value : str, optional
-            Names of columns, or a list of them for a secret of several; needed only where the protocol does
-            not name them. Rows with missing entries are treated as the protocol's reading says.
-        as_secret, as_value : str, optional
-            Other names than the protocol's, of columns that hold the same.
-        keep : sequence of str
-            Columns to copy as they are. The secret and the value are dropped unless this names them.
-        released : str, optional
-            Name of the released column; that of the value column by default.
+        options : ReleaseOptions, optional
+            What is asked for. Its fields may be given as keyword arguments instead.
         seed : int, optional
             **For tests only**, see :meth:`release`.
+        **keywords
+            The fields of :class:`rldp.ReleaseOptions`.
 
         Raises
         ------
+        NotProved
+            If the protocol does not prove what it claims, or what is asked of it.
         DataError
             If a column is not there, or entries are missing or are not labels of the protocol.
         InvalidArgument, InvalidArgumentType
@@ -339,19 +348,10 @@ class Protocol:
         >>> swap.release_frame(rows, secret="s", value="u", keep=["k"]).to_pydict()
         {'k': [7, 8], 'u': ['yes', 'no']}
         """
-        from rldp.releaser.frames import release_frame
+        from rldp.gate.release import release_frame
+        from rldp.releaser.options import asked_for
 
-        return release_frame(
-            self,
-            frame,
-            secret=secret,
-            value=value,
-            as_secret=as_secret,
-            as_value=as_value,
-            keep=keep,
-            name=released,
-            seed=seed,
-        )
+        return release_frame(self, frame, asked_for(options, keywords), seed=seed)
 
     @property
     def value_columns(self) -> tuple[str, ...]:
@@ -411,7 +411,7 @@ class Protocol:
         )
         return Sample.like(data, reading, delimiter=delimiter, encoding=encoding, show_labels=show_labels)
 
-    def output_for(self, secret: Label, value: Label, word: int) -> Label:
+    def output_for(self, secret: Any, value: Label | None, word: int) -> Label:
         """The output that :meth:`release` draws for this secret and value with these 52 random bits.
 
         Every client of the protocol file gives the same one (``docs/file-format.md``): the first y with
@@ -420,8 +420,8 @@ class Protocol:
 
         Parameters
         ----------
-        secret, value : str, int, float or bool
-            Labels of the protocol.
+        secret, value : str, int, float, bool or None
+            Entries, read as by :meth:`release`; a tuple for a secret of several columns.
         word : int
             From 0 to 2^52 − 1.
 

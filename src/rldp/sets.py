@@ -38,10 +38,14 @@ _LARGEST_LAMBDA = 100.0
 _SMALLEST_RISK = 1e-5
 _SMALLEST_LAMBDA = 1e-6  # of credible sets, whose radius is in proportion to it
 _SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
+LARGEST_ALPHA = 0.5
+"""A promise that fails more often than a coin is none."""
+
 _ESTIMATE = "the estimated distribution only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
 
 __all__ = [
+    "LARGEST_ALPHA",
     "NAMED",
     "AllDistributions",
     "ChiSquare",
@@ -59,6 +63,7 @@ __all__ = [
     "UtilitySet",
     "checked_set",
     "name_of",
+    "require_confidence",
 ]
 
 
@@ -454,6 +459,13 @@ NAMED: Mapping[SetName, Callable[[float, float], UncertaintySet]] = {
 
 _FOR_PRIVACY_ONLY = (Pairs, AllDistributions)
 _KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest, Credible, *_FOR_PRIVACY_ONLY)
+
+
+def require_confidence(name: str, uncertainty: UncertaintySet) -> None:
+    """Refuse a set that misses the truth more often than a coin; ``name``: what a message calls it."""
+    by_radius = isinstance(uncertainty, PowerDivergence) and uncertainty.radius is not None
+    if not by_radius and getattr(uncertainty, "alpha", 0.0) > LARGEST_ALPHA:
+        raise InvalidArgument(f"{name} must have an alpha of at most {LARGEST_ALPHA}, got {uncertainty!r}")
 
 
 def checked_set(name: str, value: object, *, alpha: float = 0.05, prior: float = 0.5) -> UncertaintySet:

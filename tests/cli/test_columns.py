@@ -54,7 +54,18 @@ def test_the_file_names_its_columns_and_others_need_not(rldp_command, folder):
         ["verify", "protocol.json"],
         ["audit", "protocol.json", "data.csv"],
         ["release", "protocol.json", "data.csv", "-o", "out.csv"],
-        ["release", "protocol.json", "data.csv", "--secret", "sex", "--secret", "race", "-o", "out.csv"],
+        [
+            "release",
+            "protocol.json",
+            "data.csv",
+            "--secret",
+            "sex",
+            "--secret",
+            "race",
+            "-o",
+            "out.csv",
+            "--force",
+        ],
     ):
         code, _, err = rldp_command(*command)
         assert (code, err) == (0, "")
@@ -156,16 +167,16 @@ def test_labels_that_the_sample_lacks_can_be_named(rldp_command, folder):
 def test_unknown_values_are_mapped_on_purpose_only(rldp_command, folder):
     assert rldp_command(*design())[0] == 0
     (folder / "new.csv").write_text("sex,age\nf,1\nm,9\n")
-    release = ["release", "protocol.json", "new.csv", "-o", "out.csv"]
+    release = ["release", "protocol.json", "new.csv", "-o", "out.csv", "--force"]
     assert rldp_command(*release)[0] == 1
     code, out, _ = rldp_command(*release, "--unknown", "value=3")
     assert code == 0
     assert "2 rows released" in out
-    for wrong in ("value=4", "3", "drop"):
+    for wrong in ("value=4", "4", "drop"):
         code, _, err = rldp_command(*release, "--unknown", wrong)
         assert code == 1
         assert one_line(err).startswith(
-            "--unknown must be refuse or value=LABEL, with a value of the protocol"
+            "--unknown (unknown=) must be refuse or value=LABEL, with a value of the protocol"
         )
     (folder / "new.csv").write_text("sex,age\nf,\nm,1\n")
     assert rldp_command(*release, "--unknown", "value=3")[0] == 1

@@ -82,7 +82,8 @@ def test_a_nasty_table_goes_all_the_way(command, tmp_path, form, encoding, optio
     command("design", "data.csv", *COLUMNS, *design, *options)
     command("verify", "p.json")
     keep = [word for name in HEADER[2:] for word in ("--keep", name)]
-    command("release", "p.json", "data.csv", *COLUMNS, *keep, "-o", "out.csv.gz", *options)
+    allowed = [*options, "--allow-identifier"]
+    command("release", "p.json", "data.csv", *COLUMNS, *keep, "-o", "out.csv.gz", *allowed)
     lines = gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).decode().split("\n")
     assert lines[0] == "Name,code,day,Ort"
     assert [line.split(",")[:3] for line in lines[1:-1]] == [list(row[2:]) for row in table]

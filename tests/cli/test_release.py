@@ -26,7 +26,7 @@ from scipy.stats import chi2
 import rldp
 from commands import run_command
 from rldp.data import readers
-from rldp.releaser.files import release_file
+from rldp import release_file
 
 DATA = "id,sex,age,note\n007,f,10,x\n1e5,m,10,y\n3,m,30,z\n"
 
@@ -54,7 +54,7 @@ def command(monkeypatch, capsys, folder):
     """
 
     def run(*options, data="data.csv", output="out.csv", secret="sex", value="age", protocol="protocol.json"):
-        arguments = ["--unproved", "--secret", secret, "--value", value, "-o", output, *options]
+        arguments = ["--unproved", "--force", "--secret", secret, "--value", value, "-o", output, *options]
         return run_command(monkeypatch, capsys, "release", protocol, data, *arguments)
 
     return run
@@ -87,7 +87,7 @@ def plainly(monkeypatch, capsys, folder):
 
     def run(*options):
         arguments = ["protocol.json", "data.csv", "--secret", "sex", "--value", "age", "-o", "out.csv"]
-        return run_command(monkeypatch, capsys, "release", *arguments, *options)
+        return run_command(monkeypatch, capsys, "release", *arguments, "--force", *options)
 
     return run
 
@@ -310,7 +310,7 @@ def test_allowing_alone_writes_nothing_more(command, folder):
 def test_two_columns_of_one_name_are_refused(command, folder):
     message = (
         "the released column must not be called {!r} like a column that is kept; "
-        "name it otherwise with --as (released=)"
+        "name it otherwise with --released-name (released=)"
     )
     refused(command("--keep", "age", "--allow-original"), message.format("age"), folder)
     refused(command("--keep", "id", "--as", "id"), message.format("id"), folder)
@@ -358,7 +358,7 @@ KEPT = [
 def test_kept_text_comes_out_as_it_stood(command, folder):
     rows = [f"{text},f,10" for text in KEPT]
     (folder / "data.csv").write_text("\n".join(["kept,sex,age", *rows]) + "\n", newline="")
-    assert command("--keep", "kept")[0] == 0
+    assert command("--keep", "kept", "--allow-identifier")[0] == 0
     found = (folder / "out.csv").read_bytes().decode()
     assert found == "\n".join(["kept,age", *(f"{text},10" for text in KEPT)]) + "\n"
 
@@ -770,7 +770,7 @@ def test_missing_and_repeated_columns_to_keep(command, folder):
     refused(command("--keep", "x"), "data.csv has no column 'x'; it has 'id', 'sex', 'age', 'note'", folder)
     (folder / "data.csv").write_text("sex,age,x,x\nf,10,1,2\n")
     refused(command("--keep", "x"), f"data.csv must have one column 'x', got several; {PLACES}", folder)
-    refused(command("--as", ""), "the name of the released column must be text, got ''", folder)
+    refused(command("--as", ""), "released must be the name of a column, got ''", folder)
 
 
 def test_a_file_that_breaks_off_far_down_is_refused(command, folder):
@@ -849,7 +849,7 @@ def test_a_file_is_released_like_its_columns(folder, monkeypatch, form, block):
     monkeypatch.setattr(readers, "_ROWS", block // 7)
     protocol = random_protocol()
     secrets, values = write_rows(folder / f"rows.{form}", 20_000)
-    options = {"secret": "s", "value": "u", "keep": ["id"], "seed": 6}
+    options = {"secret": "s", "value": "u", "keep": ["id"], "allow_identifier": True, "seed": 6}
     assert release_file(protocol, f"rows.{form}", "out.csv", **options) == 20_000
     found = pd.read_csv("out.csv")
     assert found["id"].tolist() == list(range(20_000))
@@ -886,7 +886,9 @@ def test_steps_count_rows_and_come_to_an_end(folder, monkeypatch):
     for form in ("csv", "parquet"):
         write_rows(folder / f"rows.{form}", 10_000)
         steps = []
-        release_file(random_protocol(), f"rows.{form}", "o.csv", secret="s", value="u", callback=steps.append)
+        release_file(
+            random_protocol(), f"rows.{form}", f"o{form}.csv", secret="s", value="u", callback=steps.append
+        )
         assert len(steps) > 5
         assert [step.rows for step in steps] == sorted({step.rows for step in steps})
         assert all(0 < step.share <= 1 for step in steps)

@@ -39,7 +39,7 @@ def joint():
 def answer(frame, protocol, *, to=None, **options):
     """What comes of a release, computed or written: the name of the error and its message, if any."""
     try:
-        released = rldp.spark.release(frame, protocol, **{**COLUMNS, **options})
+        released = rldp.spark.release(protocol, frame, **{**COLUMNS, **options})
         if to is None:
             released.collect()
         else:
@@ -60,15 +60,15 @@ def small(spark):
 
 def what_is_released(spark):
     frame = small(spark)
-    released = rldp.spark.release(frame, swap(), **COLUMNS, keep=["a.note", "id"])
+    released = rldp.spark.release(swap(), frame, **COLUMNS, keep=["a.note", "id"])
     yield "same kind", type(released) is type(frame)
     yield "columns", [(field.name, field.dataType.simpleString()) for field in released.schema.fields]
     yield "rows", tuples(released.select("id", "age", "`a.note`"))
-    texts = rldp.spark.release(frame, swap(["a", "b", "c"]), **COLUMNS, released="shown")
+    texts = rldp.spark.release(swap(["a", "b", "c"]), frame, **COLUMNS, released="shown")
     yield "texts", tuples(texts.groupBy("shown").count())
     people = [(1, "f", 1, 3.5), (2, "f", 2, 3.5), (3, "m", 1, 99.0), (4, "m", 2, 99.0), (5, "f", None, 1.0)]
     people = spark.createDataFrame(people, "id long, sex string, region int, age double")
-    yield "joint", tuples(rldp.spark.release(people, joint(), keep=["id"]))
+    yield "joint", tuples(rldp.spark.release(joint(), people, keep=["id"]))
 
 
 def what_is_refused(spark, folder):
@@ -112,12 +112,12 @@ def what_is_drawn(spark, rows):
     many = spark.range(0, rows, 1, 4).selectExpr(
         "case when id % 2 = 0 then 'f' else 'm' end as sex", "10 * (id % 3 + 1) as age"
     )
-    drawn = rldp.spark.release(many, protocol, **COLUMNS, keep=["sex", "age"], released="y")
+    drawn = rldp.spark.release(protocol, many, **COLUMNS, keep=["sex", "age"], released="y")
     yield "matrix", protocol.matrix.tolist()
     yield "counts", tuples(drawn.groupBy("sex", "age", "y").count())
     coin = rldp.Protocol(np.full((2, 3, 2), 0.5), *LABELS)
     alike = spark.range(0, 400, 1, 4).selectExpr("id", "'f' as sex", "10 as age")
-    tossed = rldp.spark.release(alike, coin, **COLUMNS, keep=["id"])
+    tossed = rldp.spark.release(coin, alike, **COLUMNS, keep=["id"])
     for name in ("first", "second"):
         yield name, [age for _, age in tuples(tossed)]
 

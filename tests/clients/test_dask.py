@@ -35,7 +35,7 @@ def computed(frame):
 
 
 def test_partitions_order_and_index_stay_and_the_rest_is_as_asked_for():
-    released = rldp.dask.release(parts(), swap(), **COLUMNS, keep=["id"])
+    released = rldp.dask.release(swap(), parts(), **COLUMNS, keep=["id"], allow_identifier=True)
     assert released.npartitions == 4
     assert list(released.columns) == ["id", "age"]
     expected = DATA[["id"]].assign(age=10 * ((IDS % 3 + IDS % 2) % 3 + 1))
@@ -44,7 +44,7 @@ def test_partitions_order_and_index_stay_and_the_rest_is_as_asked_for():
 
 @pytest.mark.parametrize("outputs", [("a", "b", "c"), (0.5, 1.5, 2.5), (True, False, "x")], ids=repr)
 def test_the_types_that_are_announced_are_those_that_come(outputs):
-    released = rldp.dask.release(parts(), swap(outputs), **COLUMNS)
+    released = rldp.dask.release(swap(outputs), parts(), **COLUMNS)
     assert released.dtypes.to_dict() == computed(released).dtypes.to_dict()
 
 
@@ -61,7 +61,7 @@ def test_several_secrets_bins_and_missing_entries_are_read_as_the_protocol_says(
             "id": range(5),
         }
     )
-    released = computed(rldp.dask.release(parts(people, 2), protocol, keep=["id"]))
+    released = computed(rldp.dask.release(protocol, parts(people, 2), keep=["id"]))
     assert released.to_dict("list") == {"id": [0, 1, 2, 4], "age": [5, 15, 15, 15]}
 
 
@@ -78,7 +78,7 @@ def test_rows_that_cannot_be_released_fail_in_one_sentence_without_their_entry(
 ):
     data = DATA.copy()
     data.loc[1057, column] = entry
-    released = rldp.dask.release(parts(data), swap(), **COLUMNS)
+    released = rldp.dask.release(swap(), parts(data), **COLUMNS)
     with pytest.raises(rldp.DataError, match=sentence) as caught:
         computed(released)
     assert "SECRET" not in str(caught.value)
@@ -98,7 +98,7 @@ def test_rows_that_cannot_be_released_fail_in_one_sentence_without_their_entry(
 def test_what_cannot_be_asked_for_is_refused_before_anything_is_computed(options, sentence):
     given = {"frame": parts(), "protocol": swap(), **COLUMNS, **options}
     with pytest.raises(rldp.RldpError, match=sentence):
-        rldp.dask.release(given.pop("frame"), given.pop("protocol"), **given)
+        rldp.dask.release(given.pop("protocol"), given.pop("frame"), **given)
 
 
 def test_a_file_that_was_tampered_with_is_refused(tmp_path):
@@ -107,12 +107,12 @@ def test_a_file_that_was_tampered_with_is_refused(tmp_path):
     tampered = rldp.Protocol(identity, *LABELS, proved.outputs, guarantee=proved.guarantee)
     path = tmp_path / "protocol.json"
     proved.save(path)
-    assert len(rldp.dask.release(parts(), path, **COLUMNS)) == 100
+    assert len(rldp.dask.release(path, parts(), **COLUMNS)) == 100
     tampered.save(path)
     for protocol in (path, tampered):
         with pytest.raises(rldp.NotProved, match="must prove what it claims, but privacy is not proved"):
-            rldp.dask.release(parts(), protocol, **COLUMNS)
-    assert len(rldp.dask.release(parts(), path, **COLUMNS, unproved=True)) == 100
+            rldp.dask.release(protocol, parts(), **COLUMNS)
+    assert len(rldp.dask.release(path, parts(), **COLUMNS, unproved=True)) == 100
 
 
 def test_outputs_have_the_probabilities_of_the_protocol():
@@ -121,7 +121,7 @@ def test_outputs_have_the_probabilities_of_the_protocol():
     protocol = rldp.Protocol(rng.dirichlet(np.full(4, 3.0), size=(2, 3)), *LABELS)
     cells = rng.integers(0, 6, 60_000)
     data = pd.DataFrame({"sex": np.array(LABELS[0])[cells // 3], "age": np.array(LABELS[1])[cells % 3]})
-    drawn = computed(rldp.dask.release(parts(data, 8), protocol, **COLUMNS))["age"].to_numpy()
+    drawn = computed(rldp.dask.release(protocol, parts(data, 8), **COLUMNS))["age"].to_numpy()
     counts = np.bincount(cells * 4 + drawn, minlength=24).reshape(6, 4)
     expected = counts.sum(axis=1, keepdims=True) * protocol.matrix.reshape(6, 4)
     assert ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-6, df=18)
@@ -131,7 +131,7 @@ def test_partitions_draw_independently_and_a_second_computation_draws_again():
     """Equal draws have probability 2^-100."""
     coin = rldp.Protocol(np.full((2, 3, 2), 0.5), *LABELS)
     alike = pd.DataFrame({"sex": ["f"] * 400, "age": [10] * 400})
-    released = rldp.dask.release(parts(alike), coin, **COLUMNS)
+    released = rldp.dask.release(coin, parts(alike), **COLUMNS)
     first, second = (computed(released)["age"].to_numpy() for _ in range(2))
     assert len({first[i : i + 100].tobytes() for i in range(0, 400, 100)}) == 4
     assert (first != second).any()

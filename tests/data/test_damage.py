@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rldp
-from rldp.releaser.files import release_file
+from rldp import release_file
 
 FILES = int(os.environ.get("RLDP_DAMAGED_FILES", "300"))
 SHARES = 10  # in which they are tried, side by side

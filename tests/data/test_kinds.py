@@ -10,7 +10,7 @@ import pytest
 import rldp
 from rldp.data import readers
 from rldp.data.kinds import FittingType, read_as
-from rldp.releaser.files import release_file
+from rldp import release_file
 
 DAY = datetime.date(2024, 2, 29)
 
@@ -84,7 +84,7 @@ def test_a_column_has_the_type_of_its_last_entry_too(tmp_path, monkeypatch):
     }
     rows = "".join(f"a,1,{','.join(map(str, row))}\n" for row in zip(*columns.values(), strict=True))
     (tmp_path / "data.csv").write_text("s,u,id,n,i,day\n" + rows)
-    arguments = {"secret": "s", "value": "u", "keep": list(columns)}
+    arguments = {"secret": "s", "value": "u", "keep": list(columns), "allow_identifier": True}
     assert release_file(protocol, tmp_path / "data.csv", tmp_path / "out.parquet", **arguments) == count
     table = pq.read_table(tmp_path / "out.parquet")
     kinds = [pa.string(), pa.float64(), pa.int64(), pa.date32(), pa.int64()]

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 import rldp
 from rldp.data import readers
 from rldp.data.quotes import Quotes
-from rldp.releaser.files import release_file
+from rldp import release_file
 
 
 def trouble(pieces):

@@ -9,7 +9,7 @@ import pytest
 
 import rldp
 from rldp.data.sources import Source, reading, source_of
-from rldp.releaser.files import release_file
+from rldp import release_file
 
 PROTOCOL = rldp.Protocol(np.stack([np.eye(2), np.eye(2)[::-1]]), ["a", "b"], [1, 2], [1, 2])
 
@@ -19,7 +19,8 @@ def count(data, **options):
 
 
 def released(data, folder, keep=(), **options):
-    release_file(PROTOCOL, data, folder / "released.csv", secret="s", value="u", keep=keep, **options)
+    options |= {"keep": keep, "force": True}
+    release_file(PROTOCOL, data, folder / "released.csv", secret="s", value="u", **options)
     return (folder / "released.csv").read_text(encoding="utf-8")
 
 
@@ -71,7 +72,7 @@ def test_a_release_is_not_written_where_it_would_be_data(many):
         ):
             release_file(PROTOCOL, data, many / "out.parquet", secret="s", value="u")
     with pytest.raises(rldp.InvalidArgument, match=r"^output must be another file than the data"):
-        release_file(PROTOCOL, many, many / "a.parquet", secret="s", value="u")
+        release_file(PROTOCOL, many, many / "a.parquet", secret="s", value="u", force=True)
 
 
 def test_other_folders_and_patterns_are_refused(tmp_path):
@@ -154,14 +155,18 @@ def test_a_column_released_by_its_place_keeps_its_name(tmp_path):
     with pytest.raises(
         rldp.InvalidArgument, match=r"^the released column must not be called 'u' like a column"
     ):
-        release_file(PROTOCOL, path, target, secret="#1", value="#3", keep=["#2"])
+        options = {"keep": ["#2"], "allow_original": True, "force": True}
+        release_file(PROTOCOL, path, target, secret="#1", value="#3", **options)
 
 
 def test_parquet_columns_of_the_same_name_are_told_apart_by_place(tmp_path):
     path, target = tmp_path / "data.parquet", tmp_path / "out.csv"
     table = pa.table([["x"], [1], ["a"], ["y"], [2]], names=["s", "u", "s", "k", "u"])
     pq.write_table(table, path)
-    release_file(PROTOCOL, path, target, secret="#3", value="#5", keep=["k", "#1"])
+    options = {"secret": "#3", "value": "#5", "keep": ["k", "#1"]}
+    with pytest.raises(rldp.InvalidArgument, match="^keep must not name the secret column 's'"):
+        release_file(PROTOCOL, path, target, **options)
+    release_file(PROTOCOL, path, target, **options, allow_original=True)
     assert target.read_text() == "k,s,u\ny,x,2\n"
 
 

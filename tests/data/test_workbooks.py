@@ -9,7 +9,7 @@ import pytest
 
 import rldp
 from commands import python
-from rldp.releaser.files import release_file
+from rldp import release_file
 
 ROWS = [
     ["s", "u", "day", "note"],

@@ -78,7 +78,13 @@ def test_the_file_that_is_expected_and_no_other_is_released_from(folder):
     digest = hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest()
     refused(folder, "protocol.json", "must be the file with SHA-256", expect_sha256="0" * 64)
     loaded = rldp.load("protocol.json")
-    refused(folder, loaded, "is for protocol files", error=rldp.InvalidArgument, expect_sha256=digest)
+    assert loaded.sha256 == digest
+    refused(folder, loaded, "must be the file with SHA-256", expect_sha256="0" * 64)
+    unread = rldp.Protocol(np.broadcast_to(np.eye(3), (2, 3, 3)), *LABELS)
+    sentence = "is for protocols that were read from a file"
+    refused(folder, unread, sentence, error=rldp.InvalidArgument, expect_sha256=digest)
+    options = {"expect_sha256": digest}
+    assert rldp.release_file(loaded, "rows.csv", "loaded.csv", **COLUMNS, **options) == 2
     assert rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, expect_sha256=digest) == 2
 
 

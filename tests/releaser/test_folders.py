@@ -63,7 +63,7 @@ def contents(folder):
 
 @pytest.mark.parametrize("jobs", [None, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_folder_becomes_a_folder_of_the_same_partitions_in_order(folder, jobs):
-    options = {**COLUMNS, "keep": ["region", "id"], "jobs": jobs}
+    options = {**COLUMNS, "keep": ["region", "id"], "allow_identifier": True, "jobs": jobs}
     assert rldp.release_file(swap(), "rows", "out", **options) == 600
     assert names(folder / "out") == [
         "region=N/part-00000.parquet",
@@ -174,9 +174,8 @@ def test_a_file_that_is_damaged_inside_leaves_nothing_at_all(folder):
     content = bytearray(path.read_bytes())
     content[4:40] = bytes(36)
     path.write_bytes(content)
-    refused(
-        folder, "of 5.parquet must be a CSV or Parquet table", error=rldp.DataFileError, keep=["region", "id"]
-    )
+    options = {"keep": ["region", "id"], "allow_identifier": True}
+    refused(folder, "of 5.parquet must be a CSV or Parquet table", error=rldp.DataFileError, **options)
 
 
 def test_files_of_another_type_are_refused(folder):

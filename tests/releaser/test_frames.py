@@ -86,7 +86,9 @@ def test_nothing_but_the_released_column_is_there_by_default(kind):
 
 def test_the_originals_are_kept_if_they_are_asked_for(kind):
     make, read, _ = kind
-    released = swap().release_frame(make(DATA), **COLUMNS, keep=["sex", "age"], released="shown")
+    released = swap().release_frame(
+        make(DATA), **COLUMNS, keep=["sex", "age"], released="shown", allow_original=True
+    )
     assert read(released) == {"sex": DATA["sex"], "age": DATA["age"], "shown": RELEASED}
 
 
@@ -245,7 +247,7 @@ def test_an_index_that_holds_the_secret_is_refused():
         rldp.InvalidArgument, match="the index of data, which is kept, must not be called 'sex'"
     ):
         swap().release_frame(frame, **COLUMNS)
-    assert swap().release_frame(frame, **COLUMNS, keep=["sex"]).index.name == "sex"
+    assert swap().release_frame(frame, **COLUMNS, keep=["sex"], allow_original=True).index.name == "sex"
 
 
 def test_what_is_noted_on_a_frame_is_not_passed_on():
@@ -279,7 +281,8 @@ def test_a_streaming_engine_keeps_the_order_of_many_parts():
     rows = 400_000
     ids = np.arange(rows)
     frame = pl.LazyFrame({"id": ids, "sex": np.where(ids % 2, "m", "f"), "age": 10 * (ids % 3 + 1)})
-    found = swap().release_frame(frame, **COLUMNS, keep=["id"]).collect(engine="streaming")
+    released = swap().release_frame(frame, **COLUMNS, keep=["id"], allow_identifier=True)
+    found = released.collect(engine="streaming")
     assert (found["id"].to_numpy() == ids).all()
     assert (found["age"].to_numpy() == 10 * ((ids % 3 + ids % 2) % 3 + 1)).all()
 

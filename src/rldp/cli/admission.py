@@ -17,6 +17,7 @@ __all__ = [
     "Conditions",
     "EpsilonAtMost",
     "ExpectSha256",
+    "Require",
     "Unproved",
     "admitted",
 ]
@@ -41,6 +42,15 @@ ExpectSha256: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
+    ),
+]
+Require: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="PROMISE[:ALPHA]",
+        help="Refuse a protocol that promises something else, or for a larger α: credible:0.05, pairs, all. "
+        "May be repeated; one of them must be promised.",
     ),
 ]
 

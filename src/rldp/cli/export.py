@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Unproved, admitted
+from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Require, Unproved, admitted
 from rldp.cli.app import Json, command, is_quiet, require_writable
 from rldp.cli.machine import show_json
 from rldp.errors import ProtocolFileError
@@ -20,6 +20,7 @@ def export(
     unproved: Unproved = False,
     epsilon_at_most: EpsilonAtMost = None,
     expect_sha256: ExpectSha256 = None,
+    require: Require = None,
     as_json: Json = False,
 ) -> None:
     """Write the table of a protocol alone, without the counts of the sample and without the proof.
@@ -31,7 +32,7 @@ def export(
     from rldp.protocol_file.export import table_of
     from rldp.reporter import terminal
 
-    conditions = Conditions(unproved, epsilon_at_most, expect_sha256)
+    conditions = Conditions(unproved, epsilon_at_most, expect_sha256, require or ())
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
     file, verdict = admitted(protocol, conditions, all_the_same="--unproved exports")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
+from rldp.clients._arguments import protocol_first
 from rldp.errors import InvalidArgumentType, needs
-from rldp.gate.admission import Conditions, admitted_protocol
+from rldp.gate.kept import warn_of_kept
+from rldp.gate.release import requested
 from rldp.protocol import Protocol
 from rldp.releaser.frames import released_part
+from rldp.releaser.options import Asked, ReleaseOptions, asked_for
 from rldp.releaser.requests import Request
 
 with needs("rldp.dask", "Dask", install="robust-ldp[dask]"):
@@ -19,33 +21,27 @@ __all__ = ["release"]
 
 
 def release(
-    frame: Any,
     protocol: Protocol | str | PathLike[str],
+    frame: Any,
     *,
-    secret: str | Sequence[str] | None = None,
-    value: str | None = None,
-    as_secret: str | Sequence[str] | None = None,
-    as_value: str | None = None,
-    keep: Sequence[str] = (),
-    released: str | None = None,
-    unproved: bool = False,
-    epsilon_at_most: float | None = None,
+    options: ReleaseOptions | None = None,
+    **keywords: Unpack[Asked],
 ) -> Any:
     """Release a column of a Dask frame: a frame of the kept columns and the released one comes back.
 
     Partitions, order and index stay as they are. It is lazy, as all Dask frames are. **It draws anew whenever
     it is computed, and two draws of one row are two releases: write it once, or compute it once, and go on
-    with that.**
+    with that.** Workers get the table of the protocol and how columns are read, nothing else of it.
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame
     protocol : path, or Protocol
         Verified here, before anything is computed, as :func:`rldp.release_file` does.
-    secret, value, as_secret, as_value, keep, released
-        As in :meth:`rldp.Protocol.release_frame`.
-    unproved, epsilon_at_most
-        As in :func:`rldp.release_file`.
+    frame : dask.dataframe.DataFrame
+    options : ReleaseOptions, optional
+        What is asked for. Its fields may be given as keyword arguments instead.
+    **keywords
+        The fields of :class:`rldp.ReleaseOptions`.
 
     Raises
     ------
@@ -56,18 +52,12 @@ def release(
     InvalidArgument, InvalidArgumentType
         If it is no Dask frame, or the columns asked for cannot stand together.
     """
+    protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, dask.dataframe.DataFrame):
         raise InvalidArgumentType(f"frame must be a Dask data frame, got {type(frame).__name__}")
-    request = Request.of(
-        admitted_protocol(protocol, Conditions(unproved, epsilon_at_most)),
-        secret=secret,
-        value=value,
-        as_secret=as_secret,
-        as_value=as_value,
-        keep=keep,
-        name=released,
-    )
+    request, _ = requested(protocol, asked_for(options, keywords))
     empty = released_part(request, frame._meta)  # refuses columns that are not there, and shows the types
+    warn_of_kept(request.columns.reading.secret_names, request.columns.keep)
     partitions: Any = frame
     return partitions.map_partitions(_part, request, meta=empty)
 

@@ -6,18 +6,20 @@ Rows go through Python in Arrow batches (``mapInArrow``), on classic sessions an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
+from rldp.clients._arguments import protocol_first
 from rldp.data.decoding import arrow_labels
 from rldp.data.headers import require_columns, require_distinct
 from rldp.errors import InvalidArgumentType, needs
-from rldp.gate.admission import Conditions, admitted_protocol
+from rldp.gate.kept import warn_of_kept
+from rldp.gate.release import requested
 from rldp.protocol import Protocol
 from rldp.releaser.frames import released_batches
-from rldp.releaser.requests import Request
+from rldp.releaser.options import Asked, ReleaseOptions, asked_for
 
 with needs("rldp.spark", "PySpark", install="robust-ldp[spark]"):
     import pyspark.sql
@@ -27,36 +29,31 @@ __all__ = ["release"]
 
 
 def release(
-    frame: Any,
     protocol: Protocol | str | PathLike[str],
+    frame: Any,
     *,
-    secret: str | Sequence[str] | None = None,
-    value: str | None = None,
-    as_secret: str | Sequence[str] | None = None,
-    as_value: str | None = None,
-    keep: Sequence[str] = (),
-    released: str | None = None,
-    unproved: bool = False,
-    epsilon_at_most: float | None = None,
+    options: ReleaseOptions | None = None,
+    **keywords: Unpack[Asked],
 ) -> Any:
     """Release a column of a Spark frame: a frame of the kept columns and the released one comes back.
 
     It is lazy, as all Spark frames are. **It draws anew whenever it is computed, and two draws of one row are
     two releases: write it once, and go on with what was written.** The order of rows is not promised.
+    Workers get the table of the protocol and how columns are read, nothing else of it.
 
     A task that fails and is tried again, or runs twice by speculation, draws anew; what the other attempt
     drew is thrown away by Spark as long as the output is committed task by task, as Spark's writers do.
 
     Parameters
     ----------
-    frame : pyspark.sql.DataFrame
-        Of a classic session or of Spark Connect.
     protocol : path, or Protocol
         Verified here, before there is a job, as :func:`rldp.release_file` does.
-    secret, value, as_secret, as_value, keep, released
-        As in :meth:`rldp.Protocol.release_frame`.
-    unproved, epsilon_at_most
-        As in :func:`rldp.release_file`.
+    frame : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
+    options : ReleaseOptions, optional
+        What is asked for. Its fields may be given as keyword arguments instead.
+    **keywords
+        The fields of :class:`rldp.ReleaseOptions`.
 
     Raises
     ------
@@ -68,36 +65,29 @@ def release(
     InvalidArgument, InvalidArgumentType
         If it is no Spark frame, or the columns asked for cannot stand together.
     """
+    protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, pyspark.sql.DataFrame):
         raise InvalidArgumentType(f"frame must be a Spark data frame, got {type(frame).__name__}")
-    admitted = admitted_protocol(protocol, Conditions(unproved, epsilon_at_most))
-    request = Request.of(
-        admitted,
-        secret=secret,
-        value=value,
-        as_secret=as_secret,
-        as_value=as_value,
-        keep=keep,
-        name=released,
-    )
-    schema = frame.schema
-    places = require_columns(schema.names, request.columns.names, "the frame")
+    request, _ = requested(protocol, asked_for(options, keywords))
+    schema, columns = frame.schema, request.columns
+    places = require_columns(schema.names, columns.names, "the frame")
     require_distinct(places)
     fields = {column: schema.fields[place] for column, place in places.items()}
     name = request.released_name(lambda column: fields[column].name)
-    names = [fields[column].name for column in request.columns.names]
+    names = [fields[column].name for column in columns.names]
     needed = [
         frame["`" + name.replace("`", "``") + "`"].alias(f"c{i}")  # mapInArrow takes no dots in names
         for i, name in enumerate(names)
     ]
-    kept = [types.StructField(fields[c].name, fields[c].dataType, fields[c].nullable) for c in keep]
-    outputs = types.StructField(name, _spark_type(admitted), nullable=True)
+    kept = [types.StructField(fields[c].name, fields[c].dataType, fields[c].nullable) for c in columns.keep]
+    outputs = types.StructField(name, _spark_type(request.protocol), nullable=True)
 
     def in_batches(batches: Iterator[Any]) -> Iterator[Any]:
         named = (batch.rename_columns(names) for batch in batches)
         for first in named:  # there may be none
             yield from released_batches(request, chain([first], named), first.schema)
 
+    warn_of_kept(columns.reading.secret_names, columns.keep)
     return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, outputs]))
 
 

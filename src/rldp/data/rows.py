@@ -12,7 +12,7 @@ from rldp.data.labels import NOT_A_LABEL, Codes, Encoded, Faults
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.errors import DataError
 
-__all__ = ["Rows", "rows_of", "with_category"]
+__all__ = ["Rows", "joint_codes", "rows_of", "with_category", "with_missing_labelled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +57,22 @@ def rows_of(
     """
     secrets = len(reading.secret)
     if reading.missing == "category":
-        columns = [_with_missing_labelled(column) for column in columns]
+        columns = [with_missing_labelled(column) for column in columns]
     if unknown is not None:
         codes = np.unravel_index(unknown, [len(column.labels) for column in reading.value])
         columns = [*columns[:secrets], *map(_with_unknown_labelled, columns[secrets:], codes)]
     used = _complete(columns) if reading.missing == "skip" else None
     faults = (before or Faults()).and_in(*columns, among=used)
     found = [column.codes if used is None else column.codes[used] for column in columns]
-    return Rows(_joint(reading.secret, found[:secrets]), _joint(reading.value, found[secrets:]), used, faults)
+    return Rows(
+        joint_codes(reading.secret, found[:secrets]),
+        joint_codes(reading.value, found[secrets:]),
+        used,
+        faults,
+    )
 
 
-def _joint(columns: Sequence[Column], codes: Sequence[Codes]) -> Codes:
+def joint_codes(columns: Sequence[Column], codes: Sequence[Codes]) -> Codes:
     """Codes of combinations of labels; −1, or less, where one of them is no label."""
     joint, *others = codes
     for column, further in zip(columns[1:], others, strict=True):
@@ -86,7 +91,8 @@ def with_category(column: Encoded) -> Encoded:
     return Encoded(column.name, column.codes, column.alphabet.and_label(MISSING), column.entry)
 
 
-def _with_missing_labelled(column: Encoded) -> Encoded:
+def with_missing_labelled(column: Encoded) -> Encoded:
+    """The column with the label of missing entries where one is missing, if its alphabet has that."""
     code = column.alphabet.index.get(MISSING)
     if code is None or (column.codes != NOT_A_LABEL).all():
         return column

@@ -29,7 +29,15 @@ from rldp.errors import (
 )
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.sample import Sample
-from rldp.sets import Credible, Nominal, PrivacySet, UncertaintySet, UtilitySet, checked_set
+from rldp.sets import (
+    Credible,
+    Nominal,
+    PrivacySet,
+    UncertaintySet,
+    UtilitySet,
+    checked_set,
+    require_confidence,
+)
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import resolved
@@ -129,6 +137,8 @@ def design(
     >>> designed.objective - designed.lower_bound <= 1e-6
     True
     """
+    for name, uncertainty in (("privacy", privacy), ("utility", utility)):
+        require_confidence(name, checked_set(name, uncertainty))
     (designed,) = design_levels(
         sample,
         _epsilons(epsilon, 1).tolist(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from rldp.designer.closed_forms import best_constant
 from rldp.protocol import Certificate, Protocol
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats
+
+if TYPE_CHECKING:
+    from rldp.releaser.options import Asked, ReleaseOptions
 
 _CONSTANT_GAP = 1e-4  # to which the best constant output is found where it is a mixture
 
@@ -125,6 +129,17 @@ class Design:
             claim.sample.counts[None], np.zeros(1), claim.distortion, claim.privacy, claim.utility
         )
         return float(bounds.objective(problem, best_constant(problem, _CONSTANT_GAP)[0])[0][0])
+
+    def release_frame(
+        self,
+        frame: Any,
+        *,
+        options: ReleaseOptions | None = None,
+        seed: int | None = None,
+        **keywords: Unpack[Asked],
+    ) -> Any:
+        """Release a column of a data frame; see :meth:`rldp.Protocol.release_frame`."""
+        return self.protocol.release_frame(frame, options=options, seed=seed, **keywords)
 
     def __repr__(self) -> str:
         secrets, values, outputs = self.protocol.matrix.shape

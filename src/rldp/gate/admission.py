@@ -8,23 +8,24 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rldp._common.checks import Label, real_number, shown
+from rldp._common.checks import real_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType, NotProved
 from rldp.judge import Verdict, judged, verify
 from rldp.protocol import Protocol
 from rldp.protocol_file.json import ProtocolFile, read
+from rldp.releaser.options import ReleaseOptions
+from rldp.sets import LARGEST_ALPHA, NAMED, UncertaintySet, name_of
 
-if TYPE_CHECKING:
-    from rldp.releaser.tables import Step
-
-__all__ = ["LARGEST_EPSILON", "Conditions", "admitted", "admitted_protocol", "release_file"]
+__all__ = ["LARGEST_EPSILON", "Admitted", "Conditions", "admitted", "admitted_protocol"]
 
 LARGEST_EPSILON = 10.0
 """Above this, an output may be twenty thousand times as likely under one secret as under another."""
 
+_USUAL_ALPHA = 0.05  # what a requirement means that names a promise and no level
 _RELEASES = "--unproved (unproved=True) releases"
+_LEVELLESS = ("all", "nominal")
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,15 @@ class Conditions:
         The largest ε that it may prove; :data:`LARGEST_EPSILON` by default.
     sha256 : str or None
         The digest that its bytes must have.
+    require : str or sequence of str
+        Promises, each with the largest α that is accepted: ``"credible:0.05"``. One of them must be proved.
+        A promise for all distributions meets every requirement.
     """
 
     unproved: bool = False
     epsilon_at_most: float | None = None
     sha256: str | None = None
+    require: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.epsilon_at_most is not None:
@@ -56,6 +61,52 @@ class Conditions:
                 )
         if self.sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", self.sha256):
             raise InvalidArgument(f"--expect-sha256 must be 64 hexadecimal digits, got {shown(self.sha256)}")
+        if self.accepted and self.unproved:
+            raise InvalidArgument(
+                "--require and --unproved must not be given together: what is unproved promises nothing"
+            )
+
+    @classmethod
+    def of(cls, options: ReleaseOptions) -> Conditions:
+        """Those of a release."""
+        return cls(options.unproved, options.epsilon_at_most, options.expect_sha256, options.require)
+
+    @property
+    def accepted(self) -> dict[str, float]:
+        """Promise → the largest α; empty where any promise will do."""
+        asked = (self.require,) if isinstance(self.require, str) else self.require
+        if not isinstance(asked, Sequence):
+            raise InvalidArgumentType(f"require must be a list of promises, got {shown(asked)}")
+        return dict(map(_requirement, asked))
+
+
+def _requirement(text: object) -> tuple[str, float]:
+    """``credible:0.05`` → the name of a promise, and the largest α that is accepted."""
+    if not isinstance(text, str):
+        raise InvalidArgumentType(f"require must hold promises such as 'credible:0.05', got {shown(text)}")
+    name, colon, level = text.partition(":")
+    try:
+        alpha = float(level) if colon else _USUAL_ALPHA
+    except ValueError:
+        alpha = math.nan
+    if name not in NAMED or not 0 < alpha <= LARGEST_ALPHA or (colon and name in _LEVELLESS):
+        raise InvalidArgument(
+            f"--require must be one of {', '.join(NAMED)}, and a level of at most {LARGEST_ALPHA} where it has "
+            f"one, as in credible:0.05, got {shown(text)}"
+        )
+    return name, alpha
+
+
+@dataclass(frozen=True, eq=False)
+class Admitted:
+    """A protocol that may be released from, with what is proved of it and where it comes from.
+
+    ``verdict`` is None for a protocol that was not judged, ``sha256`` for one that comes from no file.
+    """
+
+    protocol: Protocol
+    verdict: Verdict | None
+    sha256: str | None
 
 
 def admitted(
@@ -86,55 +137,70 @@ def admitted(
         If it is no protocol file.
     """
     file = read(path)
-    _require_digest(file, conditions)
+    _require_digest(file.path, file.sha256, conditions)
     with verifying():
         verdict = judged(file.document)
     if not conditions.unproved:
-        claims = file.document.guarantee is not None
-        _require_proof(file.path, claims, verdict, all_the_same)
-        _require_level(file.path, verdict, conditions)
+        _require_proof(file.path, file.protocol, verdict, conditions, all_the_same)
     return file, verdict
 
 
-def admitted_protocol(protocol: Protocol | str | PathLike[str], conditions: Conditions) -> Protocol:
+def admitted_protocol(protocol: Protocol | str | PathLike[str], conditions: Conditions) -> Admitted:
     """The protocol to release from, if it meets the conditions.
 
     A file must prove what it claims, as for ``rldp release``. So must a protocol in memory that claims
-    something; one that claims nothing is its maker's own affair, as in :meth:`rldp.Protocol.release`.
+    something; one that claims nothing is its maker's own affair, as in :meth:`rldp.Protocol.release`. A
+    protocol in memory is judged once, however often it is released from: it cannot change.
     """
     if not isinstance(protocol, Protocol):
         if not isinstance(protocol, str | PathLike):
             raise InvalidArgumentType(
                 f"protocol must be an rldp.Protocol or the path of a file, got {shown(protocol)}"
             )
-        return admitted(protocol, conditions)[0].protocol
-    if conditions.sha256 is not None:
-        raise InvalidArgument("--expect-sha256 is for protocol files, got a protocol in memory")
-    if protocol.guarantee is not None and not conditions.unproved:
-        verdict = verify(protocol)
-        _require_proof("protocol", True, verdict, _RELEASES)
-        _require_level("protocol", verdict, conditions)
-    elif conditions.epsilon_at_most is not None:
-        raise NotProved("protocol must prove a privacy level, but it claims none")
-    return protocol
+        file, verdict = admitted(protocol, conditions)
+        return Admitted(file.protocol, verdict, file.sha256)
+    _require_digest("protocol", protocol.sha256, conditions)
+    if protocol.guarantee is None:
+        if conditions.epsilon_at_most is not None or conditions.accepted:
+            raise NotProved("protocol must prove a privacy level, but it claims none")
+        return Admitted(protocol, None, protocol.sha256)
+    if conditions.unproved:
+        return Admitted(protocol, None, protocol.sha256)
+    verdict = _judged_once(protocol)
+    _require_proof("protocol", protocol, verdict, conditions, _RELEASES)
+    return Admitted(protocol, verdict, protocol.sha256)
 
 
-def _require_digest(file: ProtocolFile, conditions: Conditions) -> None:
+def _judged_once(protocol: Protocol) -> Verdict:
+    kept: dict[str, Any] = vars(protocol)
+    if "_verdict" not in kept:
+        kept["_verdict"] = verify(protocol)
+    found: Verdict = kept["_verdict"]
+    return found
+
+
+def _require_digest(name: str, sha256: str | None, conditions: Conditions) -> None:
     wanted = conditions.sha256
-    if wanted is not None and file.sha256 != wanted.lower():
-        raise NotProved(
-            f"{file.path} must be the file with SHA-256 {wanted.lower()}, but it has {file.sha256}"
-        )
+    if wanted is None:
+        return
+    if sha256 is None:
+        raise InvalidArgument("--expect-sha256 is for protocols that were read from a file, got another one")
+    if sha256 != wanted.lower():
+        raise NotProved(f"{name} must be the file with SHA-256 {wanted.lower()}, but it has {sha256}")
 
 
-def _require_proof(name: str, claims: bool, verdict: Verdict, all_the_same: str) -> None:
-    if not claims:
+def _require_proof(
+    name: str, protocol: Protocol, verdict: Verdict, conditions: Conditions, all_the_same: str
+) -> None:
+    if protocol.guarantee is None:
         needed, reason = "a privacy level", verdict.reasons[0]
     elif not verdict.ok:
         needed, reason = "what it claims", verdict.reasons[0]
     elif verdict.epsilon is None or math.isinf(verdict.epsilon):
         needed, reason = "a privacy level", "it claims none (ε = ∞)"
     else:
+        _require_level(name, verdict, conditions)
+        _require_promise(name, protocol.guarantee.privacy, verdict, conditions)
         return
     raise NotProved(f"{name} must prove {needed}, but {reason}; {all_the_same} all the same")
 
@@ -148,117 +214,18 @@ def _require_level(name: str, verdict: Verdict, conditions: Conditions) -> None:
         )
 
 
-def release_file(
-    protocol: Protocol | str | PathLike[str],
-    source: str | PathLike[str],
-    target: str | PathLike[str],
-    *,
-    secret: str | Sequence[str] | None = None,
-    value: str | None = None,
-    as_secret: str | Sequence[str] | None = None,
-    as_value: str | None = None,
-    unknown: Label | None = None,
-    keep: Sequence[str] = (),
-    allow_original: bool = False,
-    released: str | None = None,
-    unproved: bool = False,
-    epsilon_at_most: float | None = None,
-    expect_sha256: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    show_labels: bool = False,
-    jobs: int | None = None,
-    seed: int | None = None,
-    callback: Callable[[Step], None] | None = None,
-) -> int:
-    """Release one column of a file into another file, row by row in the same order: ``rldp release``.
-
-    The new file holds the kept columns and then the released one, nothing else. It appears whole or
-    not at all: after an error, an interruption or a kill, ``target`` is what it was before. ε is that of
-    the released column alone, not of what is kept beside it.
-
-    A protocol file is verified before any row is read, as ``rldp release`` does, on the very bytes that are
-    released from: it must prove what it claims, and a finite ε of at most 10 unless ``epsilon_at_most`` says
-    otherwise. A protocol in memory that claims something is verified in the same way; one that claims
-    nothing, such as a table of your own, is taken as it is, as in :meth:`rldp.Protocol.release`.
-
-    Parameters
-    ----------
-    protocol : path, or Protocol
-    source : path
-        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV. A folder or a pattern such as
-        ``rows/*.parquet`` stands for Parquet files of one schema, "-" for a CSV table on standard input.
-    target : path
-        Its name says what is written: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet`` or ``.pq``; "-" is
-        CSV on standard output, which nothing reaches before all rows are released. A name without an ending
-        is a new folder, if ``source`` is one: a Parquet file for each of its files, in the same
-        partitions (``region=N``), which ``keep`` must name.
-    secret, value : str, optional
-        Names of the columns of ``source``; needed only where the protocol does not name them. ``"#2"`` is the
-        second column, if none is called so.
-    as_secret, as_value : str, optional
-        Other names than the protocol's, of columns that hold the same.
-    unknown : label, optional
-        The value that stands for all values that the protocol does not know; by default they are refused.
-    keep : sequence of str
-        Columns to copy, by name or place. From one CSV file to another they are copied as they stand;
-        in a Parquet file they get the type that fits all of their entries: integers, floats, booleans or
-        dates where nothing is lost by it, else text.
-    allow_original : bool
-        Whether ``keep`` may name the secret or the value column, which are then written as they are.
-    released : str, optional
-        Name of the released column; that of the value column by default.
-    unproved : bool
-        Whether to release from a protocol that does not prove what it claims, or claims nothing.
-    epsilon_at_most : float, optional
-        The largest ε that the protocol may prove.
-    expect_sha256 : str, optional
-        The digest that the protocol file must have.
-    delimiter, encoding : str, optional
-        Of ``source`` if it is CSV, see :meth:`rldp.Sample.from_data`.
-    show_labels : bool
-        Whether a message about an entry that is no label may show it.
-    jobs : int, optional
-        How many files of a folder are released at a time; by default as many as there are processors.
-    seed : int, optional
-        **For tests only**, see :meth:`rldp.Protocol.release`.
-    callback : callable, optional
-        Called with the progress after each part: ``.rows`` released so far, the ``.share`` of the input that
-        is read, rows ``.skipped`` because an entry is missing.
-
-    Returns
-    -------
-    int
-        How many rows were released.
-
-    Raises
-    ------
-    NotProved
-        If the protocol does not prove what is asked of it.
-    DataError
-        If a file cannot be read or written, or if rows hold nulls or unknown labels, with the first
-        such row (counted from 1, without the header) and how many there are.
-    InvalidArgument, InvalidArgumentType
-        If the columns asked for cannot be written together.
-    """
-    from rldp.releaser.files import release_file as release_from
-
-    return release_from(
-        admitted_protocol(protocol, Conditions(unproved, epsilon_at_most, expect_sha256)),
-        source,
-        target,
-        secret=secret,
-        value=value,
-        as_secret=as_secret,
-        as_value=as_value,
-        unknown=unknown,
-        keep=keep,
-        allow_original=allow_original,
-        name=released,
-        delimiter=delimiter,
-        encoding=encoding,
-        show_labels=show_labels,
-        jobs=jobs,
-        seed=seed,
-        callback=callback,
-    )
+def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, conditions: Conditions) -> None:
+    kind = name_of(privacy)
+    alpha = getattr(privacy, "alpha", 0.0)
+    if kind != "set" and alpha > LARGEST_ALPHA:
+        raise NotProved(
+            f"{name} must promise more than a coin toss, an α of at most {LARGEST_ALPHA}, but it proves "
+            f"{verdict.promise}"
+        )
+    accepted = conditions.accepted
+    if accepted and kind != "all" and not alpha <= accepted.get(kind, -1.0):
+        wanted = " or ".join(
+            each if each in _LEVELLESS else f"{each} with an α of at most {most!r}"
+            for each, most in accepted.items()
+        )
+        raise NotProved(f"{name} must promise {wanted}, as --require asks, but it proves {verdict.promise}")

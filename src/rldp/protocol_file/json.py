@@ -76,6 +76,7 @@ def read(path: str | PathLike[str]) -> ProtocolFile:
     except ProtocolFileError as error:
         raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
     digest = hashlib.sha256(content).hexdigest()
+    vars(protocol)["_sha256"] = digest  # Protocol.sha256
     _log.info("read the protocol file %s: %d bytes, SHA-256 %s", path, len(content), digest)
     return ProtocolFile(str(path), digest, document, protocol)
 

@@ -1,19 +1,22 @@
-"""Columns in, column out: a protocol applied to people's data."""
+"""Columns in, column out: a protocol applied to people's data, read as the protocol reads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rldp._common.checks import Label, whole_number
+from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, kind_of
 from rldp.data.decoding import decode
-from rldp.data.labels import Alphabet, faults
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, faults
+from rldp.data.reading import Column, Reading
+from rldp.data.rows import joint_codes, with_missing_labelled
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import draw_pairs
 
 __all__ = ["output_for", "release"]
 
@@ -28,28 +31,97 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
             f"secrets and values must have the same length, got {len(secrets)} and {len(values)}"
         )
     _require_same_rows(secrets, values)
-    s = encode("secrets", secrets, Alphabet(protocol.secrets))
-    u = encode("values", values, Alphabet(protocol.values))
+    s, u = _secrets(protocol, "secrets", secrets), _values(protocol, "values", values)
     faults(s, u).refuse("released")
     decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
-    return decode(values, draw_pairs(protocol, s.codes, u.codes, source), protocol.outputs)
+    return decode(values, protocol.sampler.draw(_rows(protocol, s, u), source), protocol.outputs)
 
 
-def output_for(protocol: Protocol, secret: Label, value: Label, word: int) -> Label:
+def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int) -> Label:
     """The output that a word stands for; see :meth:`rldp.Protocol.output_for`."""
     integer = whole_number("word", word, 0, protocol.denominator - 1)
-    s = _place("secret", secret, protocol.secrets)
-    u = _place("value", value, protocol.values)
-    row = np.array([s * len(protocol.values) + u])
-    return protocol.outputs[int(protocol.sampler.outputs(row, np.array([integer]))[0])]
+    s, u = _secrets(protocol, "secret", [secret]), _values(protocol, "value", [value])
+    for name, found in (("secret", s), ("value", u)):
+        if found.codes[0] < 0:  # it is somebody's, and is not shown
+            count = len(found.labels)
+            raise DataError(f"{name} must be one of the protocol's {count} {name}s, got another entry")
+    drawn = protocol.sampler.outputs(_rows(protocol, s, u).astype(np.int64), np.array([integer]))
+    return protocol.outputs[int(drawn[0])]
 
 
-def _place(name: str, entry: object, labels: tuple[Label, ...]) -> int:
-    """Where a label stands; an entry that is none is somebody's, and is not shown."""
-    code = int(Alphabet(labels).of_objects([entry])[0])
-    if code < 0:
-        raise DataError(f"{name} must be one of the protocol's {len(labels)} {name}s, got another entry")
-    return code
+def _rows(protocol: Protocol, secrets: Encoded, values: Encoded) -> Codes:
+    """Which row of the table each pair of a secret and a value has."""
+    rows: Codes = secrets.codes * np.int32(len(protocol.values)) + values.codes
+    return rows
+
+
+# How entries are read: as the protocol says of its columns, or as its own labels
+
+
+def _secrets(protocol: Protocol, name: str, column: Any) -> Encoded:
+    reading = protocol.reading
+    return _coded(name, column, protocol.secrets, None if reading is None else reading.secret, reading)
+
+
+def _values(protocol: Protocol, name: str, column: Any) -> Encoded:
+    reading = protocol.reading
+    return _coded(name, column, protocol.values, None if reading is None else reading.value, reading)
+
+
+def _coded(
+    name: str,
+    column: Any,
+    labels: Sequence[Label],
+    wanted: Sequence[Column] | None,
+    reading: Reading | None,
+) -> Encoded:
+    """The codes of entries: of one column, or tuples with an entry of each of several columns.
+
+    What the protocol calls a label stands for itself, where it is not read otherwise.
+    """
+    plain = encode(name, column, Alphabet(labels))
+    if wanted is None or reading is None:
+        return plain
+    if len(wanted) == 1:
+        parts = [_read(reading, wanted[0], name, column)]
+        entry = plain.entry
+    elif (plain.codes != NOT_A_LABEL).all():
+        return plain
+    else:
+        entries = [each if _is_tuple(each, len(wanted)) else None for each in _listed(column)]
+        parts = [
+            _read(reading, one, name, [_NO_LABEL if each is None else each[i] for each in entries])
+            for i, one in enumerate(wanted)
+        ]
+
+        def entry(row: int) -> object:
+            """What is at fault in a row: the first part that is no label, if the entry has parts."""
+            at_fault = (part.entry(row) for part in parts if part.codes[row] == NOT_A_LABEL)
+            return plain.entry(row) if entries[row] is None else next(at_fault, None)
+
+    joint = joint_codes(wanted, [part.codes for part in parts])
+    codes = np.where(joint < 0, plain.codes, joint)
+    return Encoded(name, codes, plain.alphabet, entry)
+
+
+_NO_LABEL = object()
+
+
+def _is_tuple(entry: object, length: int) -> bool:
+    return isinstance(entry, tuple | list) and len(entry) == length
+
+
+def _listed(column: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def _read(reading: Reading, wanted: Column, name: str, column: Any) -> Encoded:
+    """The codes of a column's entries, a missing one too where that is a category."""
+    found = encode(name, column, alphabet_of(wanted))
+    return with_missing_labelled(found) if reading.missing == "category" else found
 
 
 def _require_same_rows(secrets: Any, values: Any) -> None:

@@ -1,107 +1,116 @@
-"""Release of whole files: CSV and Parquet of any size, part by part, in constant memory."""
+"""Release of files, CSV and Parquet of any size: part by part, in constant memory."""
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
-from rldp._common.checks import Label
 from rldp.data.atomic import checked_path, replacing
 from rldp.data.dialects import Dialect
-from rldp.data.labels import HOW_TO_SHOW
-from rldp.data.readers import located
+from rldp.data.headers import Located
+from rldp.data.labels import HOW_TO_SHOW, Faults
+from rldp.data.readers import located, read_parts
 from rldp.data.sources import opened, require_apart
 from rldp.data.standard import STANDARD, printing
-from rldp.data.writers import writer_for
-from rldp.errors import InvalidArgument
-from rldp.protocol import Protocol
-from rldp.releaser.folders import is_folder, release_folder
-from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Request
-from rldp.releaser.tables import Outcome, Step, release_table
+from rldp.data.writers import PARQUET, Maker, writer_for
+from rldp.releaser.requests import Inspection, Request, Tally
+from rldp.theory.sampling import Randomness
 
-__all__ = ["release_file"]
-
-_log = logging.getLogger(__name__)
+__all__ = ["Outcome", "Step", "release_one", "release_table"]
 
 
-def release_file(
-    protocol: Protocol,
-    data: str | PathLike[str],
-    output: str | PathLike[str],
-    *,
-    secret: str | Sequence[str] | None = None,
-    value: str | None = None,
-    as_secret: str | Sequence[str] | None = None,
-    as_value: str | None = None,
-    unknown: Label | None = None,
-    keep: Sequence[str] = (),
-    allow_original: bool = False,
-    name: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    show_labels: bool = False,
-    jobs: int | None = None,
-    seed: int | None = None,
-    callback: Callable[[Step], None] | None = None,
-) -> int:
-    """Release one column of a file into another, from a protocol that may be released from.
+@dataclass(frozen=True)
+class Step:
+    """How far the release of a file has come.
 
-    :func:`rldp.release_file` explains the arguments, and sees to that.
+    Attributes
+    ----------
+    rows : int
+        Released so far.
+    share : float
+        Of the input that is read.
+    skipped : int
+        Rows that were left out because an entry is missing.
     """
-    started = time.perf_counter()
-    target = checked_path(output, "output")
-    request = Request.of(
-        protocol,
-        secret=secret,
-        value=value,
-        as_secret=as_secret,
-        as_value=as_value,
-        keep=keep,
-        name=name,
-        unknown=unknown,
-        show_labels=show_labels,
-    )
-    _require_leave(request, allow_original)
-    if is_folder(checked_path(data, "data"), target):
-        outcome = release_folder(request, Path(data), target, jobs=jobs, seed=seed, callback=callback)
-    else:
-        outcome = _release_one(request, data, target, Dialect(delimiter, encoding), seed, callback)
-    _log.info(
-        "released %d rows of %s into %s, %.2g s", outcome.rows, data, output, time.perf_counter() - started
-    )
-    return outcome.rows
+
+    rows: int
+    share: float
+    skipped: int = 0
 
 
-def _release_one(
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What was found in a table: faults, for which nothing of it may be released; rows left out; a tally.
+
+    ``released`` is the name of the released column.
+    """
+
+    faults: Faults
+    skipped: int
+    tally: Tally
+    released: str
+    kept: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many were released."""
+        return self.faults.rows - self.skipped
+
+    def require_sound(self, inspect: Inspection) -> None:
+        """Refuse rows at fault, and what the inspection of all rows refuses."""
+        self.faults.refuse("released", advice=HOW_TO_SHOW)
+        inspect(self.tally)
+
+
+def release_one(
     request: Request,
     data: str | PathLike[str],
     target: Path,
-    dialect: Dialect,
-    seed: int | None,
-    callback: Callable[[Step], None] | None,
+    words: Randomness,
+    inspect: Inspection,
+    callback: Callable[[Step], None] | None = None,
 ) -> Outcome:
+    """Release a file, or a folder of files, into one file."""
     make_writer = writer_for(target)
-    words = randomness(seed)
+    dialect = Dialect(request.options.delimiter, request.options.encoding)
     with opened(checked_path(data, "data"), dialect) as source:
         require_apart(target, source)
         table = located(source, request.columns.names)
         with printing() if str(target) == STANDARD else replacing(target, name="output") as file:
             outcome = release_table(request, table, file, make_writer, words, callback)
-            outcome.faults.refuse("released", advice=HOW_TO_SHOW)
+            outcome.require_sound(inspect)
     return outcome
 
 
-def _require_leave(request: Request, allow_original: bool) -> None:
-    """Refuse to write the secret or the value as it is, unless that is meant."""
-    reading = request.columns.reading
-    roles = [("secret", reading.secret_names), ("value", reading.value_names)]
-    for role, column in [(role, column) for role, columns in roles for column in columns]:
-        if column in request.columns.keep and not allow_original:
-            raise InvalidArgument(
-                f"keep must not name the {role} column {column!r}, which would be written as it is; "
-                "allow that with --allow-original (allow_original=True) if it is meant"
-            )
+def release_table(
+    request: Request,
+    table: Located,
+    file: BinaryIO,
+    make_writer: Maker,
+    words: Randomness,
+    callback: Callable[[Step], None] | None = None,
+) -> Outcome:
+    """Write what is released from a table to an open file, part by part.
+
+    After a row at fault nothing more is written, but all rows are looked at, to say how many are.
+    """
+    name = request.released_name(table.name)
+    parts = read_parts(table, request.columns, typed=make_writer is PARQUET)
+    names = tuple(field.name for field in parts.kept)
+    found, skipped, tally = request.no_faults(), 0, request.no_rows()
+    with closing(make_writer(file, parts.kept, name, request.protocol.outputs)) as writer:
+        for part in parts:
+            if not found.rows:
+                request.guard.require_rows(dict(zip(names, part.kept, strict=True)))
+            drawn = request.draw(part.columns, found, words)
+            found, skipped, tally = drawn.faults, skipped + drawn.skipped, tally + drawn.tally
+            if not found.at_fault:
+                kept = part.kept if drawn.used is None else [c.filter(drawn.used) for c in part.kept]
+                writer.write(kept, drawn.codes)
+            if callback is not None:
+                callback(Step(found.rows - skipped, part.share, skipped))
+    return Outcome(found, skipped, tally, name, names)

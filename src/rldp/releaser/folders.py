@@ -14,14 +14,14 @@ from rldp._common.checks import shown, whole_number
 from rldp._common.cores import core_count
 from rldp.data.atomic import new_folder
 from rldp.data.headers import Located
-from rldp.data.labels import HOW_TO_SHOW, Faults
+from rldp.data.labels import Faults
 from rldp.data.readers import Columns, located
 from rldp.data.sources import Source, source_of
 from rldp.data.writers import PARQUET
 from rldp.errors import InvalidArgument
+from rldp.releaser.files import Outcome, Step, release_table
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Request
-from rldp.releaser.tables import Outcome, Step, release_table
+from rldp.releaser.requests import Inspection, Request
 from rldp.theory.sampling import Randomness
 
 __all__ = ["Piece", "is_folder", "release_folder", "release_piece"]
@@ -47,6 +47,7 @@ def release_folder(
     request: Request,
     data: Path,
     target: Path,
+    inspect: Inspection,
     *,
     jobs: int | None = None,
     seed: int | None = None,
@@ -68,7 +69,7 @@ def release_folder(
         for folder in {piece.target.parent for piece in pieces}:
             folder.mkdir(parents=True, exist_ok=True)
         outcome = _released(request, pieces, _processes(jobs, seed, source), lock, seed, callback)
-        outcome.faults.refuse("released", advice=HOW_TO_SHOW)
+        outcome.require_sound(inspect)
     return outcome
 
 
@@ -127,14 +128,15 @@ def release_piece(
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
     """What was found in all files; the first fault is that of the first file that has one."""
-    return Outcome(
-        Faults(
-            sum(each.faults.rows for each in outcomes),
-            sum(each.faults.at_fault for each in outcomes),
-            next((each.faults.first for each in outcomes if each.faults.first is not None), None),
-        ),
-        sum(each.skipped for each in outcomes),
+    tally = outcomes[0].tally
+    for each in outcomes[1:]:
+        tally += each.tally
+    faults = Faults(
+        sum(each.faults.rows for each in outcomes),
+        sum(each.faults.at_fault for each in outcomes),
+        next((each.faults.first for each in outcomes if each.faults.first is not None), None),
     )
+    return replace(outcomes[0], faults=faults, skipped=sum(each.skipped for each in outcomes), tally=tally)
 
 
 # Partitions
@@ -168,9 +170,9 @@ def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request
                 f"keep must name {column!r}, by which the folders of the data are called, as the folders of "
                 "the output will be; one output file does without"
             )
-        if column == request.name:
+        if column == request.options.released:
             raise InvalidArgument(
                 f"the released column must not be called {column!r} like a column that is kept; "
-                "name it otherwise with --as (released=)"
+                "name it otherwise with --released-name (released=)"
             )
     return replace(request, columns=Columns(reading, tuple(c for c in keep if c not in columns)))

@@ -19,30 +19,36 @@ from rldp.data.decoding import arrow_labels, decode
 from rldp.data.headers import column_name, require_columns, require_distinct
 from rldp.data.labels import Faults
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Drawn, Request
+from rldp.releaser.requests import Drawn, Inspection, Request, Tally
 from rldp.theory.sampling import Randomness
 
-__all__ = ["PART", "release_frame", "released_batches", "released_part", "released_schema"]
+__all__ = ["PART", "release_frame", "released_batches", "released_part"]
 
 PART = "a part of the data"
 """What messages call rows of which nobody knows how many others came before."""
 
 
-def release_frame(protocol: Protocol, frame: Any, *, seed: int | None = None, **asked: Any) -> Any:
-    """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
+def release_frame(request: Request, frame: Any, inspect: Inspection, *, seed: int | None = None) -> Any:
+    """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
+
+    All rows are inspected before a frame in memory comes back, and at the end of a stream. Nobody sees all
+    rows of a lazy frame.
+    """
     words = randomness(seed)
-    request = Request.of(protocol, **asked)
     kind = _kind(frame)
     if kind == "polars.LazyFrame":
         return _of_lazy_polars(frame, request, words, in_parts=seed is None)
-    return _KINDS[kind](frame, request, words)
+    return _KINDS[kind](frame, request, words, inspect)
 
 
 def released_part(request: Request, frame: Any) -> Any:
     """Some rows of a larger frame, released: a frame of the same kind, drawn with secure randomness."""
-    return _KINDS[_kind(frame)](frame, request, randomness(None), PART)
+    return _KINDS[_kind(frame)](frame, request, randomness(None), _uninspected, PART)
+
+
+def _uninspected(tally: Tally) -> None:
+    """Let some rows pass: what is to be said of all rows cannot be said of them."""
 
 
 def _kind(frame: object) -> str:
@@ -103,13 +109,17 @@ def _drawn(
 # Frames in memory
 
 
-def _of_pandas(frame: Any, request: Request, words: Randomness, source: str = "data") -> Any:
+def _of_pandas(
+    frame: Any, request: Request, words: Randomness, inspect: Inspection, source: str = "data"
+) -> Any:
     at = _placed(request, list(frame.columns), source)
     _require_harmless_index(frame, request)
     read = [frame.iloc[:, place] for place in at.read]
     kept, values = frame.iloc[:, at.kept], read[-1]
+    request.guard.require_rows({name: kept.iloc[:, i] for i, name in enumerate(kept.columns)})
     decode(values.iloc[:0], np.empty(0, dtype=np.int32), request.protocol.outputs)
     drawn = _drawn(request, read, words, source)
+    inspect(drawn.tally)
     if drawn.used is not None:
         kept, values = kept[drawn.used], values[drawn.used]
     released = kept.copy()
@@ -128,25 +138,30 @@ def _require_harmless_index(frame: Any, request: Request) -> None:
             )
 
 
-def _of_polars(frame: Any, request: Request, words: Randomness, source: str = "data") -> Any:
+def _of_polars(
+    frame: Any, request: Request, words: Randomness, inspect: Inspection, source: str = "data"
+) -> Any:
     import polars
 
     at = _placed(request, frame.columns, source)
     read = [frame.to_series(place) for place in at.read]
     labels = polars.Series(at.released, arrow_labels(request.protocol.outputs))
+    kept = [frame.to_series(place) for place in at.kept]
+    request.guard.require_rows({column.name: column for column in kept})
     drawn = _drawn(request, read, words, source)
-    kept = (frame.to_series(place) for place in at.kept)
+    inspect(drawn.tally)
     if drawn.used is not None:
         used = polars.Series(drawn.used)
-        kept = (column.filter(used) for column in kept)
+        kept = [column.filter(used) for column in kept]
     return polars.DataFrame([*kept, labels.gather(drawn.codes)])
 
 
-def _of_table(table: Any, request: Request, words: Randomness, source: str = "data") -> Any:
-    at, schema = _arrow_plan(request, table.schema, source)
-    labels = arrow_labels(request.protocol.outputs)
-    drawn = _drawn(request, [table.column(place) for place in at.read], words, source)
-    return _arrow_rows(table, at, schema, labels, drawn)
+def _of_table(
+    table: Any, request: Request, words: Randomness, inspect: Inspection, source: str = "data"
+) -> Any:
+    batches = released_batches(request, [table], table.schema, words, inspect, source=source)
+    (released,) = list(batches)
+    return released
 
 
 # Lazy frames and streams
@@ -162,7 +177,7 @@ def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts
     outputs = polars.Series(arrow_labels(request.protocol.outputs)).dtype
     kept = {schema.names()[place]: schema.dtypes()[place] for place in at.kept}
     return frame.select(names).map_batches(
-        lambda part: _of_polars(part, request, words, PART if in_parts else "data"),
+        lambda part: _of_polars(part, request, words, _uninspected, PART if in_parts else "data"),
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
@@ -171,24 +186,25 @@ def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts
     )
 
 
-def _of_reader(reader: Any, request: Request, words: Randomness) -> Any:
+def _of_reader(reader: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:
     import pyarrow
 
-    schema = released_schema(request, reader.schema)
+    _, schema = _arrow_plan(request, reader.schema, "data")
     return pyarrow.RecordBatchReader.from_batches(
-        schema, released_batches(request, reader, reader.schema, words, source="data")
+        schema, released_batches(request, reader, reader.schema, words, inspect, source="data")
     )
 
 
-def released_schema(request: Request, schema: Any) -> Any:
-    """The Arrow schema of what is released from rows of another schema."""
-    return _arrow_plan(request, schema, "data")[1]
-
-
 def released_batches(
-    request: Request, batches: Any, schema: Any, words: Randomness | None = None, *, source: str = PART
+    request: Request,
+    batches: Any,
+    schema: Any,
+    words: Randomness | None = None,
+    inspect: Inspection = _uninspected,
+    *,
+    source: str = PART,
 ) -> Iterator[Any]:
-    """Record batches, released one by one.
+    """Record batches or tables, released one by one.
 
     Parameters
     ----------
@@ -198,16 +214,23 @@ def released_batches(
         Theirs.
     words : callable, optional
         By default the operating system's secure randomness.
+    inspect : callable
+        Sees what is counted of all rows, after the last of them.
     source : str
         What messages call the rows.
     """
     words = randomness(None) if words is None else words
     at, released = _arrow_plan(request, schema, source)
-    labels, found = arrow_labels(request.protocol.outputs), request.no_faults()
+    names = [schema.field(place).name for place in at.kept]
+    labels, found, tally = arrow_labels(request.protocol.outputs), request.no_faults(), request.no_rows()
     for batch in batches:
+        kept = [batch.column(place) for place in at.kept]
+        if not found.rows:
+            request.guard.require_rows(dict(zip(names, kept, strict=True)))
         drawn = _drawn(request, [batch.column(place) for place in at.read], words, source, found)
-        found = drawn.faults
-        yield _arrow_rows(batch, at, released, labels, drawn)
+        found, tally = drawn.faults, tally + drawn.tally
+        yield _arrow_rows(type(batch), kept, released, labels, drawn)
+    inspect(tally)
 
 
 def _arrow_plan(request: Request, schema: Any, source: str) -> tuple[_Places, Any]:
@@ -219,17 +242,16 @@ def _arrow_plan(request: Request, schema: Any, source: str) -> tuple[_Places, An
     return at, pyarrow.schema([*kept, pyarrow.field(at.released, outputs)])
 
 
-def _arrow_rows(rows: Any, at: _Places, schema: Any, labels: Any, drawn: Drawn) -> Any:
+def _arrow_rows(kind: Any, kept: Sequence[Any], schema: Any, labels: Any, drawn: Drawn) -> Any:
     import pyarrow
 
-    kept = [rows.column(place) for place in at.kept]
     if drawn.used is not None:
         used: NDArray[np.bool_] = drawn.used
         kept = [column.filter(pyarrow.array(used)) for column in kept]
-    return type(rows).from_arrays([*kept, labels.take(pyarrow.array(drawn.codes))], schema=schema)
+    return kind.from_arrays([*kept, labels.take(pyarrow.array(drawn.codes))], schema=schema)
 
 
-def _of_duckdb(relation: Any, request: Request, words: Randomness) -> Any:
+def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:
     """The rows are drawn here and now, once: a relation that drew them when it is read would draw again."""
     names = relation.columns
     at = _placed(request, names)
@@ -240,7 +262,7 @@ def _of_duckdb(relation: Any, request: Request, words: Randomness) -> Any:
         relation.to_arrow_reader() if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader()
     )
     # DuckDB finds this variable by its name, which no table of anybody's has.
-    rldp_released_8c1f27d0 = _of_reader(rows, request, words).read_all()
+    rldp_released_8c1f27d0 = _of_reader(rows, request, words, inspect).read_all()
     assert rldp_released_8c1f27d0 is not None
     return relation.query("rldp_original_8c1f27d0", "select * from rldp_released_8c1f27d0")
 

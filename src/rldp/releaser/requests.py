@@ -1,23 +1,58 @@
-"""What is asked of a release: which columns are read, which are kept, and one way to draw for their rows."""
+"""A release as it is carried out: a table, the columns that are read and kept, and one way to draw."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol as Interface
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, shown
-from rldp.data.labels import Codes, Encoded, Faults
+from rldp._common.checks import shown
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, Faults, count_pairs
 from rldp.data.readers import Columns
-from rldp.data.rows import rows_of
+from rldp.data.rows import joint_codes, rows_of
 from rldp.data.wanted import reading_of_new_data
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
+from rldp.releaser.options import ReleaseOptions
 from rldp.theory.sampling import Randomness
 
-__all__ = ["Drawn", "Request", "draw_pairs"]
+__all__ = ["Drawn", "Guard", "Inspection", "Request", "Tally"]
+
+
+class Guard(Interface):
+    """What decides which columns may be kept; :mod:`rldp.gate.kept` has the one there is."""
+
+    def require_names(self, secret: Sequence[str], value: Sequence[str], kept: Mapping[str, str]) -> None:
+        """Refuse columns that must not be kept; ``kept``: as they are asked for → as they are called."""
+
+    def require_rows(self, kept: Mapping[str, Any]) -> None:
+        """Refuse entries that must not be kept, by the name of their column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What is counted of rows while they are released.
+
+    Attributes
+    ----------
+    pairs : int array (|S|, |U|)
+        Released rows by secret and value.
+    absent : int array (|S|,)
+        Rows left out because an entry is missing, by secret, where that is known.
+    """
+
+    pairs: NDArray[np.int64]
+    absent: NDArray[np.int64]
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.pairs + other.pairs, self.absent + other.absent)
+
+
+Inspection = Callable[[Tally], None]
+"""What has the last word on all rows, before anything appears; it raises to refuse them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +67,14 @@ class Drawn:
         Which rows have one; None where it is all of them.
     faults : Faults
         Of these rows and all earlier ones.
+    tally : Tally
+        Of these rows; empty if there are faults.
     """
 
     codes: Codes
     used: NDArray[np.bool_] | None
     faults: Faults
+    tally: Tally
 
     @property
     def skipped(self) -> int:
@@ -46,108 +84,109 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A protocol, the columns that it is applied to, and those to keep beside the released one.
+    """The table of a protocol, the columns that it is applied to, and those to keep beside the released one.
+
+    It holds all that a worker needs, and nothing else: no counts of the sample, no certificate.
 
     Attributes
     ----------
     protocol : Protocol
+        The table and how columns are read, without a guarantee.
     columns : Columns
         Those that are read, and those to keep.
-    name : str or None
-        Of the released column; None is that of the value.
+    options : ReleaseOptions
     unknown : int or None
         The code that stands for values that the protocol does not know; None refuses them.
-    show_labels : bool
-        Whether a message about an entry that is no label may show it.
+    guard : Guard
     """
 
     protocol: Protocol
     columns: Columns
-    name: str | None = None
-    unknown: int | None = None
-    show_labels: bool = False
+    options: ReleaseOptions
+    unknown: int | None
+    guard: Guard
 
     @classmethod
-    def of(
-        cls,
-        protocol: Protocol,
-        *,
-        secret: str | Sequence[str] | None,
-        value: str | None,
-        as_secret: str | Sequence[str] | None = None,
-        as_value: str | None = None,
-        keep: Sequence[str] = (),
-        name: str | None = None,
-        unknown: Label | None = None,
-        show_labels: bool = False,
-    ) -> Request:
-        """What the arguments of a release ask for, as :func:`rldp.release_file` explains them."""
+    def of(cls, protocol: Protocol, options: ReleaseOptions, guard: Guard) -> Request:
+        """What the options of a release ask for."""
         reading = reading_of_new_data(
             protocol.reading,
             (protocol.secrets, protocol.values),
-            secret=secret,
-            value=value,
-            as_secret=as_secret,
-            as_value=as_value,
+            secret=options.secret,
+            value=options.value,
+            as_secret=options.as_secret,
+            as_value=options.as_value,
         )
         if len(reading.value) > 1:
             raise InvalidArgument(
                 f"protocol must publish one column to be released from here, got {len(reading.value)}"
             )
-        if name is not None and (not isinstance(name, str) or not name):
-            raise InvalidArgumentType(f"the name of the released column must be text, got {shown(name)}")
-        columns = Columns(reading, tuple(_checked_names(keep)))
-        return cls(protocol, columns, name, _code_of_unknown(protocol, unknown), show_labels)
+        labels = protocol.secrets, protocol.values, protocol.outputs
+        alone = Protocol(protocol.matrix, *labels, reading=protocol.reading)
+        columns = Columns(reading, tuple(options.keep))
+        return cls(alone, columns, options, _code_of_unknown(protocol, options), guard)
 
     def released_name(self, called: Callable[[str], str]) -> str:
-        """What the released column is called, unlike all that are kept.
+        """What the released column is called, unlike all that are kept, which the guard lets pass.
 
         ``called``: column as it is asked for → its name in the table.
         """
-        released = called(self.columns.reading.value_names[0]) if self.name is None else self.name
-        kept = [called(column) for column in self.columns.keep]
-        for column in kept:
-            if kept.count(column) > 1:
+        reading = self.columns.reading
+        secret, value = (
+            [called(column) for column in names] for names in (reading.secret_names, reading.value_names)
+        )
+        released = value[0] if self.options.released is None else self.options.released
+        kept = {column: called(column) for column in self.columns.keep}
+        names = list(kept.values())
+        for column in names:
+            if names.count(column) > 1:
                 raise InvalidArgument(f"keep must name columns of different names, got two called {column!r}")
-        if released in kept:
+        self.guard.require_names(secret, value, kept)
+        if released in names:
             raise InvalidArgument(
                 f"the released column must not be called {released!r} like a column that is kept; "
-                "name it otherwise with --as (released=)"
+                "name it otherwise with --released-name (released=)"
             )
         return released
 
     def no_faults(self) -> Faults:
         """What is wrong with no rows at all."""
-        return Faults(show_labels=self.show_labels)
+        return Faults(show_labels=self.options.show_labels)
+
+    def no_rows(self) -> Tally:
+        """What is counted of no rows at all."""
+        secrets, values, _ = self.protocol.matrix.shape
+        return Tally(np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64))
 
     def draw(self, columns: Sequence[Encoded], before: Faults, words: Randomness) -> Drawn:
         """An output for every row of the columns, which come in the order of the reading's names."""
-        rows = rows_of(self.columns.reading, columns, before, self.unknown)
+        reading = self.columns.reading
+        rows = rows_of(reading, columns, before, self.unknown)
         if rows.faults.at_fault:
-            return Drawn(np.empty(0, dtype=np.int32), rows.used, rows.faults)
-        return Drawn(draw_pairs(self.protocol, rows.secrets, rows.values, words), rows.used, rows.faults)
+            return Drawn(np.empty(0, dtype=np.int32), rows.used, rows.faults, self.no_rows())
+        shape = self.protocol.matrix.shape
+        pairs = count_pairs(rows.secrets, rows.values, (shape[0], shape[1]))
+        absent = np.zeros(shape[0], dtype=np.int64)
+        if rows.used is not None:
+            codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
+            joint = joint_codes(reading.secret, codes)
+            absent = np.bincount(joint[joint >= 0], minlength=shape[0])
+        at = rows.secrets * np.int32(shape[1]) + rows.values
+        return Drawn(self.protocol.sampler.draw(at, words), rows.used, rows.faults, Tally(pairs, absent))
 
 
-def draw_pairs(protocol: Protocol, secrets: Codes, values: Codes, words: Randomness) -> Codes:
-    """The code of an output for each pair of a secret's and a value's code."""
-    return protocol.sampler.draw(secrets * np.int32(len(protocol.values)) + values, words)
-
-
-def _code_of_unknown(protocol: Protocol, label: Label | None) -> int | None:
-    if label is None:
+def _code_of_unknown(protocol: Protocol, options: ReleaseOptions) -> int | None:
+    given = options.unknown
+    if given is None or given == "refuse":
         return None
-    if label not in protocol.values:
-        raise InvalidArgument(f"unknown must be a value of the protocol, got {shown(label)}")
-    return protocol.values.index(label)
-
-
-def _checked_names(keep: Sequence[str]) -> Sequence[str]:
-    if isinstance(keep, str) or not isinstance(keep, Sequence):
-        raise InvalidArgumentType(f"keep must be a list of names of columns, got {shown(keep)}")
-    for column in keep:
-        if not isinstance(column, str):
-            raise InvalidArgumentType(f"keep must be the name of a column, got {shown(column)}")
-    for column in keep:
-        if keep.count(column) > 1:
-            raise InvalidArgument(f"keep must name each column once, got {column!r} more than once")
-    return keep
+    if given in protocol.values:
+        return protocol.values.index(given)
+    code = NOT_A_LABEL
+    if isinstance(given, str) and given.startswith("value="):
+        code = int(Alphabet(protocol.values).of_texts([given.removeprefix("value=")])[0])
+    if code == NOT_A_LABEL:
+        raise InvalidArgument(
+            f"--unknown (unknown=) must be refuse or value=LABEL, with a value of the protocol, "
+            f"got {shown(given)}"
+        )
+    return code

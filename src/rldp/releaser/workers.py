@@ -20,9 +20,9 @@ from typing import Any
 
 from rldp import errors
 from rldp.errors import DataFileError, RldpError
+from rldp.releaser.files import Outcome, Step
 from rldp.releaser.folders import Piece, release_piece
 from rldp.releaser.requests import Request
-from rldp.releaser.tables import Outcome, Step
 
 __all__ = ["in_processes"]
 

@@ -1,0 +1,161 @@
+"""The doors through which rows leave: every release passes the same gate, with the same options."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any, Unpack
+
+from rldp.data.atomic import checked_path, require_new_folder, require_other_file
+from rldp.data.standard import STANDARD
+from rldp.data.writers import writer_for
+from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.gate.admission import Admitted, Conditions, admitted_protocol
+from rldp.gate.kept import KeptColumns, warn_of_kept
+from rldp.protocol import Protocol
+from rldp.releaser.files import Step, release_one
+from rldp.releaser.folders import is_folder, release_folder
+from rldp.releaser.frames import release_frame as release_rows
+from rldp.releaser.options import Asked, ReleaseOptions, ReleaseResult, asked_for
+from rldp.releaser.randomness import randomness
+from rldp.releaser.requests import Request, Tally
+
+__all__ = ["release_file", "release_frame", "requested"]
+
+_log = logging.getLogger(__name__)
+
+
+def requested(protocol: Protocol | str | PathLike[str], options: ReleaseOptions) -> tuple[Request, Admitted]:
+    """What a release has to do, from a protocol that may be released from, and what is known of that."""
+    admitted = admitted_protocol(protocol, Conditions.of(options))
+    return Request.of(admitted.protocol, options, KeptColumns.of(admitted.protocol, options)), admitted
+
+
+def release_frame(protocol: Protocol, frame: Any, options: ReleaseOptions, *, seed: int | None = None) -> Any:
+    """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
+    request, _ = requested(protocol, options)
+    released = release_rows(request, frame, _inspect, seed=seed)
+    warn_of_kept(request.columns.reading.secret_names, options.keep)
+    return released
+
+
+def _inspect(tally: Tally) -> None:
+    pass
+
+
+def release_file(
+    protocol: Protocol | str | PathLike[str],
+    data: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
+    *,
+    options: ReleaseOptions | None = None,
+    jobs: int | None = None,
+    seed: int | None = None,
+    callback: Callable[[Step], None] | None = None,
+    source: str | PathLike[str] | None = None,
+    target: str | PathLike[str] | None = None,
+    **keywords: Unpack[Asked],
+) -> ReleaseResult:
+    """Release one column of a file into another file, row by row in the same order: ``rldp release``.
+
+    The new file holds the kept columns and then the released one, nothing else. It appears whole or
+    not at all: after an error, an interruption or a kill, ``output`` is what it was before. ε is that of
+    the released column alone, not of what is kept beside it.
+
+    A protocol file is verified before any row is read, as ``rldp release`` does, on the very bytes that are
+    released from: it must prove what it claims, and a finite ε of at most 10 unless ``epsilon_at_most`` says
+    otherwise. A protocol in memory that claims something is verified in the same way; one that claims
+    nothing, such as a table of your own, is taken as it is, as in :meth:`rldp.Protocol.release`.
+
+    Parameters
+    ----------
+    protocol : path, or Protocol
+    data : path
+        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV. A folder or a pattern such as
+        ``rows/*.parquet`` stands for Parquet files of one schema, "-" for a CSV table on standard input.
+    output : path
+        Its name says what is written: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet`` or ``.pq``; "-" is
+        CSV on standard output, which nothing reaches before all rows are released. A name without an ending
+        is a new folder, if ``data`` is one: a Parquet file for each of its files, in the same
+        partitions (``region=N``), which ``keep`` must name. A file that exists is replaced only with
+        ``force=True``.
+    options : ReleaseOptions, optional
+        What is asked for. Its fields may be given as keyword arguments instead.
+    jobs : int, optional
+        How many files of a folder are released at a time; by default as many as there are processors.
+    seed : int, optional
+        **For tests only**, see :meth:`rldp.Protocol.release`.
+    callback : callable, optional
+        Called with the progress after each part: ``.rows`` released so far, the ``.share`` of the input that
+        is read, rows ``.skipped`` because an entry is missing.
+    source, target : path
+        Old names of ``data`` and ``output``.
+    **keywords
+        The fields of :class:`rldp.ReleaseOptions`.
+
+    Returns
+    -------
+    ReleaseResult
+        Rows released and skipped, columns, the verdict on the protocol and the digest of its file.
+
+    Raises
+    ------
+    NotProved
+        If the protocol does not prove what is asked of it.
+    DataError
+        If a file cannot be read or written, or if rows hold nulls or unknown labels, with the first
+        such row (counted from 1, without the header) and how many there are.
+    InvalidArgument, InvalidArgumentType
+        If the columns asked for cannot be written together.
+    """
+    started = time.perf_counter()
+    given = _renamed("data", data, "source", source)
+    path = checked_path(_renamed("output", output, "target", target), "output")
+    asked = asked_for(options, keywords)
+    to_folder = is_folder(checked_path(given, "data"), path)
+    _require_free(path, to_folder, protocol, asked)
+    request, admitted = requested(protocol, asked)
+    if to_folder:
+        outcome = release_folder(
+            request, Path(given), path, _inspect, jobs=jobs, seed=seed, callback=callback
+        )
+    else:
+        outcome = release_one(request, given, path, randomness(seed), _inspect, callback)
+    seconds = time.perf_counter() - started
+    _log.info("released %d rows of %s into %s, %.2g s", outcome.rows, given, path, seconds)
+    warn_of_kept(request.columns.reading.secret_names, asked.keep, given, asked)
+    return ReleaseResult(
+        outcome.rows, outcome.skipped, outcome.released, asked.keep, admitted.verdict, admitted.sha256
+    )
+
+
+def _renamed(name: str, given: Any, old_name: str, old: Any) -> Any:
+    """An argument under its name, or under the one that it had."""
+    if old is not None:
+        if given is not None:
+            raise InvalidArgumentType(f"{name} must be given once, got {old_name}, its old name, as well")
+        warnings.warn(f"{old_name} is now called {name}", DeprecationWarning, stacklevel=3)
+        return old
+    return given
+
+
+def _require_free(
+    output: Path, to_folder: bool, protocol: Protocol | str | PathLike[str], options: ReleaseOptions
+) -> None:
+    """Refuse an output that cannot be written, or must not be, before any work."""
+    if to_folder:
+        require_new_folder(output, "output")
+        return
+    writer_for(output)
+    if str(output) == STANDARD:
+        return
+    if not isinstance(protocol, Protocol) and isinstance(protocol, str | PathLike):
+        require_other_file(output, Path(protocol), "the protocol")
+    if output.is_file() and not options.force:
+        raise InvalidArgument(
+            f"output must be a new file, got {str(output)!r}, which exists; --force (force=True) replaces it"
+        )

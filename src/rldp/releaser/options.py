@@ -1,0 +1,200 @@
+"""What is asked of a release, and what became of it: the same two values for every client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from rldp._common.checks import Label, shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+
+if TYPE_CHECKING:
+    from rldp.judge import Verdict
+
+__all__ = ["Asked", "ReleaseOptions", "ReleaseResult", "asked_for"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseOptions:
+    """What is asked of a release, for files, frames, Spark and Dask alike.
+
+    Every function that takes ``options=`` also takes these fields as keyword arguments, but not both.
+
+    Parameters
+    ----------
+    secret, value : str, optional
+        Names of columns, or a list of them for a secret of several; needed only where the protocol does not
+        name them. ``"#2"`` is the second column, if none is called so.
+    as_secret, as_value : str, optional
+        Other names than the protocol's, of columns that hold the same.
+    unknown : "refuse", "value=LABEL" or label
+        What to do about values that the protocol does not know: refuse the rows, or read such a value as the
+        label.
+    keep : sequence of str
+        Columns to copy beside the released one. A column of a CSV file that is kept in a CSV file is copied
+        as it stands; in a Parquet file it gets the type that fits all of its entries.
+    released : str, optional
+        Name of the released column; that of the value column by default.
+    id : str, optional
+        The column that identifies people. ``keep`` must not name it, unless ``allow_identifier`` is set.
+    key : None
+        Reserved for draws that stay the same for the same person.
+    allow_original : bool
+        Whether ``keep`` may name the secret or the value column, which are then copied as they are.
+    allow_identifier : bool
+        Whether ``keep`` may name a column that identifies people: ``id``, or one that is nearly unique.
+    allow_drift : bool
+        Whether to release rows that the distributions of the protocol's promise do not explain.
+    allow_absence : bool
+        Whether rows with missing entries may be left out, if that tells more than the protocol's ε.
+    unproved : bool
+        Whether to release from a protocol that does not prove what it claims, or claims nothing.
+    epsilon_at_most : float, optional
+        The largest ε that the protocol may prove; 10 by default.
+    require : str or sequence of str
+        The promises that are accepted, such as ``"credible:0.05"``, ``"pairs"`` or ``"all"``: a name of
+        ``rldp design --privacy`` and the largest accepted α, by default 0.05. One of them must be proved.
+    expect_sha256 : str, optional
+        The digest of the file that the protocol must come from.
+    delimiter, encoding : str, optional
+        Of CSV files, see :meth:`rldp.Sample.from_data`.
+    show_labels : bool
+        Whether error messages may show the offending value. It may be personal data.
+    force : bool
+        Whether an output file that exists is replaced.
+    """
+
+    secret: str | Sequence[str] | None = None
+    value: str | None = None
+    as_secret: str | Sequence[str] | None = None
+    as_value: str | None = None
+    unknown: Label | None = "refuse"
+    keep: Sequence[str] = ()
+    released: str | None = None
+    id: str | None = None
+    key: None = None
+    allow_original: bool = False
+    allow_identifier: bool = False
+    allow_drift: bool = False
+    allow_absence: bool = False
+    unproved: bool = False
+    epsilon_at_most: float | None = None
+    require: str | Sequence[str] = ()
+    expect_sha256: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    show_labels: bool = False
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.keep, str) or not isinstance(self.keep, Sequence):
+            raise InvalidArgumentType(f"keep must be a list of names of columns, got {shown(self.keep)}")
+        for column in self.keep:
+            if not isinstance(column, str):
+                raise InvalidArgumentType(f"keep must be the name of a column, got {shown(column)}")
+            if self.keep.count(column) > 1:
+                raise InvalidArgument(f"keep must name each column once, got {column!r} more than once")
+        for name, given in (("released", self.released), ("id", self.id)):
+            if given is not None and (not isinstance(given, str) or not given):
+                raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(given)}")
+        if self.key is not None:
+            raise InvalidArgument("key must be None: draws that stay the same for a person are not there yet")
+        object.__setattr__(self, "keep", tuple(self.keep))
+
+
+class Asked(TypedDict, total=False):
+    """The fields of :class:`ReleaseOptions` as keyword arguments."""
+
+    secret: str | Sequence[str] | None
+    value: str | None
+    as_secret: str | Sequence[str] | None
+    as_value: str | None
+    unknown: Label | None
+    keep: Sequence[str]
+    released: str | None
+    id: str | None
+    key: None
+    allow_original: bool
+    allow_identifier: bool
+    allow_drift: bool
+    allow_absence: bool
+    unproved: bool
+    epsilon_at_most: float | None
+    require: str | Sequence[str]
+    expect_sha256: str | None
+    delimiter: str | None
+    encoding: str | None
+    show_labels: bool
+    force: bool
+
+
+def asked_for(options: ReleaseOptions | None, keywords: Asked) -> ReleaseOptions:
+    """The options that are given as one value, or as keyword arguments.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If they are given both ways, or a keyword is none of the options.
+    """
+    if options is None:
+        unknown = [name for name in keywords if name not in ReleaseOptions.__dataclass_fields__]
+        if unknown:
+            raise InvalidArgumentType(f"options must be those of rldp.ReleaseOptions, got {unknown[0]!r}")
+        return ReleaseOptions(**keywords)
+    if not isinstance(options, ReleaseOptions):
+        raise InvalidArgumentType(f"options must be an rldp.ReleaseOptions, got {shown(options)}")
+    if keywords:
+        first = next(iter(keywords))
+        raise InvalidArgument(f"options must not be given together with single ones, got {first!r} as well")
+    return options
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseResult:
+    """What became of a release into a file.
+
+    It equals its number of rows, and ``int()`` gives that number: earlier versions returned nothing else.
+
+    Attributes
+    ----------
+    rows : int
+        How many were released.
+    skipped : int
+        How many were left out because an entry is missing.
+    released : str
+        Name of the released column.
+    kept : tuple of str
+        Names of the columns beside it.
+    verdict : Verdict or None
+        What is proved of the protocol; None for a protocol in memory that claims nothing.
+    sha256 : str or None
+        Digest of the protocol's file, where it comes from one.
+    leakage : float or None
+        ε* under the distribution of these very rows; None where the protocol claims nothing.
+    absence : float or None
+        What it tells that a row is left out: the ε of being absent, among these rows. None where no row is
+        left out.
+    """
+
+    rows: int
+    skipped: int
+    released: str
+    kept: tuple[str, ...]
+    verdict: Verdict | None
+    sha256: str | None
+    leakage: float | None = None
+    absence: float | None = None
+
+    def __int__(self) -> int:
+        return self.rows
+
+    __index__ = __int__
+
+    def __eq__(self, other: Any) -> bool:
+        if isinstance(other, ReleaseResult):
+            return vars(self) == vars(other)
+        return bool(self.rows == other) if isinstance(other, int) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
