@@ -87,7 +87,7 @@ def test_a_nasty_table_goes_all_the_way(command, tmp_path, form, encoding, optio
     lines = gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).decode().split("\n")
     assert lines[0] == "Name,code,day,Ort"
     assert [line.split(",")[:3] for line in lines[1:-1]] == [list(row[2:]) for row in table]
-    command("release", "p.json", "data.csv", *COLUMNS, *keep, "-o", "out.parquet", *options)
+    command("release", "p.json", "data.csv", *COLUMNS, *keep, "-o", "out.parquet", *allowed)
     released = pq.read_table("out.parquet")
     assert released.schema.types == [pa.string(), pa.string(), pa.date32(), pa.string()]
     assert released["code"].to_pylist() == [row[3] for row in table]

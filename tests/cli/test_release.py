@@ -25,8 +25,8 @@ from scipy.stats import chi2
 
 import rldp
 from commands import run_command
-from rldp.data import readers
 from rldp import release_file
+from rldp.data import readers
 
 DATA = "id,sex,age,note\n007,f,10,x\n1e5,m,10,y\n3,m,30,z\n"
 
@@ -807,8 +807,12 @@ def test_a_full_disk_is_one_line(command, folder, monkeypatch):
     [
         ({"keep": "id"}, rldp.InvalidArgumentType, "keep must be a list of names of columns, got 'id'"),
         ({"keep": [5]}, rldp.InvalidArgumentType, "keep must be the name of a column, got 5"),
-        ({"secret": 5}, rldp.InvalidArgumentType, "secret must be the name of a column, got 5"),
-        ({"name": 5}, rldp.InvalidArgumentType, "the name of the released column must be text, got 5"),
+        (
+            {"secret": 5},
+            rldp.InvalidArgumentType,
+            "secret must be the name of a column, or a list of them, got 5",
+        ),
+        ({"released": 5}, rldp.InvalidArgumentType, "released must be the name of a column, got 5"),
         ({"data": 5}, rldp.InvalidArgumentType, "data must be a path, got 5"),
         ({"output": None}, rldp.InvalidArgumentType, "output must be a path, got None"),
         ({"seed": "x"}, rldp.InvalidArgumentType, "seed must be an integer or None, got 'x'"),

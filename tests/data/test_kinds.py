@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import rldp
+from rldp import release_file
 from rldp.data import readers
 from rldp.data.kinds import FittingType, read_as
-from rldp import release_file
 
 DAY = datetime.date(2024, 2, 29)
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rldp
+from rldp import release_file
 from rldp.data import readers
 from rldp.data.quotes import Quotes
-from rldp import release_file
 
 
 def trouble(pieces):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import rldp
+from rldp import release_file
 from rldp.data import readers
 from rldp.data.labels import Alphabet, faults
 from rldp.data.readers import Columns, read_encoded, read_parts
 from rldp.data.reading import Column, Reading
-from rldp import release_file
 
 
 def by_parts(path, labels):

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import rldp
-from rldp.data.sources import Source, reading, source_of
 from rldp import release_file
+from rldp.data.sources import Source, reading, source_of
 
 PROTOCOL = rldp.Protocol(np.stack([np.eye(2), np.eye(2)[::-1]]), ["a", "b"], [1, 2], [1, 2])
 
@@ -152,10 +152,10 @@ def test_a_column_released_by_its_place_keeps_its_name(tmp_path):
     path.write_text("s,u,u\na,7,1\nb,7,1\n")
     release_file(PROTOCOL, path, target, secret="#1", value="#3")
     assert target.read_text() == "u\n1\n2\n"
+    options = {"keep": ["#2"], "allow_original": True, "force": True}
     with pytest.raises(
         rldp.InvalidArgument, match=r"^the released column must not be called 'u' like a column"
     ):
-        options = {"keep": ["#2"], "allow_original": True, "force": True}
         release_file(PROTOCOL, path, target, secret="#1", value="#3", **options)
 
 
@@ -164,7 +164,7 @@ def test_parquet_columns_of_the_same_name_are_told_apart_by_place(tmp_path):
     table = pa.table([["x"], [1], ["a"], ["y"], [2]], names=["s", "u", "s", "k", "u"])
     pq.write_table(table, path)
     options = {"secret": "#3", "value": "#5", "keep": ["k", "#1"]}
-    with pytest.raises(rldp.InvalidArgument, match="^keep must not name the secret column 's'"):
+    with pytest.raises(rldp.InvalidArgument, match=r"^keep must not name the secret column 's'"):
         release_file(PROTOCOL, path, target, **options)
     release_file(PROTOCOL, path, target, **options, allow_original=True)
     assert target.read_text() == "k,s,u\ny,x,2\n"

@@ -1,11 +1,13 @@
 """``rldp.release_file``: what the command does, in Python; nothing is released from what is not proved."""
 
+import dataclasses
 import hashlib
 
 import numpy as np
 import pytest
 
 import rldp
+from rldp.releaser.options import Asked
 
 LABELS = ["f", "m"], [10, 20, 30]
 COLUMNS = {"secret": "sex", "value": "age"}
@@ -98,3 +100,94 @@ def test_what_is_no_protocol_is_refused(folder, protocol):
 def test_a_file_that_is_no_protocol_is_refused(folder, text):
     (folder / "protocol.json").write_text(text)
     refused(folder, "protocol.json", "protocol.json must be a protocol file", error=rldp.ProtocolFileError)
+
+
+# Promises
+
+
+def promising(privacy, epsilon=0.5):
+    return rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]], *LABELS), epsilon, privacy=privacy).protocol
+
+
+@pytest.mark.parametrize(
+    ("privacy", "require", "passes"),
+    [
+        (rldp.Pairs(0.05), "pairs", True),
+        (rldp.Pairs(0.05), "pairs:0.05", True),
+        (rldp.Pairs(0.05), ["pairs:0.04"], False),
+        (rldp.Pairs(0.05), ["credible:0.05"], False),
+        (rldp.Pairs(0.05), ["credible:0.05", "pairs:0.1"], True),
+        (rldp.ChiSquare(0.05), "chi2", True),
+        (rldp.ChiSquare(0.06), "chi2", False),
+        (rldp.ChiSquare(0.05), "g", False),
+        (rldp.PowerDivergence(1.0, radius=0.1), "chi2", False),
+        (rldp.AllDistributions(), ["credible:1e-5"], True),
+        (rldp.Nominal(), "nominal", True),
+        (rldp.Nominal(), ["all", "pairs"], False),
+    ],
+)
+def test_a_promise_and_its_level_can_be_required(folder, privacy, require, passes):
+    promising(privacy).save("protocol.json")
+    if passes:
+        assert rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, require=require) == 2
+    else:
+        refused(
+            folder,
+            "protocol.json",
+            r"must promise .*, as --require asks, but it proves ε = 0\.5 for",
+            require=require,
+        )
+
+
+@pytest.mark.parametrize("privacy", [rldp.ChiSquare(0.9), rldp.Pairs(0.9999)])
+def test_a_promise_that_fails_more_often_than_a_coin_is_refused_whatever_is_required(folder, proved, privacy):
+    """Relabelled: the table proves more than the file claims, and the file is still refused."""
+    counts, labels = proved.guarantee.sample, (proved.secrets, proved.values, proved.outputs)
+    with pytest.raises(rldp.InvalidArgument, match=r"privacy must have an alpha of at most 0\.5, got"):
+        rldp.design(counts, 0.5, privacy=privacy)
+    if isinstance(privacy, rldp.ChiSquare):
+        claim = dataclasses.replace(proved.guarantee, privacy=privacy, lower_bound=0.0)
+        rldp.Protocol(proved.matrix, *labels, guarantee=claim).save("protocol.json")
+        assert rldp.verify("protocol.json").ok
+        refused(
+            folder, "protocol.json", "must promise more than a coin toss, an α of at most 0.5, but it proves"
+        )
+
+
+@pytest.mark.parametrize(
+    "require", ["credible:0.6", "pairs:", "pairs:x", "all:0.05", "everything", "pairs:0", 3, [3]]
+)
+def test_what_cannot_be_required_is_refused(folder, require):
+    refused(folder, "protocol.json", "require", error=rldp.RldpError, require=require)
+
+
+def test_a_result_says_what_was_done_and_equals_its_rows(folder):
+    digest = hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest()
+    done = rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, keep=["region"])
+    assert (done.rows, done.skipped, done.released, done.kept) == (2, 0, "age", ("region",))
+    assert (done.verdict.epsilon, done.sha256) == (0.5, digest)
+    assert done == 2
+    assert int(done) == 2
+    assert [0, 1, 2][done] == 2
+    assert done != 3
+
+
+def test_a_file_that_exists_is_replaced_only_on_purpose(folder):
+    (folder / "out.csv").write_text("mine")
+    sentence = r"output must be a new file, got 'out.csv', which exists; --force \(force=True\) replaces it"
+    with pytest.raises(rldp.InvalidArgument, match=sentence):
+        rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS)
+    assert (folder / "out.csv").read_text() == "mine"
+    assert rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, force=True) == 2
+    for other in ("protocol.json", "rows.csv"):
+        with pytest.raises(rldp.InvalidArgument, match="output must"):
+            rldp.release_file("protocol.json", "rows.csv", other, **COLUMNS, force=True)
+
+
+def test_old_names_of_arguments_still_work(folder):
+    with pytest.warns(DeprecationWarning, match="source is now called data|target is now called output"):
+        assert rldp.release_file("protocol.json", source="rows.csv", target="out.csv", **COLUMNS) == 2
+
+
+def test_the_keywords_are_the_fields_of_the_options():
+    assert list(Asked.__annotations__) == [field.name for field in dataclasses.fields(rldp.ReleaseOptions)]

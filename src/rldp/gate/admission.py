@@ -91,8 +91,8 @@ def _requirement(text: object) -> tuple[str, float]:
         alpha = math.nan
     if name not in NAMED or not 0 < alpha <= LARGEST_ALPHA or (colon and name in _LEVELLESS):
         raise InvalidArgument(
-            f"--require must be one of {', '.join(NAMED)}, and a level of at most {LARGEST_ALPHA} where it has "
-            f"one, as in credible:0.05, got {shown(text)}"
+            f"--require must be one of {', '.join(NAMED)}, with a level of at most {LARGEST_ALPHA} where it "
+            f"has one, as in credible:0.05, got {shown(text)}"
         )
     return name, alpha
 

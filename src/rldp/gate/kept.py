@@ -14,7 +14,7 @@ from rldp.releaser.options import ReleaseOptions
 
 __all__ = ["KeptColumns", "warn_of_kept"]
 
-FEWEST_ROWS = 20
+FEWEST_ROWS = 50
 """In fewer rows, entries that all differ say little about the column."""
 
 NEARLY_UNIQUE = 0.9

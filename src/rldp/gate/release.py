@@ -129,7 +129,7 @@ def release_file(
     _log.info("released %d rows of %s into %s, %.2g s", outcome.rows, given, path, seconds)
     warn_of_kept(request.columns.reading.secret_names, asked.keep, given, asked)
     return ReleaseResult(
-        outcome.rows, outcome.skipped, outcome.released, asked.keep, admitted.verdict, admitted.sha256
+        outcome.rows, outcome.skipped, outcome.released, tuple(asked.keep), admitted.verdict, admitted.sha256
     )
 
 
@@ -150,12 +150,10 @@ def _require_free(
     if to_folder:
         require_new_folder(output, "output")
         return
-    writer_for(output)
-    if str(output) == STANDARD:
-        return
-    if not isinstance(protocol, Protocol) and isinstance(protocol, str | PathLike):
+    if isinstance(protocol, str | PathLike):
         require_other_file(output, Path(protocol), "the protocol")
-    if output.is_file() and not options.force:
+    writer_for(output)
+    if str(output) != STANDARD and output.is_file() and not options.force:
         raise InvalidArgument(
             f"output must be a new file, got {str(output)!r}, which exists; --force (force=True) replaces it"
         )
