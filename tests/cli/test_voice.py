@@ -23,7 +23,7 @@ def command(rldp_command):
 def test_quiet_designs_and_releases_print_nothing(command, arguments, tmp_path):
     assert "sparse" in command(*SPARSE)[2]
     assert command(*arguments) == (0, "", "")
-    release = ["release", "protocol.json", "data.csv", *COLUMNS, "-o", "out.csv", "--seed", "1"]
+    release = ["release", "protocol.json", "data.csv", *COLUMNS, "-o", "out.csv", "--force", "--seed=1"]
     assert "--seed" in command(*release)[2]
     assert command(*release, "--quiet") == (0, "", "")
     assert (tmp_path / "out.csv").exists()
