@@ -227,6 +227,29 @@ class Sample:
         """That of the value, where it is a single column."""
         return self.scales[0] if len(self.scales) == 1 else None
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write counts, labels and reading to a JSON file, atomically; :meth:`load` reads it.
+
+        The file holds what the sample holds: counts, and no rows.
+        """
+        from rldp.protocol_file.samples import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Sample:
+        """Read a sample that :meth:`save` or ``rldp sample`` wrote.
+
+        Raises
+        ------
+        DataFileError
+            If the file is missing or too large, is no sample, or has a version that this library does not
+            know.
+        """
+        from rldp.protocol_file.samples import load
+
+        return load(path)
+
     @property
     def n(self) -> int:
         """Number of draws."""

@@ -4,7 +4,7 @@ from rldp.cli.start import leave_when_interrupted
 
 leave_when_interrupted()
 
-from rldp.cli import design, frontier, compare, plan, verify, show  # isort: skip
+from rldp.cli import sample, design, frontier, compare, plan, verify, show  # isort: skip
 from rldp.cli import report, release, export, estimate, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
@@ -23,6 +23,7 @@ __all__ = [
     "release",
     "report",
     "reproduce",
+    "sample",
     "show",
     "verify",
 ]

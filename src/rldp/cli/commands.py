@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperOption
 from rldp.cli.project import Given, Option, Project
 from rldp.cli.voice import note
 
-__all__ = ["PROJECT", "Command", "SampleCommand", "told"]
+__all__ = ["PROJECT", "Command", "SampleCommand", "is_on_command_line", "told"]
 
 PROJECT = "rldp.project"
 """Where a context keeps the path of the project file."""
@@ -128,6 +128,11 @@ class SampleCommand(Command):
     """A command that works on a sample: options at the top of the project file are for it."""
 
     works_on_sample = True
+
+
+def is_on_command_line(context: Any, name: str) -> bool:
+    """Whether a parameter was given on the command line, and not elsewhere."""
+    return str(context.get_parameter_source(name)).endswith("COMMANDLINE")
 
 
 def _names(options: Sequence[str], argument: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -15,16 +15,23 @@ from rldp._common.checks import Label
 from rldp.adviser.binning import CANDIDATES, best
 from rldp.cli.app import note, progress
 from rldp.cli.columns import Missing
+from rldp.cli.commands import is_on_command_line
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
 from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
+from rldp.protocol_file.samples import is_sample_file
 from rldp.sets import UncertaintySet
 
-__all__ = ["Counting", "Data", "Measuring", "PerhapsCounting"]
+__all__ = ["Counter", "Counting", "Data", "Measuring"]
 
 Data: TypeAlias = Annotated[
-    Path, typer.Argument(help="CSV or Parquet file with the public sample; - is standard input.")
+    Path,
+    typer.Argument(
+        metavar="DATA|SAMPLE",
+        help="CSV or Parquet file with the public sample (- is standard input), or a file that 'rldp sample' "
+        "wrote.",
+    ),
 ]
 
 
@@ -32,9 +39,14 @@ DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Entries:
-    """How the entries of columns are read."""
+class Counting:
+    """Which columns of a file are counted, and how their entries are read."""
 
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that must not leak; several are protected jointly. Needed with DATA."),
+    ] = None
+    value: Annotated[str | None, typer.Option(help="Column to publish. Needed with DATA.")] = None
     missing: Annotated[
         Missing,
         typer.Option(
@@ -72,25 +84,22 @@ class _Entries:
     encoding: Encoding = None
     show_labels: ShowLabels = False
 
-
-@dataclass(frozen=True, kw_only=True)
-class Counting(_Entries):
-    """Which columns are counted, and how their entries are read."""
-
-    secret: Annotated[
-        list[str], typer.Option(help="Column that must not leak; several are protected jointly.")
-    ]
-    value: Annotated[str, typer.Option(help="Column to publish.")]
-
     def counter(self, command: typer.Context, data: Path) -> Counter:
-        """What counts the rows of a file, until the command ends."""
+        """What counts the rows of a file, until the command ends, or knows what was counted before."""
+        if is_sample_file(data):
+            return self._counted_before(command, data)
+        for option, columns in (("--secret", self.secret), ("--value", self.value)):
+            if not columns:
+                raise typer.BadParameter("must be given with DATA", param_hint=option)
+        assert self.secret is not None
+        assert self.value is not None
         source = given(command, data, self.delimiter, self.encoding)
         counted = partial(
             rldp.Sample.from_data,
             source,
             secret=self.secret,
             value=self.value,
-            secrets=self._alphabets(),
+            secrets=self._alphabets(self.secret),
             values=None if self.values is None else listed_labels("--values", self.values),
             missing=self.missing.value,
             text=self.text or (),
@@ -98,7 +107,27 @@ class Counting(_Entries):
             order=order_of(self.order),
             show_labels=self.show_labels,
         )
-        return Counter(self, counted, lambda: note_found_delimiter(source, [*self.secret, self.value]))
+        columns = [*self.secret, self.value]
+        return Counter(self, counted, lambda: note_found_delimiter(source, columns))
+
+    def _counted_before(self, command: typer.Context, path: Path) -> Counter:
+        """The sample of a file; what is said about columns must be true of it, or come from elsewhere."""
+        sample = rldp.Sample.load(path)
+        if sample.reading is not None:
+            for option, columns, own in (
+                ("--secret", self.secret, sample.reading.secret_names),
+                ("--value", [self.value] if self.value else None, sample.reading.value_names),
+            ):
+                if columns and tuple(columns) != own:
+                    wanted = ", ".join(map(repr, own))
+                    raise InvalidArgument(f"{option} must be what {path} holds, {wanted}, or not be given")
+        for field in fields(self):
+            if field.name not in ("secret", "value") and is_on_command_line(command, field.name):
+                option = f"--{field.name.replace('_', '-')}"
+                raise InvalidArgument(
+                    f"{option} must be given to 'rldp sample', since {path} is read already"
+                )
+        return Counter(self, None, lambda: None, sample)
 
     @property
     def takes_values_as_found(self) -> bool:
@@ -106,59 +135,43 @@ class Counting(_Entries):
         told = [*(self.text or ()), *(self.number or ()), *order_of(self.order)]
         return self.values is None and self.value not in told
 
-    def _alphabets(self) -> dict[str, list[Label]] | None:
+    def _alphabets(self, columns: Sequence[str]) -> dict[str, list[Label]] | None:
         if not self.secrets:
             return None
-        if len(self.secrets) != len(self.secret):
+        if len(self.secrets) != len(columns):
             raise InvalidArgument(
-                f"--secrets must be given once for each --secret, got {len(self.secrets)} for "
-                f"{len(self.secret)}"
+                f"--secrets must be given once for each --secret, got {len(self.secrets)} for {len(columns)}"
             )
-        pairs = zip(self.secret, self.secrets, strict=True)
+        pairs = zip(columns, self.secrets, strict=True)
         return {name: listed_labels("--secrets", text) for name, text in pairs}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PerhapsCounting(_Entries):
-    """As for other commands, but without columns there is nothing to count."""
-
-    secret: Annotated[
-        list[str] | None,
-        typer.Option(help="Column that must not leak, where DATA are given; several are protected jointly."),
-    ] = None
-    value: Annotated[str | None, typer.Option(help="Column to publish, where DATA are given.")] = None
-
-    def columns(self) -> Counting | None:
-        """The options, if columns are named."""
-        given = {option.name: getattr(self, option.name) for option in fields(self)}
-        if self.secret and self.value is not None:
-            return Counting(**given)
-        if any(given[option.name] not in (option.default, []) for option in fields(self)):
-            raise InvalidArgument("--secret and --value must both be given with DATA, and not with PROTOCOL")
-        return None
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts the rows of a file, in as many bins as are asked for."""
+    """Counts the rows of a file, in as many bins as are asked for, unless they were counted before."""
 
     options: Counting
-    counted: Callable[..., rldp.Sample]
+    counted: Callable[..., rldp.Sample] | None
     note_delimiter: Callable[[], None]
+    found: rldp.Sample | None = None
 
     def sample(
         self, epsilon: float | None = None, distortion: str = "squared", **promises: UncertaintySet
     ) -> rldp.Sample:
         """The sample; ``--bins auto`` tries bins by what they would promise at ``epsilon``."""
+        if self.found is not None:
+            return self.found
+        assert self.counted is not None
+        count = self.counted
         if self.options.bins == "auto":
             if epsilon is None:
                 raise InvalidArgument("--bins must be a number here, since auto needs one ε, got auto")
             with progress("Trying bins"):
-                cut = best(lambda count: self.counted(bins=count), epsilon, distortion=distortion, **promises)
+                cut = best(lambda bins: count(bins=bins), epsilon, distortion=distortion, **promises)
             note(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
             found = cut.sample
         else:
-            found = self.counted(bins=_whole("--bins", self.options.bins), bin_width=self.options.bin_width)
+            found = count(bins=_whole("--bins", self.options.bins), bin_width=self.options.bin_width)
         self.note_delimiter()
         return found
 

@@ -107,7 +107,7 @@ def design(
             "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
-    if counting.takes_values_as_found and (as_json or not is_quiet()):
+    if counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
         _advise_bins(counter.counted, epsilon, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:

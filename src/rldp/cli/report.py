@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,13 +10,15 @@ import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, bar, command, is_quiet, progress, require_writable, say, warned
-from rldp.cli.counting import Measuring, PerhapsCounting
+from rldp.cli.commands import is_on_command_line
+from rldp.cli.counting import Counting, Measuring
 from rldp.cli.decisions import levels_of
 from rldp.cli.machine import show_json
 from rldp.cli.promising import PerhapsEpsilon, Promising
 from rldp.data.atomic import require_other_file
 from rldp.errors import InvalidArgument, NotProved
 from rldp.protocol_file.json import read
+from rldp.protocol_file.samples import begins_as_json, is_sample_file
 
 
 @command(example="rldp report protocol.json -o report.html", on_sample=True)
@@ -24,12 +27,12 @@ def report(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="PROTOCOL|DATA",
-            help="Protocol file that 'rldp design' wrote; or, with --secret, --value and --epsilon, a CSV or "
-            "Parquet file with the public sample.",
+            metavar="PROTOCOL|DATA|SAMPLE",
+            help="Protocol file that 'rldp design' wrote; or, with --epsilon, the public sample: a CSV or "
+            "Parquet file, with --secret and --value, or a file that 'rldp sample' wrote.",
         ),
     ],
-    counting: PerhapsCounting,
+    counting: Counting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write (HTML).")],
     measuring: Measuring,
     promising: Promising,
@@ -65,10 +68,9 @@ def report(
     require_writable(output)
     require_other_file(output, source, "what the report is about")
     levels = None if epsilons is None else levels_of(epsilons)
-    columns = counting.columns()
     subject: rldp.Design | Path
-    if columns is None:
-        _require_no_design(epsilon, protocol)
+    if _is_protocol(source, counting):
+        _require_no_design(command)
         subject = _claiming(source)
     else:
         if epsilon is None:
@@ -78,7 +80,7 @@ def report(
             require_other_file(protocol, source, "the data")
             if protocol.absolute() == output.absolute():
                 raise InvalidArgument(f"--protocol must be another file than --output, got {str(protocol)!r}")
-        counter = columns.counter(command, source)
+        counter = counting.counter(command, source)
         sample = counter.sample(epsilon, measuring.distortion, **promising.sets)
         measure, published = measuring.of(sample)
         with progress("Designing") as callback:
@@ -112,10 +114,18 @@ def _claiming(path: Path) -> Path:
     return path
 
 
-def _require_no_design(epsilon: float | None, protocol: Path | None) -> None:
-    for option, given in (("--epsilon", epsilon), ("--protocol", protocol)):
-        if given is not None:
-            raise InvalidArgument(f"{option} must be given with DATA, --secret and --value only")
+def _is_protocol(source: Path, counting: Counting) -> bool:
+    """Whether a file is a protocol, or at least no table and no sample."""
+    if is_sample_file(source):
+        return False
+    return begins_as_json(source) or not (counting.secret or counting.value)
+
+
+def _require_no_design(command: typer.Context) -> None:
+    """Refuse what only a design would need; in a project file it may stand for other commands."""
+    for name in (*(field.name for field in fields(Counting)), "epsilon", "protocol"):
+        if is_on_command_line(command, name):
+            raise InvalidArgument(f"--{name.replace('_', '-')} must be given with DATA or SAMPLE only")
 
 
 def _facts(output: Path, found: rldp.Report) -> dict[str, Any]:

@@ -39,6 +39,7 @@ __all__ = [
     "confirmation_in_short",
     "confirmation_report",
     "console",
+    "counted",
     "heat_map",
     "protocol_report",
     "release_report",
@@ -120,7 +121,7 @@ def summary(designed: Design) -> Table:
     sample = guarantee.sample
     lines = {
         "problem": designed.problem,
-        "sample": _counted(sample),
+        "sample": counted(sample),
         "privacy": guarantee.promise,
         "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility.scope}",
         "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
@@ -175,7 +176,7 @@ def bullets(sentences: Iterable[str]) -> Table:
     return table
 
 
-def _counted(sample: Sample) -> str:
+def counted(sample: Sample) -> str:
     """What was counted, in words."""
     text = f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
     if sample.reading is None:

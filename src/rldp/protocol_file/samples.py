@@ -1,0 +1,184 @@
+"""The sample file: counts, labels and reading of a table that was read once.
+
+JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.format`): keys in a fixed order, none
+missing, none unknown, every number in full.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._version import __version__
+from rldp.data.atomic import checked_path, replacing
+from rldp.data.scale import Scale
+from rldp.errors import DataFileError, ProtocolFileError, RldpError
+from rldp.protocol_file.format import (
+    _distinct_keys,
+    _generator,
+    _integer,
+    _labels,
+    _no_constant,
+    _non_negative,
+    _number,
+    _Part,
+    _reading,
+    _reading_tree,
+)
+from rldp.sample import Sample
+
+__all__ = ["FORMAT", "LARGEST", "VERSION", "begins_as_json", "is_sample_file", "load", "save"]
+
+FORMAT = "rldp-sample"
+VERSION = 1
+LARGEST = 2**28
+"""Bytes: a larger file is not read."""
+_BEGINNING = f'{{"format":"{FORMAT}"'.encode()
+_MOST = 2**53
+
+
+def is_sample_file(path: str | PathLike[str]) -> bool:
+    """Whether a file begins as sample files do; False where it cannot be read."""
+    return _begins(path, _BEGINNING)
+
+
+def begins_as_json(path: str | PathLike[str]) -> bool:
+    """Whether a file begins as protocol files do, and no table does."""
+    return _begins(path, b"{")
+
+
+def _begins(path: str | PathLike[str], wanted: bytes) -> bool:
+    source = checked_path(path)
+    try:
+        if not source.is_file():  # standard input, a pipe, a folder
+            return False
+        with source.open("rb") as file:
+            return file.read(len(wanted)) == wanted
+    except OSError:
+        return False
+
+
+def save(sample: Sample, path: str | PathLike[str]) -> None:
+    """Write ``sample`` to ``path``; the file appears whole or not at all."""
+    tree = {
+        "format": FORMAT,
+        "version": VERSION,
+        "generator": f"rldp {__version__}",
+        "secrets": list(sample.secrets),
+        "values": list(sample.values),
+        "counts": sample.counts.tolist(),
+        "skipped": sample.skipped,
+        "columns": None if sample.reading is None else _reading_tree(sample.reading),
+        "scales": [None if scale is None else _scale_tree(scale) for scale in sample.scales],
+    }
+    text = json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    with replacing(path, error=DataFileError) as file:
+        file.write(text.encode())
+
+
+def load(path: str | PathLike[str]) -> Sample:
+    """Read a sample that :func:`save` wrote.
+
+    Raises
+    ------
+    DataFileError
+        If the file is missing or too large, is no sample, or has a version that this library does not know.
+    """
+    source = checked_path(path)
+    try:
+        with source.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise DataFileError(
+            f"{source} must be a sample file, but it cannot be read: {error.strerror or error}"
+        ) from error
+    if len(content) > LARGEST:
+        raise DataFileError(f"{source} must be a sample file of at most {LARGEST} bytes, but it is larger")
+    try:
+        return _sample(_Part("", _tree(content)))
+    except RldpError as error:
+        raise DataFileError(f"{source} must be a sample file, but {error}") from error
+
+
+def _tree(content: bytes) -> dict[str, Any]:
+    try:
+        tree = json.loads(
+            content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
+        )
+    except (ValueError, RecursionError) as error:
+        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+        raise ProtocolFileError("it holds other JSON")
+    if type(tree.get("version")) is not int or tree["version"] != VERSION:
+        raise ProtocolFileError(f"its version must be {VERSION}, got {tree.get('version')!r}")
+    return tree
+
+
+def _sample(part: _Part) -> Sample:
+    fields = part.fields(
+        "format", "version", "generator", "secrets", "values", "counts", "skipped", "columns", "scales"
+    )
+    fields["generator"].read(_generator)
+    secrets, values = _labels(fields["secrets"]), _labels(fields["values"], of_columns=True)
+    columns, scales = fields["columns"], fields["scales"]
+    reading = None if columns.tree is None else _reading(columns, secrets=secrets, values=values)
+    if not isinstance(scales.tree, list):
+        raise scales.fail("a list")
+    lengths = [len(values)] if reading is None else [len(column.labels) for column in reading.value]
+    if scales.tree and len(scales.tree) != len(lengths):
+        raise scales.fail(f"a list of {len(lengths)}, one for each column of the value, or an empty one")
+    parts = [_Part(f"{scales.path}[{i}]", item) for i, item in enumerate(scales.tree)]
+    return Sample(
+        fields["counts"].array((len(secrets), len(values)), _integer(_MOST)),
+        secrets,
+        values,
+        reading=reading,
+        skipped=fields["skipped"].read(_integer(_MOST)),
+        scales=tuple(
+            None if each.tree is None else _scale(each, labels)
+            for each, labels in zip(parts, lengths, strict=False)
+        ),
+    )
+
+
+def _scale_tree(scale: Scale) -> dict[str, Any]:
+    return {
+        "numbers": [None if math.isnan(number) else number for number in scale.numbers],
+        "points": [[numbers.tolist(), counts.tolist()] for numbers, counts in scale.points],
+        "counts": list(scale.counts),
+        "missing": scale.missing,
+    }
+
+
+def _scale(part: _Part, labels: int) -> Scale:
+    """What labels stand for; one that stands for no number is that of missing entries."""
+    fields = part.fields("numbers", "points", "counts", "missing")
+    counts, missing = fields["counts"], fields["missing"]
+    numbers = fields["numbers"].array((labels,), lambda item: math.nan if item is None else _number(item))
+    listed = fields["points"].array((labels,), lambda item: item)
+    points = tuple(_points(_Part(f"{fields['points'].path}[{i}]", item)) for i, item in enumerate(listed))
+    if [math.isnan(number) for number in numbers] != [not len(each) for each, _ in points]:
+        raise fields["points"].fail("numbers for each label that stands for a number, and none for others")
+    return Scale(
+        tuple(numbers),
+        points,
+        tuple(counts.array((labels if counts.tree else 0,), _integer(_MOST))),
+        None if missing.tree is None else missing.read(_non_negative),
+    )
+
+
+def _points(part: _Part) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The numbers that a label stands for, and how often each was seen."""
+    if not isinstance(part.tree, list) or len(part.tree) != 2 or not isinstance(part.tree[0], list):
+        raise part.fail("a list of numbers and a list of their counts")
+    numbers, counts = (_Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
+    shape = (len(part.tree[0]),)
+    weights = counts.array(shape, _integer(_MOST))
+    if shape[0] and not any(weights):
+        raise counts.fail("counts that are not all 0")
+    return np.array(numbers.array(shape, _number), dtype=np.float64), np.array(weights, dtype=np.int64)
