@@ -24,6 +24,7 @@ def marked(mark, objective, lower_bound):
         z=filled(2, 2),
         members=filled(2, 2, 2, 2),
         distribution=filled(2, 2),
+        known=filled(2, 2, 2),
         constant=np.full(2, bool(mark)),
         route=np.full(2, (Route.PAIRS, Route.WINDOWS)[mark], dtype=object),
         steps=np.full(2, mark),

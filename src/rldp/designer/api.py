@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -56,6 +57,7 @@ def design(
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
+    epsilon_known: float = math.inf,
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
@@ -89,6 +91,10 @@ def design(
         nothing costs 1 for every column.
     outputs : sequence of labels, or mapping {value column: labels}, optional
         The alphabet of Y; by default that of U.
+    epsilon_known : float
+        κ ≥ 0. Asks for P(y|s₁,u) ≤ e^κ P(y|s₂,u) too, for all y, u, s₁, s₂: to a reader who knows the value,
+        the output tells at most κ more about the secret, whatever the distribution. With 0 the protocol
+        does not read the secret. By default such readers are promised nothing.
     gap : float
         Asked for: objective − lower_bound ≤ gap·max(1, objective).
     windows : bool
@@ -147,6 +153,7 @@ def design(
         distortion=distortion,
         weights=weights,
         outputs=outputs,
+        epsilon_known=epsilon_known,
         gap=gap,
         windows=windows,
         callback=callback,
@@ -164,6 +171,7 @@ def design_levels(
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
+    epsilon_known: float = math.inf,
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
@@ -180,7 +188,7 @@ def design_levels(
     tolerance, levels = _checked_gap(gap), _epsilons(epsilons, len(epsilons))
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
-    problem = _problem(counts, levels, measure.matrix, private, useful)
+    problem = _problem(counts, levels, measure.matrix, private, useful, epsilon_known)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
     solve = partial(
         solve_batch, settings=_checked_settings(settings), windows=bool(windows), callback=callback
@@ -212,6 +220,7 @@ def design_batch(
     utility: UtilitySet = "chi2",
     distortion: Distortion = "squared",
     outputs: Iterable[Label] | None = None,
+    epsilon_known: float = math.inf,
     gap: float = 1e-6,
     windows: bool = False,
     device: str | None = None,
@@ -228,7 +237,7 @@ def design_batch(
     counts : array_like of int, shape (K, |S|, |U|)
     epsilon : float, or array_like (K,)
         One level for all samples, or one for each.
-    privacy, utility, distortion, outputs, gap, windows
+    privacy, utility, distortion, outputs, epsilon_known, gap, windows
         As in :func:`design`; values are labelled 0, 1, 2, …
     device : str, optional
         Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
@@ -258,7 +267,7 @@ def design_batch(
     matrix = distortion_matrix(distortion, values, names)
     tolerance = _checked_gap(gap)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
-    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, private, useful)
+    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, private, useful, epsilon_known)
     warn_of_sample(problem, private, useful, stacklevel=4)
     place = home if device is None else device_named(device)
     solve = partial(
@@ -301,10 +310,14 @@ def _problem(
     distortion: Floats,
     privacy: UncertaintySet,
     utility: UncertaintySet,
+    epsilon_known: float,
 ) -> DesignProblem:
     """The problem with all sets that are known before it is solved."""
     known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
-    return DesignProblem.of(counts, epsilon, distortion, *known)
+    level = real_number("epsilon_known", epsilon_known)
+    if level < 0:
+        raise InvalidArgument(f"epsilon_known must be at least 0, got {level!r}")
+    return replace(DesignProblem.of(counts, epsilon, distortion, *known), epsilon_known=level)
 
 
 def _numbered(promise: UncertaintySet, radius: Floats | None, i: int) -> UncertaintySet:
@@ -364,6 +377,7 @@ def _as_design(
         multipliers=None if solved.constant[0] else solved.z[0],
         members=solved.members[0] if weighs_members else None,
         distribution=None if problem.utility is None or problem.utility.enlarged else solved.distribution[0],
+        known=None if solved.witness.known is None else solved.known[0],
     )
     objective, lower_bound = float(solved.objective[0]), float(solved.lower_bound[0])
     guarantee = Guarantee(
@@ -375,6 +389,7 @@ def _as_design(
         objective=objective,
         lower_bound=lower_bound,
         certificate=certificate,
+        epsilon_known=problem.epsilon_known,
     )
     protocol = Protocol(
         solved.matrix[0],

@@ -22,8 +22,8 @@ from rldp.designer.engine.cores import in_context
 from rldp.designer.engine.settings import Settings
 from rldp.designer.finish import finished, solve_chunk
 from rldp.designer.memory import problems_at_once, require_memory
-from rldp.designer.near_zero import solve_near_zero
-from rldp.designer.routes import Route, routes
+from rldp.designer.near_zero import solve_near_known, solve_near_zero
+from rldp.designer.routes import Route, for_engine, is_near_known, routes
 from rldp.theory.model import DesignProblem
 
 __all__ = ["solve_batch"]
@@ -47,6 +47,9 @@ def solve_batch(
     Distortions that are all below one are first measured in a smaller unit, a power of two so that
     nothing is rounded: a gap means the same whatever unit a user's values come in.
     """
+    inside = partial(solve_batch, gap=gap, settings=settings, windows=windows)
+    if is_near_known(problem, settings):
+        return solve_near_known(problem, settings, partial(inside, callback=callback, device=device))
     unit = _unit(problem.scale)
     scaled = replace(problem, distortion=problem.distortion / unit)
     taken = routes(scaled, gap, settings, windows=windows)
@@ -55,12 +58,11 @@ def solve_batch(
     parts = [(scaled.subset(index), route) for index, route in places]
     for part, route in parts:
         require_memory(part, route, settings, on_device=not device.is_cpu)
-    inside = partial(solve_batch, gap=gap, settings=settings, windows=windows)
     with one_blas_thread():
         solutions = [_solve(part, route, gap, settings, inside, callback, device) for part, route in parts]
     solved = joined(solutions).subset(np.argsort(np.concatenate([index for index, _ in places])))
     solved = solved.explained(gap)
-    in_unit = ("objective", "lower_bound", "eta_utility", "z")
+    in_unit = ("objective", "lower_bound", "eta_utility", "z", "known")
     return replace(solved, **{name: unit * getattr(solved, name) for name in in_unit})
 
 
@@ -146,7 +148,7 @@ def _on_device(
     parts = _split(problem, -(-len(problem.counts) // chunk))
     run = partial(solve, gap=gap, settings=settings, windows=route is Route.WINDOWS, callback=callback)
     with device.working():
-        solutions = [run(part, xp=device.xp) for part in parts]
+        solutions = [run(for_engine(part, gap, settings), xp=device.xp) for part in parts]
     work = [
         (part.subset(index), take_problems(solution, index))
         for part, solution in zip(parts, (map_arrays(in_memory, s) for s in solutions), strict=True)

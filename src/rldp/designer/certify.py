@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -30,7 +31,7 @@ class CertifiedBatch:
     objective, lower_bound : array (K,)
         Rounded to the safe side.
     eta (K, Y, T, 2), eta_utility (K, 0 or 1), z (K, Y, T), members (K, Y, T, 2, U),
-    distribution (K, |S|, |U|) : array
+    distribution (K, |S|, |U|), known (K, Y, |S|, |U|) or (K, 0) : array
         The proofs; see :class:`rldp.protocol.Certificate`.
     constant : bool array (K,)
         Whether the lower bound rests on ε = 0 instead of z and members.
@@ -48,6 +49,7 @@ class CertifiedBatch:
     z: Floats
     members: Floats
     distribution: Floats
+    known: Floats
     constant: NDArray[np.bool_]
     route: NDArray[np.object_]
     steps: NDArray[np.int64]
@@ -57,6 +59,12 @@ class CertifiedBatch:
         """Which problems are solved to ``gap``; none whose objective is infinite, where nothing is proved."""
         small = self.objective - self.lower_bound <= gap * np.maximum(1, self.objective)
         return np.asarray(small & np.isfinite(self.objective))
+
+    @property
+    def witness(self) -> Witness:
+        """What proves the lower bounds."""
+        known = self.known if self.known.ndim == 4 else None
+        return Witness(self.z, self.members, self.distribution, known)
 
     def subset(self, index: NDArray[np.int64]) -> CertifiedBatch:
         """The problems numbered ``index``."""
@@ -102,11 +110,21 @@ def certified(
         z=witness.z,
         members=witness.members,
         distribution=witness.distribution,
+        known=_prices(problem, witness),
         constant=np.zeros(k, dtype=bool),
         route=np.full(k, route, dtype=object),
         steps=np.zeros(k, dtype=np.int64) if steps is None else steps,
         reason=np.full(k, _STOPPED, dtype=object) if reason is None else reason,
     )
+
+
+def _prices(problem: DesignProblem, witness: Witness) -> Floats:
+    """γ, where there is a constraint that has prices: (K, Y, |S|, |U|), otherwise (K, 0)."""
+    if witness.known is not None:
+        return np.asarray(witness.known)
+    k, secrets, values = problem.counts.shape
+    priced = 0 < problem.epsilon_known < math.inf
+    return np.zeros((k, witness.z.shape[1], secrets, values) if priced else (k, 0))
 
 
 def _finite(problem: DesignProblem, witness: Witness) -> tuple[Witness, Floats]:
@@ -127,7 +145,11 @@ def witness_where(mask: NDArray[np.bool_], yes: Witness, no: Witness) -> Witness
     def choose(a: Floats, b: Floats) -> Floats:
         return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
 
-    return Witness(*(choose(getattr(yes, f.name), getattr(no, f.name)) for f in fields(Witness)))
+    known = yes.known
+    if known is not None:
+        known = choose(known, np.zeros_like(known) if no.known is None else no.known)
+    z, members = choose(yes.z, no.z), choose(yes.members, no.members)
+    return Witness(z, members, choose(yes.distribution, no.distribution), known)
 
 
 def joined(parts: Sequence[CertifiedBatch]) -> CertifiedBatch:

@@ -15,9 +15,9 @@ from rldp.designer.engine import EngineResult, Progress, solve
 from rldp.designer.engine.settings import Settings
 from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
 from rldp.designer.repair import repaired
-from rldp.designer.routes import Attempt, Route, when_open
+from rldp.designer.routes import Attempt, Route, for_engine, when_open
 from rldp.theory import bounds
-from rldp.theory.model import DesignProblem, Witness
+from rldp.theory.model import DesignProblem, Floats, Witness
 from rldp.theory.pairs import ordered_pairs
 
 __all__ = ["finished", "solve_chunk"]
@@ -31,7 +31,8 @@ def solve_chunk(
     callback: Callable[[Progress], None] | None = None,
 ) -> CertifiedBatch:
     """Problems that fit the cache together, by one of the engine's routes."""
-    solution = solve(problem, gap=gap, settings=settings, windows=route is Route.WINDOWS, callback=callback)
+    engine = for_engine(problem, gap, settings)
+    solution = solve(engine, gap=gap, settings=settings, windows=route is Route.WINDOWS, callback=callback)
     return finished(problem, solution, route, gap, settings)
 
 
@@ -55,7 +56,8 @@ def _tried(problem: DesignProblem, attempt: Attempt, gap: float, settings: Setti
         return solve_unconstrained(problem)
     if attempt.careful:
         settings = replace(settings, lag=settings.careful_lag)
-    solution = solve(problem, gap=gap, settings=settings, windows=attempt.route is Route.WINDOWS)
+    engine = for_engine(problem, gap, settings)
+    solution = solve(engine, gap=gap, settings=settings, windows=attempt.route is Route.WINDOWS)
     return _certified(problem, solution, attempt.route, gap, settings)
 
 
@@ -63,7 +65,7 @@ def _certified(
     problem: DesignProblem, solution: EngineResult, route: Route, gap: float, settings: Settings
 ) -> CertifiedBatch:
     """Repaired and proved; the objective is infinite where no proof was found."""
-    matrix = np.moveaxis(solution.q, 1, 3)
+    matrix = _for_all_secrets(problem, np.moveaxis(solution.q, 1, 3))
     eta = None if problem.privacy is None else solution.eta
     if route is Route.WINDOWS and eta is not None:
         eta = pair_eta(problem, matrix, settings)
@@ -95,7 +97,7 @@ def _witness(
     problem: DesignProblem, solution: EngineResult, route: Route, gap: float, settings: Settings
 ) -> Witness:
     """What proves the lower bound, in the units of the problem."""
-    witness = replace(solution.witness, z=solution.witness.z * problem.scale)
+    witness = _in_units(problem, solution.witness)
     if route is Route.WINDOWS:
         witness = _pair_witness(problem, witness, gap, settings)
     if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
@@ -109,6 +111,27 @@ def _witness(
     return witness
 
 
+def _for_all_secrets(problem: DesignProblem, rows: Floats) -> Floats:
+    """(K, |S| or 1, …) → (K, |S|, …): a row that all secrets share, once for each."""
+    return np.broadcast_to(rows, (len(rows), problem.counts.shape[1], *rows.shape[2:]))
+
+
+def _in_units(problem: DesignProblem, witness: Witness) -> Witness:
+    """In the units of the problem, and with a distribution on all cells.
+
+    Of a marginal distribution of the values, that of the cells which costs least to get there.
+    """
+    known = None if witness.known is None else witness.known * problem.scale
+    marginal = witness.distribution
+    if problem.epsilon_known == 0:
+        masses = problem.useful_centre.sum(axis=1, keepdims=True)
+        shares = np.divide(
+            problem.useful_centre, masses, where=masses > 0, out=np.zeros(problem.counts.shape)
+        )
+        marginal = marginal * np.where(masses > 0, shares, 1 / problem.counts.shape[1])
+    return Witness(witness.z * problem.scale, witness.members, marginal, known)
+
+
 def _pair_witness(problem: DesignProblem, rows: Witness, gap: float, settings: Settings) -> Witness:
     """Of pairs, from one of windows: that of the windows or that of the estimate, which proves more.
 
@@ -117,9 +140,9 @@ def _pair_witness(problem: DesignProblem, rows: Witness, gap: float, settings: S
     if problem.privacy is None:
         return estimate_witness(problem, rows, settings)
     rough = max(gap, settings.rough_gap)
-    nominal = solve(replace(problem, privacy=None), gap=rough, settings=settings, windows=True)
-    near = replace(nominal.witness, z=nominal.witness.z * problem.scale)
-    near = estimate_witness(problem, near, settings)
+    engine = for_engine(replace(problem, privacy=None), rough, settings)
+    nominal = solve(engine, gap=rough, settings=settings, windows=True)
+    near = estimate_witness(problem, _in_units(problem, nominal.witness), settings)
     if near.members.size > settings.most_members:
         return near
     wide = pair_witness(problem, rows, settings)

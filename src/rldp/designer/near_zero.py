@@ -18,9 +18,9 @@ from rldp.designer.engine.settings import Settings
 from rldp.designer.routes import Route
 from rldp.theory import bounds
 from rldp.theory.dyadic import DENOMINATOR, on_grid
-from rldp.theory.model import DesignProblem, Floats, Witness
+from rldp.theory.model import DesignProblem, Floats
 
-__all__ = ["equalised", "solve_near_zero"]
+__all__ = ["equalised", "solve_near_known", "solve_near_zero"]
 
 
 def solve_near_zero(
@@ -37,22 +37,37 @@ def solve_near_zero(
     """
     relaxed = replace(problem, epsilon=np.maximum(problem.epsilon, settings.smallest_epsilon))
     near = solve_inside(relaxed)
-    witness = Witness(near.z, near.members, near.distribution)
 
     def judged(matrix: Floats) -> CertifiedBatch:
         eta = bounds.trivial_eta(problem, matrix)
         reason = np.full(len(matrix), "ε is too small for floats", dtype=object)
-        return certified(problem, matrix, eta, witness, Route.NEAR_ZERO, steps=near.steps, reason=reason)
+        return certified(problem, matrix, eta, near.witness, Route.NEAR_ZERO, steps=near.steps, reason=reason)
+
+    def is_kept(matrix: Floats) -> bool:
+        return bool((bounds.known_excess(problem, matrix[None]) < 0).all())
 
     constant = on_grid(closed_forms.best_constant(problem, gap)[0])
     if problem.privacy is not None:
         return judged(constant)
-    exact = [equalised(counts, m) for counts, m in zip(problem.private_counts, near.matrix, strict=True)]
+    pairs = zip(problem.private_counts, near.matrix, strict=True)
+    exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
     found = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
     return better(judged(found), judged(constant))
 
 
-def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
+def solve_near_known(
+    problem: DesignProblem, settings: Settings, solve_inside: Callable[[DesignProblem], CertifiedBatch]
+) -> CertifiedBatch:
+    """κ so small that windows are too thin for floats: protocols of κ = 0, and bounds of a larger κ."""
+    shared = solve_inside(replace(problem, epsilon_known=0.0))
+    wider = solve_inside(replace(problem, epsilon_known=settings.smallest_epsilon))
+    proofs = {name: getattr(wider, name) for name in ("z", "members", "distribution", "known", "constant")}
+    return replace(shared, lower_bound=np.minimum(wider.lower_bound, shared.objective), **proofs)
+
+
+def equalised(
+    counts: NDArray[np.int64], matrix: Floats, is_kept: Callable[[Floats], bool] = lambda _: True
+) -> Floats | None:
     r"""A protocol near ``matrix`` whose outputs have exactly the same distribution for every secret.
 
     With integers K over the denominator, secret s gives output y with probability
@@ -66,6 +81,8 @@ def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
     counts : int array (|S|, |U|)
     matrix : array (|S|, |U|, |Y|)
         With conditionals that are nearly equal.
+    is_kept : callable
+        Whether a table keeps what else is asked of it; the constant that tables are pulled to does.
 
     Returns
     -------
@@ -81,7 +98,7 @@ def equalised(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
         result = on_grid(pulled[None])[0]
         for s in np.flatnonzero(seen):
             result[s] = _balanced(counts[s], result[s], target)
-        if (result >= 0).all():
+        if (result >= 0).all() and is_kept(result):
             return np.asarray(result)
     return None
 

@@ -8,6 +8,8 @@ two balls are pulled into the smaller set of the pair. See ``docs/theory.md``, '
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rldp.designer.engine.cores import on_every_core
@@ -41,13 +43,13 @@ def pair_witness(problem: DesignProblem, rows: Witness, settings: Settings) -> W
     mean = bounds.privacy_mean(problem)
     for part in _parts(members, settings):
         members[:, part] = mean.pulled_inside(members[:, part])
-    return Witness(_pair_weights(rows.z, settings), members, rows.distribution)
+    return replace(rows, z=_pair_weights(rows.z, settings), members=members)
 
 
 def estimate_witness(problem: DesignProblem, rows: Witness, settings: Settings) -> Witness:
     """The same from windows under the estimate, whose members are the estimated conditionals."""
     members = bounds.estimated_members(problem)
-    return Witness(_pair_weights(rows.z, settings), members, rows.distribution)
+    return replace(rows, z=_pair_weights(rows.z, settings), members=members)
 
 
 def _pair_weights(z: Floats, settings: Settings) -> Floats:

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.designer.engine.settings import Settings
-from rldp.theory.bounds import privacy_excess
+from rldp.theory.bounds import known_excess, privacy_excess
 from rldp.theory.dyadic import on_grid
 from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["repaired"]
+
+_LARGEST_LEVEL = 700.0  # e to this is a float
 
 
 def repaired(
@@ -53,12 +55,20 @@ def repaired(
         unused = ~used[:, :, None] & np.ones(excess.shape, dtype=bool)
         excess = np.where(unused, -np.inf, excess)
         worst = np.max(excess / np.maximum(interior, 1e-300), axis=(1, 2), initial=-np.inf)
+        worst = np.maximum(worst, _known_worst(problem, rounded, uniform))
         proved = worst < 0
         if proved.all():
             break
         more = share + np.maximum(2 * worst, settings.least_trace)
         share = np.where(proved, share, np.minimum(more, 1.0))
     return rounded, proof, proved
+
+
+def _known_worst(problem: DesignProblem, matrix: Floats, uniform: Floats) -> Floats:
+    """By how much readers who know the value learn too much, in units of what uniform output gives: (K,)."""
+    excess = known_excess(problem, matrix)
+    interior = np.expm1(min(problem.epsilon_known, _LARGEST_LEVEL)) * uniform[:, None, :]
+    return np.asarray(np.max(excess / np.maximum(interior, 1e-300), axis=(1, 2)))
 
 
 def _mixed(matrix: Floats, target: Floats, share: Floats) -> Floats:

@@ -5,7 +5,8 @@ Nothing else chooses. See ``docs/theory.md``, 'Special cases', 'The engine' and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -15,7 +16,7 @@ from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.theory.model import DesignProblem
 
-__all__ = ["Attempt", "Route", "block_bytes", "routes", "when_open"]
+__all__ = ["Attempt", "Route", "block_bytes", "for_engine", "is_near_known", "routes", "when_open"]
 
 
 class Route(StrEnum):
@@ -63,6 +64,19 @@ def routes(
     return taken
 
 
+def is_near_known(problem: DesignProblem, settings: Settings) -> bool:
+    """Whether κ is too small for floats, and not 0."""
+    return 0 < problem.epsilon_known < settings.smallest_epsilon
+
+
+def for_engine(problem: DesignProblem, gap: float, settings: Settings) -> DesignProblem:
+    """The problem that the engine solves: without κ where a trace of all outputs pays for it in repair."""
+    cost_of_a_trace = problem.shape[2] * math.exp(-problem.epsilon_known) * problem.scale
+    if cost_of_a_trace > settings.negligible * gap:
+        return problem
+    return replace(problem, epsilon_known=math.inf)
+
+
 def when_open(problem: DesignProblem, taken: Route, settings: Settings) -> tuple[Attempt, ...]:
     """What is tried beside route ``taken`` of the engine where it leaves the gap open; the best is kept.
 
@@ -89,7 +103,8 @@ def block_bytes(problem: DesignProblem, settings: Settings) -> int:
     A matrix over all cells for each output; or, where ranks are few, one for all of them and the ranks.
     """
     secrets, values, outputs = problem.shape
-    cells = secrets * values
+    cells = values if problem.epsilon_known == 0 else secrets * values
     if problem.privacy is not None and has_few_ranks(secrets, values, settings):
-        return 8 * cells * (cells + outputs * 4 * secrets)
+        coupled = 0 < problem.epsilon_known < math.inf  # ranks of a secret reach over all of them
+        return 8 * cells * (cells + outputs * 4 * secrets * (secrets if coupled else 1))
     return 8 * outputs * cells**2

@@ -20,6 +20,7 @@ from rldp.theory.support import minimising_eta, worst_members
 __all__ = [
     "constant_lower_bound",
     "estimated_members",
+    "known_excess",
     "lower_bound",
     "objective",
     "privacy_excess",
@@ -32,6 +33,7 @@ __all__ = [
 
 _UNIT = 2.0**-52
 _LARGEST_EXPONENT = 700.0
+_MARGIN = 2.0**-46  # of e^κ, so that the logarithm of a float ratio does not exceed κ either
 _RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α near 1
 
 
@@ -170,9 +172,32 @@ def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     charge = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
     cost = charge + summed_per_secret(weighted)
     size = np.abs(charge) + summed_per_secret(np.abs(weighted))
+    if witness.known is not None:
+        cost, size = cost + witness.known, size + np.abs(witness.known)
+    elif problem.epsilon_known == 0:  # all secrets share a row
+        cost, size = (x.sum(axis=2, keepdims=True) for x in (cost, size))
     added = witness.z.shape[2] + cost[0, 0].size + 8
     rounding = 4 * _UNIT * added * size.max(axis=1).sum(axis=(1, 2))
-    return np.asarray(cost.min(axis=1).sum(axis=(1, 2)) - rounding)
+    return np.asarray(cost.min(axis=1).sum(axis=(1, 2)) - _overcharge(problem, witness) - rounding)
+
+
+def _overcharge(problem: DesignProblem, witness: Witness) -> Floats | float:
+    """What prices of readers who know the value may add to a private protocol, at most: (K,)."""
+    if witness.known is None:
+        return 0.0
+    factor = np.exp(min(problem.epsilon_known, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
+    charged, given = (np.maximum(x, 0).sum(axis=2) for x in (witness.known, -witness.known))
+    return np.maximum(factor * charged - given, 0).max(axis=1).sum(axis=1)  # type: ignore[no-any-return]
+
+
+def known_excess(problem: DesignProblem, matrix: Floats) -> Floats:
+    """Upper bounds on Q[s1,u,y] − e^κ Q[s2,u,y] over all secrets: (K, |U|, |Y|); −∞ where all are equal.
+
+    A protocol keeps what is promised to readers who know the value where this is below 0.
+    """
+    highest, lowest = matrix.max(axis=1), matrix.min(axis=1)
+    excess = highest - np.exp(min(problem.epsilon_known, _LARGEST_EXPONENT)) * (1 - _MARGIN) * lowest
+    return np.where(highest == lowest, -np.inf, excess)
 
 
 def constant_lower_bound(problem: DesignProblem, distribution: Floats) -> Floats:

@@ -5,6 +5,7 @@ See ``docs/theory.md``, 'Model'.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -112,6 +113,8 @@ class DesignProblem:
         The sets; None is their centre alone.
     centre_of_privacy, centre_of_utility : int array (K, |S|, |U|), or None
         Integers in proportion to the centres of the sets; None where those are the estimates.
+    epsilon_known : float
+        κ: Q[s1,u,y] ≤ e^κ Q[s2,u,y] for all u, y, s1, s2 too; ∞ asks for nothing.
     """
 
     counts: NDArray[np.int64]
@@ -121,6 +124,7 @@ class DesignProblem:
     utility: Ball | None
     centre_of_privacy: NDArray[np.int64] | None = None
     centre_of_utility: NDArray[np.int64] | None = None
+    epsilon_known: float = math.inf
 
     @classmethod
     def of(
@@ -215,9 +219,12 @@ class Witness:
         In the projected privacy set of each pair, in the order of
         :func:`rldp.theory.pairs.ordered_pairs`.
     distribution : array (K, |S|, |U|)
-        In the utility set.
+        In the utility set; (K, 1, |U|) of its marginals where all secrets share a row.
+    known : array (K, Y, |S|, |U|), or None
+        Prices γ of readers who know the value; see ``docs/theory.md``, 'A lower bound with prices'.
     """
 
     z: Array
     members: Array
     distribution: Array
+    known: Array | None = None

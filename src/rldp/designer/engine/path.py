@@ -58,7 +58,7 @@ class EngineResult:
 
     Attributes
     ----------
-    q : array (K, Y, |S|, U)
+    q : array (K, Y, |S|, U), or (K, Y, 1, U) where all secrets share a row
     eta : array (K, Y, T, 2), or (K, 0) for nominal privacy, or (K, Y, 2|S| + 1) for windows
         With Q, proves privacy over the whole set.
     eta_utility : array (K, 1), or (K, 0) for nominal utility
@@ -197,12 +197,13 @@ def _allowed(objective: Array, gap: float, scale: float, settings: Settings) -> 
 def _start(problem: DesignProblem, windows: bool, distortion: Array, settings: Settings) -> Iterate:
     """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
     xp, (k, secrets, values), outputs = namespace(distortion), problem.counts.shape, distortion.shape[0]
-    q = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=distortion.dtype)
-    mu = xp.full((k,), 0.5 / (outputs * secrets * values), dtype=q.dtype)
-    at = Start(problem, q, mu, settings)
+    rows = 1 if problem.epsilon_known == 0 else secrets  # of unknowns: one for all secrets, or one for each
+    uniform = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=distortion.dtype)
+    q, mu = uniform[:, :, :rows, :], xp.full((k,), 0.5 / (outputs * rows * values), dtype=uniform.dtype)
+    at = Start(problem, uniform, mu, settings)
     privacy, utility = privacy_term(at, windows=windows), utility_term(at, expected(distortion, q))
     pi, _ = utility.residual(utility.multipliers)
-    cost = distortion * reshape(pi, (k, 1, secrets, values))
+    cost = distortion * reshape(pi, (k, 1, rows, values))
     cost = cost + privacy.residual(privacy.multipliers)[0]
     least = xp.min(cost, axis=1, keepdims=True)
     margin = along(mu * outputs, q)
@@ -221,7 +222,7 @@ def _recorded(
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
-    witness = Witness(iterate.privacy.weights(), members, distribution)
+    witness = Witness(iterate.privacy.weights(), members, distribution, iterate.privacy.prices())
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective

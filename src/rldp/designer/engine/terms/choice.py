@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from rldp.designer.engine.terms.interface import PrivacyTerm, Start, UtilityTerm
+from rldp.designer.engine.terms.known_value import KnownValue
 from rldp.designer.engine.terms.pairs import NominalPairs, RobustPairs
+from rldp.designer.engine.terms.shared_row import SharedRow
+from rldp.designer.engine.terms.together import Together
 from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility
 from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
 from rldp.theory.namespace import Array
@@ -12,10 +17,14 @@ __all__ = ["privacy_term", "utility_term"]
 
 
 def privacy_term(at: Start, *, windows: bool) -> PrivacyTerm:
-    """The constraints: on every pair of secrets, or by ``windows``.
+    """The constraints: on pairs of secrets, or by ``windows``; and beside them on who knows the value."""
+    term = _of_secrets(at, windows)
+    if at.problem.epsilon_known == 0:
+        return SharedRow(term, at.q.shape[2])
+    return term if math.isinf(at.problem.epsilon_known) else Together(term, KnownValue.start(at))
 
-    A constraint beside them is another term: ``Together(term, Another.start(at))``.
-    """
+
+def _of_secrets(at: Start, windows: bool) -> PrivacyTerm:
     if at.problem.privacy is None:
         return NominalWindows.start(at) if windows else NominalPairs.start(at)
     return RobustWindows.start(at) if windows else RobustPairs.start(at)

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from rldp.designer.engine.algebra.interface import Blocks, Coupling
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.theory.model import Ball, DesignProblem
 from rldp.theory.namespace import Array, namespace
 from rldp.theory.nested_mean import Variation
 
 __all__ = [
+    "FewRanks",
     "PrivacyCurvature",
     "PrivacyTerm",
     "SecondOrder",
@@ -59,8 +61,9 @@ class Start:
 
     @cached_property
     def useful_centre(self) -> Array:
-        """The centre of the utility set: (K, |S|, U)."""
-        return self.array(self.problem.useful_centre)
+        """The centre of the utility set: (K, |S|, U), or (K, 1, U) where all secrets share a row."""
+        centre = self.problem.useful_centre
+        return self.array(centre.sum(axis=1, keepdims=True) if self.problem.epsilon_known == 0 else centre)
 
     @cached_property
     def e(self) -> Array:
@@ -81,10 +84,6 @@ class SecondOrder(NamedTuple):
 
 class PrivacyTerm(Protocol):
     """The privacy constraints of every output at a strictly private point."""
-
-    @classmethod
-    def start(cls, at: Start) -> Self:
-        """The term where the path begins, with multipliers on the central path."""
 
     @property
     def eta(self) -> Array:
@@ -149,6 +148,9 @@ class PrivacyTerm(Protocol):
     def reduced_cost(self, members: Array) -> Array:
         """What those weights of ``members`` add to the cost of each cell and output: (K, Y, |S|, U)."""
 
+    def prices(self) -> Array | None:
+        """Prices γ of readers who know the value in a lower bound (K, Y, |S|, U); None if there are none."""
+
 
 class PrivacyCurvature(Protocol):
     """Newton's quadratic model of a privacy term, in Q and η."""
@@ -171,6 +173,14 @@ class WrittenOut(PrivacyCurvature, Protocol):
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model in Q alone with ``barrier`` on its diagonal: (K, …, |S|U, |S|U) for some outputs."""
+
+
+@runtime_checkable
+class FewRanks(PrivacyCurvature, Protocol):
+    """A model that is a diagonal and a few ranks for each output."""
+
+    def low_rank(self, barrier: Array) -> LowRankModel:
+        """The model in Q alone with ``barrier`` on its diagonal, not yet factorised."""
 
 
 class UtilityTerm(Protocol):

@@ -27,6 +27,9 @@ class LinearTerm:
     def proof(self) -> Array:
         return self.eta
 
+    def prices(self) -> None:
+        """Readers who know the value are promised nothing."""
+
     @property
     def slacks(self) -> tuple[Array, ...]:
         return (self.sigma,)

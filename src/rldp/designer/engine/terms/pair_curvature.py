@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from rldp.designer.engine.algebra.arrays import add_to_diagonal, apply, diagonal_matrix, reshape
 from rldp.designer.engine.algebra.dense import DenseBlocks
-from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
+from rldp.designer.engine.algebra.interface import Blocks
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace, row_sum
 
@@ -140,14 +141,18 @@ class LowRankCurvature(RobustCurvature):
         common, eta = _modelled(term)
         return cls(**vars(common), kernel=_kernel(eta))
 
-    def blocks(self, barrier: Array, settings: Settings) -> LowRankPairs:
+    def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        return self.low_rank(barrier).blocks(settings)
+
+    def low_rank(self, barrier: Array) -> LowRankModel:
+        """The same, not yet factorised."""
         xp, term = namespace(barrier), self.term
         signed = [term.pairs.per_secret(term.ends.sign * x) for x in (term.point.beta, self.a)]
         vectors = xp.matrix_transpose(xp.concat(signed, axis=3))
         d = barrier + term.ends.squared_back(self.diagonal)
         kernel = term.pairs.links(self.kernel)
-        return LowRankPairs.of(d, vectors, kernel, *self._scaling(barrier), settings)
+        return LowRankModel(d, vectors, kernel, *self._scaling(barrier), linked=True)
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
         """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy."""

@@ -30,6 +30,9 @@ class RobustTerm:
     def proof(self) -> Array:
         return self.eta
 
+    def prices(self) -> None:
+        """Readers who know the value are promised nothing."""
+
     @property
     def slacks(self) -> tuple[Array, ...]:
         return self.sigma, self.point.p

@@ -1,7 +1,7 @@
 """Two terms as one: privacy, and a linear constraint beside it.
 
-The slacks, multipliers and scalars of both lie side by side. Both models are written out as matrices and
-added, so the structure of low ranks is not used.
+The slacks, multipliers and scalars of both lie side by side. Where the first model has few ranks and the
+second knows what to do with them, they stay so; otherwise both are written out as matrices and added.
 """
 
 from __future__ import annotations
@@ -12,8 +12,16 @@ from typing import cast
 
 from rldp.designer.engine.algebra.arrays import Layout, updated
 from rldp.designer.engine.algebra.dense import DenseBlocks
+from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.settings import Settings
-from rldp.designer.engine.terms.interface import PrivacyTerm, SecondOrder, WrittenOut
+from rldp.designer.engine.terms.interface import (
+    FewRanks,
+    PrivacyCurvature,
+    PrivacyTerm,
+    SecondOrder,
+    WrittenOut,
+)
+from rldp.designer.engine.terms.known_value import KnownCurvature
 from rldp.theory.namespace import Array
 from rldp.theory.nested_mean import Variation
 
@@ -89,9 +97,11 @@ class Together:
         return gq + more, self._layout.join((geta, extra))
 
     def curvature(self, settings: Settings) -> TogetherCurvature:
-        dense = replace(settings, linked_share=0.0, device_linked_share=0.0)
-        one, other = (cast(WrittenOut, term.curvature(dense)) for term in (self.first, self.second))
-        return TogetherCurvature(one, other, self._layout)
+        other = self.second.curvature(settings)
+        if not isinstance(other, KnownCurvature):
+            settings = replace(settings, linked_share=0.0, device_linked_share=0.0)
+        one = self.first.curvature(settings)
+        return TogetherCurvature(one, cast(WrittenOut, other), self._layout)
 
     def privacy_cost(self) -> Array:
         return self.first.privacy_cost() + self.second.privacy_cost()
@@ -105,12 +115,15 @@ class Together:
     def reduced_cost(self, members: Array) -> Array:
         return self.first.reduced_cost(members) + self.second.reduced_cost(self.second.members())
 
+    def prices(self) -> Array | None:
+        return self.second.prices()
+
 
 @dataclass(frozen=True)
 class TogetherCurvature:
     """The sum of two models, whose scalars are eliminated one by one."""
 
-    first: WrittenOut
+    first: PrivacyCurvature
     second: WrittenOut
     layout: Layout
 
@@ -128,9 +141,12 @@ class TogetherCurvature:
         one, other = self.layout.split(eta0)
         return self.layout.join((self.first.expand(dq, one), self.second.expand(dq, other)))
 
-    def blocks(self, barrier: Array, settings: Settings) -> DenseBlocks:
+    def blocks(self, barrier: Array, settings: Settings) -> Blocks:
+        if isinstance(self.first, FewRanks) and isinstance(self.second, KnownCurvature):
+            return self.second.beside(self.first.low_rank(barrier), settings)
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
         """The model with ``barrier`` on its diagonal: (K, …, |S|U, |S|U) for each of ``outputs``."""
-        return self.first.matrix(barrier, outputs) + self.second.matrix(0 * barrier, outputs)
+        first = cast(WrittenOut, self.first)
+        return first.matrix(barrier, outputs) + self.second.matrix(0 * barrier, outputs)

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rldp.designer.engine.algebra.arrays import on_path, reshape, updated
-from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
+from rldp.designer.engine.algebra.interface import Blocks
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import SecondOrder, Start
 from rldp.designer.engine.terms.linear import LinearTerm
@@ -134,15 +135,19 @@ class NominalWindowsCurvature:
         """Curvature in a: (K, Y, 1)."""
         return row_sum(self.term.offset**2 * self._weight)[..., None]
 
-    def blocks(self, barrier: Array, settings: Settings) -> LowRankWindows:
+    def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        return self.low_rank(barrier).blocks(settings)
+
+    def low_rank(self, barrier: Array) -> LowRankModel:
+        """The same, not yet factorised."""
         term, half = self.term, barrier.shape[2]
         weights = (term.sign[..., 0, 0] ** 2 * self._weight)[..., None, None]
         vectors = term.conditionals[:, :, :half, 0, :, None]
         kernel = weights[:, :, :half, ...] + weights[:, :, half:, ...]
         products = row_sum(term.offset**2 * term.z * term.sigma)
         scaling = _scaling(term, barrier, term.privacy_cost(), products)
-        return LowRankWindows.of(barrier, vectors, kernel, *scaling, settings)
+        return LowRankModel(barrier, vectors, kernel, *scaling, linked=False)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Change of the residual along a step: the model's Hessian without any elimination."""
@@ -268,20 +273,24 @@ class RobustWindowsCurvature:
         """∂σ/∂b times z/σ."""
         return self.ratio * self.term.point.value
 
-    def blocks(self, barrier: Array, settings: Settings) -> LowRankWindows:
+    def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        return self.low_rank(barrier).blocks(settings)
+
+    def low_rank(self, barrier: Array) -> LowRankModel:
+        """The same, not yet factorised."""
         term, xp, half = self.term, namespace(barrier), barrier.shape[2]
         beta, sign = term.point.beta[..., 0, :], term.sign[..., 0, :]
         vectors = xp.stack([sign * beta, sign * self.a], axis=-1)
         bb = self._slope * term.point.value * self.variance / self.stiffness - self.within
         ab, aa = -self._slope * self.c / self.stiffness, -1 / self.stiffness
         kernels = xp.stack([xp.stack([bb, ab], axis=-1), xp.stack([ab, aa], axis=-1)], axis=-2)
-        return LowRankWindows.of(
+        return LowRankModel(
             barrier + term.to_q(term.sign * self.diagonal[..., None, :]),
             xp.concat([vectors[:, :, :half, ...], vectors[:, :, half:, ...]], axis=-1),
             _block_diagonal(kernels[:, :, :half, ...], kernels[:, :, half:, ...]),
             *self._scaling(barrier),
-            settings,
+            linked=False,
         )
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:

@@ -1,0 +1,69 @@
+"""Matrices that are a diagonal and a few ranks for each secret, before they are factorised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rldp.designer.engine.algebra.arrays import reshape
+from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
+from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
+from rldp.designer.engine.settings import Settings
+from rldp.theory.namespace import Array, namespace
+
+__all__ = ["LowRankModel"]
+
+
+@dataclass(frozen=True)
+class LowRankModel:
+    r""":math:`H = \mathrm{diag}(d) + V K V^\top`, or where K is not linked, less what one more unknown gives.
+
+    Attributes
+    ----------
+    d : array (K, Y, S, U)
+    vectors : array (K, Y, S, U, m)
+        V: columns over the cells of each secret.
+    kernel : array (K, Y, Sm, Sm) if linked, otherwise (K, Y, S, m, m)
+    free, image : array (K, Y, S, U)
+        A direction where H is nearly singular, and what H makes of it.
+    energy : array (K, Y)
+        Of that direction.
+    linked : bool
+        Whether the kernel links secrets, as that of pairs does; windows keep them apart.
+    """
+
+    d: Array
+    vectors: Array
+    kernel: Array
+    free: Array
+    image: Array
+    energy: Array
+    linked: bool
+
+    def blocks(self, settings: Settings) -> LowRankPairs | LowRankWindows:
+        """The matrices, factorised."""
+        kind = LowRankPairs if self.linked else LowRankWindows
+        return kind.of(self.d, self.vectors, self.kernel, self.free, self.image, self.energy, settings)
+
+    @property
+    def linked_kernel(self) -> Array:
+        """(K, Y, Sm, Sm), whether it links secrets or not."""
+        if self.linked:
+            return self.kernel
+        xp, (k, outputs, secrets, m, _) = namespace(self.kernel), self.kernel.shape
+        apart = reshape(xp.eye(secrets, dtype=self.d.dtype), (secrets, 1, secrets, 1))
+        return reshape(self.kernel[:, :, :, :, None, :] * apart, (k, outputs, secrets * m, secrets * m))
+
+    def shared(self) -> LowRankModel:
+        """The same where all secrets have one row of unknowns: (K, Y, 1, U)."""
+        xp, (k, outputs, secrets, values, m) = namespace(self.d), self.vectors.shape
+        moved = xp.permute_dims(self.vectors, (0, 1, 3, 2, 4))
+        kernel = self.linked_kernel
+        return LowRankModel(
+            xp.sum(self.d, axis=2, keepdims=True),
+            reshape(moved, (k, outputs, 1, values, secrets * m)),
+            kernel if self.linked else kernel[:, :, None, ...],
+            self.free[:, :, :1, :],
+            xp.sum(self.image, axis=2, keepdims=True),
+            self.energy,
+            self.linked,
+        )

@@ -1,0 +1,148 @@
+r"""One row for all secrets, which is κ = 0: :math:`Q[s,u,y] = q[u,y]`.
+
+The unknowns are q. Another privacy term is wrapped: it sees the same row for every secret, and what it says
+about Q is summed over the secrets. See ``docs/theory.md``, 'Readers who know the value'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from rldp.designer.engine.algebra.arrays import reshape, updated
+from rldp.designer.engine.algebra.dense import DenseBlocks
+from rldp.designer.engine.algebra.interface import Blocks
+from rldp.designer.engine.settings import Settings
+from rldp.designer.engine.terms.interface import (
+    FewRanks,
+    PrivacyCurvature,
+    PrivacyTerm,
+    SecondOrder,
+    WrittenOut,
+)
+from rldp.theory.namespace import Array, namespace
+from rldp.theory.nested_mean import Variation
+
+__all__ = ["SharedRow"]
+
+
+def _summed(x: Array) -> Array:
+    """(K, Y, S, U) → (K, Y, 1, U)."""
+    return namespace(x).sum(x, axis=2, keepdims=True)
+
+
+@dataclass(frozen=True)
+class SharedRow:
+    """Another privacy term at a Q that is the same for all secrets."""
+
+    others: PrivacyTerm
+    secrets: int
+
+    def _repeated(self, q: Array) -> Array:
+        """(K, Y, 1, U) → (K, Y, S, U)."""
+        return namespace(q).repeat(q, self.secrets, axis=2)
+
+    @property
+    def eta(self) -> Array:
+        return self.others.eta
+
+    @property
+    def proof(self) -> Array:
+        """The η that prove privacy."""
+        return self.others.proof
+
+    @property
+    def sigma(self) -> Array:
+        return self.others.sigma
+
+    @property
+    def z(self) -> Array:
+        return self.others.z
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return self.others.slacks
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return self.others.multipliers
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return self.others.shares
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> SharedRow:
+        return updated(self, others=self.others.with_multipliers(multipliers))
+
+    def at(self, q: Array, eta: Array) -> SharedRow:
+        return updated(self, others=self.others.at(self._repeated(q), eta))
+
+    def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
+        """Change of the slacks along a step."""
+        return self.others.moves(self._repeated(dq), deta)
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        return self.others.along(moves)
+
+    def residual(
+        self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
+    ) -> tuple[Array, Array]:
+        """Gradient of the Lagrangian in q and in η, for the given multipliers."""
+        gq, geta = self.others.residual(multipliers, second_order)
+        return _summed(gq), geta
+
+    def curvature(self, settings: Settings) -> SharedCurvature:
+        return SharedCurvature(self, self.others.curvature(settings))
+
+    def privacy_cost(self) -> Array:
+        """What the multipliers add to the cost of each value and output: (K, Y, 1, U)."""
+        return _summed(self.others.privacy_cost())
+
+    def members(self) -> Array:
+        return self.others.members()
+
+    def weights(self) -> Array:
+        return self.others.weights()
+
+    def reduced_cost(self, members: Array) -> Array:
+        """What members add to the cost of each value and output: (K, Y, 1, U)."""
+        return _summed(self.others.reduced_cost(members))
+
+    def prices(self) -> None:
+        """None are needed: the bound adds up the costs of all secrets."""
+
+
+@dataclass(frozen=True)
+class SharedCurvature:
+    """Newton's quadratic model of the other term, summed over the secrets."""
+
+    term: SharedRow
+    others: PrivacyCurvature
+
+    def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
+        """Change of the residual along a step, without any elimination."""
+        gq, geta = self.others.apply(self.term._repeated(dq), deta)
+        return _summed(gq), geta
+
+    def reduce(self, geta: Array) -> tuple[Array | float, Array]:
+        """Eliminate η: what a residual in it means for q, and the step it asks for by itself."""
+        from_eta, eta0 = self.others.reduce(geta)
+        return from_eta if isinstance(from_eta, float) else _summed(from_eta), eta0
+
+    def expand(self, dq: Array, eta0: Array) -> Array:
+        """The step in η that belongs to ``dq``."""
+        return self.others.expand(self.term._repeated(dq), eta0)
+
+    def blocks(self, barrier: Array, settings: Settings) -> Blocks:
+        """The model in q, with the curvature ``barrier`` (K, Y, 1, U) of q > 0 added."""
+        part = self.term._repeated(barrier / self.term.secrets)
+        if isinstance(self.others, FewRanks):
+            return self.others.low_rank(part).shared().blocks(settings)
+        return DenseBlocks.of(lambda outputs: self._matrix(part, outputs), barrier, settings)
+
+    def _matrix(self, part: Array, outputs: slice) -> Array:
+        """The other's matrices (K, …, |S|U, |S|U), summed to (K, …, U, U)."""
+        matrix = cast(WrittenOut, self.others).matrix(part, outputs)
+        (k, some, n, _), secrets = matrix.shape, self.term.secrets
+        cells = reshape(matrix, (k, some, secrets, n // secrets, secrets, n // secrets))
+        return namespace(matrix).sum(cells, axis=(2, 4))
