@@ -283,7 +283,7 @@ class Protocol:
         -------
         column
             A column of the kind of ``values``: for pandas with its index and name, for Polars with
-            its name. Its type is that of the outputs.
+            its name. Its type is that of ``values`` where that holds all outputs, and else theirs.
 
         Raises
         ------

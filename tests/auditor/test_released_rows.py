@@ -322,12 +322,12 @@ def test_the_findings_are_told_in_sentences():
     assert quiet[1].startswith("That does not contradict the claimed ε = 1; it does not prove it either")
 
 
-def test_lists_and_arrays_need_no_data_frame_library():
+def test_lists_need_no_data_frame_library():
     code = """
         import sys
         sys.modules["narwhals"] = sys.modules["pyarrow"] = None
-        import numpy, rldp
-        print(rldp.audit_release(["a", "b"] * 50, numpy.array([0, 1] * 50)).epsilon > 0)
+        import rldp
+        print(rldp.audit_release(["a", "b"] * 50, [0, 1] * 50).epsilon > 0)
     """
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],

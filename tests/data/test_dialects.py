@@ -1,11 +1,9 @@
 """The mark between columns and the encoding of a CSV file."""
 
-import io
-
 import pytest
 
 import rldp
-from rldp.data.dialects import Dialect, Recoded
+from rldp.data.dialects import Dialect
 
 
 @pytest.mark.parametrize(
@@ -43,17 +41,20 @@ def test_utf_8_is_what_is_read_anyway(name):
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-32", "cp1252", "shift_jis"])
-@pytest.mark.parametrize("size", [1, 2, 3, 1000, None])
-def test_a_stream_is_recoded_and_never_longer_than_asked_for(encoding, size):
-    text = "größe,naïve\n" * 20 if encoding != "shift_jis" else "年齢,性別\n" * 20
-    stream, pieces = Recoded(io.BytesIO(text.encode(encoding)), encoding), []
-    while piece := stream.read(size):
-        assert size is None or len(piece) <= size
-        pieces.append(piece)
-    assert b"".join(pieces).decode() == text
-    assert stream.read(size) == b""
+@pytest.mark.parametrize("rows", [20, 200_000])
+def test_a_file_of_another_encoding_is_read(tmp_path, encoding, rows):
+    secret, value = ("größe", "naïve") if encoding != "shift_jis" else ("年齢", "性別")
+    path = tmp_path / "data.csv"
+    path.write_bytes((f"s,{secret}\n" + f"{value},{secret}\n" * rows).encode(encoding))
+    sample = rldp.Sample.from_data(path, secret="s", value=secret, encoding=encoding)
+    assert (sample.secrets, sample.values, sample.n) == ((value,), (secret,), rows)
 
 
-def test_bytes_of_another_encoding_are_not_replaced():
-    with pytest.raises(UnicodeDecodeError):
-        Recoded(io.BytesIO("é".encode()), "ascii").read(10)
+@pytest.mark.parametrize(("encoding", "cut"), [("ascii", None), ("utf-16", -1), ("shift_jis", -1)])
+def test_bytes_of_another_encoding_are_not_replaced(tmp_path, encoding, cut):
+    """Bytes that are none, or a letter that breaks off at the end."""
+    path = tmp_path / "data.csv"
+    text = "s,u\na,é" if encoding != "shift_jis" else "s,u\na,年"
+    path.write_bytes(text.encode("utf-8" if cut is None else encoding)[:cut])
+    with pytest.raises(rldp.DataError, match=r"must be text in .*, got other bytes$"):
+        rldp.Sample.from_data(path, secret="s", value="u", encoding=encoding)

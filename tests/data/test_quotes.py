@@ -143,3 +143,14 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_released(tmp_path, monke
             coin(), tmp_path / "data.csv", tmp_path / "out.csv", secret="sex", value="age", keep=["id"]
         )
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_not_released(tmp_path, monkeypatch):
+    """The columns to keep end before the others do."""
+    (tmp_path / "data.csv").write_text("sex,age,id\n" + "f,10,1\n" * 3)
+    monkeypatch.setattr(readers, "_kept", lambda *_: iter(()))
+    with pytest.raises(rldp.DataError, match=r"data\.csv must not change while it is read, but it did$"):
+        release_file(
+            coin(), tmp_path / "data.csv", tmp_path / "out.csv", secret="sex", value="age", keep=["id"]
+        )
+    assert not (tmp_path / "out.csv").exists()

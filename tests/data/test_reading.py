@@ -8,6 +8,7 @@ import pytest
 
 import rldp
 from rldp.data.bins import Binning, Bins
+from rldp.data.columns import encode
 from rldp.data.labels import Alphabet
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.data.wanted import reading_of_new_data
@@ -248,7 +249,9 @@ def test_an_edge_belongs_to_the_bin_above():
     ]
     assert bins.of_texts(["0", "1e1", " 9.9 ", "x", None, "0x0B"]).tolist() == [1, 2, 1, -1, -1, 2]
     assert bins.of_objects([True, "3", 3, np.float32(10), 10**400]).tolist() == [-1, -1, 1, 2, -1]
-    assert bins.of_array(np.array(["1"])).tolist() == [-1]
+    assert encode("column", np.array(["1"]), bins).codes.tolist() == [-1]
+    assert encode("column", np.array([9, 10]), bins).codes.tolist() == [1, 2]
+    assert encode("column", pd.Series([9, 10], dtype="category"), bins).codes.tolist() == [1, 2]
 
 
 def test_the_distortion_counts_what_binning_loses(csv):

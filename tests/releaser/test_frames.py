@@ -114,6 +114,32 @@ def test_a_frame_without_rows_stays_one(kind):
     assert read(swap().release_frame(make(empty), **COLUMNS, keep=["note"])) == {"note": [], "age": []}
 
 
+TYPED = {
+    "pandas int8": (pd.DataFrame(DATA).astype({"age": "int8"}), "int8"),
+    "pandas Int64": (pd.DataFrame(DATA).astype({"age": "Int64"}), "Int64"),
+    "pandas category": (pd.DataFrame(DATA).astype({"age": "category"}), "category"),
+    "pandas Arrow": (pd.DataFrame(DATA).astype({"age": "int16[pyarrow]"}), "int16[pyarrow]"),
+    "Polars": (pl.DataFrame(DATA, schema_overrides={"age": pl.Int8}), "Int8"),
+    "Polars lazy": (pl.LazyFrame(DATA, schema_overrides={"age": pl.Float32}), "Float32"),
+    "Arrow": (pa.table(DATA).set_column(2, "age", pa.array(DATA["age"], pa.uint8())), "uint8"),
+    "Arrow dictionary": (
+        pa.table(DATA).set_column(2, "age", pa.array(DATA["age"]).dictionary_encode()),
+        "dictionary<values=int64, indices=int32, ordered=0>",
+    ),
+}
+
+
+@pytest.mark.parametrize(("frame", "dtype"), TYPED.values(), ids=TYPED)
+def test_the_released_column_has_the_type_of_the_value(frame, dtype):
+    released = swap().release_frame(frame, **COLUMNS)
+    if isinstance(released, pl.LazyFrame):
+        assert released.collect_schema()["age"] == pl.Float32
+        released = released.collect()
+    column = released["age"]
+    assert str(getattr(column, "dtype", None) or column.type) == dtype
+    assert list(column.to_pylist() if isinstance(released, pa.Table) else column) == RELEASED
+
+
 # How columns are read
 
 

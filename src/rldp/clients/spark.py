@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any, Unpack
 
 from rldp.clients._arguments import protocol_first
-from rldp.data.decoding import arrow_labels
+from rldp.data.columns import arrow_labels
 from rldp.data.headers import require_columns, require_distinct
 from rldp.errors import InvalidArgumentType, needs
 from rldp.gate.kept import warn_of_kept

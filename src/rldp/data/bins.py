@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class Bins(Alphabet):
     """
 
     edges: NDArray[np.float64]
+    has_bins: ClassVar[bool] = True
 
     def __init__(self, edges: Sequence[float], labels: Sequence[Label]) -> None:
         super().__init__(labels)
@@ -44,10 +45,12 @@ class Bins(Alphabet):
     def of_objects(self, items: Sequence[object]) -> Codes:
         return self.of_numbers(_as_numbers(items))
 
-    def of_array(self, entries: NDArray[Any]) -> Codes:
-        if entries.dtype.kind not in "iuf":
-            return np.full(len(entries), NOT_A_LABEL, dtype=np.int32)
-        return self.of_numbers(entries.astype(np.float64))
+    def of_chunk(self, chunk: Any) -> Codes:
+        """Codes of an Arrow array, of numbers all at once."""
+        kinds = chunk.to_numpy(zero_copy_only=False) if not hasattr(chunk, "dictionary") else None
+        if kinds is not None and kinds.dtype.kind in "iuf":
+            return self.of_numbers(kinds.astype(np.float64))
+        return super().of_chunk(chunk if kinds is None else chunk.dictionary_encode())
 
     def of_texts(self, texts: Sequence[str | None]) -> Codes:
         return self.of_numbers(_as_numbers([number_of_text(text) for text in texts]))

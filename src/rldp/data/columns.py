@@ -1,28 +1,30 @@
-"""Columns of every kind → codes: lists, NumPy arrays, pandas, Polars, Arrow.
+"""Columns of every kind ↔ codes: lists, NumPy arrays, pandas, Polars, Arrow.
 
-A column is taken apart into pieces of a few forms; a piece knows its distinct entries, and its codes in an
-alphabet. Lists and NumPy arrays need nothing but NumPy; a data-frame library is imported where its own
-column comes.
+A column becomes Arrow arrays, and Arrow numbers their distinct entries; these alone are then looked up in an
+alphabet, by Python's own equality. Columns of Python objects, which may hold anything, are looked up entry by
+entry. Codes become a column of the same kind, and of the same type where that holds all labels.
 """
 
 from __future__ import annotations
 
+import datetime
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.data.labels import Alphabet, Codes, Encoded
-from rldp.data.pieces import Array, ArrowText, NoLabels, Objects, Piece, Places, numbered, places_of, taken
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp._common.checks import Label
+from rldp.data.labels import Alphabet, Codes, Encoded, is_label, taken
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
-__all__ = ["encode", "encode_texts", "is_column", "kind_of"]
+__all__ = ["arrow_labels", "decode", "encode", "encode_texts", "is_column", "kind_of", "polars_labels"]
 
 _BLOCK = 2**16
 _LIBRARIES = (("pandas", ("Series",)), ("polars", ("Series",)), ("pyarrow", ("Array", "ChunkedArray")))
+_NOT_KNOWN_TO_ARROW = (np.longdouble, np.complexfloating, np.void, np.timedelta64)
 
 
 def kind_of(name: str, column: object) -> str:
@@ -55,6 +57,9 @@ def _kind(column: object) -> str | None:
     return None
 
 
+# Columns → codes
+
+
 def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
     """The codes of a column of any kind.
 
@@ -80,19 +85,20 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
     (array([ 1,  0, -1], dtype=int32), ('a', 'b'))
     """
     kind = kind_of(name, column)
-    pieces, entry = _PIECES[kind](column), _ENTRY[kind]
+    pieces = list(_PIECES[kind](column))
     if alphabet is None:
-        found = [piece.with_labels() for piece in pieces]
-        alphabet = Alphabet.found(name, chain.from_iterable(labels for labels, _ in found))
-        pieces = [piece for _, piece in found]
-    codes = _joined([piece.codes(alphabet) for piece in pieces])
-    return Encoded(name, codes, alphabet, lambda row: entry(column, row))
+        pieces = [piece if isinstance(piece, list) else _numbered(piece) for piece in pieces]
+        alphabet = Alphabet.found(name, chain.from_iterable(map(_distinct, pieces)))
+    codes = [_codes(piece, alphabet) for piece in pieces]
+    return Encoded(name, _joined(codes), alphabet, lambda row: _ENTRY[kind](column, row))
 
 
 def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
     """The codes of entries of a CSV file, Arrow strings that are read as the type of the labels."""
-    pieces = [numbered(chunk) for chunk in _chunks(column)]
-    codes = [taken(alphabet.of_texts(piece.entries), piece.places) for piece in pieces]
+    codes = []
+    for chunk in _chunks(column):
+        texts = _numbered(chunk)
+        codes.append(taken(alphabet.of_texts(texts.dictionary.to_pylist()), texts.indices))
     return Encoded(name, _joined(codes), alphabet, lambda row: column[row].as_py())
 
 
@@ -100,54 +106,91 @@ def _joined(parts: list[Codes]) -> Codes:
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=np.int32), *parts])
 
 
-# Columns → pieces
+def _codes(piece: Any, alphabet: Alphabet) -> Codes:
+    if isinstance(piece, list):
+        return alphabet.of_objects(piece)
+    return alphabet.of_chunk(piece if alphabet.has_bins else _numbered(piece))
 
 
-def _of_objects(items: Sequence[object]) -> Iterator[Piece]:
-    yield Objects(items)
+def _numbered(chunk: Any) -> Any:
+    """An Arrow array as places in the list of its distinct entries."""
+    return chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
 
 
-def _of_numpy(array: NDArray[Any]) -> Iterator[Piece]:
+def _distinct(piece: Any) -> Iterable[object]:
+    """Every label of a piece at least once, perhaps with other entries."""
+    if isinstance(piece, list):
+        # What is no label may equal one, as Decimal(1) does, and must not stand for it.
+        every = all(map(is_label, set(map(type, piece))))
+        return dict.fromkeys(piece if every else (item for item in piece if is_label(type(item))))
+    entries = piece.dictionary.to_pylist()
+    return [entries[place] for place in piece.indices.drop_null().unique().to_pylist()]
+
+
+# Pieces of a column: Arrow arrays, or lists of Python objects
+
+
+def _of_objects(items: Sequence[Any]) -> Iterable[Any]:
+    if isinstance(next((item for item in items if item is not None), None), datetime.date):
+        kinds = set(map(type, items))
+        if kinds <= {datetime.date, datetime.datetime, type(None)}:
+            import pyarrow
+
+            return _of_arrow(pyarrow.array(items))
+    return [items if isinstance(items, list) else list(items)]
+
+
+def _of_numpy(array: NDArray[Any]) -> Iterable[Any]:
     missing = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
-    if array.dtype.kind in "biuU" or array.dtype in (np.float16, np.float32, np.float64):
-        yield Array(np.asarray(array), missing)
-    elif array.dtype.kind in "OT":
+    if array.dtype.kind in "OT" or (array.dtype.kind == "U" and _has_null_characters(array)):
         if missing is not None:
             array = np.array(array, dtype=object)
             array[missing] = None
-        for start in range(0, len(array), _BLOCK):
-            yield Objects(array[start : start + _BLOCK].tolist())
-    else:
-        yield NoLabels(len(array))
+        blocks = (array[start : start + _BLOCK].tolist() for start in range(0, len(array), _BLOCK))
+        return chain.from_iterable(map(_of_objects, blocks))
+    if array.dtype.kind == "S" or issubclass(array.dtype.type, _NOT_KNOWN_TO_ARROW):
+        return [_no_labels(array)]
+    import pyarrow
+
+    native = np.asarray(array).astype(array.dtype.newbyteorder("="), copy=False)
+    if native.dtype == np.float16:
+        native = native.astype(np.float32)
+    return _of_arrow(pyarrow.array(native, mask=missing))
 
 
-def _of_pandas(series: Any) -> Iterator[Piece]:
-    dtype = series.dtype
-    if isinstance(dtype, np.dtype):
-        yield from _of_numpy(series.to_numpy())
-    elif hasattr(dtype, "categories"):
-        yield Places(series.cat.codes.to_numpy(), list(dtype.categories))
-    elif hasattr(series.array, "__arrow_array__") and (arrow := _arrow()) is not None:
-        yield from _of_arrow(arrow.array(series.array))
-    else:
-        yield Objects(series.tolist())
+def _has_null_characters(array: NDArray[Any]) -> bool:
+    """Whether a letter follows a null character, at which Arrow would end the text."""
+    letters = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), -1)
+    return bool(((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any())
 
 
-def _of_polars(series: Any) -> Iterator[Piece]:
-    arrow = _arrow()
-    if arrow is not None and not series.dtype.is_object():
+def _of_pandas(series: Any) -> Iterable[Any]:
+    if isinstance(series.dtype, np.dtype):
+        return _of_numpy(series.to_numpy())
+    import pyarrow
+
+    entries = getattr(series.dtype, "categories", None)
+    if entries is None or entries.dtype != object:
         try:
-            column = series.to_arrow()
-        except arrow.ArrowException:  # a type that Arrow lacks, such as integers of 128 bits
+            return _of_arrow(pyarrow.Array.from_pandas(series))
+        except (pyarrow.ArrowException, TypeError):  # what Arrow does not know
             pass
-        else:
-            yield from _of_arrow(column)
-            return
-    yield Objects(series.to_list())
+    return [series.tolist()]
 
 
-def _of_arrow(column: Any) -> Iterator[Piece]:
-    yield from map(_of_chunk, _chunks(column))
+def _of_polars(series: Any) -> Iterable[Any]:
+    import pyarrow
+
+    if not series.dtype.is_object():
+        try:
+            return _of_arrow(series.to_arrow())
+        except pyarrow.ArrowException:  # a type that Arrow lacks, such as integers of 128 bits
+            pass
+    return [series.to_list()]
+
+
+def _of_arrow(column: Any) -> Iterable[Any]:
+    return map(_as_labels, _chunks(column))
 
 
 def _chunks(column: Any) -> list[Any]:
@@ -155,38 +198,42 @@ def _chunks(column: Any) -> list[Any]:
     return chunks
 
 
-def _of_chunk(chunk: Any) -> Piece:
-    import pyarrow.compute
+def _as_labels(chunk: Any) -> Any:
+    """An Arrow array in a form in which its distinct entries can be numbered and looked up."""
+    import pyarrow
+    import pyarrow.compute as arrow
     import pyarrow.types as kinds
 
     if kinds.is_run_end_encoded(chunk.type):
-        chunk = pyarrow.compute.run_end_decode(chunk)
+        chunk = arrow.run_end_decode(chunk)
+    if kinds.is_dictionary(chunk.type):
+        entries = _as_labels(chunk.dictionary)
+        if isinstance(entries, list):
+            return _no_labels(chunk)
+        return pyarrow.DictionaryArray.from_arrays(chunk.indices, entries)
+    if kinds.is_timestamp(chunk.type) and _are_days(chunk):
+        chunk = chunk.cast(pyarrow.timestamp(chunk.type.unit)).cast(pyarrow.date32())
     if kinds.is_date(chunk.type):  # a day is the text that stands for it in a CSV file
-        chunk = chunk.cast(pyarrow.string())
-    encoded = kinds.is_dictionary(chunk.type)
-    kind = chunk.type.value_type if encoded else chunk.type
-    text = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
-    if not (text or kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
-        return NoLabels(len(chunk))
-    if encoded:
-        return Places(places_of(chunk.indices), chunk.dictionary.to_pylist())
-    if text:
-        return ArrowText(chunk.cast(pyarrow.large_string()) if kinds.is_string_view(kind) else chunk)
-    if not chunk.null_count:
-        return Array(chunk.to_numpy(zero_copy_only=False))
-    filled = chunk.fill_null(False if kinds.is_boolean(kind) else 0)
-    return Array(filled.to_numpy(zero_copy_only=False), chunk.is_null().to_numpy(zero_copy_only=False))
+        return chunk.cast(pyarrow.string())
+    if kinds.is_string_view(chunk.type):
+        return chunk.cast(pyarrow.large_string())
+    is_extension = isinstance(chunk.type, pyarrow.BaseExtensionType)
+    return _no_labels(chunk) if is_extension or kinds.is_nested(chunk.type) else chunk
 
 
-def _arrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        return None
-    return pyarrow
+def _no_labels(column: Any) -> list[object]:
+    """As many entries as a column has, of a type that no label has."""
+    return [b""] * len(column)
 
 
-_PIECES: dict[str, Callable[[Any], Iterable[Piece]]] = {
+def _are_days(chunk: Any) -> bool:
+    import pyarrow.compute as arrow
+
+    whole = arrow.equal(arrow.floor_temporal(chunk, unit="day"), chunk)
+    return arrow.all(whole).as_py() is not False
+
+
+_PIECES: dict[str, Callable[[Any], Iterable[Any]]] = {
     "list": _of_objects,
     "tuple": _of_objects,
     "numpy": _of_numpy,
@@ -203,3 +250,105 @@ _ENTRY: dict[str, Callable[[Any, int], object]] = {
     "polars": lambda series, row: series[row],
     "pyarrow": lambda column, row: column[row].as_py(),
 }
+
+
+# Codes → columns
+
+
+def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
+    """The labels that ``codes`` stand for, as a column of the kind of ``like``.
+
+    It has the type of ``like`` where that holds all labels, and else the type that they share.
+    """
+    kind = kind_of("values", like)
+    table = _label_array(outputs)
+    if kind in ("list", "tuple"):
+        listed = _objects(outputs)[codes].tolist()
+        return listed if kind == "list" else tuple(listed)
+    if kind == "numpy":
+        if all(isinstance(label, str) for label in outputs):
+            table = table.astype(np.str_)
+        return _as_it_was(table, lambda: table.astype(like.dtype), outputs)[codes]
+    if kind == "pandas":
+        import pandas
+
+        labels = pandas.Series(table).infer_objects()
+        labels = _as_it_was(labels, lambda: _as_pandas(labels, like.dtype), outputs)
+        return pandas.Series(labels.array.take(codes), index=like.index, name=like.name)
+    if kind == "polars":
+        return polars_labels(outputs, like.dtype).alias(like.name).gather(codes)
+    import pyarrow
+
+    column = arrow_labels(outputs, like.type).take(pyarrow.array(codes))
+    return pyarrow.chunked_array([column]) if isinstance(like, pyarrow.ChunkedArray) else column
+
+
+def _label_array(outputs: Sequence[Label]) -> NDArray[Any]:
+    """The labels in the type they share: integers, floats, booleans, text; else objects."""
+    kinds, array = {type(label) for label in outputs}, _objects(outputs)
+    if kinds <= {int, float} and all(-(2**63) <= label < 2**63 for label in array):
+        return array.astype(np.int64 if kinds == {int} else np.float64)
+    if kinds == {bool}:
+        return array.astype(np.bool_)
+    return array
+
+
+def _objects(outputs: Sequence[Label]) -> NDArray[Any]:
+    array: NDArray[Any] = np.empty(len(outputs), dtype=object)
+    array[:] = outputs
+    return array
+
+
+def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
+    """The labels as an Arrow array, of the type ``like`` where that holds all of them."""
+    import pyarrow
+
+    array = _label_array(outputs)
+    if array.dtype == object and not all(isinstance(label, str) for label in outputs):
+        raise DataError(
+            "outputs of the protocol must be of one type, and integers of 64 bits, to stand in an Arrow, "
+            "Parquet or Polars column"
+        )
+    labels = pyarrow.array(array)
+    if like is None or like == labels.type:
+        return labels
+    return _as_it_was(labels, lambda: _as_arrow(labels, like), outputs)
+
+
+def polars_labels(outputs: Sequence[Label], like: Any = None) -> Any:
+    """The labels as a Polars series, of the type ``like`` where that holds all of them."""
+    import polars
+
+    labels = polars.Series(arrow_labels(outputs))
+    if like is None:
+        return labels
+    return _as_it_was(
+        labels, lambda: (labels.str.to_date() if like.is_temporal() else labels).cast(like), outputs
+    )
+
+
+def _as_arrow(labels: Any, kind: Any) -> Any:
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(kind):
+        return labels.cast(kind)
+    entries = labels.cast(kind.value_type)
+    places = pyarrow.array(range(len(labels)), kind.index_type)
+    return pyarrow.DictionaryArray.from_arrays(places, entries, ordered=kind.ordered)
+
+
+def _as_pandas(labels: Any, dtype: Any) -> Any:
+    if not hasattr(dtype, "categories"):
+        return labels.astype(dtype)
+    known = set(dtype.categories)
+    return labels.astype(dtype if all(label in known for label in labels) else "category")
+
+
+def _as_it_was(labels: Any, cast: Callable[[], Any], outputs: Sequence[Label]) -> Any:
+    """The labels in another type, if each of them is then still read as itself."""
+    try:
+        found = cast()
+        codes = encode("outputs", found, Alphabet(outputs)).codes
+    except Exception:  # whatever a library raises about a type that does not hold them
+        return labels
+    return found if np.array_equal(codes, np.arange(len(outputs))) else labels

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from typing import Any
 
 from rldp._common.checks import shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
-__all__ = ["COMMON_DELIMITERS", "Dialect", "Recoded"]
+__all__ = ["COMMON_DELIMITERS", "Dialect"]
 
 COMMON_DELIMITERS = (",", ";", "\t", "|")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 _UTF_8 = ("utf-8", "utf-8-sig")
 _NO_ENCODING_OF_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
-_PIECE = 2**20  # bytes
 
 
 @dataclass(frozen=True)
@@ -81,23 +79,3 @@ def _checked_encoding(given: object) -> str | None:
     if not codec._is_text_encoding or codec.name.replace("_", "-") in _NO_ENCODING_OF_TABLES:
         raise InvalidArgument(f"encoding must be one of text, such as latin-1, got {shown(given)}")
     return None if codec.name in _UTF_8 else codec.name
-
-
-class Recoded:
-    """A stream of bytes in some encoding, read as UTF-8; what is no text in it raises UnicodeDecodeError."""
-
-    def __init__(self, file: Any, encoding: str) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
-        self._ready = b""
-        self._ended = False
-
-    def read(self, size: int | None = None) -> bytes:
-        """At most ``size`` bytes; none where the stream has ended."""
-        while not self._ended and (size is None or not self._ready):
-            piece: bytes = self._file.read(_PIECE)
-            self._ended = not piece
-            self._ready += self._decoder.decode(piece, final=self._ended).encode()
-        taken = self._ready if size is None else self._ready[:size]
-        self._ready = self._ready[len(taken) :]
-        return taken

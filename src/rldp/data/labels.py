@@ -8,18 +8,16 @@ alphabet has the code −1, and :func:`faults` says why.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, needed_of_label, shown
-from rldp.data.lookup import NOT_A_LABEL, Codes, Finder, among_neighbours, among_numbers, among_texts
 from rldp.data.texts import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
 from rldp.errors import DataError
 
@@ -34,12 +32,15 @@ __all__ = [
     "count_pairs",
     "faults",
     "is_label",
+    "taken",
 ]
+
+Codes: TypeAlias = NDArray[np.int32]
+NOT_A_LABEL = -1
 
 HOW_TO_SHOW = "--show-labels (show_labels=True) shows it"
 MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may be more
-_BLOCK = 2**15
-_LARGEST_TABLE = 2**16
+_TOO_LARGE = 2**53  # from here on, a float does not tell every integer from the next
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
 _NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
 
@@ -64,6 +65,7 @@ class Alphabet:
 
     labels: tuple[Label, ...]
     index: dict[Label, int]
+    has_bins: ClassVar[bool] = False
 
     def __init__(self, labels: Iterable[Label]) -> None:
         object.__setattr__(self, "labels", tuple(labels))
@@ -121,9 +123,6 @@ class Alphabet:
 
     def of_objects(self, items: Sequence[object]) -> Codes:
         """Codes of Python objects."""
-        integers = _integers(items)
-        if integers is not None:
-            return self.of_array(integers)
         texts_only = all(isinstance(label, str) for label in self.labels)
         try:
             if texts_only or all(map(is_label, set(map(type, items)))):
@@ -134,30 +133,26 @@ class Alphabet:
 
     def _looked_up(self, items: Sequence[Any]) -> Codes:
         found = map(self.index.get, items, repeat(NOT_A_LABEL))
-        return np.fromiter(found, dtype=np.int32, count=len(items))
-
-    def of_array(self, entries: NDArray[Any]) -> Codes:
-        """Codes of an array of booleans, integers, floats of at most 64 bits, or fixed-width text."""
-        find = self.finder(entries.dtype)
-        codes = np.empty(len(entries), dtype=np.int32)
-        for start in range(0, len(entries), _BLOCK):
-            codes[start : start + _BLOCK] = find(entries[start : start + _BLOCK])
+        codes = np.fromiter(found, dtype=np.int32, count=len(items))
+        if self._large:
+            # A float of this size may have been the next integer before it was rounded.
+            for place in np.flatnonzero(np.isin(codes, self._large)).tolist():
+                if isinstance(items[place], float | np.floating):
+                    codes[place] = NOT_A_LABEL
         return codes
 
-    def finder(self, dtype: np.dtype[Any]) -> Finder:
-        """What :meth:`of_array` does with one block of entries of a type."""
-        if dtype.kind == "U":
-            texts = {label: code for label, code in self.index.items() if isinstance(label, str)}
-            return among_texts(texts, dtype.newbyteorder("="))
-        numbers = {label: code for label, code in self.index.items() if isinstance(label, int | float)}
-        if dtype.kind == "f":
-            return among_numbers({x: c for x, c in numbers.items() if _is_float(x)}, np.dtype(np.float64))
-        wide = np.dtype(np.int64 if dtype.kind == "i" else np.uint64)
-        limits = np.iinfo(wide)
-        whole = {int(x): c for x, c in numbers.items() if x == int(x) and limits.min <= x <= limits.max}
-        if whole and max(whole) - min(whole) < _LARGEST_TABLE:
-            return among_neighbours(whole)
-        return among_numbers(whole, wide)
+    @cached_property
+    def _large(self) -> list[int]:
+        """Codes of the integers that are too large for a float to tell them apart."""
+        return [
+            code
+            for code, label in enumerate(self.labels)
+            if isinstance(label, int) and abs(label) >= _TOO_LARGE
+        ]
+
+    def of_chunk(self, chunk: Any) -> Codes:
+        """Codes of an Arrow array whose distinct entries are numbered."""
+        return taken(self.of_objects(chunk.dictionary.to_pylist()), chunk.indices)
 
     def of_texts(self, texts: Sequence[str | None]) -> Codes:
         """Codes of entries of a CSV file, each read as the type of the labels.
@@ -200,22 +195,6 @@ class Alphabet:
                 )
 
 
-def _integers(items: Sequence[Any]) -> NDArray[np.int64] | None:
-    """Python integers as an array, if that is what all of them are."""
-    try:
-        return np.frombuffer(array("q", items), dtype=np.int64)
-    except (TypeError, OverflowError, ValueError):
-        return None
-
-
-def _is_float(number: float) -> bool:
-    """Whether a float holds ``number`` exactly."""
-    try:
-        return float(number) == number
-    except OverflowError:
-        return False
-
-
 # Columns as codes
 
 
@@ -252,6 +231,14 @@ class Encoded:
         doubtful = np.flatnonzero(self.codes == NOT_A_LABEL)
         found[doubtful] = [_is_missing(self.entry(row)) for row in doubtful.tolist()]
         return found
+
+
+def taken(table: Codes, indices: Any) -> Codes:
+    """``table`` at Arrow indices; where there is none, there is no label."""
+    if indices.null_count:
+        indices = indices.cast("int64").fill_null(-1)
+    codes: Codes = np.append(table, np.int32(NOT_A_LABEL))[indices.to_numpy()]
+    return codes
 
 
 def count_pairs(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.int64]:

@@ -16,7 +16,6 @@ from typing import Any
 from rldp._common.checks import shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
-from rldp.data.dialects import Recoded
 from rldp.data.headers import Located, column_name, locate, require_distinct
 from rldp.data.kinds import FittingType, read_as
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded
@@ -308,8 +307,8 @@ def _csv_parts(found: Located, columns: Columns, typed: bool) -> Parts:
     def parts() -> Iterator[Part]:
         with reading(source), file.parsed(source):
             for batch in labels:
-                beside = batch.select([]) if kept is None else next(kept)
-                if kept is not None and beside.num_rows != batch.num_rows:
+                beside = batch.select([]) if kept is None else next(kept, None)
+                if beside is None or (kept is not None and beside.num_rows != batch.num_rows):
                     raise DataFileError(f"{source} must not change while it is read, but it did")
                 read = [
                     encode_texts(column_name(c, source), batch.column(found.key(c)), a)
@@ -377,9 +376,8 @@ class _Followed(Watched):
 
         raw = pyarrow.OSFile(str(source.path))
         file = raw if source.codec is None else pyarrow.CompressedInputStream(raw, source.codec)
-        encoding = source.dialect.encoding
-        super().__init__(
-            file if encoding is None else Recoded(file, encoding), source.dialect.delimiter or ","
-        )
+        if source.dialect.encoding is not None:
+            file = pyarrow.transcoding_input_stream(file, source.dialect.encoding, "utf-8")
+        super().__init__(file, source.dialect.delimiter or ",")
         self.position: Callable[[], int] = raw.tell
         """How many bytes of the file have been read, as they are on the disk."""

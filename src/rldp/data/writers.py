@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from rldp._common.checks import Label
-from rldp.data.decoding import arrow_labels
+from rldp.data.columns import arrow_labels
 from rldp.data.labels import Codes
 from rldp.data.readers import NULLS
 from rldp.data.sources import is_parquet

@@ -9,8 +9,7 @@ import numpy as np
 
 from rldp._common.checks import Label, whole_number
 from rldp.data.bins import alphabet_of
-from rldp.data.columns import encode, kind_of
-from rldp.data.decoding import decode
+from rldp.data.columns import decode, encode, kind_of
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, faults
 from rldp.data.reading import Column, Reading
 from rldp.data.rows import joint_codes, with_missing_labelled

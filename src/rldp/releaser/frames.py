@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.data.bins import alphabet_of
-from rldp.data.columns import encode
-from rldp.data.decoding import arrow_labels, decode
+from rldp.data.columns import arrow_labels, decode, encode, polars_labels
 from rldp.data.headers import column_name, require_columns, require_distinct
 from rldp.data.labels import Faults
 from rldp.errors import InvalidArgument, InvalidArgumentType
@@ -145,7 +144,7 @@ def _of_polars(
 
     at = _placed(request, frame.columns, source)
     read = [frame.to_series(place) for place in at.read]
-    labels = polars.Series(at.released, arrow_labels(request.protocol.outputs))
+    labels = polars_labels(request.protocol.outputs, read[-1].dtype).alias(at.released)
     kept = [frame.to_series(place) for place in at.kept]
     request.guard.require_rows({column.name: column for column in kept})
     drawn = _drawn(request, read, words, source)
@@ -169,12 +168,10 @@ def _of_table(
 
 def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts: bool) -> Any:
     """A filter on the released column must not reach the value of the same name: nothing is pushed down."""
-    import polars
-
     schema = frame.collect_schema()
     at = _placed(request, schema.names())
     names = [schema.names()[place] for place in at.all]
-    outputs = polars.Series(arrow_labels(request.protocol.outputs)).dtype
+    outputs = polars_labels(request.protocol.outputs, schema.dtypes()[at.read[-1]]).dtype
     kept = {schema.names()[place]: schema.dtypes()[place] for place in at.kept}
     return frame.select(names).map_batches(
         lambda part: _of_polars(part, request, words, _uninspected, PART if in_parts else "data"),
@@ -222,7 +219,8 @@ def released_batches(
     words = randomness(None) if words is None else words
     at, released = _arrow_plan(request, schema, source)
     names = [schema.field(place).name for place in at.kept]
-    labels, found, tally = arrow_labels(request.protocol.outputs), request.no_faults(), request.no_rows()
+    labels = arrow_labels(request.protocol.outputs, released.types[-1])
+    found, tally = request.no_faults(), request.no_rows()
     for batch in batches:
         kept = [batch.column(place) for place in at.kept]
         if not found.rows:
@@ -238,7 +236,7 @@ def _arrow_plan(request: Request, schema: Any, source: str) -> tuple[_Places, An
 
     at = _placed(request, schema.names, source)
     kept = [schema.field(place).remove_metadata() for place in at.kept]
-    outputs = arrow_labels(request.protocol.outputs).type
+    outputs = arrow_labels(request.protocol.outputs, schema.field(at.read[-1]).type).type
     return at, pyarrow.schema([*kept, pyarrow.field(at.released, outputs)])
 
 
