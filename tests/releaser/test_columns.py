@@ -70,6 +70,18 @@ def test_numpy_text(dtype):
     assert released.tolist() == ["x", "y", "x", "y", "z"]
 
 
+def test_values_of_several_columns_are_tuples():
+    values = ((1, "a"), (1, "b"), (2, "a"), (2, "b"))
+    protocol = swap(["s", "t"], values)
+    released = protocol.release(["s", "t", "t"], [(1, "b"), (1.0, "b"), (np.int8(2), "b")])
+    assert released == [(1, "b"), (2, "a"), (1, "a")]
+    assert protocol.output_for("t", (2, "a"), 0) == (2, "b")
+    with pytest.raises(rldp.DataError, match="^values must hold known labels, but row 1 has another entry"):
+        protocol.release(["s"], [(3, "a")])
+    with pytest.raises(rldp.DataError, match="^values must hold strings, numbers or booleans, but row 1"):
+        protocol.release(["s"], [(decimal.Decimal(1), "a")])
+
+
 def test_numpy_views_need_not_be_contiguous():
     values = np.array(U + [0] * 5).reshape(2, 5).T[:, 0]
     assert swap().release(np.repeat(S, 2)[::2], values).tolist() == Y

@@ -50,6 +50,11 @@ def is_label(kind: type) -> bool:
     return issubclass(kind, _LABEL_KINDS) and not issubclass(kind, _NO_LABEL_KINDS)
 
 
+def _may_be_label(item: object) -> bool:
+    parts = item if isinstance(item, tuple) else (item,)
+    return all(is_label(type(part)) for part in parts)
+
+
 @dataclass(frozen=True, init=False, eq=False)
 class Alphabet:
     """The labels that a column may hold, in order.
@@ -129,7 +134,7 @@ class Alphabet:
                 return self._looked_up(items)
         except TypeError:  # an entry that cannot be looked up, such as a list
             pass
-        return self._looked_up([item if is_label(type(item)) else None for item in items])
+        return self._looked_up([item if _may_be_label(item) else None for item in items])
 
     def _looked_up(self, items: Sequence[Any]) -> Codes:
         found = map(self.index.get, items, repeat(NOT_A_LABEL))
@@ -313,8 +318,9 @@ def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: b
     if _is_missing(entry):
         return f"{column.name} must hold no nulls, but row {number} has no value"
     plain = entry.item() if isinstance(entry, np.generic) and is_label(type(entry)) else entry
-    needed = needed_of_label(plain) or "known labels"
-    if not is_label(type(plain)):
+    parts = plain if isinstance(plain, tuple) and _may_be_label(plain) else (plain,)
+    needed = next(filter(None, map(needed_of_label, parts)), "known labels")
+    if not _may_be_label(plain):
         return (
             f"{column.name} must hold {needed}, but row {number} has an entry of type {type(plain).__name__}"
         )
