@@ -76,9 +76,9 @@ def test_values_of_several_columns_are_tuples():
     released = protocol.release(["s", "t", "t"], [(1, "b"), (1.0, "b"), (np.int8(2), "b")])
     assert released == [(1, "b"), (2, "a"), (1, "a")]
     assert protocol.output_for("t", (2, "a"), 0) == (2, "b")
-    with pytest.raises(rldp.DataError, match="^values must hold known labels, but row 1 has another entry"):
+    with pytest.raises(rldp.DataError, match=r"^values must hold known labels, but row 1 has another entry"):
         protocol.release(["s"], [(3, "a")])
-    with pytest.raises(rldp.DataError, match="^values must hold strings, numbers or booleans, but row 1"):
+    with pytest.raises(rldp.DataError, match=r"^values must hold strings, numbers or booleans, but row 1"):
         protocol.release(["s"], [(decimal.Decimal(1), "a")])
 
 
