@@ -394,7 +394,7 @@ def test_secret_and_value_are_two_columns(csv):
         count(csv("s,u\na,1\n"), value="s")
 
 
-@pytest.mark.parametrize("column", [None, 0, [0], {"s"}, b"s"])
+@pytest.mark.parametrize("column", [None, 0.5, [None], True, {"s"}, b"s"])
 @pytest.mark.parametrize("name", ["secret", "value"])
 def test_a_column_is_named_by_a_string(name, column):
     with pytest.raises(
@@ -557,15 +557,73 @@ def test_a_folder_is_no_file(tmp_path, name):
         (5, "int"),
         ({"s": ["a"], "u": [1]}, "dict"),
         ([["a", 1]], "list"),
-        (np.zeros((2, 2)), "ndarray"),
+        (np.zeros((2, 2)), "ndarray of numpy"),
         (b"data.csv", "bytes"),
-        (pd.Series(["a"]), "Series"),
-        (pl.LazyFrame({"s": ["a"], "u": [1]}), "LazyFrame"),
+        (pd.Series(["a"]), "Series of pandas"),
+        (pl.Series(["a"]), "Series of polars"),
+        (pl.LazyFrame, "type"),
     ],
 )
 def test_what_is_neither_path_nor_frame_is_refused(data, kind):
     with pytest.raises(rldp.InvalidArgumentType, match=f"^data must be a path or a data frame, got {kind}$"):
         count(data)
+
+
+DATA = {"s": ["a", "b", "a"], "x": [0, 0, 0], "u": [1, 1, 2]}
+
+
+def relation():
+    duckdb = pytest.importorskip("duckdb")
+    held = pa.table(DATA)
+    return duckdb.connect().from_arrow(held)
+
+
+def batches():
+    table = pa.table(DATA)
+    return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=2))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pd.DataFrame(DATA),
+        lambda: pd.DataFrame(DATA).convert_dtypes(dtype_backend="pyarrow"),
+        lambda: pl.DataFrame(DATA),
+        lambda: pl.LazyFrame(DATA),
+        lambda: pa.table(DATA),
+        lambda: pa.RecordBatch.from_pydict(DATA),
+        batches,
+        relation,
+    ],
+    ids=["pandas", "pandas Arrow", "Polars", "lazy", "table", "batch", "reader", "DuckDB"],
+)
+def test_every_frame_that_can_be_released_is_a_sample_too(make):
+    expected = rldp.Sample([[1, 1], [1, 0]], ["a", "b"], [1, 2])
+    assert rldp.Sample.from_data(make(), secret="s", value="u") == expected
+    protocol = rldp.Protocol([[[0.5, 0.5]] * 2] * 2, ["a", "b"], [1, 2], [1, 2])
+    assert rldp.Released.from_data(make(), protocol, released="u", secret="s").counts.tolist() == [
+        [1, 1],
+        [1, 0],
+    ]
+
+
+def test_a_lazy_frame_is_read_as_far_as_it_is_needed():
+    def fail(series):
+        raise AssertionError("a column that nobody asked for")
+
+    frame = pl.LazyFrame(DATA).with_columns(pl.col("x").map_batches(fail, return_dtype=pl.Int64))
+    assert count(frame).n == 3
+
+
+def test_frames_that_number_their_columns():
+    frame = pd.DataFrame([["a", 1], ["b", 2]])
+    sample = rldp.Sample.from_data(frame, secret=0, value=1)
+    assert sample == rldp.Sample([[1, 0], [0, 1]], ["a", "b"], [1, 2])
+    assert sample.reading.names == ("0", "1")
+    protocol = rldp.Protocol([[[0, 1], [1, 0]]] * 2, ["a", "b"], [1, 2], [1, 2], reading=sample.reading)
+    assert protocol.release_frame(frame)[1].tolist() == [2, 1]
+    with pytest.raises(rldp.DataError, match="data has no column '2'"):
+        rldp.Sample.from_data(frame, secret=0, value=2)
 
 
 @pytest.mark.parametrize("text", ["s,u\nill,1\nill,47,Mary Smith\n", "s,u,name\nill,1,x\nMary Smith\n"])

@@ -150,8 +150,8 @@ const oneOf = (...words) => (item, path) => {
 function labelsIn(tree, path, ofColumns = false) {
   if (!Array.isArray(tree) || !tree.length) fail(`${path} must be a list of labels, at least one`);
   const tuples = ofColumns && Array.isArray(tree[0]);
-  if (tuples && tree.some((item) => !Array.isArray(item) || !item.length || item.length !== tree[0].length)) {
-    fail(`${path} must hold lists of one length, or no lists`);
+  if (tuples && tree.some((item) => !Array.isArray(item) || item.length < 2 || item.length !== tree[0].length)) {
+    fail(`${path} must hold lists of one length, at least two, or no lists`);
   }
   for (const item of tuples ? tree.flat() : tree) {
     if (item === null || typeof item === "object") fail(`${path} must hold strings, numbers or booleans`);

@@ -130,10 +130,8 @@ def labels(
 
 
 def _label(name: str, item: object, of_columns: bool) -> Label:
-    if not of_columns or not isinstance(item, tuple):
+    if not of_columns or not isinstance(item, tuple) or len(item) < 2:
         return label(name, item)
-    if not item:
-        raise InvalidArgument(f"{name} must hold labels, got a tuple without entries")
     return tuple(label(name, part) for part in item)
 
 
@@ -159,6 +157,13 @@ def needed_of_label(plain: object) -> str | None:
     if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
         return "labels of valid Unicode"
     return None
+
+
+def kind_name(value: object) -> str:
+    """The type of ``value`` and, where that is not Python's own, the library it comes from."""
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    return kind.__name__ if library in ("builtins", "__main__") else f"{kind.__name__} of {library}"
 
 
 def shown(value: object, width: int = 80) -> str:

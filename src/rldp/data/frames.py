@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.checks import kind_name
 from rldp.data.bins import Binning, Bins, numbers_in
 from rldp.data.columns import is_column
 from rldp.data.dialects import Dialect
@@ -168,19 +169,34 @@ def _source(data: Any) -> str:
 
 
 def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
-    with needs("reading data frames", "narwhals"):
-        import narwhals.stable.v1 as nw
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except TypeError as error:
-        raise InvalidArgumentType(
-            f"data must be a path or a data frame, got {type(data).__name__}"
-        ) from error
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise DataError(f"data must have columns of distinct names, but: {reason}") from error
-    places = require_columns(frame.columns, names, "data")
+    """Columns of a frame; a lazy frame is read now, and nothing of it but these."""
+    frame, header = _frame(data)
+    places = require_columns(header, names, "data")
     require_distinct(places)
-    series = [frame[frame.columns[place]] for place in places.values()]
+    chosen = [header[place] for place in places.values()]
+    if hasattr(frame, "collect"):
+        frame = frame.select(chosen).collect()
+    series = [frame.get_column(name) for name in chosen]
     # A column of a library that we do not know comes over Arrow.
     return [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
+
+
+def _frame(data: Any) -> tuple[Any, list[Any]]:
+    """Any frame, eager or lazy, as one of narwhals, and its header."""
+    with needs("reading data frames", "narwhals"):
+        import narwhals as nw
+    try:
+        if type(data).__name__ in _BATCHES:
+            import pyarrow
+
+            data = pyarrow.table(data)
+        frame = nw.from_native(data)
+        return frame, list(frame.collect_schema().names())
+    except TypeError as error:
+        raise InvalidArgumentType(f"data must be a path or a data frame, got {kind_name(data)}") from error
+    except Exception as error:  # of one kind or another, by the version of narwhals
+        reason = " ".join(str(error).split())
+        raise DataError(f"data must have columns of distinct names, but: {reason}") from error
+
+
+_BATCHES = ("RecordBatch", "RecordBatchReader")  # of Arrow, which narwhals does not know

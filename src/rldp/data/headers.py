@@ -195,6 +195,11 @@ def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: o
             f"{source} must have one column {column!r}, got several; choose one by its place, "
             f"{' or '.join(map(repr, places[:3]))}"
         )
+    by_text = [
+        place for place, name in enumerate(present) if not isinstance(name, str) and str(name) == column
+    ]
+    if len(by_text) == 1:
+        return by_text[0]
     by_place = _PLACE.fullmatch(column)
     if by_place is not None and int(by_place[1]) <= len(present):
         return int(by_place[1]) - 1

@@ -114,15 +114,15 @@ class Wanted:
 
 
 def _listed(role: str, columns: object) -> tuple[str, ...]:
-    names = [columns] if isinstance(columns, str) else columns
+    names = [columns] if isinstance(columns, str | int) else columns
     if not isinstance(names, list | tuple) or not names:
         raise InvalidArgumentType(
             f"{role} must be the name of a column, or a list of them, got {shown(columns)}"
         )
     for column in names:
-        if not isinstance(column, str):
+        if not isinstance(column, str | int) or isinstance(column, bool):
             raise InvalidArgumentType(f"{role} must be the name of a column, got {shown(column)}")
-    return tuple(names)
+    return tuple(map(str, names))  # some frames number their columns
 
 
 def _require_distinct(names: Sequence[str]) -> None:
