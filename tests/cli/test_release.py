@@ -1084,7 +1084,7 @@ def test_a_release_for_machines(proved, plainly, folder):
         "output": "out.csv",
         "rows": 3,
         "skipped": 0,
-        "released": "shown",
+        "released": ["shown"],
         "kept": ["id"],
         "protocol": "protocol.json",
         "sha256": hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest(),

@@ -164,7 +164,7 @@ def test_what_cannot_be_required_is_refused(folder, require):
 def test_a_result_says_what_was_done_and_equals_its_rows(folder):
     digest = hashlib.sha256((folder / "protocol.json").read_bytes()).hexdigest()
     done = rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, keep=["region"])
-    assert (done.rows, done.skipped, done.released, done.kept) == (2, 0, "age", ("region",))
+    assert (done.rows, done.skipped, done.released, done.kept) == (2, 0, ("age",), ("region",))
     assert (done.verdict.epsilon, done.sha256) == (0.5, digest)
     assert done == 2
     assert int(done) == 2

@@ -145,7 +145,7 @@ def release(
                 "output": output,
                 "rows": done.rows,
                 "skipped": done.skipped,
-                "released": done.released,
+                "released": list(done.released),
                 "kept": list(done.kept),
                 "protocol": protocol,
                 "sha256": done.sha256,

@@ -6,11 +6,12 @@ Rows go through Python in Arrow batches (``mapInArrow``), on classic sessions an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from os import PathLike
 from typing import Any, Unpack
 
+from rldp._common.checks import Label
 from rldp.clients._arguments import protocol_first
 from rldp.data.columns import arrow_labels
 from rldp.data.headers import require_columns, require_distinct
@@ -73,14 +74,17 @@ def release(
     places = require_columns(schema.names, columns.names, "the frame")
     require_distinct(places)
     fields = {column: schema.fields[place] for column, place in places.items()}
-    name = request.released_name(lambda column: fields[column].name)
+    released = request.released_names(lambda column: fields[column].name)
     names = [fields[column].name for column in columns.names]
     needed = [
         frame["`" + name.replace("`", "``") + "`"].alias(f"c{i}")  # mapInArrow takes no dots in names
         for i, name in enumerate(names)
     ]
     kept = [types.StructField(fields[c].name, fields[c].dataType, fields[c].nullable) for c in columns.keep]
-    outputs = types.StructField(name, _spark_type(request.protocol), nullable=True)
+    outputs = [
+        types.StructField(name, _spark_type(column.labels), nullable=True)
+        for name, column in zip(released, request.released, strict=True)
+    ]
 
     def in_batches(batches: Iterator[Any]) -> Iterator[Any]:
         named = (batch.rename_columns(names) for batch in batches)
@@ -88,15 +92,15 @@ def release(
             yield from released_batches(request, chain([first], named), first.schema)
 
     warn_of_kept(columns.reading.secret_names, columns.keep)
-    return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, outputs]))
+    return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, *outputs]))
 
 
-def _spark_type(protocol: Protocol) -> Any:
-    """Of the outputs, which must be of one type to stand in a column."""
+def _spark_type(labels: Sequence[Label]) -> Any:
+    """Of labels, which must be of one type to stand in a column."""
     kinds = {
         "int64": types.LongType,
         "double": types.DoubleType,
         "bool": types.BooleanType,
         "string": types.StringType,
     }
-    return kinds[str(arrow_labels(protocol.outputs).type)]()
+    return kinds[str(arrow_labels(labels).type)]()

@@ -1,9 +1,9 @@
-"""Kept columns and released codes → CSV or Parquet, part by part."""
+"""Kept columns and codes of released ones → CSV or Parquet, part by part."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
@@ -16,7 +16,7 @@ from rldp.data.sources import is_parquet
 from rldp.data.standard import STANDARD
 from rldp.errors import DataError, InvalidArgument
 
-__all__ = ["PARQUET", "Maker", "Writer", "writer_for"]
+__all__ = ["PARQUET", "Maker", "Released", "Writer", "writer_for"]
 
 _COMPRESSED = {".csv.gz": "gzip", ".csv.zst": "zstd"}
 _LONGEST_TYPE = 80
@@ -26,13 +26,16 @@ _NEEDS_QUOTES = '[",\r\n]|^$'
 class Writer(Protocol):
     """Writes parts to an open file."""
 
-    def write(self, kept: list[Any], codes: Codes) -> None: ...
+    def write(self, kept: list[Any], codes: Sequence[Codes]) -> None: ...
 
     def close(self) -> None: ...
 
 
-Maker: TypeAlias = Callable[[BinaryIO, list[Any], str, Sequence[Label]], Writer]
-"""File, fields of the kept columns, name of the released one, outputs → what writes them."""
+Released: TypeAlias = Mapping[str, Sequence[Label]]
+"""Names of the released columns, and the labels that their codes stand for."""
+
+Maker: TypeAlias = Callable[[BinaryIO, list[Any], Released], Writer]
+"""File, fields of the kept columns, released columns → what writes them."""
 
 
 def writer_for(path: Path) -> Maker:
@@ -61,18 +64,21 @@ def writer_for(path: Path) -> Maker:
 class _ParquetWriter:
     """Every part is one row group."""
 
-    def __init__(self, file: BinaryIO, kept: list[Any], name: str, outputs: Sequence[Label]) -> None:
+    def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow.parquet
 
-        self._labels = arrow_labels(outputs)
-        self._schema = pyarrow.schema([*kept, pyarrow.field(name, self._labels.type)])
+        self._labels = [arrow_labels(outputs) for outputs in released.values()]
+        fields = [pyarrow.field(n, labels.type) for n, labels in zip(released, self._labels, strict=True)]
+        self._schema = pyarrow.schema([*kept, *fields])
         self._writer = pyarrow.parquet.ParquetWriter(file, self._schema)
 
-    def write(self, kept: list[Any], codes: Codes) -> None:
+    def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
         import pyarrow
 
-        columns = [*kept, self._labels.take(pyarrow.array(codes))]
-        self._writer.write_batch(pyarrow.record_batch(columns, schema=self._schema))
+        drawn = [
+            labels.take(pyarrow.array(column)) for labels, column in zip(self._labels, codes, strict=True)
+        ]
+        self._writer.write_batch(pyarrow.record_batch([*kept, *drawn], schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
@@ -85,7 +91,7 @@ PARQUET: Maker = _ParquetWriter
 class _CsvWriter:
     """Entries in quotes only where they need them: kept text comes out as it stood."""
 
-    def __init__(self, file: BinaryIO, kept: list[Any], name: str, outputs: Sequence[Label]) -> None:
+    def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow
 
         for field in kept:
@@ -96,25 +102,22 @@ class _CsvWriter:
                     f"column {field.name!r} must hold text, numbers or times to stand in a CSV file, "
                     f"got {str(field.type)[:_LONGEST_TYPE]}"
                 ) from error
-        cells = [_cell(label) for label in outputs]
-        for i, cell in enumerate(cells):
-            if cell in cells[:i]:
-                raise DataError(
-                    "outputs of the protocol must be labels that differ in a CSV file, "
-                    f"got {outputs[cells.index(cell)]!r} and {outputs[i]!r}"
-                )
         self._file = file
-        self._line_ends = pyarrow.array([f"{cell}\n".encode() for cell in cells], pyarrow.binary())
-        header = ",".join(_quoted(text) for text in [*(field.name for field in kept), name])
+        *first, last = (_distinct_cells(outputs) for outputs in released.values())
+        texts = [*first, [f"{cell}\n" for cell in last]]  # the last column ends its line
+        self._labels = [pyarrow.array([cell.encode() for cell in cells], pyarrow.binary()) for cells in texts]
+        header = ",".join(_quoted(text) for text in [*(field.name for field in kept), *released])
         file.write(f"{header}\n".encode())
 
-    def write(self, kept: list[Any], codes: Codes) -> None:
+    def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
         import pyarrow
         import pyarrow.compute
 
-        ends = self._line_ends.take(pyarrow.array(codes))
-        cells = [_cells(column) for column in kept]
-        lines = pyarrow.compute.binary_join_element_wise(*cells, ends, b",") if cells else ends
+        drawn = [
+            labels.take(pyarrow.array(column)) for labels, column in zip(self._labels, codes, strict=True)
+        ]
+        cells = [*map(_cells, kept), *drawn]
+        lines = pyarrow.compute.binary_join_element_wise(*cells, b",") if len(cells) > 1 else cells[0]
         if len(lines):
             self._file.write(lines.buffers()[2])  # lines lie end to end in it
 
@@ -123,13 +126,11 @@ class _CsvWriter:
 
 
 class _CompressedCsvWriter(_CsvWriter):
-    def __init__(
-        self, codec: str, file: BinaryIO, kept: list[Any], name: str, outputs: Sequence[Label]
-    ) -> None:
+    def __init__(self, codec: str, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow
 
         self._compressed = pyarrow.CompressedOutputStream(_Open(file), codec)
-        super().__init__(self._compressed, kept, name, outputs)
+        super().__init__(self._compressed, kept, released)
 
     def close(self) -> None:
         self._compressed.close()
@@ -147,6 +148,18 @@ class _Open(io.RawIOBase):
 
     def write(self, content: Any) -> int:
         return self._file.write(content)
+
+
+def _distinct_cells(outputs: Sequence[Label]) -> list[str]:
+    """The outputs of a column as entries of a CSV file."""
+    cells = [_cell(label) for label in outputs]
+    for i, cell in enumerate(cells):
+        if cell in cells[:i]:
+            raise DataError(
+                "outputs of the protocol must be labels that differ in a CSV file, "
+                f"got {outputs[cells.index(cell)]!r} and {outputs[i]!r}"
+            )
+    return cells
 
 
 def _cell(label: Label) -> str:

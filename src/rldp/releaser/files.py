@@ -46,13 +46,13 @@ class Step:
 class Outcome:
     """What was found in a table: faults, for which nothing of it may be released; rows left out; a tally.
 
-    ``released`` is the name of the released column.
+    ``released`` are the names of the released columns.
     """
 
     faults: Faults
     skipped: int
     tally: Tally
-    released: str
+    released: tuple[str, ...]
     kept: tuple[str, ...]
 
     @property
@@ -98,11 +98,12 @@ def release_table(
 
     After a row at fault nothing more is written, but all rows are looked at, to say how many are.
     """
-    name = request.released_name(table.name)
+    released = request.released_names(table.name)
     parts = read_parts(table, request.columns, typed=make_writer is PARQUET)
     names = tuple(field.name for field in parts.kept)
     found, skipped, tally = request.no_faults(), 0, request.no_rows()
-    with closing(make_writer(file, parts.kept, name, request.protocol.outputs)) as writer:
+    labels = {name: column.labels for name, column in zip(released, request.released, strict=True)}
+    with closing(make_writer(file, parts.kept, labels)) as writer:
         for part in parts:
             if not found.rows:
                 request.guard.require_rows(dict(zip(names, part.kept, strict=True)))
@@ -113,4 +114,4 @@ def release_table(
                 writer.write(kept, drawn.codes)
             if callback is not None:
                 callback(Step(found.rows - skipped, part.share, skipped))
-    return Outcome(found, skipped, tally, name, names)
+    return Outcome(found, skipped, tally, released, names)

@@ -60,7 +60,7 @@ def release_folder(
     partitions = _partitions(data, source.paths)
     request = _without_partitions(request, partitions)
     table = located(source, request.columns.names)
-    request.released_name(table.name)
+    request.released_names(table.name)
     with new_folder(target, name="output") as (scratch, lock):
         pieces = [
             Piece(replace(table, source=_alone(source, i)), scratch / at / f"part-{i:05d}.parquet")
@@ -170,7 +170,7 @@ def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request
                 f"keep must name {column!r}, by which the folders of the data are called, as the folders of "
                 "the output will be; one output file does without"
             )
-        if column == request.options.released:
+        if column in request.options.names_of_released(reading.value_names):
             raise InvalidArgument(
                 f"the released column must not be called {column!r} like a column that is kept; "
                 "name it otherwise with --released-name (released=)"

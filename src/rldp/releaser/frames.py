@@ -1,6 +1,6 @@
 """Release of data frames: the kind that goes in comes out. Lazy frames and streams stay what they are.
 
-The result holds the kept columns and then the released one, nothing else: no other column, no metadata.
+The result holds the kept columns and then the released ones, nothing else: no other column, no metadata.
 """
 
 from __future__ import annotations
@@ -69,11 +69,16 @@ _CLUSTERS = ("pyspark", "dask")
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the columns of a frame are that are read, in order, and those that are kept; and a new name."""
+    """Where the columns of a frame are that are read, in order, and those that are kept; and new names."""
 
     read: list[int]
     kept: list[int]
-    released: Any
+    released: tuple[Any, ...]
+
+    @property
+    def values(self) -> list[int]:
+        """Where the columns are that are released."""
+        return self.read[-len(self.released) :]
 
     @property
     def all(self) -> list[int]:
@@ -88,7 +93,7 @@ def _placed(request: Request, header: Sequence[Any], source: str = "data") -> _P
     return _Places(
         [places[name] for name in columns.reading.names],
         [places[name] for name in columns.keep],
-        request.released_name(lambda column: header[places[column]]),
+        request.released_names(lambda column: header[places[column]]),
     )
 
 
@@ -114,16 +119,18 @@ def _of_pandas(
     at = _placed(request, list(frame.columns), source)
     _require_harmless_index(frame, request)
     read = [frame.iloc[:, place] for place in at.read]
-    kept, values = frame.iloc[:, at.kept], read[-1]
+    kept, values = frame.iloc[:, at.kept], read[-len(at.released) :]
     request.guard.require_rows({name: kept.iloc[:, i] for i, name in enumerate(kept.columns)})
-    decode(values.iloc[:0], np.empty(0, dtype=np.int32), request.protocol.outputs)
+    for column, like in zip(request.released, values, strict=True):
+        decode(like.iloc[:0], np.empty(0, dtype=np.int32), column.labels)
     drawn = _drawn(request, read, words, source)
     inspect(drawn.tally)
     if drawn.used is not None:
-        kept, values = kept[drawn.used], values[drawn.used]
+        kept, values = kept[drawn.used], [like[drawn.used] for like in values]
     released = kept.copy()
     released.attrs = {}  # which may say anything about the rows
-    released[at.released] = decode(values, drawn.codes, request.protocol.outputs).array
+    for name, column, like, codes in zip(at.released, request.released, values, drawn.codes, strict=True):
+        released[name] = decode(like, codes, column.labels).array
     return released
 
 
@@ -144,7 +151,10 @@ def _of_polars(
 
     at = _placed(request, frame.columns, source)
     read = [frame.to_series(place) for place in at.read]
-    labels = polars_labels(request.protocol.outputs, read[-1].dtype).alias(at.released)
+    labels = [
+        polars_labels(column.labels, like.dtype).alias(name)
+        for name, column, like in zip(at.released, request.released, read[-len(at.released) :], strict=True)
+    ]
     kept = [frame.to_series(place) for place in at.kept]
     request.guard.require_rows({column.name: column for column in kept})
     drawn = _drawn(request, read, words, source)
@@ -152,7 +162,8 @@ def _of_polars(
     if drawn.used is not None:
         used = polars.Series(drawn.used)
         kept = [column.filter(used) for column in kept]
-    return polars.DataFrame([*kept, labels.gather(drawn.codes)])
+    released = [column.gather(codes) for column, codes in zip(labels, drawn.codes, strict=True)]
+    return polars.DataFrame([*kept, *released])
 
 
 def _of_table(
@@ -167,18 +178,21 @@ def _of_table(
 
 
 def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts: bool) -> Any:
-    """A filter on the released column must not reach the value of the same name: nothing is pushed down."""
+    """A filter on a released column must not reach the value of the same name: nothing is pushed down."""
     schema = frame.collect_schema()
     at = _placed(request, schema.names())
     names = [schema.names()[place] for place in at.all]
-    outputs = polars_labels(request.protocol.outputs, schema.dtypes()[at.read[-1]]).dtype
     kept = {schema.names()[place]: schema.dtypes()[place] for place in at.kept}
+    released = {
+        name: polars_labels(column.labels, schema.dtypes()[place]).dtype
+        for name, column, place in zip(at.released, request.released, at.values, strict=True)
+    }
     return frame.select(names).map_batches(
         lambda part: _of_polars(part, request, words, _uninspected, PART if in_parts else "data"),
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
-        schema={**kept, at.released: outputs},
+        schema={**kept, **released},
         streamable=in_parts,
     )
 
@@ -219,7 +233,10 @@ def released_batches(
     words = randomness(None) if words is None else words
     at, released = _arrow_plan(request, schema, source)
     names = [schema.field(place).name for place in at.kept]
-    labels = arrow_labels(request.protocol.outputs, released.types[-1])
+    labels = [
+        arrow_labels(column.labels, kind)
+        for column, kind in zip(request.released, released.types[-len(at.released) :], strict=True)
+    ]
     found, tally = request.no_faults(), request.no_rows()
     for batch in batches:
         kept = [batch.column(place) for place in at.kept]
@@ -236,17 +253,21 @@ def _arrow_plan(request: Request, schema: Any, source: str) -> tuple[_Places, An
 
     at = _placed(request, schema.names, source)
     kept = [schema.field(place).remove_metadata() for place in at.kept]
-    outputs = arrow_labels(request.protocol.outputs, schema.field(at.read[-1]).type).type
-    return at, pyarrow.schema([*kept, pyarrow.field(at.released, outputs)])
+    released = [
+        pyarrow.field(name, arrow_labels(column.labels, schema.field(place).type).type)
+        for name, column, place in zip(at.released, request.released, at.values, strict=True)
+    ]
+    return at, pyarrow.schema([*kept, *released])
 
 
-def _arrow_rows(kind: Any, kept: Sequence[Any], schema: Any, labels: Any, drawn: Drawn) -> Any:
+def _arrow_rows(kind: Any, kept: Sequence[Any], schema: Any, labels: Sequence[Any], drawn: Drawn) -> Any:
     import pyarrow
 
     if drawn.used is not None:
         used: NDArray[np.bool_] = drawn.used
         kept = [column.filter(pyarrow.array(used)) for column in kept]
-    return kind.from_arrays([*kept, labels.take(pyarrow.array(drawn.codes))], schema=schema)
+    released = [each.take(pyarrow.array(codes)) for each, codes in zip(labels, drawn.codes, strict=True)]
+    return kind.from_arrays([*kept, *released], schema=schema)
 
 
 def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:

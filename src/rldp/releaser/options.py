@@ -23,10 +23,10 @@ class ReleaseOptions:
 
     Parameters
     ----------
-    secret, value : str, optional
-        Names of columns, or a list of them for a secret of several; needed only where the protocol does not
+    secret, value : str or sequence of str, optional
+        Names of columns, or a list of them where there are several; needed only where the protocol does not
         name them. ``"#2"`` is the second column, if none is called so.
-    as_secret, as_value : str, optional
+    as_secret, as_value : str or sequence of str, optional
         Other names than the protocol's, of columns that hold the same.
     unknown : "refuse", "value=LABEL" or label
         What to do about values that the protocol does not know: refuse the rows, or read such a value as the
@@ -34,8 +34,8 @@ class ReleaseOptions:
     keep : sequence of str
         Columns to copy beside the released one. A column of a CSV file that is kept in a CSV file is copied
         as it stands; in a Parquet file it gets the type that fits all of its entries.
-    released : str, optional
-        Name of the released column; that of the value column by default.
+    released : str or sequence of str, optional
+        Names of the released columns, one for each; those of the value columns by default.
     id : str, optional
         The column that identifies people. ``keep`` must not name it, unless ``allow_identifier`` is set.
     key : None
@@ -66,12 +66,12 @@ class ReleaseOptions:
     """
 
     secret: str | Sequence[str] | None = None
-    value: str | None = None
+    value: str | Sequence[str] | None = None
     as_secret: str | Sequence[str] | None = None
-    as_value: str | None = None
+    as_value: str | Sequence[str] | None = None
     unknown: Label | None = "refuse"
     keep: Sequence[str] = ()
-    released: str | None = None
+    released: str | Sequence[str] | None = None
     id: str | None = None
     key: None = None
     allow_original: bool = False
@@ -95,24 +95,38 @@ class ReleaseOptions:
                 raise InvalidArgumentType(f"keep must be the name of a column, got {shown(column)}")
             if self.keep.count(column) > 1:
                 raise InvalidArgument(f"keep must name each column once, got {column!r} more than once")
-        for name, given in (("released", self.released), ("id", self.id)):
+        listed = self.released if isinstance(self.released, list | tuple) else [self.released]
+        for name, given in (*(("released", each) for each in listed), ("id", self.id)):
             if given is not None and (not isinstance(given, str) or not given):
                 raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(given)}")
         if self.key is not None:
             raise InvalidArgument("key must be None: draws that stay the same for a person are not there yet")
         object.__setattr__(self, "keep", tuple(self.keep))
 
+    def names_of_released(self, values: Sequence[str]) -> tuple[str, ...]:
+        """What the released columns are called, whose values are in columns of these names."""
+        if self.released is None:
+            return tuple(values)
+        names = (self.released,) if isinstance(self.released, str) else tuple(self.released)
+        if len(names) != len(values):
+            raise InvalidArgument(
+                f"released must name {len(values)} column{'s' * (len(values) != 1)}, got {len(names)}"
+            )
+        if len(set(names)) < len(names):
+            raise InvalidArgument("released must name columns differently, got a name twice")
+        return names
+
 
 class Asked(TypedDict, total=False):
     """The fields of :class:`ReleaseOptions` as keyword arguments."""
 
     secret: str | Sequence[str] | None
-    value: str | None
+    value: str | Sequence[str] | None
     as_secret: str | Sequence[str] | None
-    as_value: str | None
+    as_value: str | Sequence[str] | None
     unknown: Label | None
     keep: Sequence[str]
-    released: str | None
+    released: str | Sequence[str] | None
     id: str | None
     key: None
     allow_original: bool
@@ -162,8 +176,8 @@ class ReleaseResult:
         How many were released.
     skipped : int
         How many were left out because an entry is missing.
-    released : str
-        Name of the released column.
+    released : tuple of str
+        Names of the released columns.
     kept : tuple of str
         Names of the columns beside it.
     verdict : Verdict or None
@@ -179,7 +193,7 @@ class ReleaseResult:
 
     rows: int
     skipped: int
-    released: str
+    released: tuple[str, ...]
     kept: tuple[str, ...]
     verdict: Verdict | None
     sha256: str | None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol as Interface
+from typing import Any, Protocol as Interface, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import shown
+from rldp._common.checks import Label, shown
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, Faults, count_pairs
 from rldp.data.readers import Columns
 from rldp.data.rows import joint_codes, rows_of
@@ -19,7 +19,7 @@ from rldp.protocol import Protocol
 from rldp.releaser.options import ReleaseOptions
 from rldp.theory.sampling import Randomness
 
-__all__ = ["Drawn", "Guard", "Inspection", "Request", "Tally"]
+__all__ = ["Drawn", "Guard", "Inspection", "ReleasedColumn", "Request", "Tally"]
 
 
 class Guard(Interface):
@@ -56,13 +56,45 @@ Inspection = Callable[[Tally], None]
 
 
 @dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """One of the columns that are released.
+
+    Attributes
+    ----------
+    labels : tuple of labels
+        What may stand in it.
+    of_outputs : int32 array (|Y|,), or None
+        Which of the labels stands in it for each output of the protocol; None where outputs are its labels.
+    """
+
+    labels: tuple[Label, ...]
+    of_outputs: Codes | None
+
+    @classmethod
+    def all_of(cls, outputs: Sequence[Label]) -> tuple[ReleasedColumn, ...]:
+        """Those of a protocol: one, or one for each entry of outputs that are tuples."""
+        if not isinstance(outputs[0], tuple):
+            return (cls(tuple(outputs), None),)
+        columns = []
+        for entries in zip(*cast("Sequence[tuple[Label, ...]]", outputs), strict=True):
+            labels = tuple(dict.fromkeys(entries))
+            codes = {label: code for code, label in enumerate(labels)}
+            columns.append(cls(labels, np.array([codes[entry] for entry in entries], dtype=np.int32)))
+        return tuple(columns)
+
+    def codes(self, drawn: Codes) -> Codes:
+        """Which of the labels stands in it where these outputs were drawn."""
+        return drawn if self.of_outputs is None else self.of_outputs[drawn]
+
+
+@dataclass(frozen=True, eq=False)
 class Drawn:
     """What was drawn for some rows.
 
     Attributes
     ----------
-    codes : int32 array
-        Of the outputs; of no row if there are faults, in these rows or earlier ones.
+    codes : tuple of int32 array
+        Of each released column; of no row if there are faults, in these rows or earlier ones.
     used : bool array or None
         Which rows have one; None where it is all of them.
     faults : Faults
@@ -71,7 +103,7 @@ class Drawn:
         Of these rows; empty if there are faults.
     """
 
-    codes: Codes
+    codes: tuple[Codes, ...]
     used: NDArray[np.bool_] | None
     faults: Faults
     tally: Tally
@@ -98,6 +130,8 @@ class Request:
     unknown : int or None
         The code that stands for values that the protocol does not know; None refuses them.
     guard : Guard
+    released : tuple of ReleasedColumn
+        In the order of the reading's value columns.
     """
 
     protocol: Protocol
@@ -105,6 +139,7 @@ class Request:
     options: ReleaseOptions
     unknown: int | None
     guard: Guard
+    released: tuple[ReleasedColumn, ...]
 
     @classmethod
     def of(cls, protocol: Protocol, options: ReleaseOptions, guard: Guard) -> Request:
@@ -117,17 +152,14 @@ class Request:
             as_secret=options.as_secret,
             as_value=options.as_value,
         )
-        if len(reading.value) > 1:
-            raise InvalidArgument(
-                f"protocol must publish one column to be released from here, got {len(reading.value)}"
-            )
         labels = protocol.secrets, protocol.values, protocol.outputs
         alone = Protocol(protocol.matrix, *labels, reading=protocol.reading)
         columns = Columns(reading, tuple(options.keep))
-        return cls(alone, columns, options, _code_of_unknown(protocol, options), guard)
+        released = ReleasedColumn.all_of(protocol.outputs)
+        return cls(alone, columns, options, _code_of_unknown(protocol, options), guard, released)
 
-    def released_name(self, called: Callable[[str], str]) -> str:
-        """What the released column is called, unlike all that are kept, which the guard lets pass.
+    def released_names(self, called: Callable[[str], str]) -> tuple[str, ...]:
+        """What the released columns are called, unlike all that are kept, which the guard lets pass.
 
         ``called``: column as it is asked for → its name in the table.
         """
@@ -135,18 +167,19 @@ class Request:
         secret, value = (
             [called(column) for column in names] for names in (reading.secret_names, reading.value_names)
         )
-        released = value[0] if self.options.released is None else self.options.released
+        released = self.options.names_of_released(value)
         kept = {column: called(column) for column in self.columns.keep}
         names = list(kept.values())
         for column in names:
             if names.count(column) > 1:
                 raise InvalidArgument(f"keep must name columns of different names, got two called {column!r}")
         self.guard.require_names(secret, value, kept)
-        if released in names:
-            raise InvalidArgument(
-                f"the released column must not be called {released!r} like a column that is kept; "
-                "name it otherwise with --released-name (released=)"
-            )
+        for name in released:
+            if name in names:
+                raise InvalidArgument(
+                    f"the released column must not be called {name!r} like a column that is kept; "
+                    "name it otherwise with --released-name (released=)"
+                )
         return released
 
     def no_faults(self) -> Faults:
@@ -163,7 +196,8 @@ class Request:
         reading = self.columns.reading
         rows = rows_of(reading, columns, before, self.unknown)
         if rows.faults.at_fault:
-            return Drawn(np.empty(0, dtype=np.int32), rows.used, rows.faults, self.no_rows())
+            nothing = np.empty(0, dtype=np.int32)
+            return Drawn((nothing,) * len(self.released), rows.used, rows.faults, self.no_rows())
         shape = self.protocol.matrix.shape
         pairs = count_pairs(rows.secrets, rows.values, (shape[0], shape[1]))
         absent = np.zeros(shape[0], dtype=np.int64)
@@ -172,7 +206,9 @@ class Request:
             joint = joint_codes(reading.secret, codes)
             absent = np.bincount(joint[joint >= 0], minlength=shape[0])
         at = rows.secrets * np.int32(shape[1]) + rows.values
-        return Drawn(self.protocol.sampler.draw(at, words), rows.used, rows.faults, Tally(pairs, absent))
+        drawn = self.protocol.sampler.draw(at, words)
+        released = tuple(column.codes(drawn) for column in self.released)
+        return Drawn(released, rows.used, rows.faults, Tally(pairs, absent))
 
 
 def _code_of_unknown(protocol: Protocol, options: ReleaseOptions) -> int | None:
