@@ -29,9 +29,12 @@ import numpy as np
 import stress
 from contenders import ours, ours_together
 from draws import drawn
-from rldp.designer import finish, routes
+from rldp.designer import routes
+from rldp.designer.batches import solve_by_engine
 from rldp.designer.engine import Settings
 from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.request import SolveRequest
+from rldp.designer.status import Route
 
 CHANGES: dict[str, tuple[str, ...]] = {
     "small_objective": ("1e9",),
@@ -98,8 +101,10 @@ def measured(job: tuple[str, int]) -> tuple[str, Found]:
     warnings.simplefilter("ignore")
     name, each = job
     if name.startswith("without "):
-        dropped, all_ways = routes.Route(name.removeprefix("without ")), routes.when_open
-        finish.when_open = lambda *a: tuple(way for way in all_ways(*a) if way.route is not dropped)
+        dropped, all_ways = Route(name.removeprefix("without ")), routes.attempts
+        routes.attempts = lambda _, taken, *a: (
+            way for i, way in enumerate(all_ways(_, taken, *a)) if i == 0 or way[0] is not dropped
+        )
     settings = stress.changed(*([name] if "=" in name else []))
     started = time.process_time()
     tally = stress.run(each, settings)
@@ -170,7 +175,7 @@ def inverses() -> None:
 
 def _close(instance: object, gap: float) -> bool:
     """Whether windows close a gap, with nothing else to fall back on."""
-    found = finish.solve_chunk(instance.as_problem, routes.Route.WINDOWS, gap, Settings())
+    found = solve_by_engine(instance.as_problem, Route.WINDOWS, SolveRequest(gap, Settings()))
     return bool(found.closes(gap).all()) and found.route[0] == routes.Route.WINDOWS
 
 
@@ -186,7 +191,7 @@ def main() -> None:
     if arguments.inverses:
         inverses()
     elif arguments.windows:
-        finish.when_open = lambda *_: ()
+        routes.attempts = lambda problem, route, request: [(route, request)]
         windows_against_pairs()
     else:
         all_changes(arguments.names, arguments.designs)

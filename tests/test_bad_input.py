@@ -22,7 +22,7 @@ def no_work(monkeypatch):
     def started(*_, **__):
         raise AssertionError("work started on bad input")
 
-    monkeypatch.setattr(importlib.import_module("rldp.designer.api"), "solve_batch", started)
+    monkeypatch.setattr(importlib.import_module("rldp.designer.api"), "solve", started)
 
 
 def refused(call, error, message):

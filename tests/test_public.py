@@ -50,6 +50,7 @@ NAMES = {
     "Progress",
     "Protocol",
     "ProtocolFileError",
+    "Reason",
     "ReleaseAudit",
     "ReleaseOptions",
     "ReleaseResult",

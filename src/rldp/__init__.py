@@ -29,14 +29,9 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.auditor.new_data import Audit as Audit, Membership as Membership, audit as audit
     from rldp.auditor.released_rows import ReleaseAudit as ReleaseAudit, audit_release as audit_release
     from rldp.designer.api import design as design, design_batch as design_batch
-    from rldp.designer.designs import (
-        Batch as Batch,
-        BatchStatus as BatchStatus,
-        ColumnCost as ColumnCost,
-        Design as Design,
-        Status as Status,
-    )
+    from rldp.designer.designs import Batch as Batch, ColumnCost as ColumnCost, Design as Design
     from rldp.designer.engine import Progress as Progress, Settings as Settings
+    from rldp.designer.status import BatchStatus as BatchStatus, Reason as Reason, Status as Status
     from rldp.errors import (
         DataError as DataError,
         DataFileError as DataFileError,
@@ -98,8 +93,9 @@ _NAMES = {
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
     "designer.api": ["design", "design_batch"],
-    "designer.designs": ["Batch", "BatchStatus", "ColumnCost", "Design", "Status"],
+    "designer.designs": ["Batch", "ColumnCost", "Design"],
     "designer.engine": ["Progress", "Settings"],
+    "designer.status": ["BatchStatus", "Reason", "Status"],
     "errors": [
         "DataError",
         "DataFileError",

@@ -12,7 +12,7 @@ import settings
 import stress
 from rldp.designer.engine import settings as engine
 from rldp.designer.engine.settings import Settings
-from rldp.designer.routes import Route
+from rldp.designer.status import Route
 
 FIELDS = {field.name for field in fields(Settings)}
 

@@ -14,7 +14,7 @@ import typer.main
 import rldp
 from commands import one_line
 from rldp import cli
-from rldp.adviser import verdict
+from rldp.adviser import ladder, verdict
 
 COMMANDS = sorted(typer.main.get_command(cli.app).commands)
 
@@ -76,12 +76,12 @@ def test_the_version_is_that_of_the_package(rldp_command):
 
 @pytest.mark.usefixtures("dense")
 def test_a_large_table_is_told_to_take_a_while(rldp_command, monkeypatch):
-    monkeypatch.setattr(cli.design, "_LARGE", 1)
+    monkeypatch.setattr(verdict, "MINUTES", 1)
     code, _, err = rldp_command(*DESIGN)
     assert code == 0
     wanted = (
         "2 secrets × 2 values may take minutes; "
-        "a larger --gap, such as 1e-3, or --bins for numbers takes less"
+        "a larger --gap, such as 1e-3, --max-seconds, or --bins for numbers takes less"
     )
     assert one_line(err) == wanted
 
@@ -303,6 +303,15 @@ def test_an_interruption_is_exit_code_130(rldp_command, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("dense")
+def test_a_design_ends_when_its_time_is_over(rldp_command, tmp_path):
+    code, out, err = rldp_command(*DESIGN, "--max-seconds", "1e-6", "--no-others")
+    assert code == 0
+    assert "time limit" in out
+    assert "proved optimal only to a gap" in err
+    assert rldp.verify(tmp_path / "protocol.json").ok
+
+
+@pytest.mark.usefixtures("dense")
 def test_a_design_shows_what_other_promises_would_cost_and_names_the_cheapest(rldp_command, tmp_path):
     code, out, err = rldp_command(*DESIGN, "--others")
     assert (code, err) == (0, "")
@@ -317,7 +326,7 @@ def test_a_design_shows_what_other_promises_would_cost_and_names_the_cheapest(rl
 @pytest.mark.usefixtures("dense")
 def test_other_promises_are_not_tried_if_nobody_wants_them_or_the_design_took_long(rldp_command, monkeypatch):
     assert "another promise" not in rldp_command(*DESIGN, "--no-others")[1]
-    monkeypatch.setattr(cli.design, "_QUICK", 0.0)
+    monkeypatch.setattr(ladder, "QUICK", 0.0)
     assert "another promise" not in rldp_command(*DESIGN)[1]
 
 

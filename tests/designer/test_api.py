@@ -309,16 +309,16 @@ def test_an_interrupted_batch_ends_at_the_next_steps(monkeypatch):
     """The chunks of other threads do not go on to their end."""
     steps = []
 
-    def chunk(part, route, gap, settings, callback):
+    def chunk(part, route, request):
         if part.counts[0, 0, 0] == 1:
             raise KeyboardInterrupt
         for _ in range(1000):
             time.sleep(0.01)
             steps.append(1)
-            callback(None)
+            request.callback(None)
         raise AssertionError("nobody stopped it")
 
-    monkeypatch.setattr(batches, "solve_chunk", chunk)
+    monkeypatch.setattr(batches, "_solve_chunk", chunk)
     monkeypatch.setattr(batches, "problems_at_once", lambda *_: 1)
     with pytest.raises(KeyboardInterrupt):
         rldp.design_batch([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], 0.5)

@@ -7,8 +7,9 @@ import pytest
 
 import rldp
 from problems import squared
-from rldp.designer.batches import solve_batch
 from rldp.designer.engine import Settings
+from rldp.designer.request import SolveRequest
+from rldp.designer.routes import solve_batch
 from rldp.theory.model import DesignProblem
 
 pytestmark = pytest.mark.numerical
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.numerical
 COUNTS = np.array([[[12, 0, 5, 3], [0, 9, 4, 7]]])
 CENTRE = np.array([[[130, 4, 40, 26], [5, 80, 60, 55]]])
 AROUND = {"robust": rldp.PowerDivergence(1.0, radius=0.1), "nominal": rldp.Nominal()}
+REQUEST = SolveRequest(1e-6, Settings())
 
 
 def problem_of(counts, privacy, utility, epsilon):
@@ -32,8 +34,9 @@ def test_only_the_centres_matter_where_radii_are_given(privacy, utility, epsilon
     moved = replace(
         problem_of(COUNTS, privacy, utility, epsilon), centre_of_privacy=CENTRE, centre_of_utility=CENTRE
     )
-    found = solve_batch(moved, 1e-6, Settings(), windows=windows)
-    wanted = solve_batch(problem_of(CENTRE, privacy, utility, epsilon), 1e-6, Settings(), windows=windows)
+    request = replace(REQUEST, windows=windows)
+    found = solve_batch(moved, request)
+    wanted = solve_batch(problem_of(CENTRE, privacy, utility, epsilon), request)
     np.testing.assert_array_equal(found.matrix, wanted.matrix)
     np.testing.assert_array_equal(found.objective, wanted.objective)
     np.testing.assert_array_equal(found.lower_bound, wanted.lower_bound)
@@ -41,9 +44,9 @@ def test_only_the_centres_matter_where_radii_are_given(privacy, utility, epsilon
 
 def test_each_set_has_a_centre_of_its_own():
     problem = problem_of(COUNTS, "robust", "nominal", 0.5)
-    private = solve_batch(replace(problem, centre_of_privacy=CENTRE), 1e-6, Settings())
-    useful = solve_batch(replace(problem, centre_of_utility=CENTRE), 1e-6, Settings())
-    both = solve_batch(replace(problem, centre_of_privacy=CENTRE, centre_of_utility=CENTRE), 1e-6, Settings())
+    private = solve_batch(replace(problem, centre_of_privacy=CENTRE), REQUEST)
+    useful = solve_batch(replace(problem, centre_of_utility=CENTRE), REQUEST)
+    both = solve_batch(replace(problem, centre_of_privacy=CENTRE, centre_of_utility=CENTRE), REQUEST)
     assert all(found.closes(1e-6).all() for found in (private, useful, both))
     assert len({round(float(found.objective[0]), 4) for found in (private, useful, both)}) == 3
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from rldp.designer.certify import CertifiedBatch, better
-from rldp.designer.routes import Route
+from rldp.designer.status import Route
 
-OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route", "steps", "reason")
+OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route")
 OF_THE_BOUND = ("lower_bound", "z", "members", "distribution", "constant")
 
 

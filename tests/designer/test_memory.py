@@ -12,7 +12,9 @@ from rldp._common import memory as _memory
 from rldp.designer import api
 from rldp.designer.engine import Settings
 from rldp.designer.memory import design_bytes, require_memory
-from rldp.designer.routes import Route, routes
+from rldp.designer.request import SolveRequest
+from rldp.designer.routes import routes, solve_batch
+from rldp.designer.status import Route
 from rldp.theory.model import DesignProblem
 from strategies import a_problem
 
@@ -72,7 +74,7 @@ def test_an_error_of_memory_in_the_engine_is_a_sentence(monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(api, "solve_batch", fails)
+    monkeypatch.setattr(api, "solve", fails)
     for verb in (lambda: rldp.design(rldp.Sample([[9]]), 1.0), lambda: rldp.design_batch([[[9]]], 1.0)):
         with pytest.raises(
             rldp.NotEnoughMemory, match=r"^designing needs more memory than is available; windows"
@@ -93,8 +95,9 @@ def test_an_error_of_memory_in_the_engine_is_a_sentence(monkeypatch):
 def test_the_estimate_is_about_what_is_held(sets, shape, windows):
     """Within a factor of three either way, and two megabytes that no alphabet decides about."""
     problem: DesignProblem = a_problem(sets, counts=[np.full(shape, 9) + np.arange(shape[1])])
-    (route,) = routes(problem, 1e-2, Settings(), windows=windows)
-    peak = peak_of(lambda: api.solve_batch(problem, 1e-2, Settings(), windows=windows))
+    request = SolveRequest(1e-2, Settings(), windows=windows)
+    (route,) = routes(problem, request)
+    peak = peak_of(lambda: solve_batch(problem, request))
     estimate = design_bytes(problem, route, Settings())
     assert peak <= 3 * estimate + 2e6
     assert estimate <= 3 * peak

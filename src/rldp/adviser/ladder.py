@@ -16,7 +16,7 @@ from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
 from rldp.sets import NAMED, PrivacySet, SetName, UncertaintySet, UtilitySet, checked_set
 
-__all__ = ["LADDER", "MEANINGS", "PrivacySets", "Rung", "named_sets", "rungs"]
+__all__ = ["LADDER", "MEANINGS", "PrivacySets", "Rung", "named_sets", "others_than", "rungs"]
 
 PrivacySets: TypeAlias = "Iterable[PrivacySet] | Mapping[str, PrivacySet] | PrivacySet"
 
@@ -33,6 +33,10 @@ MEANINGS = {
 
 LADDER: tuple[SetName, ...] = ("all", "pairs", "chi2", "credible", "nominal")
 """From the strongest promise to none."""
+QUICK = 2.0
+"""Seconds that a design may have taken if it is compared with other promises without being asked for."""
+MANY_CELLS = 50
+"""Cells from which pairs may cost less than one set for the whole table."""
 
 
 def named_sets(privacy: PrivacySets, *, alpha: float, prior: float) -> dict[str, UncertaintySet]:
@@ -94,6 +98,16 @@ class Rung:
         assert guarantee is not None
         under_estimate = expected_distortion(designed.protocol, guarantee.sample.distribution)
         return cls(name, designed, float(np.minimum(under_estimate, designed.objective)))
+
+
+def others_than(chosen: SetName, designed: Design, asked: bool | None = None) -> list[SetName]:
+    """The promises to compare the chosen one with: all if ``asked``, by default those that are quick."""
+    others = [name for name in LADDER if name != chosen]
+    if asked is not None:
+        return others if asked else []
+    quick = designed.status.seconds <= QUICK and designed.status.route != "windows"
+    few = designed.protocol.matrix[..., 0].size < MANY_CELLS
+    return [name for name in others if not (few and name == "pairs")] if quick else []
 
 
 def rungs(

@@ -20,7 +20,7 @@ from rldp.sets import Credible, Pairs, UncertaintySet
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem
 
-__all__ = ["Without", "Worth", "outputs_used", "worth"]
+__all__ = ["Without", "Worth", "is_hardly_better", "may_take_minutes", "outputs_used", "worth"]
 
 USED = 1e-6
 """An output that is less likely than this under the estimate does not count as used."""
@@ -30,7 +30,11 @@ RARE = 0.05
 """Share of the rows that rare secrets have together, at most."""
 MOST_LEFT_OUT = 3
 WORTH_TELLING = 0.9
-"""Of the promised distortion: what is promised without a rare secret must be at most this."""
+"""Of the promised distortion: a promise without a rare secret, or in fewer bins, must be at most this."""
+HARDLY_BETTER = 0.99
+"""Of the distortion of the best constant output: a protocol that promises no less is hardly better."""
+MINUTES = 50_000
+"""Probabilities from which a design may take minutes."""
 FEW = 5
 """Rows for each cell, on average, below which a sample is called tiny. A count of 5 has a standard deviation
 of √5, or 45 % of itself: about half of what such a cell shows is chance."""
@@ -171,6 +175,16 @@ def _changed(sample: Sample, designed: Design) -> float | None:
     same = [protocol.outputs.index(value) for value in protocol.values]
     kept = protocol.matrix[:, np.arange(len(same)), same]
     return float(np.clip((sample.distribution * (1 - kept)).sum(), 0.0, 1.0))
+
+
+def is_hardly_better(designed: Design) -> bool:
+    """Whether an output that ignores the data would do nearly as well."""
+    return designed.objective >= HARDLY_BETTER * designed.constant_objective > 0
+
+
+def may_take_minutes(sample: Sample) -> bool:
+    """Whether a design for this table may take long, if its outputs are its values."""
+    return sample.counts.size * len(sample.values) > MINUTES
 
 
 def _is_tiny(sample: Sample, claim: Guarantee) -> bool:

@@ -12,21 +12,13 @@ import rldp
 from rldp._common import digits as _digits
 from rldp._common.warnings import silenced
 from rldp.adviser.binning import CANDIDATES, best
-from rldp.adviser.ladder import LADDER, Rung, rungs
-from rldp.adviser.verdict import Worth, worth
+from rldp.adviser.ladder import Rung, others_than, rungs
+from rldp.adviser.verdict import WORTH_TELLING, Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.machine import plain, show_json
 from rldp.cli.promising import PerhapsEpsilon, Promises, Promising
 from rldp.errors import InvalidArgument
-from rldp.sets import SetName
-
-_LARGE = 50_000  # probabilities, from which a design may take minutes
-_NO_BETTER = 0.99  # of the distortion of an output that ignores the data
-_COMPARED = 1e-3  # gap of designs that are made for comparing
-_COARSER = 0.9  # of the distortion, from which a coarser table is worth a word
-_QUICK = 2.0  # seconds, up to which other promises are tried without being asked for
-_MANY_CELLS = 50  # from which pairs may cost less than one set for the whole table
 
 
 @command(
@@ -58,6 +50,10 @@ def design(
             help="Keep privacy by a stronger, quicker constraint; it can cost much utility.",
         ),
     ] = False,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(metavar="T", help="Stop after T seconds and keep the best private protocol so far."),
+    ] = None,
     others: Annotated[
         bool | None,
         typer.Option(
@@ -75,15 +71,15 @@ def design(
     require_writable(output)
     require_other_file(output, data, "the data")
     promises = promising.sets
-    _require_one_goal(epsilon, max_distortion, windows)
+    _require_one_goal(epsilon, max_distortion, windows, max_seconds)
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, **promises)
     measure, published = measuring.of(sample)
-    if sample.counts.size * len(sample.values) > _LARGE:
+    if max_seconds is None and may_take_minutes(sample):
         rows, columns = sample.counts.shape
         note(
-            f"{rows} secrets × {columns} values may take minutes; a larger --gap, such as 1e-3, or --bins "
-            "for numbers takes less"
+            f"{rows} secrets × {columns} values may take minutes; a larger --gap, such as 1e-3, "
+            "--max-seconds, or --bins for numbers takes less"
         )
     designed: rldp.Design
     if max_distortion is not None:
@@ -101,8 +97,9 @@ def design(
                 gap=gap,
                 windows=windows,
                 callback=callback,
+                max_seconds=max_seconds,
             )
-    if designed.objective >= _NO_BETTER * designed.constant_objective > 0:
+    if is_hardly_better(designed):
         warn(
             "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
@@ -112,7 +109,7 @@ def design(
     designed.protocol.save(output)
     if is_quiet() and not as_json:
         return
-    names = _others(promising.privacy, designed, others)
+    names = others_than(promising.privacy, designed, others)
     found: list[Rung] = []
     if names:
         with progress("Trying other promises"), silenced(rldp.RldpWarning):
@@ -126,7 +123,6 @@ def design(
                     utility=promises["utility"],
                     distortion=measure,
                     outputs=published,
-                    gap=max(gap, _COMPARED),
                 )
             )
     with progress("Looking for what drives the cost"):
@@ -143,13 +139,16 @@ def design(
     terminal.say(f"written to {output}")
 
 
-def _require_one_goal(epsilon: float | None, max_distortion: float | None, windows: bool) -> None:
+def _require_one_goal(
+    epsilon: float | None, max_distortion: float | None, windows: bool, max_seconds: float | None
+) -> None:
     if epsilon is None and max_distortion is None:
         raise typer.BadParameter("must be given, or --max-distortion in its place", param_hint="--epsilon")
     if epsilon is not None and max_distortion is not None:
         raise InvalidArgument("--epsilon must be left out where --max-distortion is given, got both")
-    if max_distortion is not None and windows:
-        raise InvalidArgument("--windows must be left out where --max-distortion is given, got both")
+    for option, given in (("--windows", windows), ("--max-seconds", max_seconds is not None)):
+        if max_distortion is not None and given:
+            raise InvalidArgument(f"{option} must be left out where --max-distortion is given, got both")
 
 
 def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign:
@@ -201,18 +200,8 @@ def _advise_bins(
         return
     with progress("Trying bins"):
         cut = best(lambda count: counted(bins=count), epsilon, distortion=distortion, **promises)
-    if cut.objective < _COARSER * designed.objective:
+    if cut.objective < WORTH_TELLING * designed.objective:
         warn(
             f"{len(sample.values)} values are many for {sample.n} rows: with --bins {cut.bins} the "
             f"promised distortion would be {cut.objective:.4g}, and it is {designed.objective:.4g}"
         )
-
-
-def _others(chosen: SetName, designed: rldp.Design, asked: bool | None) -> list[SetName]:
-    """The promises that the chosen one is compared with: all if asked for, otherwise those that are quick."""
-    others = [name for name in LADDER if name != chosen]
-    if asked is not None:
-        return others if asked else []
-    quick = designed.status.seconds <= _QUICK and designed.status.route != "windows"
-    few = designed.protocol.matrix[..., 0].size < _MANY_CELLS
-    return [name for name in others if not (few and name == "pairs")] if quick else []

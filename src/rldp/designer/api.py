@@ -7,22 +7,22 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, count_array, finite_number, labels, real_number
 from rldp._common.memory import within_memory
-from rldp.designer.batches import solve_batch
 from rldp.designer.certify import CertifiedBatch
-from rldp.designer.credible import Found, Solve, credible_risks, solve_credible
-from rldp.designer.designs import Batch, BatchStatus, ColumnCost, Design, Status
-from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
+from rldp.designer.designs import Batch, ColumnCost, Design
+from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
 from rldp.designer.engine.settings import Settings
 from rldp.designer.memory import ADVICE
 from rldp.designer.notices import warn_of_sample, warn_open
+from rldp.designer.request import SolveRequest
+from rldp.designer.routes import solve
+from rldp.designer.status import BatchStatus, Status
 from rldp.distortions import Distortion, Outputs, SampleDistortion, distortion_matrix, distortion_of
 from rldp.errors import (
     InvalidArgument,
@@ -61,6 +61,7 @@ def design(
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
+    max_seconds: float | None = None,
     settings: Settings | None = None,
 ) -> Design:
     r"""Design the private protocol with the smallest distortion.
@@ -105,6 +106,9 @@ def design(
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
         large batch.
+    max_seconds : float, optional
+        A time limit, by the clock. The best private protocol found by then is returned, with true bounds,
+        and a warning if the gap is still open.
     settings : Settings, optional
         The numbers that steer the solver; see :class:`rldp.Settings`. They decide how quickly a design is
         found and how small its gap gets. They cannot loosen privacy.
@@ -157,6 +161,7 @@ def design(
         gap=gap,
         windows=windows,
         callback=callback,
+        max_seconds=max_seconds,
         settings=settings,
     )
     return designed
@@ -175,6 +180,7 @@ def design_levels(
     gap: float = 1e-6,
     windows: bool = False,
     callback: Callable[[Progress], None] | None = None,
+    max_seconds: float | None = None,
     settings: Settings | None = None,
 ) -> list[Design]:
     """Design a protocol for each of several ε, all in one batch; see :func:`design`.
@@ -190,11 +196,15 @@ def design_levels(
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     problem = _problem(counts, levels, measure.matrix, private, useful, epsilon_known)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
-    solve = partial(
-        solve_batch, settings=_checked_settings(settings), windows=bool(windows), callback=callback
+    request = SolveRequest(
+        tolerance,
+        _checked_settings(settings),
+        windows=bool(windows),
+        callback=callback,
+        deadline=started + _checked_seconds(max_seconds),
     )
     with within_memory("designing", ADVICE):
-        found = _found(problem, private, useful, tolerance, solve)
+        found = solve(problem, private, useful, request)
     warn_open(found.problem, found.solved, gap, windows, stacklevel=4)
     seconds = (time.perf_counter() - started) / len(levels)
     private, useful = (resolved(given, sample.counts) for given in (private, useful))
@@ -225,6 +235,7 @@ def design_batch(
     windows: bool = False,
     device: str | None = None,
     callback: Callable[[Progress], None] | None = None,
+    max_seconds: float | None = None,
     settings: Settings | None = None,
 ) -> Batch:
     """Design protocols for many samples at once.
@@ -245,6 +256,7 @@ def design_batch(
         certified on the CPU in any case, and is of the library that ``counts`` is of. Credible designs
         are proved by draws that are made there, others than those of the CPU.
     callback : callable, optional
+    max_seconds : float, optional
     settings : Settings, optional
         As in :func:`design`.
 
@@ -269,39 +281,22 @@ def design_batch(
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     problem = _problem(array, _epsilons(epsilon, len(array)), matrix, private, useful, epsilon_known)
     warn_of_sample(problem, private, useful, stacklevel=4)
-    place = home if device is None else device_named(device)
-    solve = partial(
-        solve_batch,
-        settings=_checked_settings(settings),
+    request = SolveRequest(
+        tolerance,
+        _checked_settings(settings),
         windows=bool(windows),
+        device=home if device is None else device_named(device),
         callback=callback,
-        device=place,
+        deadline=started + _checked_seconds(max_seconds),
     )
     with within_memory("designing", ADVICE):
-        found = _found(problem, private, useful, tolerance, solve, place)
+        found = solve(problem, private, useful, request)
     solved = found.solved
     warn_open(found.problem, solved, gap, windows, stacklevel=3)
     arrays = (solved.matrix, solved.objective, solved.lower_bound)
-    status = BatchStatus(
-        solved.route.astype(str), solved.steps, solved.reason.astype(str), time.perf_counter() - started
-    )
+    status = BatchStatus(solved.route, solved.steps, solved.reason, time.perf_counter() - started)
     matrices, objective, lower_bound = arrays if home == CPU else map(home.array, arrays)
     return Batch(matrices, objective, lower_bound, status)
-
-
-def _found(
-    problem: DesignProblem,
-    privacy: UncertaintySet,
-    utility: UncertaintySet,
-    gap: float,
-    solve: Solve,
-    device: Device = CPU,
-) -> Found:
-    """The designs, with the sets they were made for."""
-    risks = credible_risks(privacy, utility, problem.counts[0].size)
-    if risks:
-        return solve_credible(problem, risks, gap, solve, device)
-    return Found(problem, solve(problem, gap), {})
 
 
 def _problem(
@@ -349,6 +344,15 @@ def _checked_gap(gap: float) -> float:
     number = finite_number("gap", gap)
     if number <= 0:
         raise InvalidArgument(f"gap must be greater than 0, got {gap!r}")
+    return number
+
+
+def _checked_seconds(max_seconds: float | None) -> float:
+    if max_seconds is None:
+        return math.inf
+    number = real_number("max_seconds", max_seconds)
+    if not number > 0:
+        raise InvalidArgument(f"max_seconds must be greater than 0, got {max_seconds!r}")
     return number
 
 
@@ -400,7 +404,7 @@ def _as_design(
         reading=sample.reading,
     )
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
-    status = Status(str(solved.route[0]), int(solved.steps[0]), solved.reason[0], seconds)
+    status = Status(solved.route[0], int(solved.steps[0]), solved.reason[0], seconds)
     _log.info(
         "designed by route %r: %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
     )

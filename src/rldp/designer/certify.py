@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.routes import Route
+from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats, Witness
 
-__all__ = ["CLOSED", "CertifiedBatch", "better", "certified", "joined", "witness_where"]
+__all__ = ["CertifiedBatch", "better", "certified", "joined"]
 
-CLOSED = "gap closed"
-_STOPPED = "no further progress"
-_OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route", "steps", "reason")
+_OF_THE_PROTOCOL = ("matrix", "objective", "eta", "eta_utility", "route")
+_OF_THE_BOUND = ("lower_bound", "z", "members", "distribution", "known", "constant")
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,10 @@ class CertifiedBatch:
     constant : bool array (K,)
         Whether the lower bound rests on ε = 0 instead of z and members.
     route, reason : object array (K,)
-        How the protocol was found, and why nothing better was looked for.
+        How the protocol was found, a :class:`Route`, and why nothing better was looked for, a
+        :class:`Reason`.
     steps : int array (K,)
-        Of the engine.
+        Of the engine, in all its runs.
     """
 
     matrix: Floats
@@ -55,10 +57,15 @@ class CertifiedBatch:
     steps: NDArray[np.int64]
     reason: NDArray[np.object_]
 
+    @property
+    def gap(self) -> Floats:
+        """Relative to max(1, objective): (K,); infinite where nothing is proved."""
+        objective = np.where(np.isfinite(self.objective), self.objective, 1.0)
+        return np.asarray((self.objective - self.lower_bound) / np.maximum(1, objective))
+
     def closes(self, gap: float) -> NDArray[np.bool_]:
-        """Which problems are solved to ``gap``; none whose objective is infinite, where nothing is proved."""
-        small = self.objective - self.lower_bound <= gap * np.maximum(1, self.objective)
-        return np.asarray(small & np.isfinite(self.objective))
+        """Which problems are solved to ``gap``: (K,)."""
+        return np.asarray(self.gap <= gap)
 
     @property
     def witness(self) -> Witness:
@@ -79,8 +86,15 @@ class CertifiedBatch:
     def explained(self, gap: float) -> CertifiedBatch:
         """With the reason that people are told: a closed gap needs no other."""
         reason = self.reason.copy()
-        reason[self.closes(gap)] = CLOSED
+        reason[self.closes(gap)] = Reason.GAP_CLOSED
         return replace(self, reason=reason)
+
+    def with_bound_of(self, other: CertifiedBatch) -> CertifiedBatch:
+        """Per problem the larger of two lower bounds, with what proves it."""
+        larger = self.lower_bound >= other.lower_bound
+        chosen = {name: _where(larger, getattr(self, name), getattr(other, name)) for name in _OF_THE_BOUND}
+        chosen["lower_bound"] = np.minimum(chosen["lower_bound"], self.objective)
+        return replace(self, **chosen)
 
 
 def certified(
@@ -92,7 +106,7 @@ def certified(
     *,
     eta_utility: Floats | None = None,
     steps: NDArray[np.int64] | None = None,
-    reason: NDArray[np.object_] | None = None,
+    reason: NDArray[np.object_] | Reason = Reason.NO_PROGRESS,
 ) -> CertifiedBatch:
     """Protocols that η proves private, with their objectives and the bounds that ``witness`` proves.
 
@@ -112,9 +126,9 @@ def certified(
         distribution=witness.distribution,
         known=_prices(problem, witness),
         constant=np.zeros(k, dtype=bool),
-        route=np.full(k, route, dtype=object),
+        route=_filled(k, route),
         steps=np.zeros(k, dtype=np.int64) if steps is None else steps,
-        reason=np.full(k, _STOPPED, dtype=object) if reason is None else reason,
+        reason=reason if isinstance(reason, np.ndarray) else _filled(k, reason),
     )
 
 
@@ -127,29 +141,34 @@ def _prices(problem: DesignProblem, witness: Witness) -> Floats:
     return np.zeros((k, witness.z.shape[1], secrets, values) if priced else (k, 0))
 
 
+def _filled(count: int, member: StrEnum) -> NDArray[np.object_]:
+    """An array of the member itself; ``np.full`` would make it a string."""
+    array = np.empty(count, dtype=object)
+    array[:] = member
+    return array
+
+
 def _finite(problem: DesignProblem, witness: Witness) -> tuple[Witness, Floats]:
     """The witness and its bound; the centre, which proves something always, where they are no numbers."""
     bound = bounds.lower_bound(problem, witness)
     usable = np.isfinite(bound)
     if usable.all():
         return witness, bound
-    members = np.broadcast_to(1 / problem.counts.shape[2], witness.members.shape)
-    plain = Witness(np.zeros_like(witness.z), members, problem.useful_centre)
-    witness = witness_where(usable, witness, plain)
+    plain = {
+        "z": np.zeros_like(witness.z),
+        "members": np.broadcast_to(1 / problem.counts.shape[2], witness.members.shape),
+        "distribution": problem.useful_centre,
+    }
+    if witness.known is not None:
+        plain["known"] = np.zeros_like(witness.known)
+    witness = replace(
+        witness, **{name: _where(usable, getattr(witness, name), plain[name]) for name in plain}
+    )
     return witness, bounds.lower_bound(problem, witness)
 
 
-def witness_where(mask: NDArray[np.bool_], yes: Witness, no: Witness) -> Witness:
-    """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
-
-    def choose(a: Floats, b: Floats) -> Floats:
-        return np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-
-    known = yes.known
-    if known is not None:
-        known = choose(known, np.zeros_like(known) if no.known is None else no.known)
-    z, members = choose(yes.z, no.z), choose(yes.members, no.members)
-    return Witness(z, members, choose(yes.distribution, no.distribution), known)
+def _where(mask: NDArray[np.bool_], yes: NDArray[Any], no: NDArray[Any]) -> NDArray[Any]:
+    return np.where(mask.reshape((-1,) + (1,) * (yes.ndim - 1)), yes, no)
 
 
 def joined(parts: Sequence[CertifiedBatch]) -> CertifiedBatch:
@@ -162,12 +181,7 @@ def joined(parts: Sequence[CertifiedBatch]) -> CertifiedBatch:
 
 
 def better(one: CertifiedBatch, other: CertifiedBatch) -> CertifiedBatch:
-    """Per problem the protocol with the smaller objective, and the larger lower bound."""
+    """Per problem the protocol with the smaller objective, the larger lower bound, and the steps of both."""
     smaller = one.objective <= other.objective
-    larger = one.lower_bound >= other.lower_bound
-    chosen = {}
-    for field in fields(CertifiedBatch):
-        a, b = getattr(one, field.name), getattr(other, field.name)
-        mask = smaller if field.name in _OF_THE_PROTOCOL else larger
-        chosen[field.name] = np.where(mask.reshape((-1,) + (1,) * (a.ndim - 1)), a, b)
-    return CertifiedBatch(**chosen)
+    chosen = {name: _where(smaller, getattr(one, name), getattr(other, name)) for name in _OF_THE_PROTOCOL}
+    return replace(one.with_bound_of(other), **chosen, steps=one.steps + other.steps)

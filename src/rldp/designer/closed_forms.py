@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from rldp.designer.certify import CertifiedBatch, certified
-from rldp.designer.routes import Route
+from rldp.designer.status import Route
 from rldp.theory import bounds
 from rldp.theory.bounds import objective, worst_distribution
 from rldp.theory.dyadic import DENOMINATOR, on_grid
@@ -91,9 +91,8 @@ def best_single_output(problem: DesignProblem) -> Floats:
     """Always the same output, the one with the smallest objective: (K, |S|, |U|, |Y|)."""
     k, secrets, values = problem.counts.shape
     outputs = problem.distortion.shape[1]
-    single = np.broadcast_to(np.eye(outputs)[:, None, None, None], (outputs, k, secrets, values, outputs))
-    costs = np.stack([objective(problem, matrix)[0] for matrix in single])
-    chosen = np.eye(outputs)[costs.argmin(axis=0)]
+    each = np.broadcast_to(problem.distortion.T[:, None, None], (outputs, k, secrets, values))
+    chosen = np.eye(outputs)[bounds.largest_mean(problem, each)[0].argmin(axis=0)]
     return np.broadcast_to(chosen[:, None, None], (k, secrets, values, outputs)).copy()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.designer.closed_forms import best_constant
+from rldp.designer.status import BatchStatus, Reason, Status
 from rldp.protocol import Certificate, Protocol
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats
@@ -19,49 +20,7 @@ if TYPE_CHECKING:
 
 _CONSTANT_GAP = 1e-4  # to which the best constant output is found where it is a mixture
 
-__all__ = ["Batch", "BatchStatus", "ColumnCost", "Design", "Status"]
-
-
-@dataclass(frozen=True)
-class Status:
-    """How a protocol was found.
-
-    Attributes
-    ----------
-    route : str
-        "pairs" or "windows" for the interior-point engine; else the special case that applied: "single
-        output", "unconstrained", "constant", "near zero" (``docs/theory.md``, 'Special cases').
-    steps : int
-        Newton steps of the engine; 0 where it was not needed.
-    reason : str
-        Why it stopped: "gap closed"; "gap closed among windows" where only a stronger constraint was
-        solved for; "no further progress", "step limit", "rounding" or "ε is too small for floats".
-    seconds : float
-        By the clock, proofs included.
-    """
-
-    route: str
-    steps: int
-    reason: str
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class BatchStatus:
-    """How the protocols of a batch were found; see :class:`Status`.
-
-    Attributes
-    ----------
-    route, reason : object array (K,)
-    steps : int array (K,)
-    seconds : float
-        For all of them together.
-    """
-
-    route: NDArray[np.object_]
-    steps: NDArray[np.int64]
-    reason: NDArray[np.object_]
-    seconds: float
+__all__ = ["Batch", "ColumnCost", "Design"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +72,16 @@ class Design:
     certificate: Certificate
     status: Status
     columns: tuple[ColumnCost, ...] = field(default=(), kw_only=True)
+
+    @property
+    def gap(self) -> float:
+        """(objective − lower_bound) / max(1, objective): how far from the best the protocol can be."""
+        return (self.objective - self.lower_bound) / max(1.0, self.objective)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the gap that was asked for is proved."""
+        return self.status.reason is Reason.GAP_CLOSED
 
     @property
     def epsilon(self) -> float:
@@ -172,6 +141,17 @@ class Batch:
     objective: Floats
     lower_bound: Floats
     status: BatchStatus
+
+    @property
+    def gap(self) -> Floats:
+        """(K,): as in :class:`Design`."""
+        gap: Floats = (self.objective - self.lower_bound) / self.objective.clip(1.0)
+        return gap
+
+    @property
+    def is_optimal(self) -> NDArray[np.bool_]:
+        """(K,): as in :class:`Design`."""
+        return np.asarray(self.status.reason == Reason.GAP_CLOSED)
 
     def __repr__(self) -> str:
         count, secrets, values, outputs = self.matrices.shape

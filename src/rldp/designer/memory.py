@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from rldp._common.cores import core_count
 from rldp._common.memory import require_bytes
 from rldp.designer.engine.settings import Settings
-from rldp.designer.routes import Route, block_bytes
+from rldp.designer.engine.terms.pair_curvature import has_few_ranks
+from rldp.designer.status import Route
 from rldp.theory.model import DesignProblem
 
-__all__ = ["ADVICE", "design_bytes", "problems_at_once", "require_memory"]
+__all__ = ["ADVICE", "block_bytes", "design_bytes", "problems_at_once", "require_memory"]
 
 ADVICE = "windows=True (--windows), fewer values, secrets or outputs, or smaller batches need less"
 
@@ -54,3 +57,16 @@ def design_bytes(problem: DesignProblem, route: Route, settings: Settings, *, on
 def problems_at_once(problem: DesignProblem, settings: Settings) -> int:
     """How many are solved together on one core: as many as fit its cache."""
     return max(1, min(settings.chunk_problems, settings.chunk_bytes // block_bytes(problem, settings)))
+
+
+def block_bytes(problem: DesignProblem, settings: Settings) -> int:
+    """Of the Newton blocks of one problem with pairs.
+
+    A matrix over all cells for each output; or, where ranks are few, one for all of them and the ranks.
+    """
+    secrets, values, outputs = problem.shape
+    cells = values if problem.epsilon_known == 0 else secrets * values
+    if problem.privacy is not None and has_few_ranks(secrets, values, settings):
+        coupled = 0 < problem.epsilon_known < math.inf  # ranks of a secret reach over all of them
+        return 8 * cells * (cells + outputs * 4 * secrets * (secrets if coupled else 1))
+    return 8 * outputs * cells**2

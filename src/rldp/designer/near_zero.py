@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rldp.designer import closed_forms
 from rldp.designer.certify import CertifiedBatch, better, certified
-from rldp.designer.engine.settings import Settings
-from rldp.designer.routes import Route
+from rldp.designer.request import SolveRequest
+from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
 from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem, Floats
@@ -25,8 +25,7 @@ __all__ = ["equalised", "solve_near_known", "solve_near_zero"]
 
 def solve_near_zero(
     problem: DesignProblem,
-    gap: float,
-    settings: Settings,
+    request: SolveRequest,
     solve_inside: Callable[[DesignProblem], CertifiedBatch],
 ) -> CertifiedBatch:
     """ε so small, or 0 under the estimate, that the interior is too thin for floats.
@@ -35,18 +34,19 @@ def solve_near_zero(
     from which one that is private at every ε is made by exact arithmetic (nominal privacy). Otherwise a
     constant protocol serves, which at such ε costs next to nothing.
     """
-    relaxed = replace(problem, epsilon=np.maximum(problem.epsilon, settings.smallest_epsilon))
+    relaxed = replace(problem, epsilon=np.maximum(problem.epsilon, request.settings.smallest_epsilon))
     near = solve_inside(relaxed)
 
     def judged(matrix: Floats) -> CertifiedBatch:
         eta = bounds.trivial_eta(problem, matrix)
-        reason = np.full(len(matrix), "ε is too small for floats", dtype=object)
-        return certified(problem, matrix, eta, near.witness, Route.NEAR_ZERO, steps=near.steps, reason=reason)
+        return certified(
+            problem, matrix, eta, near.witness, Route.NEAR_ZERO, steps=near.steps, reason=Reason.TINY_EPSILON
+        )
 
     def is_kept(matrix: Floats) -> bool:
         return bool((bounds.known_excess(problem, matrix[None]) < 0).all())
 
-    constant = on_grid(closed_forms.best_constant(problem, gap)[0])
+    constant = on_grid(closed_forms.best_constant(problem, request.gap)[0])
     if problem.privacy is not None:
         return judged(constant)
     pairs = zip(problem.private_counts, near.matrix, strict=True)
@@ -56,11 +56,11 @@ def solve_near_zero(
 
 
 def solve_near_known(
-    problem: DesignProblem, settings: Settings, solve_inside: Callable[[DesignProblem], CertifiedBatch]
+    problem: DesignProblem, request: SolveRequest, solve_inside: Callable[[DesignProblem], CertifiedBatch]
 ) -> CertifiedBatch:
     """κ so small that windows are too thin for floats: protocols of κ = 0, and bounds of a larger κ."""
     shared = solve_inside(replace(problem, epsilon_known=0.0))
-    wider = solve_inside(replace(problem, epsilon_known=settings.smallest_epsilon))
+    wider = solve_inside(replace(problem, epsilon_known=request.settings.smallest_epsilon))
     proofs = {name: getattr(wider, name) for name in ("z", "members", "distribution", "known", "constant")}
     return replace(shared, lower_bound=np.minimum(wider.lower_bound, shared.objective), **proofs)
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rldp._common.warnings import warn
 from rldp.designer.certify import CertifiedBatch
+from rldp.designer.status import Reason
 from rldp.errors import GapWarning, PriceWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.sets import Credible, UncertaintySet
 from rldp.theory.model import DesignProblem
@@ -67,13 +68,15 @@ def warn_open(
     problem: DesignProblem, solved: CertifiedBatch, gap: float, windows: bool, *, stacklevel: int
 ) -> None:
     """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
-    missed, by_windows = ~solved.closes(gap), windows and problem.privacy is not None
+    by_windows = windows and problem.privacy is not None
+    missed, late = solved.reason != Reason.GAP_CLOSED, solved.reason == Reason.TIME_LIMIT
     costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
-    if missed.any() and not by_windows:
-        reached = (solved.objective - solved.lower_bound) / np.maximum(1, solved.objective)
+    told = late if by_windows else missed
+    if told.any():
+        worst = int(np.argmax(np.where(told, solved.gap, -np.inf)))
         warn(
-            f"{missed.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
-            f"of {np.nanmax(reached):.2g} instead of {gap:.2g}",
+            f"{told.sum()} of {len(missed)} designs are private but proved optimal only to a gap "
+            f"of {solved.gap[worst]:.2g} instead of {gap:.2g}: {solved.reason[worst].advice}",
             GapWarning,
             stacklevel=stacklevel,
         )

@@ -1,7 +1,7 @@
 r"""From windows back to pairs: what a solution that keeps windows proves about the real problem.
 
 Windows are a stronger constraint than privacy, so a protocol that keeps them is private; its proof is made
-anew, pair by pair. A lower bound on all private protocols needs multipliers and members of pairs: the
+pair by pair. A lower bound on all private protocols needs multipliers and members of pairs: the
 weight that a window puts on its two sides is shipped from upper to lower sides, and the members of the
 two balls are pulled into the smaller set of the pair. See ``docs/theory.md``, 'Windows'.
 """
@@ -22,13 +22,20 @@ from rldp.theory.support import minimising_eta
 __all__ = ["estimate_witness", "pair_eta", "pair_witness"]
 
 
-def pair_eta(problem: DesignProblem, matrix: Floats, settings: Settings) -> Floats:
-    """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do."""
-    mean, x = bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, matrix)
-    eta = np.empty(x.shape[:-1])
+def pair_eta(problem: DesignProblem, matrix: Floats, rows: Floats, settings: Settings) -> Floats:
+    """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do.
+
+    ``rows`` (K, Y, 2|S| + 1) are those of the windows. The scalars of two sides mostly prove a pair, too;
+    for outputs where they do not, the best ones are found.
+    """
+    secrets = matrix.shape[1]
+    first, second = ordered_pairs(secrets).T
+    eta = np.stack([rows[..., first], rows[..., secrets + second]], axis=-1)
+    open_outputs = np.flatnonzero((bounds.privacy_excess(problem, matrix, eta)[0] >= 0).any(axis=(0, 2)))
+    mean, x = bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, matrix[..., open_outputs])
 
     def prove(part: slice) -> None:
-        eta[:, part] = minimising_eta(mean, x[:, part])
+        eta[:, open_outputs[part]] = minimising_eta(mean, x[:, part])
 
     on_every_core(prove, _parts(x, settings))
     return eta

@@ -1,61 +1,86 @@
-"""The decision table: which problem goes which way, and what else is tried where its gap stays open.
+"""The decision table: which way each problem is solved, what is tried where its gap stays open, and searches.
 
-Nothing else chooses. See ``docs/theory.md``, 'Special cases', 'The engine' and 'Windows'.
+All choices are made here; the other modules carry them out. See ``docs/theory.md``, 'Special cases',
+'The engine', 'Windows' and 'Credible privacy'.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.engine.settings import Settings
-from rldp.designer.engine.terms.pair_curvature import has_few_ranks
+from rldp._common.cores import one_blas_thread
+from rldp.designer.batches import solve_by_engine
+from rldp.designer.certify import CertifiedBatch, better, joined
+from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
+from rldp.designer.credible import Found, credible_risks, solve_credible
+from rldp.designer.memory import block_bytes, require_memory
+from rldp.designer.near_zero import solve_near_known, solve_near_zero
+from rldp.designer.request import SolveRequest
+from rldp.designer.status import Reason, Route
+from rldp.sets import Credible, UncertaintySet
 from rldp.theory.model import DesignProblem
 
-__all__ = ["Attempt", "Route", "block_bytes", "for_engine", "is_near_known", "routes", "when_open"]
+__all__ = ["attempts", "routes", "solve", "solve_batch"]
+
+_ENGINE = (Route.PAIRS, Route.WINDOWS)
+_SMALLEST_SCALE = 1e-250  # distortions below are as good as none
 
 
-class Route(StrEnum):
-    """A way to a protocol; the name is what people are told."""
+def solve(
+    problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, request: SolveRequest
+) -> Found:
+    """Solve a batch for its sets, or search for those that keep a credible promise."""
+    if not any(isinstance(given, Credible) for given in (privacy, utility)):
+        return Found(problem, solve_batch(problem, request), {})
 
-    SINGLE_OUTPUT = "single output"  # always the same one: distortions are too small to matter
-    UNCONSTRAINED = "unconstrained"  # the best output for each value, and a trace of all others
-    CONSTANT = "constant"  # ε = 0 over a set: the output ignores secret and value
-    NEAR_ZERO = "near zero"  # ε too small for floats: solved beside it, made exact
-    PAIRS = "pairs"  # the engine, with a constraint for each pair of secrets
-    WINDOWS = "windows"  # the engine, with one window for each output
+    def solve_to(problem: DesignProblem, gap: float) -> CertifiedBatch:
+        return solve_batch(problem, replace(request, gap=gap))
 
-
-@dataclass(frozen=True)
-class Attempt:
-    """A route, and whether the engine keeps closer to the central path on it."""
-
-    route: Route
-    careful: bool = False
+    risks = credible_risks(privacy, utility, problem.counts[0].size)
+    return solve_credible(problem, risks, request.gap, solve_to, request.device)
 
 
-def routes(
-    problem: DesignProblem, gap: float, settings: Settings, *, windows: bool = False
-) -> NDArray[np.object_]:
-    """The route of each problem (K,): that of the first line which applies.
+def solve_batch(problem: DesignProblem, request: SolveRequest) -> CertifiedBatch:
+    """Solve each problem by its route.
 
-    ``windows`` asks for them where privacy is robust; under the estimate they are privacy itself.
+    Distortions that are all below one are first measured in a smaller unit, a power of two so that
+    nothing is rounded: a gap means the same whatever unit a user's values come in.
     """
+    if 0 < problem.epsilon_known < request.settings.smallest_epsilon:
+        return solve_near_known(problem, request, lambda other: solve_batch(other, request))
+    unit = 2.0 ** math.floor(math.log2(problem.scale)) if _SMALLEST_SCALE < problem.scale < 1 else 1.0
+    scaled = replace(problem, distortion=problem.distortion / unit)
+    taken = routes(scaled, request)
+    places = [(np.flatnonzero(taken == route), route) for route in dict.fromkeys(taken.tolist())]
+    parts = [(scaled.subset(index), route) for index, route in places]
+    for part, route in parts:
+        require_memory(part, route, request.settings, on_device=not request.device.is_cpu)
+    with one_blas_thread():
+        solved = joined([_solve_by(part, route, request) for part, route in parts])
+    solved = solved.subset(np.argsort(np.concatenate([index for index, _ in places])))
+    in_unit = ("objective", "lower_bound", "eta_utility", "z", "known")
+    solved = replace(solved, **{name: unit * getattr(solved, name) for name in in_unit})
+    return solved.explained(request.gap)
+
+
+def routes(problem: DesignProblem, request: SolveRequest) -> NDArray[np.object_]:
+    """The route of each problem (K,): that of the first line which applies."""
     secrets, _, outputs = problem.shape
-    epsilon, robust = problem.least_epsilon, problem.privacy is not None
+    epsilon, robust, settings = problem.least_epsilon, problem.privacy is not None, request.settings
     cost_of_a_trace = outputs * np.exp(-epsilon) * problem.scale
-    negligible = settings.negligible * gap
+    negligible = settings.negligible * request.gap
     table = (
         (Route.SINGLE_OUTPUT, problem.scale <= negligible),
         (Route.UNCONSTRAINED, secrets == 1 or outputs == 1),
         (Route.UNCONSTRAINED, cost_of_a_trace <= negligible),
         (Route.CONSTANT, (problem.pair_epsilon == 0).all(axis=1) & robust),
         (Route.NEAR_ZERO, epsilon < settings.smallest_epsilon),
-        (Route.WINDOWS, windows if robust else _windows_suffice(problem, gap, settings)),
+        (Route.WINDOWS, request.windows if robust else _windows_suffice(problem, request)),
         (Route.PAIRS, True),
     )
     taken, all_of_them = np.full(epsilon.shape, None, dtype=object), np.ones(epsilon.shape, dtype=bool)
@@ -64,47 +89,80 @@ def routes(
     return taken
 
 
-def is_near_known(problem: DesignProblem, settings: Settings) -> bool:
-    """Whether κ is too small for floats, and not 0."""
-    return 0 < problem.epsilon_known < settings.smallest_epsilon
-
-
-def for_engine(problem: DesignProblem, gap: float, settings: Settings) -> DesignProblem:
-    """The problem that the engine solves: without κ where a trace of all outputs pays for it in repair."""
-    cost_of_a_trace = problem.shape[2] * math.exp(-problem.epsilon_known) * problem.scale
-    if cost_of_a_trace > settings.negligible * gap:
-        return problem
-    return replace(problem, epsilon_known=math.inf)
-
-
-def when_open(problem: DesignProblem, taken: Route, settings: Settings) -> tuple[Attempt, ...]:
-    """What is tried beside route ``taken`` of the engine where it leaves the gap open; the best is kept.
-
-    A single output is private whatever happened to the engine. The gap of robust windows is due to the
-    windows, and pairs whose Newton blocks are too large are not tried again.
-    """
-    simple = (Attempt(Route.SINGLE_OUTPUT), Attempt(Route.UNCONSTRAINED))
-    by_design = taken is Route.WINDOWS and problem.privacy is not None
-    if by_design or block_bytes(problem, settings) > settings.most_bytes:
-        return simple
-    return (*simple, Attempt(Route.PAIRS, careful=True))
-
-
-def _windows_suffice(problem: DesignProblem, gap: float, settings: Settings) -> bool:
+def _windows_suffice(problem: DesignProblem, request: SolveRequest) -> bool:
     """Under the estimate: whether windows are quicker and reach the gap, or pairs would take too long."""
+    settings = request.settings
     many = problem.counts[0].size >= settings.windows_cells and problem.pair_epsilon.shape[1] == 1
-    reached = gap >= (settings.windows_gap if problem.utility is None else settings.windows_robust_gap)
+    reached = request.gap >= (
+        settings.windows_gap if problem.utility is None else settings.windows_robust_gap
+    )
     return many and (reached or block_bytes(problem, settings) > settings.slow_bytes)
 
 
-def block_bytes(problem: DesignProblem, settings: Settings) -> int:
-    """Of the Newton blocks of one problem with pairs.
+def attempts(
+    problem: DesignProblem, route: Route, request: SolveRequest
+) -> Iterator[tuple[Route, SolveRequest]]:
+    """What is tried in turn as long as a gap is open; the best is kept.
 
-    A matrix over all cells for each output; or, where ranks are few, one for all of them and the ranks.
+    The closed forms are private whatever happened to the engine. The gap of robust windows is due to the
+    windows, and pairs whose Newton blocks are too large are not tried again.
     """
+    settings, robust = request.settings, problem.privacy is not None
     secrets, values, outputs = problem.shape
-    cells = values if problem.epsilon_known == 0 else secrets * values
-    if problem.privacy is not None and has_few_ranks(secrets, values, settings):
-        coupled = 0 < problem.epsilon_known < math.inf  # ranks of a secret reach over all of them
-        return 8 * cells * (cells + outputs * 4 * secrets * (secrets if coupled else 1))
-    return 8 * outputs * cells**2
+    a_step = settings.seconds_a_number * outputs * 2 * secrets * (secrets - 1) * values
+    if route is Route.PAIRS and robust and settings.usual_steps * a_step > request.seconds_left:
+        yield Route.WINDOWS, replace(request, callback=None)
+    if route is Route.WINDOWS or 2 * a_step <= request.seconds_left:
+        yield route, request
+    yield Route.SINGLE_OUTPUT, request
+    yield Route.UNCONSTRAINED, request
+    by_design = route is Route.WINDOWS and robust
+    small = block_bytes(problem, settings) <= settings.most_bytes
+    if small and not by_design and 2 * a_step <= request.seconds_left:
+        careful = replace(settings, lag=settings.careful_lag)
+        yield Route.PAIRS, replace(request, settings=careful, callback=None)
+
+
+def _solve_by(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
+    """All problems by one route, and by what else helps where the engine leaves the gap open."""
+    if route not in _ENGINE:
+        return _carry_out(problem, route, request)
+    solved: CertifiedBatch | None = None
+    left, skipped = np.arange(len(problem.counts)), True
+    for way, asked in attempts(problem, route, request):
+        new = _carry_out(problem.subset(left), way, asked)
+        skipped = skipped and way is not route
+        if solved is None:
+            solved = new
+        else:
+            before = solved.subset(left)
+            reason = new.reason if way in _ENGINE else before.reason
+            solved = solved.replaced(left, replace(better(before, new), reason=reason))
+        left = np.flatnonzero(~solved.closes(request.gap))
+        if len(left) == 0:
+            break
+    assert solved is not None
+    if skipped or request.seconds_left < 0:
+        solved.reason[left] = Reason.TIME_LIMIT
+    return solved
+
+
+def _carry_out(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
+    match route:
+        case Route.SINGLE_OUTPUT:
+            return solve_single_output(problem)
+        case Route.UNCONSTRAINED:
+            return solve_unconstrained(problem)
+        case Route.CONSTANT:
+            return solve_constant(problem, request.gap)
+        case Route.NEAR_ZERO:
+            return solve_near_zero(problem, request, lambda larger: solve_batch(larger, request))
+    cost_of_a_trace = problem.shape[2] * math.exp(-problem.epsilon_known) * problem.scale
+    ignored = cost_of_a_trace <= request.settings.negligible * request.gap
+    request = replace(request, leaves_known_to_repair=ignored)
+    solved = solve_by_engine(problem, route, request)
+    if route is Route.WINDOWS and problem.privacy is not None and request.seconds_left > 0:
+        rough = replace(request, gap=max(request.gap, request.settings.rough_gap), callback=None)
+        relaxed = solve_by_engine(replace(problem, privacy=None), Route.WINDOWS, rough)
+        return solved.with_bound_of(relaxed)  # what is private over a set is private under its centre
+    return solved

@@ -22,7 +22,8 @@ from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.data.reading import Reading
-from rldp.designer.designs import Design, Status
+from rldp.designer.designs import Design
+from rldp.designer.status import Status
 from rldp.protocol import Protocol
 from rldp.reporter.drawing import heat_map
 from rldp.reporter.words import worth_sentences

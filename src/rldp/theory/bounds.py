@@ -21,6 +21,7 @@ __all__ = [
     "constant_lower_bound",
     "estimated_members",
     "known_excess",
+    "largest_mean",
     "lower_bound",
     "objective",
     "privacy_excess",
@@ -156,14 +157,18 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
     ``start`` (K, 1) may hold scalars that are known to be near the best η.
     """
     v = (matrix * problem.distortion[None, None]).sum(axis=3)
-    cells, outputs = v[0].size, matrix.shape[3]
+    return largest_mean(problem, v * (1 + 2 * _UNIT * (matrix.shape[3] + 2)), start)
+
+
+def largest_mean(problem: DesignProblem, v: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
+    """The largest mean of ``v`` (…, K, |S|, |U|) over the utility set, rounded up (…, K), and its η."""
+    flat = v.reshape(*v.shape[:-2], 1, -1)
     if problem.utility is None:
-        value = (problem.useful_centre * v).sum(axis=(1, 2))
-        return value * (1 + 2 * _UNIT * (cells + outputs + 4)), np.zeros((len(v), 0))
+        value = (problem.useful_centre * v).sum(axis=(-2, -1))
+        return value * (1 + 2 * _UNIT * (flat.shape[-1] + 2)), np.zeros((*value.shape, 0))
     mean = _enlarged(utility_mean(problem))
-    flat = v.reshape(len(v), 1, -1) * (1 + 2 * _UNIT * (outputs + 2))
     eta = _above(minimising_eta(mean, flat, start=start), flat)
-    return np.minimum(proved_support(mean, flat, eta), flat.max(axis=(1, 2))), eta
+    return np.minimum(proved_support(mean, flat, eta), flat.max(axis=(-2, -1))), eta
 
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:

@@ -13,7 +13,9 @@ from rldp.designer.engine.algebra.arrays import add_to_diagonal, on_path, update
 from rldp.designer.engine.terms import choice
 from rldp.designer.engine.terms.linear import LinearTerm
 from rldp.designer.engine.terms.together import Together
-from rldp.designer.routes import Route, routes
+from rldp.designer.request import SolveRequest
+from rldp.designer.routes import routes
+from rldp.designer.status import Route
 from rldp.theory import bounds
 from rldp.theory.pairs import ordered_pairs
 from strategies import a_problem
@@ -157,4 +159,4 @@ def test_over_a_set_what_is_proved_holds_for_every_pair():
 
 def test_windows_are_not_privacy_where_pairs_differ():
     task = replace(a_problem("NUNP", count=2, shape=(3, 40)), epsilon=UNEQUAL)
-    assert routes(task, 1e-4, Settings()).tolist() == [Route.PAIRS] * 2
+    assert routes(task, SolveRequest(1e-4, Settings())).tolist() == [Route.PAIRS] * 2

@@ -7,8 +7,11 @@ kind is kept. See ``docs/theory.md``, 'The engine'.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -30,7 +33,16 @@ from rldp.designer.engine.terms.utility import expected
 from rldp.theory.model import DesignProblem, Witness
 from rldp.theory.namespace import Array, namespace
 
-__all__ = ["EngineResult", "Progress", "solve"]
+__all__ = ["EngineResult", "Progress", "Stop", "solve"]
+
+
+class Stop(IntEnum):
+    """Why a path ended."""
+
+    GAP_CLOSED = 0
+    NO_PROGRESS = 1
+    STEP_LIMIT = 2
+    TIME_LIMIT = 3
 
 
 @dataclass(frozen=True)
@@ -68,8 +80,8 @@ class EngineResult:
     witness : Witness
         Proves the bound, in the same units; of windows where the path kept windows.
     steps : array (K,)
-    closed : bool array (K,)
-        Whether the gap was closed; if not, the path stopped getting anywhere.
+    stop : array (K,)
+        Why the path ended, as numbers of :class:`Stop`.
     """
 
     q: Array
@@ -79,7 +91,12 @@ class EngineResult:
     bound: Array
     witness: Witness
     steps: Array
-    closed: Array
+    stop: Array
+
+    @property
+    def closed(self) -> Array:
+        """Whether the gap was closed: (K,)."""
+        return self.stop == Stop.GAP_CLOSED
 
 
 @dataclass(frozen=True)
@@ -98,6 +115,7 @@ def solve(
     windows: bool = False,
     xp: Any = np,
     callback: Callable[[Progress], None] | None = None,
+    deadline: float = math.inf,
 ) -> EngineResult:
     """Solve a batch until every gap is at most gap·max(1, objective) or no longer shrinks.
 
@@ -111,9 +129,13 @@ def solve(
         Keep privacy by windows instead of pairs.
     xp : array namespace
         The array library to compute with; the result is in its arrays.
+    callback : callable, optional
+    deadline : float
+        When the result must be there, proofs included, by :func:`time.perf_counter`; the best iterate by
+        then is returned.
     """
     with np.errstate(all="ignore"):  # a step that leaves the floats is not taken
-        return _solve(problem, gap, settings, windows, xp, callback)
+        return _solve(problem, gap, settings, windows, xp, callback, deadline)
 
 
 def _solve(
@@ -123,6 +145,7 @@ def _solve(
     windows: bool,
     xp: Any,
     callback: Callable[[Progress], None] | None,
+    deadline: float,
 ) -> EngineResult:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
     xp = namespace(distortion)  # the same library; of NumPy, its quick part
@@ -133,17 +156,22 @@ def _solve(
     idle = xp.zeros((total,), dtype=distortion.dtype)
     patience = _Patience(idle, xp.full_like(idle, xp.inf))
     finished: list[tuple[Array, EngineResult]] = []
+    clock = time.perf_counter()
     for iteration in range(settings.most_steps + 1):
         gap_now = known = _promised(iterate, distortion)
         asked = _asked(iterate.utility.objective, gap, problem.scale)
-        due = (known <= settings.worth_proving * asked) | (patience.strikes >= settings.patience)
+        before, clock = clock, time.perf_counter()
+        last = _last_step(iteration, clock - before, deadline - clock, settings)
+        tired = patience.strikes >= settings.patience
+        due = (known <= settings.worth_proving * asked) | tired
         done = None
-        if iteration == settings.most_steps or bool(xp.any(due)):
+        if last is not None or bool(xp.any(due)):
             record, gap_now = _recorded(iterate, distortion, record, iteration)
             known = record.objective - record.bound
             closed = known <= _allowed(record.objective, gap, problem.scale, settings)
-            record = updated(record, closed=closed)
-            done = closed | (patience.strikes >= settings.patience) | (iteration == settings.most_steps)
+            otherwise = Stop.NO_PROGRESS if last is None else last
+            record = updated(record, stop=int(otherwise) * xp.astype(~closed, xp.int64))
+            done = closed | tired | (last is not None)
         patience = _judged(patience, known, settings)
         if callback is not None:
             left = where.shape[0] if done is None else int(xp.sum(~done))
@@ -161,6 +189,13 @@ def _solve(
             patience = updated(patience, strikes=patience.strikes + xp.astype(~sound, length.dtype))
         iterate = choose(sound, moved, iterate)
     return _in_order(finished, xp)
+
+
+def _last_step(iteration: int, a_step: float, left: float, settings: Settings) -> Stop | None:
+    """Why there is no further step, with ``left`` seconds where one takes ``a_step``; None if there is."""
+    if iteration == settings.most_steps:
+        return Stop.STEP_LIMIT
+    return Stop.TIME_LIMIT if (1 + settings.proof_steps) * a_step > left else None
 
 
 def _promised(iterate: Iterate, distortion: Array) -> Array:
@@ -226,15 +261,15 @@ def _recorded(
     cost = distortion * distribution[:, None, ...] + iterate.privacy.reduced_cost(members)
     bound = xp.sum(flat(xp.min(cost, axis=1)), axis=1)
     objective = iterate.utility.objective
-    count, none = xp.full_like(bound, float(iteration)), xp.zeros(bound.shape, dtype=xp.bool)
+    count, stop = xp.full_like(bound, float(iteration)), xp.zeros(bound.shape, dtype=xp.int64)
     eta, eta_utility = iterate.privacy.proof, iterate.utility.eta
-    new = EngineResult(iterate.q, eta, eta_utility, objective, bound, witness, count, none)
+    new = EngineResult(iterate.q, eta, eta_utility, objective, bound, witness, count, stop)
     if record is None:
         return new, objective - bound
     old = (record.q, record.eta, record.eta_utility, record.objective)
     primal = choose(objective < record.objective, (new.q, new.eta, new.eta_utility, objective), old)
     proof = choose(bound > record.bound, (bound, witness), (record.bound, record.witness))
-    return EngineResult(*primal, *proof, count, none), objective - bound
+    return EngineResult(*primal, *proof, count, stop), objective - bound
 
 
 def _judged(patience: _Patience, gap: Array, settings: Settings) -> _Patience:

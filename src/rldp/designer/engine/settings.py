@@ -39,6 +39,13 @@ class Settings:
     most_bytes: int = 2**31
     """Bytes of Newton blocks from which pairs are not tried again. Chosen: those of 10×100 are below."""
 
+    seconds_a_number: float = 1.2e-6
+    """Seconds that a step of pairs takes for a value of an end of a pair and an output. Where time is
+    limited, it tells whether pairs can be solved, or at least begun. Measured: 0.8e-6 to 1.2e-6 from 5×20 to
+    10×100."""
+    usual_steps: int = 20
+    """Steps of a design with pairs, likewise. Counted: 8 to 20, up to 40 in large tables."""
+
     # Gaps
 
     small_objective: float = 30.0
@@ -70,6 +77,10 @@ class Settings:
     steps."""
     idle_strike: float = 1 / 6
     """Strikes for an iteration that does not better the gap."""
+
+    proof_steps: float = 5.0
+    """Steps that the proof of a protocol takes as long as, for which time is kept where it is limited.
+    Measured: 2 of pairs and 5 of windows at 10×100."""
 
     # One step
 

@@ -13,7 +13,8 @@ from rldp.adviser.compare import Compared, compare
 from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
 from rldp.adviser.ladder import named_sets
 from rldp.adviser.verdict import Worth, worth
-from rldp.designer.designs import Design, Status
+from rldp.designer.designs import Design
+from rldp.designer.status import Status
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.judge import Verdict, verify
 from rldp.measures.leakage import WorstCase, distortion, worst_case, worst_case_distortion
@@ -403,5 +404,5 @@ def _as_design(protocol: Protocol, claim: Guarantee, promised: float) -> Design:
         objective=promised,
         lower_bound=claim.lower_bound,
         certificate=claim.certificate,
-        status=Status("read from a file", 0, "", math.inf),
+        status=Status("read from a file", 0, None, math.inf),
     )
