@@ -90,7 +90,9 @@ def estimate(
     secrets : column of n rows, optional
         The secrets of the released rows, where they are known. The estimates are then by secret.
     of : {"shares", "mean"}, array (|U|,) or (|S|, |U|), or mapping from names to these
-        What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u).
+        What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u). Where several
+        columns were released together, "shares" are those of all combinations, the cells of a cross table;
+        "shares of age" and "mean of age" are about one column.
     alpha : float
         Intervals miss the truth with this probability.
     method : {"unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"}

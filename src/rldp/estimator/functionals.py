@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,9 +17,13 @@ from rldp.theory.model import Floats
 __all__ = ["Asked", "Functionals", "asked"]
 
 _LARGEST = 1e100  # of which squares are floats
+_SHARES_OF, _MEAN_OF = "shares of ", "mean of "
 
 Asked: TypeAlias = str | ArrayLike | Mapping[str, str | ArrayLike]
-"""'shares', 'mean', a vector, a table, or several of them by name."""
+"""'shares', 'mean', a vector, a table, or several of them by name.
+
+Where several columns were released together, 'shares of age' and 'mean of age' are about one of them.
+"""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ def asked(of: Asked, protocol: Protocol) -> Functionals:
         If it is none of :data:`Asked`, or of another shape than the protocol's labels.
     """
     secrets, values = protocol.matrix.shape[:2]
+    if isinstance(of, str) and of.startswith(_SHARES_OF):
+        entries = _entries("of", of.removeprefix(_SHARES_OF), protocol)
+        labels = tuple(dict.fromkeys(entries))
+        own = np.array([[entry == label for label in labels] for entry in entries], dtype=np.float64)
+        return Functionals(np.broadcast_to(own, (secrets, *own.shape)), labels, are_shares=False)
     if isinstance(of, str) and of == "shares":
         shares = np.broadcast_to(np.eye(values), (secrets, values, values))
         return Functionals(shares, protocol.values, are_shares=True)
@@ -72,9 +81,12 @@ def asked(of: Asked, protocol: Protocol) -> Functionals:
 def _table(name: str, of: object, protocol: Protocol) -> Floats:
     secrets, values = protocol.matrix.shape[:2]
     if isinstance(of, str):
+        if of.startswith(_MEAN_OF):
+            entries = _entries(name, of.removeprefix(_MEAN_OF), protocol)
+            return np.broadcast_to(_numbers(name, entries), (secrets, values))
         if of != "mean":
             raise InvalidArgument(f"{name} must be 'shares', 'mean' or numbers, got {shown(of)}")
-        return np.broadcast_to(_numbers(name, protocol), (secrets, values))
+        return np.broadcast_to(_numbers(name, protocol.values), (secrets, values))
     if of is None:
         raise InvalidArgumentType(f"{name} must be 'shares', 'mean' or numbers, got None")
     table = number_array(name, "'shares', 'mean' or numbers", of)
@@ -88,10 +100,22 @@ def _table(name: str, of: object, protocol: Protocol) -> Floats:
     return np.broadcast_to(table, (secrets, values))
 
 
-def _numbers(name: str, protocol: Protocol) -> Floats:
+def _entries(name: str, column: str, protocol: Protocol) -> tuple[Label, ...]:
+    """The entry of one column in each value of the protocol."""
+    columns = protocol.value_columns
+    if column not in columns:
+        known = ", ".join(map(repr, columns)) if columns else "none that have names"
+        raise InvalidArgument(f"{name} must be about a value column ({known}), got {shown(column)}")
+    if len(columns) == 1:
+        return protocol.values
+    j = columns.index(column)
+    return tuple(value[j] for value in protocol.values if isinstance(value, tuple))
+
+
+def _numbers(name: str, values: Sequence[Label]) -> Floats:
     """The values as numbers."""
     numbers = []
-    for value in protocol.values:
+    for value in values:
         if isinstance(value, str | tuple):
             raise InvalidArgument(
                 f"{name} may be 'mean' where all values are numbers, got the value {shown(value)}; "
