@@ -22,6 +22,7 @@ from releases import (
     with_a_last_output_for_itself_alone,
     without_randomising_the_last,
 )
+from rldp.auditor.leakage_shown import Columns, shown_by
 from rldp.auditor.repetition import find_repetition
 
 pytestmark = pytest.mark.numerical
@@ -86,7 +87,8 @@ def test_the_bound_is_that_of_clopper_and_pearson():
 
     lower = root(lambda p: binom.sf(29, 40, p) < share)
     upper = root(lambda p: binom.cdf(5, 50, p) > share)
-    assert found.epsilon == pytest.approx(math.log(lower / upper), rel=1e-9)
+    exact = math.log(lower / upper)
+    assert exact - 1e-5 < found.epsilon <= exact  # rounded down
     assert (found.output, found.secrets, found.frequencies) == (1, ("a", "b"), (0.75, 0.1))
 
 
@@ -310,16 +312,99 @@ def test_the_findings_are_told_in_sentences():
     found = rldp.audit_release(
         ["a"] * 100 + ["b"] * 100, [1] * 90 + [0] * 10 + [1] * 10 + [0] * 90, epsilon=0.1
     )
-    first, second, third = found.sentences
+    first, second, third, fourth = found.sentences
     assert first == (
         f"The ε of this release is at least {found.epsilon:.4f} (wrong with probability 0.01 "
         "at most): output 0 came in 90.00% of the rows with secret 'b' and in 10.00% of those with 'a'."
     )
     assert second == "That contradicts the claimed ε = 0.1."
-    assert third.startswith("No repeated randomness is seen (at most ")
+    assert third == (
+        f"An ε below {found.noticeable:.2g} would not be noticed to exceed 0.1 with these rows. A larger one "
+        "is noticed if it shows in outputs that are frequent enough."
+    )
+    assert fourth.startswith("No repeated randomness is seen (at most ")
     quiet = rldp.audit_release([0, 1], [0, 1], epsilon=1.0).sentences
-    assert quiet[0] == "The 2 rows show no leakage: any ε from 0 on explains them."
+    assert quiet[0] == "The 2 rows do not bound ε from below: any ε from 0 on explains them."
     assert quiet[1].startswith("That does not contradict the claimed ε = 1; it does not prove it either")
+    assert "An ε below 0.82 would not be noticed" in rldp.audit_release([0, 1] * 60, [0] * 120).sentences[1]
+    assert "no ε would be noticed." in " ".join(rldp.audit_release([0, 0], [0, 1]).sentences)
+
+
+# --- many outputs, several columns -----------------------------------------------------------------
+
+
+def ages(rows, rng):
+    """Rare strokes, most of them old people, and 83 ages in years, as in public tables."""
+    stroke = rng.random(rows) < 0.05
+    return stroke, np.clip(
+        np.where(stroke, rng.normal(68, 13, rows), rng.normal(42, 22, rows)), 0, 82
+    ).astype(int)
+
+
+def test_many_rare_outputs_do_not_hide_what_bands_of_them_show():
+    stroke, age = ages(5000, np.random.default_rng(1))
+    found = rldp.audit_release(stroke, age, epsilon=0.5, seed=1)
+    bands = rldp.audit_release(stroke, np.digitize(age, [40, 60]), epsilon=0.5)
+    assert bands.epsilon > 1.5
+    assert found.epsilon > 0.75 * bands.epsilon
+    assert (found.ok, found.output, found.secrets) == (False, None, (False, True))
+    assert found.outputs == tuple(range(len(found.outputs)))  # the youngest: neighbours are grouped
+    assert f"one of {len(found.outputs)} outputs (0, 1, 2, …) came in " in found.sentences[0]
+    assert "seed 1 repeats this result" in " ".join(found.sentences)
+
+
+def test_groups_are_chosen_anew_in_every_call():
+    stroke, age = ages(5000, np.random.default_rng(1))
+    found = [rldp.audit_release(stroke, age) for _ in range(2)]
+    assert found[0].seed != found[1].seed
+    assert rldp.audit_release(stroke, age, seed=found[0].seed).epsilon == found[0].epsilon
+
+
+def test_columns_that_tell_nothing_alone_are_tested_together():
+    rng = np.random.default_rng(2)
+    secret, one = rng.integers(0, 2, 4000), rng.integers(0, 4, 4000)
+    other = (one + 2 * secret + rng.integers(0, 2, 4000)) % 4
+    for column in (one, other):
+        assert rldp.audit_release(secret, column).epsilon < 0.1
+    found = rldp.audit_release(secret, {"one": one, "other": other}, seed=0)
+    assert found.epsilon > 3
+    assert all(len(output) == 2 for output in found.outputs)
+
+
+@pytest.mark.parametrize("rows", [60, 600])
+def test_bounds_from_groups_seldom_exceed_the_truth(rows):
+    """Forty outputs, each e^±0.5 times as frequent under one secret; α = 0.2, 150 releases."""
+    rng, over = np.random.default_rng(3), 0
+    table = np.exp(np.resize([0.25, -0.25], 40))
+    joint = np.stack([table / table.sum(), table[::-1] / table.sum()])
+    for _ in range(150):
+        secrets = rng.integers(0, 2, rows)
+        outputs = (rng.random(rows)[:, None] >= joint.cumsum(axis=1)[secrets, :-1]).sum(axis=1)
+        counts = np.zeros((2, 40), dtype=int)
+        np.add.at(counts, (secrets, outputs), 1)
+        found = shown_by(counts, Columns(np.arange(40)[:, None], (False,)), 0.2, rng)
+        over += found is not None and found.epsilon > 0.5
+    assert over <= binom.ppf(1 - 1e-4, 150, 0.2)
+
+
+def test_a_release_that_is_barely_noticeable_is_noticed_half_of_the_time():
+    """Randomised response at that ε, which is the most visible release with it."""
+    rng, noticed = np.random.default_rng(4), 0
+    secrets = np.repeat([0, 1], 500)
+    epsilon = rldp.audit_release(secrets, secrets).noticeable
+    for _ in range(60):
+        flipped = rng.random(1000) < 1 / (1 + math.exp(epsilon))
+        noticed += rldp.audit_release(secrets, secrets ^ flipped).epsilon > 0
+    assert 15 < noticed < 45
+
+
+def test_several_columns_are_refused_where_they_cannot_be_tested():
+    with pytest.raises(rldp.InvalidArgument, match="released must hold at least one column, got none"):
+        rldp.audit_release([0, 1], {})
+    with pytest.raises(rldp.InvalidArgument, match="outputs must be left out where released is several"):
+        rldp.audit_release([0, 1], {"a": [0, 1], "b": [1, 0]}, outputs=[0, 1])
+    with pytest.raises(rldp.DataError, match=r"released\['b'\] must have as many rows as secrets, 2, got 1"):
+        rldp.audit_release([0, 1], {"a": [0, 1], "b": [1]})
 
 
 def test_lists_need_no_data_frame_library():

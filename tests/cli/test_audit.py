@@ -237,6 +237,17 @@ def test_a_seed_used_again_is_reported(command, released):
     assert "confidence" not in document
 
 
+def test_several_columns_are_tested_together(command, released):
+    """Age and output together tell more than the output."""
+    released()
+    together = json.loads(command(*audit_release("--released", "age", "--json", "--seed", "1"))[1])
+    alone = json.loads(command(*audit_release("--json"))[1])
+    assert together["epsilon"] > alone["epsilon"] + 0.5
+    assert all(len(output) == 2 for output in together["outputs"])
+    assert together["seed"] == 1
+    assert any("would not be noticed with these rows" in sentence for sentence in alone["sentences"])
+
+
 def test_columns_that_are_not_there_are_one_line(command, released):
     released()
     code, out, err = command("audit-release", "released.csv", "--secret", "name", "--released", "shown")

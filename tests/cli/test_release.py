@@ -1041,7 +1041,7 @@ def test_a_kept_column_is_warned_of_once_with_a_command_that_measures_it(
     assert code == 0
     start = (
         "rldp: warning: ε is that of the released column alone; kept columns are copied as they are and can "
-        "tell the secret. This measures how much 'the clinic' tells: "
+        "tell the secret. This bounds from below how much 'the clinic' tells: "
     )
     assert errors.startswith(start)
     assert errors.count("\n") == 1

@@ -253,10 +253,10 @@ def confirm_chain(
 
     Examples
     --------
-    >>> from rldp import ChiSquare, Sample, design
-    >>> sample = Sample([[52, 31, 17], [14, 38, 48]])
-    >>> chain = [design(sample, 0.5, privacy=ChiSquare(alpha)).protocol for alpha in (0.01, 0.5, 0.999)]
-    >>> boldest = confirm_chain(chain, Sample([[49, 33, 18], [15, 37, 48]]))
+    >>> from rldp import ChiSquare, Nominal, Sample, design
+    >>> sample, sets = Sample([[52, 31, 17], [14, 38, 48]]), (ChiSquare(0.01), ChiSquare(0.5), Nominal())
+    >>> chain = [design(sample, 0.5, privacy=each).protocol for each in sets]
+    >>> boldest = confirm_chain(chain, Sample([[49, 33, 18], [15, 37, 48]]), seed=0)
     >>> chain.index(boldest.protocol), boldest.epsilon
     (1, 0.5)
     """

@@ -6,23 +6,23 @@ See ``docs/audit.md``, 'Released rows'.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv
 
-from rldp._common.checks import Label, finite_number, labels, real_number
+from rldp._common.checks import Label, finite_number, labels, real_number, seed_or_fresh
+from rldp.auditor.leakage_shown import Columns, noticeable, shown_by
 from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
-from rldp.data.labels import Alphabet, count_pairs, faults
+from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
 
-Floats = NDArray[np.float64]
+_NAMED = 3  # outputs of a group
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,16 @@ class ReleaseAudit:
     alpha : float
         With at most this probability the bound is larger than the true ε.
     output : label or None
-        The output that shows it; None where ``epsilon`` is 0.
+        The output that shows it; None where ``epsilon`` is 0 or a group of outputs shows it.
+    outputs : tuple of labels
+        All outputs that show it together. An output of several columns is a tuple of labels.
     secrets : (label, label) or None
         Under the first of them that output is more frequent than under the second.
     frequencies : (float, float) or None
-        How often it came under either.
+        How often it came under either; of a group, among the rows that tested it.
+    noticeable : float
+        A smaller ε would not be noticed with these rows (with a claim: not noticed to exceed it), even if the
+        release made it as visible as possible. A larger one is noticed if it shows in frequent outputs.
     rows : int
     repeats : int or None
         Rows this far apart share their randomness; None where that is not seen.
@@ -53,13 +58,17 @@ class ReleaseAudit:
         Whether the values were taken into account.
     claim : float or None
         The ε that was claimed.
+    seed : int
+        It drew the rows that choose groups of outputs; ``audit_release(…, seed=…)`` repeats the result.
     """
 
     epsilon: float
     alpha: float
-    output: Label | None
+    output: Label | tuple[Label, ...] | None
+    outputs: tuple[Label | tuple[Label, ...], ...]
     secrets: tuple[Label, Label] | None
     frequencies: tuple[float, float] | None
+    noticeable: float
     rows: int
     repeats: int | None
     repeat_score: float
@@ -67,6 +76,7 @@ class ReleaseAudit:
     varies: bool
     values_known: bool
     claim: float | None
+    seed: int
 
     @property
     def ok(self) -> bool | None:
@@ -76,15 +86,15 @@ class ReleaseAudit:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The findings in words."""
-        return (*self._about_epsilon(), *self._about_repetition())
+        return (*self._about_epsilon(), *self._about_limits(), *self._about_repetition())
 
     def _about_epsilon(self) -> Iterator[str]:
         if self.secrets is None or self.frequencies is None:
-            yield f"The {self.rows} rows show no leakage: any ε from 0 on explains them."
+            yield f"The {self.rows} rows do not bound ε from below: any ε from 0 on explains them."
         else:
             yield (
                 f"The ε of this release is at least {self.epsilon:.4f} (wrong with probability "
-                f"{self.alpha:g} at most): output {self.output!r} came in {self.frequencies[0]:.2%} of the "
+                f"{self.alpha:g} at most): {self._named()} came in {self.frequencies[0]:.2%} of the "
                 f"rows with secret {self.secrets[0]!r} and in "
                 f"{self.frequencies[1]:.2%} of those with {self.secrets[1]!r}."
             )
@@ -92,10 +102,28 @@ class ReleaseAudit:
             if self.epsilon > self.claim:
                 yield f"That contradicts the claimed ε = {self.claim:g}."
             else:
-                yield (
-                    f"That does not contradict the claimed ε = {self.claim:g}; it does not prove it either, "
-                    "as faults may be too small for so many rows."
-                )
+                yield f"That does not contradict the claimed ε = {self.claim:g}; it does not prove it either."
+
+    def _named(self) -> str:
+        if len(self.outputs) == 1:
+            return f"output {self.outputs[0]!r}"
+        some = ", ".join(repr(output) for output in self.outputs[:_NAMED])
+        return f"one of {len(self.outputs)} outputs ({some}{', …' * (len(self.outputs) > _NAMED)})"
+
+    def _about_limits(self) -> Iterator[str]:
+        beyond = "" if self.claim is None else f" to exceed {self.claim:g}"
+        if math.isinf(self.noticeable):
+            yield f"With these rows, no ε would be noticed{beyond}."
+        else:
+            yield (
+                f"An ε below {self.noticeable:.2g} would not be noticed{beyond} with these rows. A larger "
+                "one is noticed if it shows in outputs that are frequent enough."
+            )
+        if len(self.outputs) > 1:
+            yield (
+                "Some rows, drawn at random, chose the outputs, and the others tested them; "
+                f"seed {self.seed} repeats this result."
+            )
 
     def _about_repetition(self) -> Iterator[str]:
         if not self.varies:
@@ -125,6 +153,7 @@ def audit_release(
     epsilon: float | None = None,
     alpha: float = 0.01,
     outputs: Iterable[Label] | None = None,
+    seed: int | None = None,
 ) -> ReleaseAudit:
     r"""Check released rows against a claimed ε, knowing nothing of the protocol that made them.
 
@@ -133,8 +162,9 @@ def audit_release(
 
     .. math:: \max_{y,s_1,s_2} \log\big(\underline p(y|s_1) / \overline p(y|s_2)\big)
 
-    (or 0) exceeds the true ε with probability at most α. Beside it, every lag is tested for
-    rows that depend on the rows so far away: the mark of a seed used twice.
+    (or 0) exceeds the true ε with probability at most α. Where there are more than eight outputs, half of α
+    is for groups of them, which some of the rows choose and the others test. Beside it, every lag is tested
+    for rows that depend on the rows so far away: the mark of a seed used twice.
 
     Assumed: given the secrets, rows are drawn independently, each with the conditional distribution of
     its secret, and then put into any order. A fault too small for the number of rows stays unseen.
@@ -143,7 +173,9 @@ def audit_release(
     Parameters
     ----------
     secrets, released : column (list, NumPy, pandas, Polars or Arrow), n rows
-        The secret and the released output of each person.
+        The secret and the released output of each person. Several columns that were published beside one
+        another are tested together as a mapping ``released={"age": …, "region": …}``: what they tell together
+        may be far more than what each tells.
     values : column of n rows, optional
         The unreleased values. The bound does not need them. With them, a table whose values repeat is
         told from randomness that repeats.
@@ -154,6 +186,9 @@ def audit_release(
     outputs : sequence of labels, optional
         All that could be released; by default those that were. Give it where many outputs are rare:
         the bound holds for an alphabet that was fixed before the rows were drawn.
+    seed : int, optional
+        Of the draw of the rows that choose groups. By default it is a fresh one from the operating system.
+        The result holds it, and giving it repeats the result.
 
     Returns
     -------
@@ -169,23 +204,30 @@ def audit_release(
     miss = finite_number("alpha", alpha)
     if not 0 < miss < 1:
         raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {miss!r}")
-    _require_rows(secrets=secrets, released=released, **({} if values is None else {"values": values}))
+    shown = _columns(released, outputs)
+    _require_rows(secrets=secrets, **shown, **({} if values is None else {"values": values}))
     s = encode("secrets", secrets)
-    y = encode("released", released, None if outputs is None else Alphabet(labels("outputs", outputs)))
+    parts = [encode(name, column, _alphabet(outputs)) for name, column in shown.items()]
     u = None if values is None else encode("values", values)
-    faults(s, y, *(() if u is None else (u,))).refuse()
-    bound, found = _lower_bound(count_pairs(s.codes, y.codes, (len(s.labels), len(y.labels))), miss)
+    faults(s, *parts, *(() if u is None else (u,))).refuse()
+    y = _Outputs.of(parts)
+    counts = count_pairs(s.codes, y.codes, (len(s.labels), len(y.labels)))
+    drawn_with = seed_or_fresh(seed)
+    found = shown_by(counts, y.columns, miss, np.random.default_rng(drawn_with))
+    named = () if found is None else tuple(y.labels[output] for output in found.outputs)
     cells = s.codes.astype(np.int64)
     if u is not None:
         cells = cells * len(u.labels) + u.codes
     drawn = y.codes.astype(np.int64)
     repetition = find_repetition(drawn, cells, cells_are_complete=u is not None)
     return ReleaseAudit(
-        epsilon=bound,
+        epsilon=0.0 if found is None else found.epsilon,
         alpha=miss,
-        output=None if found is None else y.labels[found.output],
+        output=named[0] if len(named) == 1 else None,
+        outputs=named,
         secrets=None if found is None else (s.labels[found.high], s.labels[found.low]),
         frequencies=None if found is None else found.frequencies,
+        noticeable=noticeable(counts, miss, 0.0 if claim is None else claim),
         rows=len(s),
         repeats=repetition.lag if repetition.score > repetition.limit else None,
         repeat_score=repetition.score,
@@ -193,15 +235,52 @@ def audit_release(
         varies=_vary(cells, drawn),
         values_known=u is not None,
         claim=claim,
+        seed=drawn_with,
     )
 
 
 @dataclass(frozen=True)
-class _Triple:
-    output: int
-    high: int
-    low: int
-    frequencies: tuple[float, float]
+class _Outputs:
+    """Several columns as one: codes (n,) of the combinations that occur, and their labels."""
+
+    codes: NDArray[np.int32]
+    labels: tuple[Label | tuple[Label, ...], ...]
+    columns: Columns
+
+    @classmethod
+    def of(cls, parts: list[Encoded]) -> _Outputs:
+        ordered = tuple(all(_is_number(label) for label in part.labels) for part in parts)
+        if len(parts) == 1:
+            places = np.arange(len(parts[0].labels))[:, None]
+            return cls(parts[0].codes, parts[0].labels, Columns(places, ordered))
+        codes, places = parts[0].codes.astype(np.int64), np.arange(len(parts[0].labels))[:, None]
+        for part in parts[1:]:
+            joint, codes = np.unique(codes * len(part.labels) + part.codes, return_inverse=True)
+            before, own = np.divmod(joint, len(part.labels))
+            places = np.concatenate([places[before], own[:, None]], axis=1)
+        names = tuple(
+            tuple(part.labels[place] for part, place in zip(parts, row, strict=True)) for row in places
+        )
+        return cls(codes.astype(np.int32), names, Columns(places, ordered))
+
+
+def _is_number(label: Label) -> bool:
+    return isinstance(label, int | float) and not isinstance(label, bool)
+
+
+def _columns(released: Any, outputs: object) -> dict[str, Any]:
+    """The released columns, by what messages call them."""
+    if not isinstance(released, Mapping):
+        return {"released": released}
+    if not released:
+        raise InvalidArgument("released must hold at least one column, got none")
+    if outputs is not None:
+        raise InvalidArgument("outputs must be left out where released is several columns")
+    return {f"released[{name!r}]": column for name, column in released.items()}
+
+
+def _alphabet(outputs: Iterable[Label] | None) -> Alphabet | None:
+    return None if outputs is None else Alphabet(labels("outputs", outputs))
 
 
 def _claimed(epsilon: float | None) -> float | None:
@@ -223,22 +302,6 @@ def _require_rows(**columns: Any) -> None:
     for name, column in columns.items():
         if len(column) != rows:
             raise DataError(f"{name} must have as many rows as secrets, {rows}, got {len(column)}")
-
-
-def _lower_bound(counts: NDArray[np.int64], miss: float) -> tuple[float, _Triple | None]:
-    """The bound that ``audit_release`` describes, and the triple that shows it."""
-    rows = counts.sum(axis=1, keepdims=True)
-    share = miss / (2 * counts.size)
-    lower = np.where(counts > 0, betaincinv(np.maximum(counts, 1), rows - counts + 1, share), 0.0)
-    upper = np.where(counts < rows, betainccinv(counts + 1, np.maximum(rows - counts, 1), share), 1.0)
-    high, low = lower.argmax(axis=0), upper.argmin(axis=0)
-    ratio = lower.max(axis=0) / upper.min(axis=0)
-    y = int(ratio.argmax())
-    if ratio[y] <= 1:
-        return 0.0, None
-    frequencies = counts / rows
-    pair = float(frequencies[high[y], y]), float(frequencies[low[y], y])
-    return math.log(ratio[y]), _Triple(y, int(high[y]), int(low[y]), pair)
 
 
 def _vary(cells: NDArray[np.int64], outputs: NDArray[np.int64]) -> bool:

@@ -90,12 +90,16 @@ def audit_release(
         typer.Argument(help="CSV or Parquet file with secrets and released outputs; - is standard input."),
     ],
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
-    released: Annotated[str, typer.Option(help="Column that was released.")],
+    released: Annotated[
+        list[str],
+        typer.Option(help="Column that was released, or kept; repeat it to test several columns together."),
+    ],
     value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy level that is claimed.")] = None,
     alpha: Annotated[
         float, typer.Option(help="The lower bound is wrong with at most this probability.")
     ] = 0.01,
+    seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     strict: Strict = False,
@@ -105,11 +109,16 @@ def audit_release(
     from rldp.data.frames import columns
     from rldp.reporter import terminal
 
-    names = (secret, released) if value is None else (secret, released, value)
-    secrets, outputs, *values = columns(given(command, data, delimiter, encoding), names)
+    names = (secret, *dict.fromkeys(released), *(() if value is None else (value,)))
+    read = dict(zip(names, columns(given(command, data, delimiter, encoding), names), strict=True))
     with progress("Auditing"):
         found = rldp.audit_release(
-            secrets, outputs, values=values[0] if values else None, epsilon=epsilon, alpha=alpha
+            read[secret],
+            read[released[0]] if len(released) == 1 else {name: read[name] for name in released},
+            values=None if value is None else read[value],
+            epsilon=epsilon,
+            alpha=alpha,
+            seed=seed,
         )
     _show(found, {"ok": found.ok}, as_json, terminal.release_report)
     if strict and (found.ok is False or found.repeats is not None):

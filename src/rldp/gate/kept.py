@@ -122,7 +122,7 @@ def warn_of_kept(
         others += ", and with each other column of the secret"
     warnings.warn(
         "ε is that of the released column alone; kept columns are copied as they are and can tell the "
-        f"secret. This measures how much {kept[0]!r} tells: {line}{others}",
+        f"secret. This bounds from below how much {kept[0]!r} tells: {line}{others}",
         KeptColumnsWarning,
         stacklevel=4,
     )
