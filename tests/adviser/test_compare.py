@@ -19,9 +19,25 @@ def found():
 
 
 def test_the_rows_are_ours_and_the_simple_ones(found):
-    names = ["nominal", "all distributions", "constant", "GRR", "SRR", "independent"]
-    assert [row.name for row in found.rows] == names
-    assert [row.kind for row in found.rows] == ["design"] * 2 + ["simple"] * 4
+    ours = ["nominal", "without reading the secret", "all distributions"]
+    assert [row.name for row in found.rows] == [*ours, "as it is", "constant", "GRR", "SRR", "independent"]
+    assert [row.kind for row in found.rows] == ["design"] * 3 + ["simple"] * 5
+
+
+def test_the_column_as_it_is_leaks_what_it_leaks(found):
+    row = found["as it is"]
+    assert row.estimate == 0
+    assert row.known_leakage == 0
+    law = rldp.posterior(row.protocol, found.sample, draws=20_000, seed=0)
+    assert row.leakage_median == pytest.approx(np.median(law.leakage), rel=1e-3)
+
+
+def test_a_design_that_does_not_read_the_secret_stands_beside_the_first(found):
+    row = found["without reading the secret"]
+    assert not row.protocol.reads_secret
+    assert row.known_leakage == 0
+    assert row.promised >= found["nominal"].promised - 1e-6
+    assert type(row.proved) is type(found["nominal"].proved)
 
 
 def test_randomised_response_by_hand(found):
@@ -88,8 +104,8 @@ def test_simple_mechanisms_are_private_at_their_level_after_rounding(epsilon, sh
     d = np.square(np.subtract.outer(np.arange(shape[1]), np.arange(shape[1])))
     made = baselines.baselines(sample, epsilon, d, sample.values, rldp.ChiSquare())
     assert tuple(made) == baselines.SIMPLE
-    for protocol in made.values():
-        assert baselines.is_private_anyway(protocol, epsilon)
+    for name, protocol in made.items():
+        assert name == "as it is" or baselines.is_private_anyway(protocol, epsilon)
 
 
 def test_a_report_becomes_the_nearest_output():
@@ -146,7 +162,7 @@ def test_what_a_protocol_claims_about_another_sample_proves_nothing_here():
 
 def test_the_table_is_tidy(found):
     table = found.table()
-    assert set(map(len, table.values())) == {6}
+    assert set(map(len, table.values())) == {8}
     assert table["proved_for"][-1] == "every distribution"
     with pytest.raises(KeyError):
         found["no such row"]

@@ -17,9 +17,9 @@ pytestmark = [
 ]
 
 # Counts of UCI Adult (B. Becker and R. Kohavi, 1996, CC BY 4.0): years of education by sex and by race, and
-# age in bins of ten years by income; and of ProPublica's COMPAS data (compas-scores-two-years.csv, 2016): decile
-# score by race, and prior counts, 12 and more together, by recidivism. Prices: squared distortion in codes at
-# ε = 0.5.
+# age in bins of ten years by income; and of ProPublica's COMPAS data (compas-scores-two-years.csv, 2016):
+# decile score by race, and prior counts, 12 and more together, by recidivism. Prices: squared distortion in
+# codes at ε = 0.5.
 TABLES = {
     "sex and education": (
         [

@@ -1,11 +1,12 @@
 """Sentences about what a protocol is worth: the right one in the right place, and none twice."""
 
 import dataclasses
+import math
 
 import pytest
 
 from rldp.adviser.verdict import Without, Worth
-from rldp.reporter.words import percent, worth_sentences
+from rldp.reporter.words import gives_away, known_sentence, percent, worth_sentences
 
 PLAIN = Worth(
     promised=2.5,
@@ -21,6 +22,8 @@ PLAIN = Worth(
     values=16,
     rows=500,
     is_tiny=False,
+    changed_of=(("well", 0.2), ("ill", 0.9)),
+    known_leakage=2.0,
 )
 
 
@@ -34,8 +37,30 @@ def test_an_ordinary_protocol():
         "the data has 10; no privacy at all has 0.",
         "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it is promised to reach 75 %.",
         "About 48 % of the rows are expected to change.",
+        "By secret: 20 % of the rows with 'well', 90 % of the rows with 'ill'.",
         "12 of 16 outputs are used; the others come up less than once in a million rows.",
+        "To somebody who knows the value, the output tells up to κ = 2 more about the secret: it can change "
+        "the odds by a factor of 7.39.",
     ]
+
+
+def test_what_somebody_learns_who_knows_the_value():
+    assert "tells nothing more about the secret" in known_sentence(0.0)
+    assert known_sentence(math.inf).startswith("Somebody who knows the value can learn the secret")
+    assert known_sentence(math.log(2)).endswith("it can change the odds by a factor of 2.")
+
+
+def test_one_number_for_all_does_not_hide_that_only_some_rows_change():
+    found = dataclasses.replace(PLAIN, changed_of=(("hs", 0.0), ("other", 0.67)))
+    assert gives_away(found).startswith(
+        "rows with the most frequent secret, 'hs', never change, and 67 % of those with 'other' do"
+    )
+    assert "--epsilon-known" in gives_away(found)
+    assert gives_away(PLAIN) is None
+    many = tuple((f"s{i}", i / 10) for i in range(9))
+    assert (
+        told(changed_of=many)[3] == "By secret: from 0 % of the rows with 's0' to 80 % of the rows with 's8'."
+    )
 
 
 def test_where_only_the_estimate_counts_nothing_more_is_promised():
@@ -52,9 +77,9 @@ def test_where_no_row_changes_it_says_so():
 
 
 def test_what_does_not_apply_is_not_said():
-    assert told(changed=None, outputs_used=16, constant=0.0, promised=0.0)[1:] == [
-        "16 of 16 outputs are used."
-    ]
+    told_of_one = told(changed=None, outputs_used=16, constant=0.0, promised=0.0, secrets=1)
+    assert told_of_one[1] == "16 of 16 outputs are used."
+    assert not any("knows the value" in sentence for sentence in told_of_one)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Simple mechanisms as protocols: private for every distribution, and made without a solver.
+"""Simple mechanisms as protocols, made without a solver: all but the column as it is are private.
 
 See ``docs/theory.md``, 'Simple mechanisms'.
 """
@@ -22,7 +22,7 @@ from rldp.theory.worst_ratios import over_everything
 
 __all__ = ["SIMPLE", "baselines", "is_private_anyway", "relabelled"]
 
-SIMPLE = ("constant", "GRR", "SRR", "independent")
+SIMPLE = ("as it is", "constant", "GRR", "SRR", "independent")
 
 _CONSTANT_GAP = 1e-4
 _SHARES = np.linspace(0, 1, 9)
@@ -73,6 +73,7 @@ def baselines(
 
     problem = DesignProblem.of(sample.counts[None], np.zeros(1), d, Nominal(), utility)
     made = (
+        protocol(np.repeat(nearest[None], secrets, axis=0)),
         protocol(best_constant(problem, _CONSTANT_GAP)[0][0]),
         *(_private(make, epsilon, protocol) for make in (response, secret_response, independent)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from rldp.adviser.ladder import PrivacySets, named_sets
 from rldp.designer.api import design
 from rldp.distortions import Distortion, Outputs, distortion_of
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.measures.leakage import distortions, worst_case_distortion, worst_case_leakage
+from rldp.measures.leakage import distortions, known_leakage, worst_case_distortion, worst_case_leakage
 from rldp.measures.posterior import posterior
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
@@ -36,6 +37,7 @@ from rldp.theory.model import Floats
 __all__ = ["Compared", "Comparison", "compare"]
 
 Kind = Literal["design", "simple", "given"]
+BLIND = "without reading the secret"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class Compared:
         sample can make of it.
     leakage_median, leakage_high : float
         Of the posterior law of ε*: its median and its 95 % point.
+    known_leakage : float
+        What an output tells about the secret to somebody who knows the value; see
+        :func:`rldp.known_leakage`.
     risk : (float, float)
         Bounds on the posterior probability that ε* exceeds ε.
     proved : UncertaintySet, or None
@@ -70,6 +75,7 @@ class Compared:
     relabelled: float
     leakage_median: float
     leakage_high: float
+    known_leakage: float
     risk: tuple[float, float]
     proved: UncertaintySet | None
     protocol: Protocol = field(repr=False)
@@ -117,6 +123,7 @@ class Comparison:
             "relabelled",
             "leakage_median",
             "leakage_high",
+            "known_leakage",
         )
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
         for i, bound in enumerate(("risk_lower", "risk_upper")):
@@ -141,6 +148,7 @@ def compare(
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
+    epsilon_known: float = math.inf,
     alpha: float = 0.05,
     prior: float = 0.5,
     draws: int = 20_000,
@@ -151,9 +159,11 @@ def compare(
 ) -> Comparison:
     """Designs beside simple mechanisms and one's own, at one ε.
 
-    The simple ones are the best output that ignores the data ("constant"), the best protocol that needs no
-    sample ("all distributions"), randomised response of the value ("GRR"), secret randomised response
-    ("SRR") and independent reporting ("independent"); see ``docs/theory.md``, 'Simple mechanisms'. Reports
+    Beside the designs asked for stands the first of them again without reading the secret, κ = 0. The simple
+    ones are the column as it is, with the leakage that it has by itself ("as it is"), the best output that
+    ignores the data ("constant"), the best protocol that needs no sample ("all distributions"), randomised
+    response of the value ("GRR"), secret randomised response ("SRR") and independent reporting
+    ("independent"); see ``docs/theory.md``, 'Simple mechanisms'. Reports
     are values; where the outputs are others, a report becomes the output nearest to it.
 
     Parameters
@@ -167,7 +177,7 @@ def compare(
         Further mechanisms, with the sample's secrets and values: ``{"mine": rldp.Protocol(matrix, …)}``.
     utility : UncertaintySet or its name
         On which set the distortion is promised, the same for all.
-    distortion, weights, outputs, gap
+    distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`.
     alpha, prior : float
         Of the promises that are given by name; the prior is also that of the posterior law of ε*.
@@ -185,8 +195,8 @@ def compare(
     --------
     >>> import rldp
     >>> found = rldp.compare(rldp.Sample([[300, 100], [50, 250]]), 1.0, privacy=["chi2"])
-    >>> [row.name for row in found.rows]
-    ['chi2', 'all distributions', 'constant', 'GRR', 'SRR', 'independent']
+    >>> [row.name for row in found.rows][:5]
+    ['chi2', 'without reading the secret', 'all distributions', 'as it is', 'constant']
     >>> found["GRR"].proved_for
     'every distribution'
     """
@@ -199,18 +209,29 @@ def compare(
     d, names = measure.matrix, measure.outputs
     chosen = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
     sets = {**chosen, "all distributions": AllDistributions()}
-    given = _checked_protocols({} if protocols is None else protocols, sample, [*sets, *SIMPLE])
-    total = len(sets) + len(SIMPLE) + len(given)
+    wanted = [(name, private, epsilon_known) for name, private in sets.items()]
+    if len(sample.secrets) > 1 and epsilon_known > 0:
+        wanted.insert(len(chosen), (BLIND, next(iter(chosen.values())), 0.0))
+    names_of_ours = [name for name, _, _ in wanted]
+    given = _checked_protocols({} if protocols is None else protocols, sample, [*names_of_ours, *SIMPLE])
+    total = len(wanted) + len(SIMPLE) + len(given)
     rows: list[Compared] = []
 
     def tell(name: str) -> None:
         if callback is not None:
             callback(len(rows), total, name)
 
-    for name, private in sets.items():
+    for name, private, known in wanted:
         tell(name)
         designed = design(
-            sample, level, privacy=private, utility=useful, distortion=d, outputs=names, gap=gap
+            sample,
+            level,
+            privacy=private,
+            utility=useful,
+            distortion=d,
+            outputs=names,
+            epsilon_known=known,
+            gap=gap,
         )
         rows.append(setting.row(name, "design", designed.protocol, d))
     for name, protocol in baselines(sample, level, d, names, useful).items():
@@ -252,6 +273,7 @@ class _Setting:
             relabelled=min(best, estimate),
             leakage_median=median,
             leakage_high=high,
+            known_leakage=known_leakage(protocol),
             risk=law.risk(self.epsilon),
             proved=self._proved(protocol),
             protocol=protocol,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -122,6 +123,7 @@ def frontier(
     outputs: Outputs = None,
     alpha: float = 0.05,
     prior: float = 0.5,
+    epsilon_known: float = math.inf,
     gap: float = 1e-6,
     callback: Callable[[int, int, str], None] | None = None,
     promises: PrivacySets | None = None,
@@ -141,7 +143,7 @@ def frontier(
         Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal".
     utility : UncertaintySet or its name
         On which set the distortion must hold, the same for all.
-    distortion, weights, outputs, gap
+    distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`.
     alpha, prior : float
         Of the promises that are given by name and have them.
@@ -184,6 +186,7 @@ def frontier(
             distortion=distortion,
             weights=weights,
             outputs=outputs,
+            epsilon_known=epsilon_known,
             gap=gap,
         )
         points += _points(name, levels, designs, fixed=not isinstance(private, Credible))

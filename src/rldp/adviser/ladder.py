@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
@@ -121,6 +122,7 @@ def rungs(
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
+    epsilon_known: float = math.inf,
     gap: float = 1e-3,
 ) -> Iterator[Rung]:
     """Designs at the same ε under several promises, one after another.
@@ -133,7 +135,7 @@ def rungs(
         Of the promises that have them.
     utility : UncertaintySet or its name
         On which set the distortion must hold, the same for all; by default the estimate.
-    distortion, weights, outputs, gap
+    distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`; the gap is wide, since this is for comparing.
     """
     for name in names:
@@ -145,6 +147,7 @@ def rungs(
             distortion=distortion,
             weights=weights,
             outputs=outputs,
+            epsilon_known=epsilon_known,
             gap=gap,
         )
         yield Rung.of(name, designed)

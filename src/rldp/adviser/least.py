@@ -63,6 +63,7 @@ def least_epsilon(
     measure: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
+    epsilon_known: float = math.inf,
     tolerance: float = 1e-3,
     callback: Callable[[int, float, float], None] | None = None,
 ) -> LeastDesign:
@@ -84,6 +85,8 @@ def least_epsilon(
         How far an output is from a value: what :func:`rldp.design` calls ``distortion``.
     outputs : sequence of labels, optional
         The alphabet of Y; by default that of U.
+    epsilon_known : float
+        As in :func:`rldp.design`: it stays as it is while ε is searched for.
     tolerance : float
         Relative, between 1e-9 and 1.
     callback : callable (round, too_small, epsilon), optional
@@ -124,6 +127,7 @@ def least_epsilon(
         distortion=measure,
         weights=weights,
         outputs=outputs,
+        epsilon_known=epsilon_known,
         gap=gap,
     )
     with silenced(GapWarning):

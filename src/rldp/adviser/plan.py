@@ -152,6 +152,7 @@ def plan(
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
+    epsilon_known: float = math.inf,
     alpha: float = 0.05,
     prior: float = 0.5,
     draws: int = 60,
@@ -175,7 +176,7 @@ def plan(
         Numbers of rows, 1 to 10^15, larger or smaller than the present one.
     privacy : UncertaintySet or its name
         What is promised of privacy, as in :func:`rldp.design`.
-    utility, distortion, weights, outputs
+    utility, distortion, weights, outputs, epsilon_known
         As in :func:`rldp.design`.
     alpha, prior : float
         Of the promise, if it is given by name; the prior is also that of the distributions.
@@ -214,7 +215,14 @@ def plan(
 
     def promised(counts: NDArray[np.int64], of_privacy: UncertaintySet, of_utility: UncertaintySet) -> Any:
         made = design_batch(
-            counts, level, privacy=of_privacy, utility=of_utility, distortion=d, outputs=names, gap=_GAP
+            counts,
+            level,
+            privacy=of_privacy,
+            utility=of_utility,
+            distortion=d,
+            outputs=names,
+            epsilon_known=epsilon_known,
+            gap=_GAP,
         )
         return made.objective
 
@@ -230,7 +238,14 @@ def plan(
         known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
         limit = PlanRow.of(math.inf, promised(known, _of_known(private), Nominal()))
         present = design(
-            sample, level, privacy=private, utility=useful, distortion=d, outputs=names, gap=_GAP
+            sample,
+            level,
+            privacy=private,
+            utility=useful,
+            distortion=d,
+            outputs=names,
+            epsilon_known=epsilon_known,
+            gap=_GAP,
         )
     return Plan(tuple(rows), limit, present.objective, sample, level, private, useful)
 

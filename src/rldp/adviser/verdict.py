@@ -13,12 +13,12 @@ from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.designer.notices import is_sparse
 from rldp.errors import RldpWarning
-from rldp.measures.leakage import distortion
+from rldp.measures.leakage import distortion, known_leakage
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import Credible, Pairs, UncertaintySet
 from rldp.theory import bounds
-from rldp.theory.model import DesignProblem
+from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["Without", "Worth", "is_hardly_better", "may_take_minutes", "outputs_used", "worth"]
 
@@ -35,6 +35,8 @@ HARDLY_BETTER = 0.99
 """Of the distortion of the best constant output: a protocol that promises no less is hardly better."""
 MINUTES = 50_000
 """Probabilities from which a design may take minutes."""
+NEVER, SOMETIMES = 1e-3, 0.01
+"""Shares of a secret's rows: below the first they count as never changed, from the second on as changed."""
 FEW = 5
 """Rows for each cell, on average, below which a sample is called tiny. A count of 5 has a standard deviation
 of √5, or 45 % of itself: about half of what such a cell shows is chance."""
@@ -79,6 +81,10 @@ class Worth:
         Promised distortion of the nearest output for each value: 0 where the outputs are the values.
     changed : float, or None
         P(Y ≠ U) under the estimate; None where not every value is an output.
+    changed_of : tuple of (label, float), or None
+        P(Y ≠ U | S) under the estimate for each secret that was seen, the most frequent secret first.
+    known_leakage : float
+        What the output tells about the secret to somebody who knows the value.
     outputs_used, outputs : int
         How many of the outputs have a probability above 1e-6 under the estimate, of how many.
     without : Without, or None
@@ -103,6 +109,16 @@ class Worth:
     values: int
     rows: int
     is_tiny: bool
+    changed_of: tuple[tuple[Label, float], ...] | None = None
+    known_leakage: float = 0.0
+
+    @property
+    def gives_away(self) -> tuple[tuple[Label, float], tuple[Label, float]] | None:
+        """The most frequent secret, whose rows never change, and one whose rows do; None if it is not so."""
+        if not self.changed_of:
+            return None
+        first, most = self.changed_of[0], max(self.changed_of, key=lambda item: item[1])
+        return (first, most) if first[1] < NEVER and most[1] >= SOMETIMES else None
 
     @property
     def reach(self) -> float | None:
@@ -149,6 +165,8 @@ def worth(sample: Sample, designed: Design) -> Worth:
         values=len(sample.values),
         rows=sample.n,
         is_tiny=_is_tiny(sample, claim),
+        changed_of=_changed_of(sample, designed),
+        known_leakage=known_leakage(protocol),
     )
 
 
@@ -169,12 +187,26 @@ def _unprotected(claim: Guarantee) -> float:
 
 
 def _changed(sample: Sample, designed: Design) -> float | None:
-    protocol = designed.protocol
+    moved = _moved(sample, designed.protocol)
+    return None if moved is None else float(np.clip(moved.sum(), 0.0, 1.0))
+
+
+def _changed_of(sample: Sample, designed: Design) -> tuple[tuple[Label, float], ...] | None:
+    moved, rows = _moved(sample, designed.protocol), sample.counts.sum(axis=1)
+    if moved is None:
+        return None
+    order = [s for s in np.argsort(-rows, kind="stable").tolist() if rows[s]]
+    shares = np.clip(moved.sum(axis=1) / np.maximum(rows / sample.n, 1e-300), 0.0, 1.0)
+    return tuple((sample.secrets[s], float(shares[s])) for s in order)
+
+
+def _moved(sample: Sample, protocol: Protocol) -> Floats | None:
+    """P(Y ≠ U, S, U) under the estimate: (|S|, |U|); None where not every value is an output."""
     if not set(protocol.values) <= set(protocol.outputs):
         return None
     same = [protocol.outputs.index(value) for value in protocol.values]
     kept = protocol.matrix[:, np.arange(len(same)), same]
-    return float(np.clip((sample.distribution * (1 - kept)).sum(), 0.0, 1.0))
+    return np.asarray(sample.distribution * (1 - kept))
 
 
 def is_hardly_better(designed: Design) -> bool:
@@ -227,6 +259,7 @@ def _designed_for(left: list[int], sample: Sample, designed: Design, claim: Guar
             utility=_as_asked(claim.utility),
             distortion=claim.distortion,
             outputs=designed.protocol.outputs,
+            epsilon_known=claim.epsilon_known,
             gap=_GAP,
         )
     return again.objective

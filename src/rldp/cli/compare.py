@@ -51,6 +51,7 @@ def compare(
             utility=promised,
             distortion=measure,
             outputs=published,
+            epsilon_known=promising.epsilon_known,
             alpha=promising.alpha,
             prior=promising.prior,
             callback=moved,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias, get_args
+from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
 
@@ -21,7 +21,6 @@ from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_o
 from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
-from rldp.sets import UncertaintySet
 
 __all__ = ["Counter", "Counting", "Data", "Measuring"]
 
@@ -156,7 +155,7 @@ class Counter:
     found: rldp.Sample | None = None
 
     def sample(
-        self, epsilon: float | None = None, distortion: str = "squared", **promises: UncertaintySet
+        self, epsilon: float | None = None, distortion: str = "squared", **promises: Any
     ) -> rldp.Sample:
         """The sample; ``--bins auto`` tries bins by what they would promise at ``epsilon``."""
         if self.found is not None:

@@ -67,6 +67,7 @@ def design(
     """Design a protocol from a public sample and write it, with its proof, to a file."""
     from rldp.data.atomic import require_other_file
     from rldp.reporter import terminal
+    from rldp.reporter.words import gives_away
 
     require_writable(output)
     require_other_file(output, data, "the data")
@@ -123,10 +124,14 @@ def design(
                     utility=promises["utility"],
                     distortion=measure,
                     outputs=published,
+                    epsilon_known=promising.epsilon_known,
                 )
             )
     with progress("Looking for what drives the cost"):
         judged = worth(sample, designed)
+    away = gives_away(judged)
+    if away is not None:
+        warn(away)
     if as_json:
         show_json(_facts(output, designed, judged, found), indent=2)
         return
@@ -172,6 +177,8 @@ def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[
         "protocol": output,
         "problem": designed.problem,
         "epsilon": claim.epsilon,
+        "epsilon_known": claim.epsilon_known,
+        "known_leakage": judged.known_leakage,
         "promise": claim.promise,
         "objective": designed.objective,
         "lower_bound": designed.lower_bound,

@@ -49,6 +49,7 @@ def frontier(
             utility=promising.useful,
             distortion=measure,
             outputs=published,
+            epsilon_known=promising.epsilon_known,
             alpha=promising.alpha,
             prior=promising.prior,
             callback=moved,

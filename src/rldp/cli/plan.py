@@ -62,6 +62,7 @@ def plan(
             sizes_of(sizes, sample.n),
             privacy=promises["privacy"],
             utility=promises["utility"],
+            epsilon_known=promises["epsilon_known"],
             distortion=measure,
             outputs=published,
             prior=promising.prior,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias, TypedDict, cast
@@ -29,6 +30,7 @@ class Promises(TypedDict):
 
     privacy: UncertaintySet
     utility: UncertaintySet
+    epsilon_known: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,16 @@ class _Levels:
             "often in large samples, for credible with this posterior probability.",
         ),
     ] = 0.05
+    epsilon_known: Annotated[
+        float,
+        typer.Option(
+            "--epsilon-known",
+            metavar="K",
+            help="What an output may tell about the secret to somebody who knows the value, 0 or more. "
+            "With 0 the protocol does not read the secret.",
+            show_default="nothing is promised to such readers",
+        ),
+    ] = math.inf
     prior: Annotated[
         float, typer.Option(help="Prior of credible promises: Dirichlet(PRIOR) on the cells.")
     ] = 0.5
@@ -65,7 +77,11 @@ class Promising(_Levels):
     @property
     def sets(self) -> Promises:
         """The sets that are asked for."""
-        return {"privacy": NAMED[self.privacy](self.alpha, self.prior), "utility": self.useful}
+        return {
+            "privacy": NAMED[self.privacy](self.alpha, self.prior),
+            "utility": self.useful,
+            "epsilon_known": self.epsilon_known,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,7 +113,7 @@ def comparison_report(found: Comparison) -> RenderableType:
     title = f"Protocols at ε = {found.epsilon:g}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
-    for heading in ("promised", "estimate", "re-read", "ε* 50%", "ε* 95%", "risk"):
+    for heading in ("promised", "estimate", "re-read", "ε* 50%", "ε* 95%", "risk", "κ"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("proved", no_wrap=True)
     constant = max(row.promised for row in found.rows)
@@ -123,6 +123,7 @@ def comparison_report(found: Comparison) -> RenderableType:
             *(_amount(x, constant) for x in (row.promised, row.estimate, row.relabelled)),
             *(_short(x) for x in (row.leakage_median, row.leakage_high)),
             _risk(row),
+            _short(row.known_leakage),
             "nothing" if row.proved is None else name_of(row.proved),
         )
     return Group(table, bullets(comparison_sentences(found)))
@@ -138,6 +139,9 @@ def comparison_sentences(found: Comparison) -> list[str]:
         f"ε* is what a protocol leaks, by the posterior law with the prior Dirichlet({found.prior:g}): its "
         "median and its 95 % point. risk: the posterior probability that it is more than ε.",
         f"proved: what privacy is proved for. {meanings}.",
+        "κ: what an output tells about the secret to somebody who knows the value, beside what that tells.",
+        "without reading the secret: the first design again with κ = 0. as it is: the column unchanged, with "
+        "the leakage that it has by itself.",
         "constant: the best output that ignores the data. all distributions: the best protocol that needs no "
         "sample. GRR: randomised response of the value. SRR: secret randomised response. independent: "
         "randomised response of secret and value.",

@@ -125,6 +125,7 @@ def summary(designed: Design) -> Table:
         "sample": counted(sample),
         "privacy": guarantee.promise,
         "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility.scope}",
+        **({} if math.isinf(guarantee.epsilon_known) else {"known value": _known(guarantee.epsilon_known)}),
         "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
         "found by": _way(designed.status),
     }
@@ -132,6 +133,13 @@ def summary(designed: Design) -> Table:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
+
+
+def _known(kappa: float) -> str:
+    """What is promised to readers who know the value."""
+    if kappa == 0:
+        return "the protocol does not read the secret"
+    return f"to somebody who knows the value, the output tells at most {kappa!r} more about the secret"
 
 
 def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 from rldp._common.checks import printable
 from rldp._common.digits import at_most
 from rldp.adviser.verdict import FEW, Worth
 
-__all__ = ["worth_sentences"]
+__all__ = ["gives_away", "known_sentence", "worth_sentences"]
+
+_MOST_SECRETS = 6  # whose shares are told one by one
 
 
 def worth_sentences(found: Worth) -> list[str]:
     """Is it any good? Each sentence stands alone; the first is the one to remember."""
-    return [*_worth(found), *_use(found), *_rare(found), *_doubts(found)]
+    return [*_worth(found), *_use(found), *_known(found), *_rare(found), *_doubts(found)]
 
 
 def _worth(found: Worth) -> list[str]:
@@ -34,13 +38,62 @@ def _use(found: Worth) -> list[str]:
     used = f"{found.outputs_used} of {found.outputs} outputs are used"
     if found.outputs_used < found.outputs:
         used += "; the others come up less than once in a million rows"
-    return [*_changes(found.changed), f"{used}."]
+    return [*_changes(found.changed), *_changes_of(found), f"{used}."]
 
 
 def _changes(share: float | None) -> list[str]:
     if share is None:
         return []
     return [f"{f'About {percent(share)} of the rows are' if share else 'No row is'} expected to change."]
+
+
+def _changes_of(found: Worth) -> list[str]:
+    """How many rows of each secret change; one number for all can hide that only some do."""
+    if not found.changed_of or len(found.changed_of) < 2 or not found.changed:
+        return []
+    shown = list(found.changed_of)
+    if len(shown) > _MOST_SECRETS:
+        by_share = sorted(shown, key=lambda item: item[1])
+        shown = [by_share[0], by_share[-1]]
+    parts = [f"{percent(share)} of the rows with {printable(secret)!r}" for secret, share in shown]
+    all_of_them = len(parts) == len(found.changed_of)
+    return [
+        f"By secret: {', '.join(parts)}." if all_of_them else f"By secret: from {parts[0]} to {parts[1]}."
+    ]
+
+
+def _known(found: Worth) -> list[str]:
+    return [] if found.secrets == 1 else [known_sentence(found.known_leakage)]
+
+
+def known_sentence(level: float) -> str:
+    """What the output tells to somebody who knows the value, beside what the value tells."""
+    if level == 0:
+        return (
+            "To somebody who knows the value, the output tells nothing more about the secret: the protocol "
+            "does not read it."
+        )
+    if math.isinf(level):
+        return (
+            "Somebody who knows the value can learn the secret from the output: some outputs are possible "
+            "for one secret and impossible for another (κ = ∞)."
+        )
+    return (
+        f"To somebody who knows the value, the output tells up to κ = {at_most(level, 4)} more about the "
+        f"secret: it can change the odds by a factor of {at_most(math.exp(min(level, 700.0)), 3)}."
+    )
+
+
+def gives_away(found: Worth) -> str | None:
+    """A warning where only the rows of some secrets change, the most frequent one not among them."""
+    if found.gives_away is None:
+        return None
+    (kept, _), (moved, share) = found.gives_away
+    return (
+        f"rows with the most frequent secret, {printable(kept)!r}, never change, and {percent(share)} of "
+        f"those with {printable(moved)!r} do: whoever knows the value and sees another output knows that the "
+        f"secret is not {printable(kept)!r}; --epsilon-known (epsilon_known=) bounds what such readers learn"
+    )
 
 
 def _rare(found: Worth) -> list[str]:

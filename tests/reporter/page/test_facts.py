@@ -70,9 +70,8 @@ def test_the_law_is_that_of_the_posterior(found, designed):
 
 def test_this_protocol_comes_first_and_once(found, designed):
     names = [row.name for row in found.compared]
-    assert names == [
-        OWN, "pairs", "credible", "nominal", "all distributions", "constant", "GRR", "SRR", "independent"
-    ]  # fmt: skip
+    ours = [OWN, "pairs", "credible", "nominal", "without reading the secret", "all distributions"]
+    assert names == [*ours, "as it is", "constant", "GRR", "SRR", "independent"]
     assert found.compared[0].protocol is designed.protocol
     assert found.compared[0].proved == rldp.ChiSquare()
 
@@ -146,7 +145,8 @@ def test_of_a_large_table_nothing_is_designed_and_the_simple_mechanisms_are_the_
     found = gathered(designed.protocol, draws=DRAWS)
     assert found.frontier is None
     assert [level.is_own for level in found.levels] == [True]
-    assert [row.name for row in found.compared] == [OWN, "constant", "GRR", "SRR", "independent"]
+    simple = ["as it is", "constant", "GRR", "SRR", "independent"]
+    assert [row.name for row in found.compared] == [OWN, *simple]
     by_name = {row.name: row for row in usual.compared}
     for row in found.compared:
         twin = by_name[row.name]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from rldp._common.warnings import silenced
-from rldp.adviser.baselines import baselines
+from rldp.adviser.baselines import baselines, is_private_anyway
 from rldp.adviser.compare import Compared, compare
 from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
 from rldp.adviser.ladder import named_sets
@@ -17,7 +17,13 @@ from rldp.designer.designs import Design
 from rldp.designer.status import Status
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.judge import Verdict, verify
-from rldp.measures.leakage import WorstCase, distortion, worst_case, worst_case_distortion
+from rldp.measures.leakage import (
+    WorstCase,
+    distortion,
+    known_leakage,
+    worst_case,
+    worst_case_distortion,
+)
 from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.format import parsed
 from rldp.reporter.page.law import Law, law_of
@@ -300,18 +306,24 @@ class _Setting:
                 _same_for_all(self.claim.utility),
             )
             rows = {OWN: self.protocol} | simple
+
+            def known(name: str, each: Protocol) -> UncertaintySet | None:
+                private = name != OWN and is_private_anyway(each, self.claim.epsilon)
+                return AllDistributions() if private else proved if name == OWN else None
+
             return tuple(
-                self._row(name, each, proved if name == OWN else AllDistributions(), tell, i / len(rows))
+                self._row(name, each, known(name, each), tell, i / len(rows))
                 for i, (name, each) in enumerate(rows.items())
             )
         found = compare(
             self.claim.sample,
             self.claim.epsilon,
-            privacy=self.others,
+            privacy={self.promise: self.own, **self.others},  # the first is designed without the secret too
             protocols={OWN: self.protocol},
             utility=_same_for_all(self.claim.utility),
             distortion=self.claim.distortion,
             outputs=self.protocol.outputs,
+            epsilon_known=self.claim.epsilon_known,
             prior=self.prior,
             draws=self.draws,
             seed=self.seed,
@@ -319,7 +331,7 @@ class _Setting:
             callback=tell,
         )
         everything = {"all distributions"} if isinstance(self.own, AllDistributions) else set()
-        others = (row for row in found.rows if row.name not in {OWN, *everything})
+        others = (row for row in found.rows if row.name not in {OWN, self.promise, *everything})
         return replace(found[OWN], proved=proved), *others
 
     def _row(
@@ -340,6 +352,7 @@ class _Setting:
             relabelled=estimate,
             leakage_median=law.median,
             leakage_high=law.high,
+            known_leakage=known_leakage(protocol),
             risk=law.risk,
             proved=proved,
             protocol=protocol,
@@ -357,6 +370,7 @@ class _Setting:
             utility=_as_asked(self.claim.utility),
             distortion=self.claim.distortion,
             outputs=self.protocol.outputs,
+            epsilon_known=self.claim.epsilon_known,
             gap=_GAP,
             callback=tell,
         )

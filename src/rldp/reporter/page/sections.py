@@ -89,6 +89,7 @@ def _cards(report: Report) -> list[tuple[str, str, str]]:
             f"at most {words.per_cent(report.law.risk[1])}",
             f"the probability, given sample and prior, that more than ε = {report.epsilon:g} leaks",
         ),
+        ("Readers who know the value", *words.known_reader(report)),
         (
             "Sample",
             f"{number(report.sample.n)} rows",

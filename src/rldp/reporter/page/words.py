@@ -12,7 +12,7 @@ from rldp._common.digits import rounded_up
 from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.facts import Level, Report
 from rldp.reporter.page.svg import number, short
-from rldp.reporter.words import worth_sentences
+from rldp.reporter.words import gives_away, known_sentence, percent, worth_sentences
 
 __all__ = [
     "MECHANISMS",
@@ -23,6 +23,7 @@ __all__ = [
     "columns",
     "conclusions",
     "factor",
+    "known_reader",
     "level_figures",
     "mechanism_names",
     "per_cent",
@@ -47,6 +48,8 @@ PROMISE_NAMES = {
 MECHANISMS = {
     "this protocol": "this protocol",
     "all distributions": "best design that needs no sample",
+    "without reading the secret": "design that does not read the secret",
+    "as it is": "the column as it is",
     "constant": "best output that ignores the data",
     "GRR": "randomised response of the value (GRR)",
     "SRR": "secret randomised response (SRR)",
@@ -55,6 +58,7 @@ MECHANISMS = {
 """What mechanisms are called; designs are called after their promise."""
 
 _DIGITS = 4
+_MOST_SECRETS = 8  # whose shares fit on a card
 _LIKELY = 0.1  # a risk that is worth a word in the first line
 _HUGE = 700.0  # no float holds e to the power of more
 
@@ -146,11 +150,22 @@ def caution(report: Report) -> str:
     """A word beside the verdict, where what is proved holds for little that the sample leaves plausible."""
     low = report.law.risk[0]
     if low <= _LIKELY:
-        return ""
+        warning = gives_away(report.worth)
+        return "" if warning is None else f"But mind readers who know the value: {warning}."
     return (
         f"But mind what is claimed: privacy for {report.claim.privacy.scope}. Given sample and prior, more "
         f"than ε = {report.epsilon:g} leaks with a probability of at least {100 * low:.2g} %."
     )
+
+
+def known_reader(report: Report) -> tuple[str, str]:
+    """What the output tells to somebody who knows the value: the number, and what it means."""
+    level, found = report.worth.known_leakage, report.worth
+    shares = "; ".join(f"{percent(share)} of {short(secret, 30)}" for secret, share in found.changed_of or ())
+    changed = (
+        f" Rows that change: {shares}." if shares and len(found.changed_of or ()) <= _MOST_SECRETS else ""
+    )
+    return f"κ = {at_most(level)}" if level else "κ = 0", known_sentence(level) + changed
 
 
 def worth_of(report: Report) -> list[str]:
