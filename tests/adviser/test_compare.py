@@ -29,7 +29,7 @@ def test_the_column_as_it_is_leaks_what_it_leaks(found):
     assert row.estimate == 0
     assert row.known_leakage == 0
     law = rldp.posterior(row.protocol, found.sample, draws=20_000, seed=0)
-    assert row.leakage_median == pytest.approx(np.median(law.leakage), rel=1e-3)
+    assert row.leakage_median == pytest.approx(np.median(law.leakage), rel=0.05)
 
 
 def test_a_design_that_does_not_read_the_secret_stands_beside_the_first(found):
