@@ -264,7 +264,7 @@ class Protocol:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "sampler"}
 
-    def release(self, secrets: Any, values: Any, *, seed: int | None = None) -> Any:
+    def release(self, secrets: Any = None, values: Any = None, *, seed: int | None = None) -> Any:
         """Draw an output for every row, with exactly the probabilities of the protocol.
 
         Parameters
@@ -274,7 +274,8 @@ class Protocol:
             in bins, missing entries as a category where they are one, and a secret of several columns as a
             tuple of their entries. Labels of the protocol may stand in place of them. Equal numbers are the
             same label, whatever their type; a number is not its text. Rows cannot be left out of a column:
-            missing entries that the protocol skips are refused.
+            missing entries that the protocol skips are refused. Where :attr:`reads_secret` is False, secrets
+            may be left out; a protocol designed with ``epsilon_known=0`` takes none.
         seed : int, optional
             **For tests only.** Whoever knows the seed can undo the randomisation. By default, every
             draw uses the operating system's secure randomness.

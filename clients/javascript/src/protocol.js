@@ -26,6 +26,11 @@ export class Protocol {
   values;
   /** @readonly @type {readonly Label[]} */
   outputs;
+  /**
+   * Whether any probability depends on the secret. If not, `release(null, value)` draws without it.
+   * @readonly @type {boolean}
+   */
+  readsSecret;
 
   /**
    * @private
@@ -43,6 +48,8 @@ export class Protocol {
       let end = 0; // integers up to 2^52: exact
       for (const numerator of row) this.#ends[at++] = end += Number(numerator);
     }
+    const block = this.values.length * this.outputs.length;
+    this.readsSecret = this.#ends.some((end, i) => end !== this.#ends[i % block]);
     Object.freeze(this);
   }
 
@@ -64,7 +71,7 @@ export class Protocol {
    * Draw an output for a person, with exactly the probabilities of the protocol and fresh randomness of the
    * system (`crypto.getRandomValues`).
    *
-   * @param {Label} secret
+   * @param {Label | null | undefined} secret null or undefined where the protocol does not read it
    * @param {Label} value
    * @returns {Label}
    * @throws {DataError} if one is no label of the protocol; the message does not show it
@@ -77,7 +84,7 @@ export class Protocol {
    * The output that a word stands for, the same in every client: Python's `Protocol.output_for`. To release
    * data, use `release`, which takes a fresh word.
    *
-   * @param {Label} secret
+   * @param {Label | null | undefined} secret null or undefined where the protocol does not read it
    * @param {Label} value
    * @param {number} word an integer from 0 to 2^52 − 1
    * @returns {Label}
@@ -94,7 +101,7 @@ export class Protocol {
   /**
    * The probabilities of the outputs, in their order: doubles that are exact.
    *
-   * @param {Label} secret
+   * @param {Label | null | undefined} secret null or undefined where the protocol does not read it
    * @param {Label} value
    * @returns {number[]}
    * @throws {DataError} if one is no label of the protocol
@@ -110,7 +117,8 @@ export class Protocol {
    * @param {unknown} value
    */
   #row(secret, value) {
-    const s = this.#places.get(secret);
+    const isLeftOut = !this.readsSecret && (secret === null || secret === undefined);
+    const s = isLeftOut ? 0 : this.#places.get(secret);
     const u = this.#columns.get(Array.isArray(value) ? waysToWrite(value)[0] : value);
     if (s === undefined) throw unknown("secret", this.secrets.length);
     if (u === undefined) throw unknown("value", this.values.length);

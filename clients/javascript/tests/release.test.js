@@ -163,3 +163,16 @@ test("ten million releases have the protocol's probabilities (wrong alarm: one i
   assert.equal(degrees, 8);
   assert.ok(tail(statistic, degrees) > 1e-6, `χ² = ${statistic} with ${degrees} degrees of freedom`);
 });
+
+test("a table that does not read the secret draws without it, and only then", () => {
+  const tree = JSON.parse(vectors.files.table);
+  tree.numerators[1] = tree.numerators[0];
+  const blind = Protocol.parse(JSON.stringify(tree));
+  assert.equal(blind.readsSecret, false);
+  assert.equal(table.readsSecret, true);
+  for (const secret of [null, undefined]) {
+    assert.ok(blind.outputs.includes(blind.release(secret, 0)));
+    assert.equal(blind.outputFor(secret, 1, 5), blind.outputFor("ill", 1, 5));
+    assert.throws(() => table.release(secret, 0), DataError);
+  }
+});

@@ -57,7 +57,8 @@ class Reading:
     Attributes
     ----------
     secret : tuple of Column
-        One, or several that are protected jointly.
+        One, or several that are protected jointly. None where new data are read for a protocol that does not
+        read the secret.
     value : tuple of Column
         One, or several that are published together.
     missing : str

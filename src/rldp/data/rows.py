@@ -22,7 +22,7 @@ class Rows:
     Attributes
     ----------
     secrets, values : int32 array (n,)
-        Codes, of the rows that are used.
+        Codes, of the rows that are used; secrets are 0 where no column of the secret is read.
     used : bool array or None
         Which rows these are; None where it is all of them.
     faults : Faults
@@ -64,12 +64,9 @@ def rows_of(
     used = _complete(columns) if reading.missing == "skip" else None
     faults = (before or Faults()).and_in(*columns, among=used)
     found = [column.codes if used is None else column.codes[used] for column in columns]
-    return Rows(
-        joint_codes(reading.secret, found[:secrets]),
-        joint_codes(reading.value, found[secrets:]),
-        used,
-        faults,
-    )
+    values = joint_codes(reading.value, found[secrets:])
+    joint = joint_codes(reading.secret, found[:secrets]) if secrets else np.zeros_like(values)
+    return Rows(joint, values, used, faults)
 
 
 def joint_codes(columns: Sequence[Column], codes: Sequence[Codes]) -> Codes:

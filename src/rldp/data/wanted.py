@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from rldp._common.checks import Label, finite_number, labels, shown
@@ -195,6 +195,7 @@ def reading_of_new_data(
     value: str | Sequence[str] | None = None,
     as_secret: str | Sequence[str] | None = None,
     as_value: str | Sequence[str] | None = None,
+    reads_secret: bool = True,
 ) -> Reading:
     """How new data are read for a protocol: as the data that it was designed on.
 
@@ -208,6 +209,8 @@ def reading_of_new_data(
         Names of columns: those that the protocol names, if it names any. If not, they are needed.
     as_secret, as_value : str, optional
         Other names, of columns that hold the same.
+    reads_secret : bool
+        Whether the secret is needed. If not, and no column is named for it, none is read.
 
     Raises
     ------
@@ -216,6 +219,8 @@ def reading_of_new_data(
     """
     secret, value = _given("secret", secret), _given("value", value)
     as_secret, as_value = _given("as_secret", as_secret), _given("as_value", as_value)
+    if not reads_secret and secret is None and as_secret is None:
+        return _without_secret(own, labels[1], value, as_value)
     if own is None:
         return _distinct(_of_single_columns(labels, as_secret or secret, as_value or value))
     for role, given, wanted in (("secret", secret, own.secret_names), ("value", value, own.value_names)):
@@ -225,6 +230,22 @@ def reading_of_new_data(
                 f"--as-{role} (as_{role}=) reads another column as if it were that one"
             )
     return _distinct(own.renamed(as_secret, as_value))
+
+
+def _without_secret(
+    own: Reading | None,
+    values: tuple[Label, ...],
+    value: tuple[str, ...] | None,
+    as_value: tuple[str, ...] | None,
+) -> Reading:
+    """The same where no column of the secret is read."""
+    placeholder = ("",)  # a name that no column of the value has
+    if own is None:
+        reading = _of_single_columns((placeholder, values), placeholder, as_value or value)
+    else:
+        labels = own.secrets, own.values
+        reading = reading_of_new_data(own, labels, value=value, as_value=as_value)
+    return replace(reading, secret=())
 
 
 def _given(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -103,6 +103,7 @@ def warn_of_kept(
     kept = [column for column in keep if column not in secret]
     if not kept:
         return
+    secret = secret or ("COLUMN",)  # that the protocol does not read
     if data is None:
         line = f"rldp.audit_release(secrets, kept), of the columns {secret[0]!r} and {kept[0]!r}"
     else:

@@ -16,6 +16,7 @@ from rldp.data.rows import joint_codes, with_missing_labelled
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.randomness import randomness
+from rldp.theory.sampling import Randomness
 
 __all__ = ["output_for", "release"]
 
@@ -23,6 +24,9 @@ __all__ = ["output_for", "release"]
 def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None = None) -> Any:
     """Draw an output for every row; see :meth:`rldp.Protocol.release`."""
     source = randomness(seed)
+    if secrets is None and not protocol.reads_secret:
+        return _released_blind(protocol, values, source)
+    _require_secret_read(protocol, "secrets")
     for name, column in (("secrets", secrets), ("values", values)):
         kind_of(name, column)
     if len(secrets) != len(values):
@@ -36,9 +40,26 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
     return decode(values, protocol.sampler.draw(_rows(protocol, s, u), source), protocol.outputs)
 
 
+def _released_blind(protocol: Protocol, values: Any, source: Randomness) -> Any:
+    """Outputs for rows whose secrets are not given, from a table that does not read them."""
+    kind_of("values", values)
+    u = _values(protocol, "values", values)
+    faults(u).refuse("released")
+    decode(values[:0], u.codes[:0], protocol.outputs)
+    return decode(values, protocol.sampler.draw(u.codes, source), protocol.outputs)
+
+
+def _require_secret_read(protocol: Protocol, name: str) -> None:
+    """A protocol that promises not to read the secret takes none."""
+    if protocol.epsilon_known == 0 and not protocol.reads_secret:
+        raise InvalidArgument(f"{name} must be None: the protocol does not read the secret")
+
+
 def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int) -> Label:
     """The output that a word stands for; see :meth:`rldp.Protocol.output_for`."""
     integer = whole_number("word", word, 0, protocol.denominator - 1)
+    if secret is None and not protocol.reads_secret:
+        secret = protocol.secrets[0]
     s, u = _secrets(protocol, "secret", [secret]), _values(protocol, "value", [value])
     for name, found in (("secret", s), ("value", u)):
         if found.codes[0] < 0:  # it is somebody's, and is not shown

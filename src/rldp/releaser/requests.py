@@ -39,7 +39,7 @@ class Tally:
     Attributes
     ----------
     pairs : int array (|S|, |U|)
-        Released rows by secret and value.
+        Released rows by secret and value; (1, |U|) where the secret is not read.
     absent : int array (|S|,)
         Rows left out because an entry is missing, by secret, where that is known.
     """
@@ -151,9 +151,16 @@ class Request:
             value=options.value,
             as_secret=options.as_secret,
             as_value=options.as_value,
+            reads_secret=protocol.reads_secret,
         )
+        if reading.secret and protocol.epsilon_known == 0 and not protocol.reads_secret:
+            raise InvalidArgument(
+                "secret must be left out: the protocol does not read the secret, and takes no column of it"
+            )
         labels = protocol.secrets, protocol.values, protocol.outputs
         alone = Protocol(protocol.matrix, *labels, reading=protocol.reading)
+        if not reading.secret:
+            alone = Protocol(protocol.matrix[:1], protocol.secrets[:1], *labels[1:])
         columns = Columns(reading, tuple(options.keep))
         released = ReleasedColumn.all_of(protocol.outputs)
         return cls(alone, columns, options, _code_of_unknown(protocol, options), guard, released)
@@ -201,7 +208,7 @@ class Request:
         shape = self.protocol.matrix.shape
         pairs = count_pairs(rows.secrets, rows.values, (shape[0], shape[1]))
         absent = np.zeros(shape[0], dtype=np.int64)
-        if rows.used is not None:
+        if rows.used is not None and reading.secret:
             codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
             joint = joint_codes(reading.secret, codes)
             absent = np.bincount(joint[joint >= 0], minlength=shape[0])
