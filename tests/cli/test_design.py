@@ -158,9 +158,42 @@ def test_an_odd_name_is_no_markup(rldp_command, tmp_path):
     assert rldp_command(*changed(output="a[/].json"))[0] == 0
 
 
-def test_no_level_at_all_is_a_level(rldp_command):
-    assert rldp_command(*changed(epsilon="inf"))[0] == 0
-    assert rldp.load("protocol.json").guarantee.epsilon == float("inf")
+def test_no_level_at_all_is_refused(rldp_command, tmp_path):
+    code, _, err = rldp_command(*changed(epsilon="inf"))
+    assert (code, one_line(err)) == (
+        1,
+        "--epsilon must be finite, got inf: a design without a level would protect nobody",
+    )
+    assert not (tmp_path / "protocol.json").exists()
+
+
+def test_a_secret_with_one_label_is_told(rldp_command, tmp_path):
+    (tmp_path / "data.csv").write_text("sex,age\n" + "f,1\nf,2\n" * 20)
+    code, _, err = rldp_command(*DESIGN)
+    assert code == 0
+    assert one_line(err).startswith("warning: the secret has a single label, so there is nothing to protect")
+
+
+@pytest.mark.usefixtures("dense")
+def test_the_ladder_shows_pairs(rldp_command):
+    _, out, _ = rldp_command(*DESIGN)
+    assert "pairs      a set for each pair of secrets" in out
+
+
+@pytest.mark.parametrize("command", ["frontier", "compare", "plan"])
+def test_a_fine_table_is_told_before_the_work(rldp_command, tmp_path, monkeypatch, command):
+    rows = "".join(f"{'fm'[i % 2]},{i}\n" for i in range(40))
+    (tmp_path / "data.csv").write_text(f"sex,age\n{rows}")
+
+    def stopped(*_, **__):
+        raise rldp.InvalidArgument("the work begins")
+
+    monkeypatch.setattr(rldp, command, stopped)
+    level = [] if command == "frontier" else ["--epsilon", "0.5"]
+    _, _, err = rldp_command(command, "data.csv", "--secret", "sex", "--value", "age", *level)
+    first, second = err.splitlines()
+    assert first.startswith("rldp: warning: 40 values are many for 40 rows: --bins 8, or another number, is")
+    assert second == "rldp: the work begins"
 
 
 def test_a_warning_is_one_line(rldp_command, tmp_path):

@@ -13,7 +13,10 @@ PLAIN = Worth(
     is_robust=True,
     estimate=1.25,
     constant=10.0,
+    estimate_constant=5.0,
     unprotected=0.0,
+    estimate_unprotected=0.0,
+    binned=False,
     changed=0.484,
     outputs_used=12,
     outputs=16,
@@ -33,8 +36,10 @@ def told(**changes):
 
 def test_an_ordinary_protocol():
     assert told() == [
-        "The expected distortion is at most 2.5, and 1.25 under the estimate. The best output that ignores "
-        "the data has 10; no privacy at all has 0.",
+        "The promised distortion is at most 2.5. For the same distributions, the best output that ignores "
+        "the data has 10, and no privacy at all has 0.",
+        "Under the estimate, the expected distortion is 1.25. The best output that ignores the data has 5; "
+        "no privacy at all has 0.",
         "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it is promised to reach 75 %.",
         "About 48 % of the rows are expected to change.",
         "By secret: 20 % of the rows with 'well', 90 % of the rows with 'ill'.",
@@ -59,26 +64,38 @@ def test_one_number_for_all_does_not_hide_that_only_some_rows_change():
     assert gives_away(PLAIN) is None
     many = tuple((f"s{i}", i / 10) for i in range(9))
     assert (
-        told(changed_of=many)[3] == "By secret: from 0 % of the rows with 's0' to 80 % of the rows with 's8'."
+        told(changed_of=many)[4] == "By secret: from 0 % of the rows with 's0' to 80 % of the rows with 's8'."
     )
 
 
 def test_where_only_the_estimate_counts_nothing_more_is_promised():
     first, second = told(is_robust=False, promised=1.25, estimate=1.25, constant=5.0)[:2]
-    assert first.startswith(
-        "The expected distortion is 1.25 under the estimate; for other distributions nothing is promised of "
-        "it. "
+    assert first == (
+        "Under the estimate, the expected distortion is 1.25. The best output that ignores the data has 5; "
+        "no privacy at all has 0. For other distributions nothing is promised of it."
     )
     assert second.endswith("it reaches 75 %.")
 
 
 def test_where_no_row_changes_it_says_so():
-    assert told(changed=0.0)[2] == "No row is expected to change."
+    assert told(changed=0.0)[3] == "No row is expected to change."
+
+
+def test_few_rows_are_not_about_less_than_one_percent():
+    assert told(changed=0.001)[3] == "Less than 1 % of the rows are expected to change."
+    assert told(changed=0.999)[3] == "More than 99 % of the rows are expected to change."
+
+
+def test_in_bins_no_raw_number_survives():
+    assert told(binned=True)[3:5] == [
+        "No raw number is published: each becomes the label of a bin.",
+        "About 48 % of the rows are expected to get the label of another bin.",
+    ]
 
 
 def test_what_does_not_apply_is_not_said():
     told_of_one = told(changed=None, outputs_used=16, constant=0.0, promised=0.0, secrets=1)
-    assert told_of_one[1] == "16 of 16 outputs are used."
+    assert told_of_one[2] == "16 of 16 outputs are used."
     assert not any("knows the value" in sentence for sentence in told_of_one)
 
 

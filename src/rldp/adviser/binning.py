@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from rldp._common.warnings import silenced
+from rldp.adviser.verdict import WORTH_TELLING
 from rldp.designer.api import design
+from rldp.designer.designs import Design
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.sample import Sample
 
-__all__ = ["CANDIDATES", "Cut", "best", "cuts"]
+__all__ = ["CANDIDATES", "Cut", "best", "coarser", "cuts", "is_fine"]
 
 CANDIDATES = (4, 8, 16, 32)
+"""Numbers of bins that are tried."""
 _GAP = 1e-3
 
 
@@ -63,3 +66,37 @@ def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cu
     if options.get("distortion", "squared") not in ("squared", "absolute"):
         raise InvalidArgument("--bins auto needs the distortion 'squared' or 'absolute', got another")
     return min(cuts(counted, epsilon, **options), key=lambda cut: cut.objective)
+
+
+def is_fine(sample: Sample, distortion: object = "squared") -> bool:
+    """Whether a sample has more numbers as values than the most bins that are tried.
+
+    Parameters
+    ----------
+    sample : Sample
+    distortion : object
+        Only "squared" and "absolute" count what binning loses.
+    """
+    numbers = sample.scale is None and not any(isinstance(u, str | bool | tuple) for u in sample.values)
+    return (
+        numbers
+        and len(sample.values) > CANDIDATES[-1]
+        and isinstance(distortion, str)
+        and distortion in ("squared", "absolute")
+    )
+
+
+def coarser(counted: Callable[[int], Sample], designed: Design, **options: Any) -> Cut | None:
+    """The best cut, if it promises much less than a design on the values as they are.
+
+    Parameters
+    ----------
+    counted : callable
+        Number of bins → sample.
+    designed : Design
+        On the values as they are.
+    **options
+        Of :func:`rldp.design`: those of the design.
+    """
+    cut = best(counted, designed.epsilon, **options)
+    return cut if cut.objective < WORTH_TELLING * designed.objective else None

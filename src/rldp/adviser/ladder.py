@@ -36,8 +36,6 @@ LADDER: tuple[SetName, ...] = ("all", "pairs", "chi2", "credible", "nominal")
 """From the strongest promise to none."""
 QUICK = 2.0
 """Seconds that a design may have taken if it is compared with other promises without being asked for."""
-MANY_CELLS = 50
-"""Cells from which pairs may cost less than one set for the whole table."""
 
 
 def named_sets(privacy: PrivacySets, *, alpha: float, prior: float) -> dict[str, UncertaintySet]:
@@ -107,8 +105,7 @@ def others_than(chosen: SetName, designed: Design, asked: bool | None = None) ->
     if asked is not None:
         return others if asked else []
     quick = designed.status.seconds <= QUICK and designed.status.route != "windows"
-    few = designed.protocol.matrix[..., 0].size < MANY_CELLS
-    return [name for name in others if not (few and name == "pairs")] if quick else []
+    return others if quick else []
 
 
 def rungs(

@@ -75,10 +75,13 @@ class Worth:
         Whether that set holds more than the estimate.
     estimate : float
         Expected distortion under the estimate.
-    constant : float
-        Promised distortion of the best output that ignores secret and value.
-    unprotected : float
-        Promised distortion of the nearest output for each value: 0 where the outputs are the values.
+    constant, estimate_constant : float
+        Of the best output that ignores secret and value: promised, and under the estimate.
+    unprotected, estimate_unprotected : float
+        Of the nearest output for each value, promised and under the estimate: 0 where the outputs are the
+        values. For bins it is what binning alone costs.
+    binned : bool
+        Whether values are labels of bins, so that no raw number is published.
     changed : float, or None
         P(Y ≠ U) under the estimate; None where not every value is an output.
     changed_of : tuple of (label, float), or None
@@ -100,7 +103,10 @@ class Worth:
     is_robust: bool
     estimate: float
     constant: float
+    estimate_constant: float
     unprotected: float
+    estimate_unprotected: float
+    binned: bool
     changed: float | None
     outputs_used: int
     outputs: int
@@ -156,7 +162,10 @@ def worth(sample: Sample, designed: Design) -> Worth:
         is_robust=designed.problem.startswith("RU"),
         estimate=min(distortion(protocol, p), designed.objective),
         constant=designed.constant_objective,
+        estimate_constant=float((p.sum(axis=0) @ claim.distortion).min()),
         unprotected=_unprotected(claim),
+        estimate_unprotected=float(p.sum(axis=0) @ claim.distortion.min(axis=1)),
+        binned=_is_binned(sample),
         changed=_changed(sample, designed),
         outputs_used=outputs_used(protocol),
         outputs=len(protocol.outputs),
@@ -168,6 +177,10 @@ def worth(sample: Sample, designed: Design) -> Worth:
         changed_of=_changed_of(sample, designed),
         known_leakage=known_leakage(protocol),
     )
+
+
+def _is_binned(sample: Sample) -> bool:
+    return sample.reading is not None and any(each.edges is not None for each in sample.reading.value)
 
 
 def outputs_used(protocol: Protocol) -> int:

@@ -41,6 +41,7 @@ def compare(
     promised = promising.useful
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, utility=promised)
+    counter.advise_bins(sample, measuring.distortion)
     measure, published = measuring.of(sample)
     with bar("Comparing") as moved:
         found = rldp.compare(

@@ -12,8 +12,8 @@ import typer
 
 import rldp
 from rldp._common.checks import Label
-from rldp.adviser.binning import CANDIDATES, best
-from rldp.cli.app import note, progress
+from rldp.adviser.binning import CANDIDATES, best, is_fine
+from rldp.cli.app import note, progress, warn
 from rldp.cli.columns import Missing
 from rldp.cli.commands import is_on_command_line
 from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
@@ -158,6 +158,22 @@ class Counter:
         self, epsilon: float | None = None, distortion: str = "squared", **promises: Any
     ) -> rldp.Sample:
         """The sample; ``--bins auto`` tries bins by what they would promise at ``epsilon``."""
+        sample = self._sample(epsilon, distortion, **promises)
+        if len(sample.secrets) == 1:
+            warn(
+                "the secret has a single label, so there is nothing to protect; perhaps it is another column"
+            )
+        return sample
+
+    def advise_bins(self, sample: rldp.Sample, distortion: str) -> None:
+        """Say so where a table is finer than what is worth designing for, before the work."""
+        if self.counted is not None and self.options.takes_values_as_found and is_fine(sample, distortion):
+            warn(
+                f"{len(sample.values)} values are many for {sample.n} rows: --bins 8, or another number, is "
+                "quicker and promises less distortion"
+            )
+
+    def _sample(self, epsilon: float | None, distortion: str, **promises: Any) -> rldp.Sample:
         if self.found is not None:
             return self.found
         assert self.counted is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,9 +12,9 @@ import typer
 import rldp
 from rldp._common import digits as _digits
 from rldp._common.warnings import silenced
-from rldp.adviser.binning import CANDIDATES, best
+from rldp.adviser.binning import coarser, is_fine
 from rldp.adviser.ladder import Rung, others_than, rungs
-from rldp.adviser.verdict import WORTH_TELLING, Worth, is_hardly_better, may_take_minutes, worth
+from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.counting import Counting, Data, Measuring
 from rldp.cli.machine import plain, show_json
@@ -106,7 +107,7 @@ def design(
             "a larger --epsilon, more data, or fewer values may help"
         )
     if counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
-        _advise_bins(counter.counted, epsilon, designed, sample, measuring.distortion, promises)
+        _advise_bins(counter.counted, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:
         return
@@ -147,6 +148,10 @@ def design(
 def _require_one_goal(
     epsilon: float | None, max_distortion: float | None, windows: bool, max_seconds: float | None
 ) -> None:
+    if epsilon is not None and math.isinf(epsilon):
+        raise InvalidArgument(
+            f"--epsilon must be finite, got {epsilon:g}: a design without a level would protect nobody"
+        )
     if epsilon is None and max_distortion is None:
         raise typer.BadParameter("must be given, or --max-distortion in its place", param_hint="--epsilon")
     if epsilon is not None and max_distortion is not None:
@@ -195,19 +200,17 @@ def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[
 
 def _advise_bins(
     counted: Callable[..., rldp.Sample],
-    epsilon: float,
     designed: rldp.Design,
     sample: rldp.Sample,
     distortion: str,
     promises: Promises,
 ) -> None:
     """Say so where a coarser table would promise much less distortion."""
-    numbers = sample.scale is None and not any(isinstance(value, str | bool) for value in sample.values)
-    if not numbers or len(sample.values) <= CANDIDATES[-1] or distortion not in ("squared", "absolute"):
+    if not is_fine(sample, distortion):
         return
     with progress("Trying bins"):
-        cut = best(lambda count: counted(bins=count), epsilon, distortion=distortion, **promises)
-    if cut.objective < WORTH_TELLING * designed.objective:
+        cut = coarser(lambda count: counted(bins=count), designed, distortion=distortion, **promises)
+    if cut is not None:
         warn(
             f"{len(sample.values)} values are many for {sample.n} rows: with --bins {cut.bins} the "
             f"promised distortion would be {cut.objective:.4g}, and it is {designed.objective:.4g}"

@@ -39,7 +39,9 @@ def frontier(
 
     levels = levels_of(epsilons)
     require_outputs(plot, table, data)
-    sample = counting.counter(command, data).sample()
+    counter = counting.counter(command, data)
+    sample = counter.sample()
+    counter.advise_bins(sample, measuring.distortion)
     measure, published = measuring.of(sample)
     with bar("Designing") as moved:
         found = rldp.frontier(

@@ -53,7 +53,9 @@ def plan(
 
     require_outputs(plot, table, data)
     promises = promising.sets
-    sample = counting.counter(command, data).sample(epsilon, measuring.distortion, **promises)
+    counter = counting.counter(command, data)
+    sample = counter.sample(epsilon, measuring.distortion, **promises)
+    counter.advise_bins(sample, measuring.distortion)
     measure, published = measuring.of(sample)
     with bar("Planning") as moved:
         found = rldp.plan(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,10 @@ from rldp.theory.model import DesignProblem
 __all__ = ["is_sparse", "warn_of_sample", "warn_open"]
 
 _RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be expected fewer than 5 times
+_SOUND = {
+    "privacy": "privacy='pairs' (--privacy pairs) keeps its level at every sample size",
+    "utility": "utility='credible' (--utility credible) does not rest on large samples",
+}
 _COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
 
 
@@ -24,7 +30,7 @@ def warn_of_sample(
     """Of what the samples are too small for."""
     if not isinstance(privacy, Credible):
         _warn_unseen(problem, stacklevel)
-    _warn_sparse(problem, privacy, utility, stacklevel=stacklevel)
+    _warn_sparse(problem, {"privacy": privacy, "utility": utility}, stacklevel)
 
 
 def _warn_unseen(problem: DesignProblem, stacklevel: int) -> None:
@@ -45,20 +51,20 @@ def is_sparse(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     return sparse
 
 
-def _warn_sparse(problem: DesignProblem, *sets: UncertaintySet, stacklevel: int) -> None:
+def _warn_sparse(problem: DesignProblem, sets: Mapping[str, UncertaintySet], stacklevel: int) -> None:
     """Of radii that are right for large samples only, on samples with many rare cells."""
     cells = problem.counts[0].size
     sparse = is_sparse(problem.counts)
-    if cells == 1 or not sparse.any() or not any(given.is_asymptotic for given in sets):
+    doubtful = [name for name, given in sets.items() if given.is_asymptotic]
+    if cells == 1 or not sparse.any() or not doubtful:
         return
     where = f"{(problem.counts[0] < _RARE).sum()} of {cells} cells"
     if len(sparse) > 1:
         where = f"in {sparse.sum()} of {len(sparse)} samples more than a fifth of the cells"
     warn(
         f"the table is sparse: {where} were seen fewer than {_RARE} times, so the truth may lie outside "
-        "a set far more often than its alpha says; "
-        "rldp.Pairs() (--privacy pairs) keeps its level at every sample size, and among the tests "
-        "rldp.CressieRead() (cr) comes closest",
+        f"the set for {' and the one for '.join(doubtful)} far more often than its alpha says; "
+        + "; ".join(_SOUND[name] for name in doubtful),
         SparseTableWarning,
         stacklevel=stacklevel,
     )

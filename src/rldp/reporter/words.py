@@ -19,13 +19,19 @@ def worth_sentences(found: Worth) -> list[str]:
 
 
 def _worth(found: Worth) -> list[str]:
-    own = f"at most {at_most(found.promised, 4)}, and {found.estimate:.4g} under the estimate"
-    if not found.is_robust:
-        own = f"{found.estimate:.4g} under the estimate; for other distributions nothing is promised of it"
     sentences = [
-        f"The expected distortion is {own}. The best output that ignores the data has {found.constant:.4g}; "
-        f"no privacy at all has {found.unprotected:.4g}."
+        f"Under the estimate, the expected distortion is {found.estimate:.4g}. The best output that ignores "
+        f"the data has {found.estimate_constant:.4g}; no privacy at all has {found.estimate_unprotected:.4g}."
     ]
+    if found.is_robust:
+        promised = (
+            f"The promised distortion is at most {at_most(found.promised, 4)}. For the same distributions, "
+            f"the best output that ignores the data has {found.constant:.4g}, and no privacy at all has "
+            f"{found.unprotected:.4g}."
+        )
+        sentences = [promised, *sentences]
+    else:
+        sentences[0] += " For other distributions nothing is promised of it."
     if found.reach is not None:
         sentences.append(
             "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it "
@@ -38,13 +44,20 @@ def _use(found: Worth) -> list[str]:
     used = f"{found.outputs_used} of {found.outputs} outputs are used"
     if found.outputs_used < found.outputs:
         used += "; the others come up less than once in a million rows"
-    return [*_changes(found.changed), *_changes_of(found), f"{used}."]
+    return [*_changes(found), *_changes_of(found), f"{used}."]
 
 
-def _changes(share: float | None) -> list[str]:
+def _changes(found: Worth) -> list[str]:
+    """How many rows are published as they are; in bins, none is."""
+    raw = ["No raw number is published: each becomes the label of a bin."] if found.binned else []
+    share, what = found.changed, "to get the label of another bin" if found.binned else "to change"
     if share is None:
-        return []
-    return [f"{f'About {percent(share)} of the rows are' if share else 'No row is'} expected to change."]
+        return raw
+    if share == 0:
+        return [*raw, f"No row is expected {what}."]
+    some = percent(share)
+    amount = some[0].upper() + some[1:] if some[0].isalpha() else f"About {some}"
+    return [*raw, f"{amount} of the rows are expected {what}."]
 
 
 def _changes_of(found: Worth) -> list[str]:
