@@ -23,7 +23,7 @@ from rldp.sample import Sample
 from rldp.sets import AllDistributions, Pairs, UncertaintySet
 from rldp.theory.pair_sets import radii_values, spent_by_pairs
 
-__all__ = ["Audit", "Membership", "audit", "homogeneity"]
+__all__ = ["Audit", "Membership", "audit", "homogeneity", "membership"]
 
 _ROUNDING = 1e-12  # ε* and D* are sums of floats; what is proved of them is exact
 _SMALLEST_EXPECTED = 5.0  # below this count the χ² law is not trusted
@@ -232,8 +232,8 @@ def audit(
         distortion=None if measure is None else measures.distortion(protocol, observed, measure),
         epsilon=None if promise is None else promise.epsilon,
         objective=None if promise is None or distortion is not None else promise.objective,
-        privacy=None if promise is None else _membership(promise, promise.privacy, sample),
-        utility=None if promise is None else _membership(promise, promise.utility, sample),
+        privacy=None if promise is None else membership(promise, promise.privacy, sample),
+        utility=None if promise is None else membership(promise, promise.utility, sample),
         p_value=None if promise is None else homogeneity(promise.sample.counts, sample.counts, seed=drawn),
         alpha=threshold,
         promise=None if promise is None else promise.promise,
@@ -243,7 +243,8 @@ def audit(
     )
 
 
-def _membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:
+def membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:
+    """Where new data lie relative to a set around the sample of a promise."""
     estimate, observed = promise.sample, sample.distribution
     match uncertainty:
         case AllDistributions():

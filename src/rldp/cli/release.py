@@ -152,6 +152,8 @@ def release(
                 "proved": verdict.ok,
                 "epsilon": verdict.epsilon,
                 "promise": verdict.promise,
+                "leakage": done.leakage,
+                "absence": done.absence,
                 "warnings": warned(),
             },
             indent=2,
@@ -162,6 +164,8 @@ def release(
     counted = f"{done.rows} row{'s' * (done.rows != 1)} released ({verdict.promise})"
     if done.skipped:
         counted += f", {done.skipped} left out for missing entries"
+        if done.absence is not None:
+            counted += f" (being left out has ε = {done.absence:.3g} among them all)"
     if str(output) == STANDARD:
         say(counted)  # standard output holds the rows, and nothing else
     else:

@@ -15,6 +15,7 @@ from rldp.data.standard import STANDARD
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.gate.admission import Admitted, Conditions, admitted_protocol
+from rldp.gate.inspection import Inspection
 from rldp.gate.kept import KeptColumns, warn_of_kept
 from rldp.protocol import Protocol
 from rldp.releaser.files import Step, release_one
@@ -22,7 +23,7 @@ from rldp.releaser.folders import is_folder, release_folder
 from rldp.releaser.frames import release_frame as release_rows
 from rldp.releaser.options import Asked, ReleaseOptions, ReleaseResult, asked_for
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Request, Tally
+from rldp.releaser.requests import Request
 
 __all__ = ["release_file", "release_frame", "requested"]
 
@@ -38,13 +39,9 @@ def requested(protocol: Protocol | str | PathLike[str], options: ReleaseOptions)
 def release_frame(protocol: Protocol, frame: Any, options: ReleaseOptions, *, seed: int | None = None) -> Any:
     """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
     request, _ = requested(protocol, options)
-    released = release_rows(request, frame, _inspect, seed=seed)
+    released = release_rows(request, frame, Inspection(protocol, options), seed=seed)
     warn_of_kept(request.columns.reading.secret_names, options.keep)
     return released
-
-
-def _inspect(tally: Tally) -> None:
-    pass
 
 
 def release_file(
@@ -119,17 +116,23 @@ def release_file(
     to_folder = is_folder(checked_path(given, "data"), path)
     _require_free(path, to_folder, protocol, asked)
     request, admitted = requested(protocol, asked)
+    inspect = Inspection(admitted.protocol, asked)
     if to_folder:
-        outcome = release_folder(
-            request, Path(given), path, _inspect, jobs=jobs, seed=seed, callback=callback
-        )
+        outcome = release_folder(request, Path(given), path, inspect, jobs=jobs, seed=seed, callback=callback)
     else:
-        outcome = release_one(request, given, path, randomness(seed), _inspect, callback)
+        outcome = release_one(request, given, path, randomness(seed), inspect, callback)
     seconds = time.perf_counter() - started
     _log.info("released %d rows of %s into %s, %.2g s", outcome.rows, given, path, seconds)
     warn_of_kept(request.columns.reading.secret_names, asked.keep, given, asked)
     return ReleaseResult(
-        outcome.rows, outcome.skipped, outcome.released, tuple(asked.keep), admitted.verdict, admitted.sha256
+        rows=outcome.rows,
+        skipped=outcome.skipped,
+        released=outcome.released,
+        kept=tuple(asked.keep),
+        verdict=admitted.verdict,
+        sha256=admitted.sha256,
+        leakage=inspect.leakage,
+        absence=inspect.absence,
     )
 
 

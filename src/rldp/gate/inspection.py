@@ -1,0 +1,196 @@
+r"""Whether rows may leave under a protocol's promise: tested on what is counted of them, before they appear.
+
+Two things can void the promise although the protocol is proved. The rows may come from another population
+than the sample did. And rows that are left out because an entry is missing tell something, too: being absent
+is part of what is published.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from rldp.auditor.new_data import membership
+from rldp.errors import DataError
+from rldp.measures.leakage import leakage
+from rldp.protocol import Protocol
+from rldp.releaser.options import ReleaseOptions
+from rldp.releaser.requests import Tally
+from rldp.sample import Sample
+
+__all__ = ["LEVEL", "Inspection", "absence", "p_value"]
+
+LEVEL = 5e-4
+"""Rows of the sample's own population are refused with at most this probability."""
+
+_SHUFFLES = 1999  # the least p-value is then LEVEL
+_MOST_CELLS = 2**8  # that are shuffled, which takes a fifth of a second
+_MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
+_FEW = 50.0  # from this expected count on, the χ² law has LEVEL to within a third
+_ROUNDING = 1e-12
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Inspection:
+    """Refuses rows to which a protocol's promise does not apply, unless that is allowed.
+
+    It is called once, with what is counted of all rows, and holds what it found.
+
+    Attributes
+    ----------
+    leakage : float or None
+        ε* under the distribution of these very rows.
+    absence : float or None
+        The ε of being left out; None where no row is.
+    """
+
+    protocol: Protocol
+    options: ReleaseOptions
+    leakage: float | None = field(default=None, init=False)
+    absence: float | None = field(default=None, init=False)
+
+    def __call__(self, tally: Tally) -> None:
+        """Look at all rows.
+
+        Raises
+        ------
+        DataError
+            If they are refused.
+        """
+        if tally.absent.any():
+            self.absence = absence(tally)
+            _log.info("the ε of being left out is %.3g", self.absence)
+        claim = self.protocol.guarantee
+        if claim is None or self.options.unproved or not tally.pairs.any():
+            return
+        rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
+        self.leakage = leakage(self.protocol, rows.distribution)
+        if not self.options.allow_drift:
+            self._require_no_drift(tally)
+        if self.absence is not None and not self.options.allow_absence:
+            self._require_discreet_absence(self.absence, claim.epsilon)
+
+    def _require_no_drift(self, tally: Tally) -> None:
+        claim = self.protocol.guarantee
+        assert claim is not None
+        rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
+        if membership(claim, claim.privacy, rows).inside:
+            return
+        chance = p_value(claim.sample.counts, tally.pairs)
+        if chance <= LEVEL:
+            raise DataError(
+                "data must come from the population that the protocol was designed for, but its rows differ "
+                f"from the sample more than chance explains (p {_bounded(chance)}), and ε* among them is "
+                f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised; --allow-drift (allow_drift=True) "
+                "releases them all the same"
+            )
+
+    def _require_discreet_absence(self, found: float, epsilon: float) -> None:
+        if found > epsilon + _ROUNDING:
+            raise DataError(
+                "rows with missing entries must not tell more by being left out than the protocol's ε = "
+                f"{epsilon:.3g}, but the ε of being left out is {found:.3g} among these rows; a design with "
+                "missing='category' publishes them, and --allow-absence (allow_absence=True) leaves them out "
+                "all the same"
+            )
+
+
+def _bounded(chance: float) -> str:
+    return f"= {chance:.2g}" if chance > 1e-9 else "< 1e-9"
+
+
+def absence(tally: Tally) -> float:
+    r"""The ε of being left out, of the shares among the rows that were counted.
+
+    With :math:`a_s` the share of absent rows under the secret s, it is the largest
+    :math:`|\log(a_s/a_{s'})|` or :math:`|\log((1-a_s)/(1-a_{s'}))|`; ∞ where one of them is 0 and another is
+    not. Secrets without rows are left out, as are rows whose secret is missing.
+
+    Examples
+    --------
+    >>> round(absence(Tally(np.array([[80], [95]]), np.array([20, 5]))), 6) == round(np.log(4), 6)
+    True
+    """
+    present = tally.pairs.sum(axis=1)
+    seen = present + tally.absent > 0
+    total = (present + tally.absent)[seen]
+    worst = 0.0
+    for part in (present[seen], tally.absent[seen]):
+        if part.any():
+            with np.errstate(divide="ignore"):
+                logs = np.log(part / total)
+            worst = max(worst, float(logs.max() - logs.min()))
+    return worst
+
+
+def p_value(first: NDArray[np.int64], second: NDArray[np.int64], *, seed: int | None = None) -> float:
+    r"""p-value of the hypothesis that values have the same distribution given the secret in two tables.
+
+    Only this matters for privacy: ε* depends on P(u|s) and not on how frequent the secrets are. The statistic
+    is the sum over the secrets of Pearson's statistics of homogeneity. Where an expected count is small it is
+    compared with what random divisions of the pooled rows give, within each secret: the probability of a
+    p-value of at most p is then at most p, for every distribution and all sizes. In large tables rare values
+    are put together, by the pooled counts alone, until the χ² law can be trusted.
+
+    Parameters
+    ----------
+    first, second : int array (|S|, |U|)
+    seed : int, optional
+        Of the divisions; by default a fresh one.
+
+    Examples
+    --------
+    >>> p_value(np.array([[500, 500]]), np.array([[5000, 5000]]))
+    1.0
+    >>> p_value(np.array([[500, 500]]), np.array([[6000, 4000]])) < 1e-6
+    True
+    """
+    strata = [(a[a + b > 0], b[a + b > 0]) for a, b in zip(first, second, strict=True)]
+    strata = [(a, b) for a, b in strata if a.any() and b.any() and len(a) > 1]
+    if sum(len(a) for a, _ in strata) > _MOST_CELLS or first.sum() + second.sum() >= _MOST_SHUFFLED:
+        strata = [pair for pair in (_grouped(a, b) for a, b in strata) if len(pair[0]) > 1]
+    statistic = sum(float(_pearson(b, a + b)) for a, b in strata)
+    if all(_expected(a, b).min() >= _FEW for a, b in strata):
+        return float(chdtrc(sum(len(a) - 1 for a, _ in strata), statistic)) if strata else 1.0
+    urn = np.random.default_rng(seed)
+    shuffled = np.zeros(_SHUFFLES)
+    for a, b in strata:
+        divided = urn.multivariate_hypergeometric(a + b, int(b.sum()), size=_SHUFFLES, method="marginals")
+        shuffled += _pearson(divided, a + b)
+    as_far = int((shuffled >= statistic * (1 - 1e-9)).sum())
+    return (1 + as_far) / (1 + _SHUFFLES)
+
+
+def _expected(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The smaller of the two counts to be expected in each cell."""
+    m, n = int(a.sum()), int(b.sum())
+    return np.asarray((a + b) * (min(m, n) / (m + n)), dtype=np.float64)
+
+
+def _pearson(b: NDArray[np.int64], pooled: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Σ (b − expected)² / expected · (m + n) / m, for one or many divisions of the pooled counts."""
+    total, n = int(pooled.sum()), int(b[..., :].sum(axis=-1).flat[0])
+    expected = pooled * (n / total)
+    return np.asarray(((b - expected) ** 2 / expected).sum(axis=-1) * (total / (total - n)))
+
+
+def _grouped(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The counts with rare cells together, in the order of the pooled counts; too few of them are dropped."""
+    order = np.argsort(a + b, kind="stable")
+    a, b = a[order], b[order]
+    expected = _expected(a, b)
+    group = np.zeros(len(a), dtype=np.intp)
+    number, filled = 0, 0.0
+    for i, more in enumerate(expected.tolist()):
+        group[i] = number
+        filled += more
+        if filled >= _FEW:
+            number, filled = number + 1, 0.0
+    group[group == number] = max(number - 1, 0)  # what is left over joins the last group
+    return np.bincount(group, a).astype(np.int64), np.bincount(group, b).astype(np.int64)
