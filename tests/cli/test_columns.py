@@ -137,10 +137,16 @@ def test_rows_with_missing_entries_are_left_out_wherever_the_protocol_goes(rldp_
     code, out, _ = rldp_command(*design("--missing", "skip"))
     assert code == 0
     assert "40 rows left out for missing entries" in " ".join(out.split())
-    code, out, _ = rldp_command("release", "protocol.json", "data.csv", "--keep", "race", "-o", "out.csv")
+    release = ["release", "protocol.json", "data.csv", "--keep", "race", "-o", "out.csv"]
+    code, _, err = rldp_command(*release)
+    assert code == 1
+    assert "the ε of being left out is inf among these rows" in err
+    code, out, _ = rldp_command(*release, "--allow-absence")
     assert code == 0
     assert "100 rows released" in out
-    assert "40 left out for missing entries" in " ".join(out.split())
+    assert "40 left out for missing entries (being left out has ε = inf among them all)" in " ".join(
+        out.split()
+    )
     kept = [line.split(",")[0] for line in (holes / "out.csv").read_text().splitlines()[1:]]
     assert kept == ["x", "y", "y", "x", "x"] * 20
 

@@ -1079,6 +1079,7 @@ def test_a_release_for_machines(proved, plainly, folder):
     found = json.loads(output)
     assert (code, errors.count("\n")) == (0, 1)
     warning = found.pop("warnings")
+    assert found.pop("leakage") == rldp.leakage(proved, [[1 / 3, 0, 0], [1 / 3, 0, 1 / 3]])
     assert errors == f"rldp: warning: {warning[0]}\n"
     assert found == {
         "output": "out.csv",
@@ -1091,6 +1092,7 @@ def test_a_release_for_machines(proved, plainly, folder):
         "proved": True,
         "epsilon": 0.5,
         "promise": f"ε = 0.5 {SCOPE}",
+        "absence": None,
     }
     swap().save("protocol.json")
     found = json.loads(plainly("--json", "--unproved")[1])

@@ -211,3 +211,22 @@ def test_a_source_is_made_once(tmp_path):
     assert isinstance(source, Source)
     assert source_of(source) is source
     assert (source.codec, source.size, str(source)) == ("gzip", 1, os.fspath(tmp_path / "data.csv.gz"))
+
+
+# The same rows twice
+
+
+def test_a_file_that_is_there_twice_by_a_link_is_refused(many, tmp_path):
+    for link in (os.symlink, os.link):
+        link(many / "a.parquet", many / "again.parquet")
+        for call in (count, lambda data: released(data, tmp_path)):
+            with pytest.raises(rldp.DataFileError, match="data must name each file once, got the folder"):
+                call(many)
+        (many / "again.parquet").unlink()
+    assert count(many).n == 3
+
+
+def test_a_result_below_the_folder_that_is_read_is_refused(many):
+    (many / "new").mkdir()
+    with pytest.raises(rldp.InvalidArgument, match=r"^output must not lie among the files of the data, got"):
+        release_file(PROTOCOL, many, many / "new" / "out.parquet", secret="s", value="u")

@@ -162,6 +162,10 @@ def _files(path: Path) -> list[tuple[Path, os.stat_result]]:
 
 def _several(path: Path, found: Iterator[Path], kind: str) -> list[tuple[Path, os.stat_result]]:
     files = [(file, file.stat()) for file in sorted(found) if file.is_file()]
+    if len({(status.st_dev, status.st_ino) for _, status in files}) < len(files):
+        raise DataFileError(
+            f"data must name each file once, got {kind} {str(path)!r} with one that is there twice, by a link"
+        )
     if not files:
         raise DataFileError(
             f"data must be a CSV or Parquet file, got {kind} {str(path)!r} without any Parquet files"
@@ -182,7 +186,11 @@ def require_apart(target: Path, source: Source) -> None:
     """Refuse to write over the data, or among many files of them, where it would be data the next time."""
     for path in source.paths:
         require_other_file(target, path, "the data")
-        if source.many and is_parquet(target) and target.resolve().parent == path.resolve().parent:
+    if source.many and is_parquet(target):
+        folders = {path.resolve().parent for path in source.paths}
+        if Path(source.name).is_dir():
+            folders = {Path(source.name).resolve()}
+        if any(target.resolve().is_relative_to(folder) for folder in folders):
             raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
 
 
