@@ -56,6 +56,24 @@ class CoupledCells:
     def _turned(self, x: Array, theta: Array) -> Array:
         return x + theta * self.w * namespace(x).sum(self.w * x, axis=2, keepdims=True)
 
+    def half_of_each(self, vectors: Array) -> Array:
+        """L⁻¹ of columns (K, Y, S, U, m) over the cells of one secret each: (K, Y, SU, Sm)."""
+        xp, (k, outputs, secrets, values) = namespace(vectors), self.root.shape
+        scaled = self.root[..., None] * vectors  # (K, Y, S', U, m), of the secret that a column is about
+        seen = xp.permute_dims(self.w[..., None] * scaled, (0, 1, 3, 2, 4))[:, :, None, ...]  # (…, U, S', m)
+        turned = ((self.omega**-0.5 - 1) * self.w)[..., None, None] * seen
+        apart = reshape(xp.eye(secrets, dtype=scaled.dtype), (secrets, 1, secrets, 1))
+        columns = turned + scaled[:, :, :, :, None, :] * apart
+        return reshape(columns, (k, outputs, secrets * values, -1))
+
+    def back_of_each(self, basis: Array) -> Array:
+        """L⁻ᵀ of columns (K, Y, SU, m)."""
+        shape = (*self.root.shape, basis.shape[-1])
+        x, w = reshape(basis, shape), self.w[..., None]
+        theta = (self.omega**-0.5 - 1)[..., None]
+        turned = x + theta * w * namespace(x).sum(w * x, axis=2, keepdims=True)
+        return reshape(self.root[..., None] * turned, basis.shape)
+
     def total(self, left: Array, right: Array) -> Array:
         """Σ left M⁻¹ right over the outputs: (K, SU, SU), for diagonal weights (K, Y, S, U)."""
         xp, (k, _, secrets, values) = namespace(left), left.shape
@@ -87,17 +105,13 @@ class LowRankKnown:
     def of(cls, model: LowRankModel, cells: CoupledCells, settings: Settings) -> LowRankKnown:
         """Of ``model`` with ``cells`` in the place of its diagonal, which its direction knows already."""
         xp, (k, outputs, secrets, values) = namespace(model.d), cells.root.shape
-        n, m = secrets * values, model.vectors.shape[-1]
-        apart = reshape(xp.eye(secrets, dtype=model.d.dtype), (secrets, 1, secrets, 1))
-        spread = model.vectors[:, :, :, :, None, :] * apart  # (K, Y or 1, S, U, S, m)
-        columns = [cells.half(spread[..., s, j]) for s in range(secrets) for j in range(m)]
+        n = secrets * values
+        stacked = cells.half_of_each(model.vectors)
         kernel = model.linked_kernel + xp.zeros((k, outputs, 1, 1), dtype=model.d.dtype)
         if model.linked:  # the direction is stiffened, and taken out again below
             last = cells.whole(model.free)
-            columns = [*columns, last]
-            stiffness = 1 / xp.sum(last * last, axis=(2, 3))
-            kernel = _bordered(kernel, stiffness)
-        stacked = xp.stack([reshape(column, (k, outputs, n)) for column in columns], axis=-1)
+            stacked = xp.concat([stacked, reshape(last, (k, outputs, n, 1))], axis=-1)
+            kernel = _bordered(kernel, 1 / xp.sum(last * last, axis=(2, 3)))
         basis, rows = orthonormal(stacked, settings)
         core = core_of(xp.matmul(xp.matmul(rows, kernel), xp.matrix_transpose(rows)), settings)
         free, image, inverse = (
@@ -121,10 +135,7 @@ class LowRankKnown:
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
         xp, shape = namespace(left), self.cells.root.shape
-        k, outputs, secrets, values = shape
-        m = self.basis.shape[-1]
-        back = xp.stack([self.cells.back(reshape(self.basis[..., j], shape)) for j in range(m)], axis=-1)
-        back = reshape(back, (k, outputs, secrets * values, m))
+        m, back = self.basis.shape[-1], self.cells.back_of_each(self.basis)
         taken = xp.eye(m, dtype=left.dtype) - self.core
         rows = _outputs_inside(left[:, :, 0, :, None] * back)
         columns = _outputs_inside(right[:, :, 0, :, None] * xp.matmul(back, taken))
