@@ -63,6 +63,8 @@ class Inspection:
         DataError
             If they are refused.
         """
+        if len(tally.pairs) < len(self.protocol.secrets):
+            return  # the secret is not read: what depends on it cannot be told of these rows
         if tally.absent.any():
             self.absence = absence(tally)
             _log.info("the ε of being left out is %.3g", self.absence)
