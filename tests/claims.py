@@ -22,9 +22,11 @@ import numpy as np
 from mpmath import gammainc, mp, mpf, workdps
 from scipy.optimize import brentq
 from scipy.special import chdtri
+from scipy.stats import dirichlet_multinomial
 
 from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
 
+GRID = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 DENOMINATOR = 2**52
 DIGITS = 40
 HAIR = mpf(10) ** -28
@@ -268,12 +270,18 @@ class File:
         self.secrets, self.values, self.outputs = (len(tree[key]) for key in ("secrets", "values", "outputs"))
         self.k, self.counts = tree["numerators"], claim["counts"]
         self.n = sum(map(sum, self.counts))
+        self.centres = {name: claim[name].get("centre", self.counts) for name in ("privacy", "utility")}
+        self.centre = self.centres["privacy"]
+        self.whole = sum(map(sum, self.centre))
         self.epsilon = math.inf if claim["epsilon"] == "infinity" else claim["epsilon"]
         self.proof = claim["certificate"]
         assert tree["format"] == "rldp-protocol"
         kinds = {claim[name]["kind"] for name in ("privacy", "utility")}
         self.kappa = claim.get("epsilon_known", math.inf)
-        needed = 3 if "epsilon_known" in claim else 2 if kinds & {"credible", "pairs", "all"} else 1
+        news = [claim[name].get("prior") == "adaptive" or "centre" in claim[name] for name in self.centres]
+        needed = (
+            3 if "epsilon_known" in claim or any(news) else 2 if kinds & {"credible", "pairs", "all"} else 1
+        )
         assert tree["version"] == needed
         assert ("known" in self.proof) == ("epsilon_known" in claim)
         assert tree["denominator"] == DENOMINATOR
@@ -286,6 +294,9 @@ class File:
         assert self.n == claim["n"] > 0
         assert self.epsilon >= 0
         assert self.kappa >= 0
+        for name, centre in self.centres.items():
+            assert all(type(c) is int and c >= 0 for c in _flat(centre, shape[:2]))
+            assert "centre" not in claim[name] or sum(map(sum, centre)) == DENOMINATOR
 
     def region(self, name):
         claim = self.claim[name]
@@ -315,7 +326,7 @@ class File:
                 if m
             ]
             return sum(spent, mpf(0)) <= region.radius * (1 + HAIR)
-        return in_set(region, self.counts, joint_of(region, self.counts, {s1: r1, s2: r2}))
+        return in_set(region, self.centre, joint_of(region, self.centre, {s1: r1, s2: r2}))
 
     @property
     def problem(self):
@@ -324,8 +335,9 @@ class File:
         return json.dumps([self.k, parts], sort_keys=True)
 
     def estimate(self, s):
-        total = sum(self.counts[s])
-        return [mpf(c) / total if total else mpf(0) for c in self.counts[s]]
+        """The conditional of a secret at the centre of the privacy set."""
+        total = sum(self.centre[s])
+        return [mpf(c) / total if total else mpf(0) for c in self.centre[s]]
 
     # Each gives True or False; the numbers in between are for messages.
 
@@ -336,14 +348,14 @@ class File:
         """P(y|s1) − e^ε P(y|s2) under about the worst member of the set; None where there is no claim."""
         kind, region, e = self.claim["privacy"]["kind"], self.pair_region(s1, s2), mp.exp(self.epsilon)
         x1, x2 = ([mpf(row[y]) / DENOMINATOR for row in self.k[s]] for s in (s1, s2))
-        masses = [mpf(0 if kind == "all" else sum(self.counts[s])) / self.n for s in (s1, s2)]
+        masses = [mpf(0 if kind == "all" else sum(self.centre[s])) / self.whole for s in (s1, s2)]
         if region.radius == 0 and kind != "pairs":
             if 0 in masses:
                 return None
             terms = [
                 sum(
-                    Fraction(c, sum(self.counts[s])) * row[y]
-                    for c, row in zip(self.counts[s], self.k[s], strict=True)
+                    Fraction(c, sum(self.centre[s])) * row[y]
+                    for c, row in zip(self.centre[s], self.k[s], strict=True)
                 )
                 for s in (s1, s2)
             ]
@@ -384,7 +396,7 @@ class File:
                 for rows in self.k
                 for row, distances in zip(rows, self.claim["distortion"], strict=True)
             ]
-            flat = [mpf(c) / self.n for row in self.counts for c in row]
+            flat = [p for row in self._useful_centre() for p in row]
             (member,) = worst(region, [(mpf(1), flat, costs)])
             assert divergence(flat, member, region.order) <= region.radius * (1 + HAIR)
             return _dot(member, costs)
@@ -444,17 +456,21 @@ class File:
     def _witness_distribution(self):
         given, region = self.proof["distribution"], self.region("utility")
         if given is None:
-            return [[mpf(c) / self.n for c in row] for row in self.counts]
+            return self._useful_centre()
         total = sum((mpf(p) for row in given for p in row), mpf(0))
         if total <= 0 or any(p < 0 for row in given for p in row):
             return None
         joint = [[mpf(p) / total for p in row] for row in given]
-        return joint if in_set(region, self.counts, joint) else None
+        return joint if in_set(region, self.centres["utility"], joint) else None
+
+    def _useful_centre(self):
+        whole = sum(map(sum, self.centres["utility"]))
+        return [[mpf(c) / whole for c in row] for row in self.centres["utility"]]
 
     def _witness_members(self, y, t, s1, s2):
         region, given = self.pair_region(s1, s2), self.proof["members"]
         everything = self.claim["privacy"]["kind"] == "all"
-        seen = [any(self.counts[s]) and not everything for s in (s1, s2)]
+        seen = [any(self.centre[s]) and not everything for s in (s1, s2)]
         if region.radius == 0 and not all(seen):
             return None
         if given is None:
@@ -478,10 +494,24 @@ class File:
     def _drawn(self, prior):
         """Joint distributions from the posterior: (|S|, |U|, draws), up to a factor for each draw."""
         rng = np.random.default_rng(len(self.problem))
-        shapes = np.maximum(np.array(self.counts, dtype=float) + prior, 1e-300)[:, :, None]
-        size = (self.secrets, self.values, DRAWS)
+        counts, size = np.array(self.counts, dtype=float)[:, :, None], (self.secrets, self.values, DRAWS)
+        a = rng.choice(GRID, size=DRAWS, p=self._evidence()) if prior == "adaptive" else prior
+        shapes = np.maximum(counts + a, 1e-300)
         logs = np.log(rng.gamma(shapes + 1, size=size)) + np.log1p(-rng.random(size)) / shapes
-        return np.exp(logs - logs.max(axis=(0, 1))), np.exp(logs - logs.max(axis=1, keepdims=True))
+        within = np.exp(logs - logs.max(axis=1, keepdims=True))
+        if prior == "adaptive":
+            shares = rng.dirichlet(counts[..., 0].sum(axis=1) + 0.5, DRAWS).T
+            return shares[:, None] * within / within.sum(axis=1, keepdims=True), within
+        return np.exp(logs - logs.max(axis=(0, 1))), within
+
+    def _evidence(self):
+        """How likely each a of the adaptive prior is: what Dirichlet-multinomial laws give to the counts."""
+        logs = np.zeros(len(GRID))
+        for row in self.counts:
+            for i, a in enumerate(GRID):
+                logs[i] += dirichlet_multinomial([a] * len(row), sum(row)).logpmf(row) if any(row) else 0.0
+        weights = np.exp(logs - logs.max())
+        return weights / weights.sum()
 
     def _share_not_private(self, drawn):
         if math.isinf(self.epsilon):

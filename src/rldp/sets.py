@@ -21,33 +21,38 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
-from rldp._common.checks import distribution_table, finite_number, seed_number, shown
+from rldp._common.checks import count_array, distribution_table, finite_number, seed_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 if TYPE_CHECKING:
     from rldp.sample import Sample
 
 _LARGEST_LAMBDA = 100.0
+_WHOLE = 2**52  # what the integers of a centre sum to
 _SMALLEST_RISK = 1e-5
 _SMALLEST_LAMBDA = 1e-6  # of credible sets, whose radius is in proportion to it
 _SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
 LARGEST_ALPHA = 0.5
 """A promise that fails more often than a coin is none."""
 
-_ESTIMATE = "the estimated distribution only"
+_ESTIMATE, _MEAN = "the estimated distribution only", "the posterior mean only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
+
+Prior: TypeAlias = float | Literal["adaptive"]
+"""Of a credible promise: a for Dirichlet(a, …, a) on the cells, or the one that learns a from the counts."""
 
 __all__ = [
     "LARGEST_ALPHA",
     "NAMED",
     "AllDistributions",
+    "Centre",
     "ChiSquare",
     "Credible",
     "CressieRead",
@@ -55,14 +60,17 @@ __all__ = [
     "Nominal",
     "Pairs",
     "PowerDivergence",
+    "Prior",
     "PrivacySet",
     "Radius",
     "SetName",
     "UncertaintySet",
     "UtilityName",
     "UtilitySet",
+    "checked_prior",
     "checked_set",
     "name_of",
+    "prior_words",
     "require_confidence",
 ]
 
@@ -87,8 +95,19 @@ class _Set(ABC):
         return False
 
 
+Centre: TypeAlias = tuple[tuple[int, ...], ...] | None
+
+
 class _Ball(_Set):
-    """A set of all distributions within a radius of the estimate."""
+    """A set of all distributions within a radius of its centre: the estimate, unless another was found."""
+
+    centre: Centre = None
+
+    def around(self, sample: Sample) -> Sample:
+        """The sample whose estimate is the centre of the set."""
+        if self.centre is None:
+            return sample
+        return replace(sample, counts=np.array(self.centre, dtype=np.int64))
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
@@ -113,15 +132,21 @@ class _Ball(_Set):
     def contains(self, sample: Sample, distribution: ArrayLike) -> bool:
         """Whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
         p = distribution_table(distribution, sample.counts.shape)
-        radius = float(self.size(sample.n, p.size))
+        radius, centre = float(self.size(sample.n, p.size)), self.around(sample).distribution
         if radius == 0:
-            return bool(np.array_equal(p, sample.distribution))
-        return self.divergence(sample.distribution, p) <= radius
+            return bool(np.array_equal(p, centre))
+        return self.divergence(centre, p) <= radius
 
 
 @dataclass(frozen=True)
 class Nominal(_Ball):
     """The estimate alone: no robustness.
+
+    Parameters
+    ----------
+    centre : table of int, |S|×|U|, optional
+        Integers in proportion to another distribution that stands for the estimate. Beside a credible
+        promise of privacy with the adaptive prior, a design puts the posterior mean here.
 
     Examples
     --------
@@ -129,10 +154,19 @@ class Nominal(_Ball):
     0.0
     """
 
+    _: KW_ONLY
+    centre: Centre = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "centre", _checked_centre(self.centre))
+
+    def __repr__(self) -> str:
+        return "Nominal()" if self.centre is None else "Nominal(centre=…)"
+
     @property
     def scope(self) -> str:
-        """The estimate alone."""
-        return _ESTIMATE
+        """The estimate, or the centre, alone."""
+        return _ESTIMATE if self.centre is None else _MEAN
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """Zero, for every sample."""
@@ -157,6 +191,9 @@ class PowerDivergence(_Ball):
         gives a :class:`rldp.SparseTableWarning`.
     radius : float, optional
         Radius to use instead of the one that follows from ``alpha``.
+    centre : table of int, |S|×|U|, optional
+        Integers in proportion to the centre of a set of given radius, instead of the estimate; they sum to
+        2^52.
 
     References
     ----------
@@ -174,12 +211,16 @@ class PowerDivergence(_Ball):
     lambda_: float
     alpha: float = 0.05
     radius: float | None = None
+    centre: Centre = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lambda_", _checked_lambda(self.lambda_))
         object.__setattr__(self, "alpha", _checked_alpha(self.alpha))
         if self.radius is not None:
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
+        object.__setattr__(self, "centre", _checked_centre(self.centre))
+        if self.centre is not None and self.radius is None:
+            raise InvalidArgument("radius must be given where a set has a centre of its own, got None")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PowerDivergence):
@@ -189,8 +230,8 @@ class PowerDivergence(_Ball):
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[float, float | None, float | None]:
-        return self.lambda_, (None if self.radius is not None else self.alpha), self.radius
+    def _key(self) -> tuple[float, float | None, float | None, Centre]:
+        return self.lambda_, (None if self.radius is not None else self.alpha), self.radius, self.centre
 
     def __repr__(self) -> str:
         size = f"alpha={self.alpha!r}" if self.radius is None else f"radius={self.radius!r}"
@@ -200,12 +241,11 @@ class PowerDivergence(_Ball):
     def scope(self) -> str:
         """What the test does not reject, or what lies within the radius."""
         if self.radius == 0:
-            return _ESTIMATE
+            return _ESTIMATE if self.centre is None else _MEAN
         test = _TESTS.get(self.lambda_, f"power-divergence test of order {self.lambda_!r}")
         if self.radius is not None:
-            return (
-                f"every distribution within radius {self.radius!r} of the estimate, as a {test} measures it"
-            )
+            centre = "the estimate" if self.centre is None else "the posterior mean"
+            return f"every distribution within radius {self.radius!r} of {centre}, as a {test} measures it"
         return f"every distribution that a {test} at level {self.alpha!r} does not reject"
 
     @property
@@ -289,45 +329,47 @@ class GTest(PowerDivergence):
 class Credible(_Ball):
     r"""The smallest power-divergence set that keeps the posterior risk of this very protocol at α.
 
-    With the prior :math:`P\sim` Dirichlet(prior, …, prior) on the cells, the posterior probability that the
-    protocol is not ε-private (for ``privacy``), or that its expected distortion exceeds the objective (for
-    ``utility``), is at most α. This is a statement about the sample at hand and the prior. Over repeated
-    samples a protocol fails in at most a share α of the cases if truths are drawn from the prior; for a
-    single truth that is not a theorem. See ``docs/theory.md``, 'Credible privacy'.
+    The posterior probability that the protocol is not ε-private (for ``privacy``), or that its expected
+    distortion exceeds the objective (for ``utility``), is at most α. This is a statement about the sample at
+    hand and the prior. Over repeated samples a protocol fails in at most a share α of the cases if truths are
+    drawn from the prior; for a single truth that is not a theorem. See ``docs/theory.md``,
+    'Credible privacy'.
 
     Parameters
     ----------
     alpha : float
         Posterior probability of a failure, at least 1e-5 and below 1. A design refuses one that is too small
         to be checked by draws on its table: about 1e-4 for 50 cells, 1e-3 for 1000.
-    prior : float
-        Positive; ½ is Jeffreys' prior.
+    prior : "adaptive" or float
+        The adaptive prior learns from the counts how sparse the table is; its sets are centred at the
+        posterior mean. A positive number a is Dirichlet(a, …, a) on the cells, ½ being Jeffreys' prior; its
+        sets are centred at the estimate.
     lambda_ : float
         Order of the power divergence that gives the set its shape.
     seed : int
         Of the draws that the risk is counted with. The same seed gives the same protocol.
     radius : float, optional
         The radius B, or r for λ = 0, as a design has found it. By default it is searched for.
+    centre : table of int, |S|×|U|, optional
+        Integers in proportion to the centre of the set, as a design has found them.
 
     Examples
     --------
     >>> Credible(0.05)
-    Credible(alpha=0.05, prior=0.5, lambda_=1.0, seed=0, radius=None)
+    Credible(alpha=0.05, prior='adaptive', lambda_=1.0, seed=0)
     """
 
     alpha: float = 0.05
     _: KW_ONLY
-    prior: float = 0.5
+    prior: Prior = "adaptive"
     lambda_: float = 1.0
     seed: int = 0
     radius: float | None = None
+    centre: Centre = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", _checked_alpha(self.alpha, _SMALLEST_RISK))
-        prior = finite_number("prior", self.prior)
-        if not prior > 0:
-            raise InvalidArgument(f"prior must be greater than 0, got {prior!r}")
-        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "prior", checked_prior(self.prior))
         lambda_ = _checked_lambda(self.lambda_)
         if 0 < lambda_ < _SMALLEST_LAMBDA:
             raise InvalidArgument(f"lambda_ must be 0 or at least {_SMALLEST_LAMBDA:g}, got {lambda_:g}")
@@ -335,13 +377,21 @@ class Credible(_Ball):
         object.__setattr__(self, "seed", seed_number(self.seed))
         if self.radius is not None:
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
+        object.__setattr__(self, "centre", _checked_centre(self.centre))
+
+    def __repr__(self) -> str:
+        found = "" if self.radius is None else f", radius={self.radius!r}"
+        return (
+            f"Credible(alpha={self.alpha!r}, prior={self.prior!r}, lambda_={self.lambda_!r}, "
+            f"seed={self.seed!r}{found})"
+        )
 
     @property
     def scope(self) -> str:
         """What the posterior leaves out."""
         return (
             f"all distributions but some of posterior probability at most {self.alpha!r}, given the sample "
-            f"and the prior Dirichlet({self.prior!r})"
+            f"and the {prior_words(self.prior)}"
         )
 
     @property
@@ -352,7 +402,7 @@ class Credible(_Ball):
                 "a credible set has no radius before a design has found one; rldp.posterior tells the risk "
                 "of any protocol"
             )
-        return PowerDivergence(self.lambda_, radius=self.radius)
+        return PowerDivergence(self.lambda_, radius=self.radius, centre=self.centre)
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """The radius that was found."""
@@ -361,6 +411,32 @@ class Credible(_Ball):
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
         """That of order λ."""
         return _divergence(self.lambda_, estimate, distribution)
+
+
+def _checked_centre(given: object) -> Centre:
+    if given is None:
+        return None
+    counts = count_array("centre", given, ndim=2)
+    if counts.sum() != _WHOLE:
+        raise InvalidArgument(f"centre must hold integers that sum to 2^52, got {counts.sum()}")
+    return tuple(map(tuple, counts.tolist()))
+
+
+def prior_words(prior: Prior) -> str:
+    """A prior in words that follow 'the'."""
+    return "adaptive prior" if prior == "adaptive" else f"prior Dirichlet({prior:g})"
+
+
+def checked_prior(value: object) -> Prior:
+    """``value`` if it is a prior of credible promises; otherwise an error."""
+    if isinstance(value, str):
+        if value != "adaptive":
+            raise InvalidArgument(f"prior must be 'adaptive' or a positive number, got {shown(value)}")
+        return "adaptive"
+    prior = finite_number("prior", value)
+    if not prior > 0:
+        raise InvalidArgument(f"prior must be greater than 0, got {prior!r}")
+    return prior
 
 
 @dataclass(frozen=True)
@@ -446,7 +522,7 @@ UtilityName: TypeAlias = Literal["chi2", "cr", "g", "credible", "nominal"]
 UtilitySet: TypeAlias = UncertaintySet | UtilityName
 """What ``utility=`` takes."""
 
-NAMED: Mapping[SetName, Callable[[float, float], UncertaintySet]] = {
+NAMED: Mapping[SetName, Callable[[float, Prior], UncertaintySet]] = {
     "all": lambda alpha, prior: AllDistributions(),
     "pairs": lambda alpha, prior: Pairs(alpha),
     "chi2": lambda alpha, prior: ChiSquare(alpha),
@@ -468,7 +544,9 @@ def require_confidence(name: str, uncertainty: UncertaintySet) -> None:
         raise InvalidArgument(f"{name} must have an alpha of at most {LARGEST_ALPHA}, got {uncertainty!r}")
 
 
-def checked_set(name: str, value: object, *, alpha: float = 0.05, prior: float = 0.5) -> UncertaintySet:
+def checked_set(
+    name: str, value: object, *, alpha: float = 0.05, prior: Prior = "adaptive"
+) -> UncertaintySet:
     """Return the set that ``value`` is or names.
 
     Parameters

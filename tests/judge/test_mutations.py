@@ -63,6 +63,8 @@ PROMISES = [
     ),
     lambda: credible_file([[6, 2, 4], [0, 0, 0]], 2.0, privacy=credible_claim(0.1, lambda_=0.0)),
     lambda: credible_file([[9, 3, 2], [1, 4, 7]], 0.7, utility=credible_claim(0.07, alpha=0.2)),
+    lambda: adaptive_file([[30, 12, 0], [4, 26, 9]], 0.5, utility=rldp.Credible(0.1)),
+    lambda: adaptive_file([[6, 2], [0, 0]], 1.0, utility=rldp.Nominal()),
     lambda: pairs_file([[5, 3, 1], [1, 2, 6]], 0.7),
     lambda: pairs_file([[9, 1], [3, 4], [0, 5]], 1.0, alpha=0.3, method="A1"),
     lambda: pairs_file([[4, 2], [0, 0]], 0.0, alpha=0.2),
@@ -70,6 +72,11 @@ PROMISES = [
     lambda: known_file([[9, 3, 2], [1, 4, 7]], 0.7, 0.5),
     lambda: known_file([[9, 3], [1, 4], [3, 3]], 0.4, 0.0, prices=False),
 ]
+
+
+def adaptive_file(counts, epsilon, utility):
+    made = rldp.design(rldp.Sample(counts), epsilon, privacy=rldp.Credible(), utility=utility)
+    return json.loads(made.protocol.to_json())
 
 
 @cache
@@ -253,9 +260,17 @@ def change_size(rng, claim):
             claim["methods"][i] = rng.choice(["A1", "A2", "A3"])
         else:
             claim["radii"][i] *= rng.choice([0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999, 1.0001])
+    elif "centre" in claim and rng.random() < 0.4:
+        first, second = rng.sample(
+            [(s, u) for s, row in enumerate(claim["centre"]) for u in range(len(row))], 2
+        )
+        moved = int(at(claim["centre"], first) * rng.choice([1e-15, 1e-6, 1e-3, 0.1, 1]))
+        put(claim["centre"], first, at(claim["centre"], first) - moved)
+        put(claim["centre"], second, at(claim["centre"], second) + moved)
     elif claim["kind"] == "credible" and rng.random() < 0.7:
         key = rng.choice(["prior", "radius", "seed"])
-        claim[key] = rng.choice([0, claim[key] * 0.9, claim[key] * 1.1, 0.01, 0.25, 3, 1e9])
+        now = 0.5 if claim[key] == "adaptive" else claim[key]
+        claim[key] = rng.choice([0, now * 0.9, now * 1.1, 0.01, 0.25, 3, 1e9])
     else:
         claim["lambda"] = rng.choice([0, 1e-9, claim["lambda"] * 0.99, claim["lambda"] * 1.01, 1, 2.5, 100])
 

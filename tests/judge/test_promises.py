@@ -504,7 +504,7 @@ def test_a_credible_verdict_can_be_quoted(tmp_path):
         "distortion exceeds 0.0 is at most 0.1 (no distribution at all makes it fail)."
     )
     assert verdict.proved[5].startswith(f"No protocol with these outputs that is private {scope}, has a ")
-    assert verdict.promise == f"ε = {epsilon!r} for {rldp.Credible(radius=0.01).scope}"
+    assert verdict.promise == f"ε = {epsilon!r} for {rldp.Credible(prior=0.5, radius=0.01).scope}"
     assert verdict.assumptions[1] == (
         "For privacy, what was known of that distribution before the sample is what the prior "
         "Dirichlet(0.5) on the cells says."

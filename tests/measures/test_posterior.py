@@ -32,16 +32,16 @@ def test_the_risk_of_publishing_lies_between_its_bounds(prior, epsilon):
     assert upper - lower < 0.05
 
 
-def test_jeffreys_prior_is_the_default_and_the_draws_are_20_000():
+def test_the_adaptive_prior_is_the_default_and_the_draws_are_20_000():
     found = rldp.posterior(PROTOCOL, SAMPLE, seed=1)
-    same = rldp.posterior(PROTOCOL, SAMPLE, prior=0.5, draws=20_000, seed=1)
+    same = rldp.posterior(PROTOCOL, SAMPLE, prior="adaptive", draws=20_000, seed=1)
     assert found.draws == 20_000
     np.testing.assert_array_equal(found.leakage, same.leakage)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.5, 0.9])
 def test_the_level_for_a_risk_has_at_most_that_risk_and_is_no_larger_than_it_need_be(alpha):
-    found = rldp.posterior(PROTOCOL, SAMPLE, seed=2)
+    found = rldp.posterior(PROTOCOL, SAMPLE, prior=0.5, seed=2)
     epsilon = found.epsilon(alpha)
     assert found.risk(epsilon)[1] <= alpha
     assert found.risk(epsilon * (1 - 1e-9))[1] > alpha
@@ -50,7 +50,7 @@ def test_the_level_for_a_risk_has_at_most_that_risk_and_is_no_larger_than_it_nee
 
 
 def test_an_unseen_secret_is_believed_to_be_what_the_prior_says():
-    found = rldp.posterior(PROTOCOL, rldp.Sample([[9, 3], [0, 0]]), seed=3)
+    found = rldp.posterior(PROTOCOL, rldp.Sample([[9, 3], [0, 0]]), prior=0.5, seed=3)
     lower, upper = found.risk(1.0)
     assert lower <= risk_of_publishing([[9, 3], [0, 0]], 0.5, 1.0) <= upper
 
@@ -91,12 +91,13 @@ def test_without_a_guarantee_numbers_are_compared_by_squares_and_names_by_equali
     matrix = np.tile([[1.0], [1.0]], (1, 1, 1))
     law = beta(3.5, 7.5)
     numbers = rldp.posterior(
-        rldp.Protocol(matrix, values=[0, 2]), rldp.Sample([[7, 3]], values=[0, 2]), seed=7
+        rldp.Protocol(matrix, values=[0, 2]), rldp.Sample([[7, 3]], values=[0, 2]), prior=0.5, seed=7
     )
     assert_law(numbers.distortion / 4, law.cdf)
     names = rldp.posterior(
         rldp.Protocol(matrix, values=["no", "yes"], outputs=["no"]),
         rldp.Sample([[7, 3]], values=["no", "yes"]),
+        prior=0.5,
         seed=7,
     )
     assert_law(names.distortion, law.cdf)
@@ -184,7 +185,7 @@ def test_draws_cannot_be_written_to():
 
 def test_it_shows_itself_on_one_line():
     found = rldp.posterior(PROTOCOL, SAMPLE, draws=500, seed=13)
-    assert repr(found).startswith("Posterior(500 draws, prior 0.5: ε* median ")
+    assert repr(found).startswith("Posterior(500 draws, adaptive prior: ε* median ")
     assert "\n" not in repr(found)
     assert len(repr(found)) < 120
     lost = rldp.posterior(PROTOCOL, rldp.Sample([[9, 0], [4, 0]]), prior=1e-5, draws=20, seed=9)

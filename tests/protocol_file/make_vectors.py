@@ -46,8 +46,8 @@ def table(secrets: list, values: list, outputs: list, rows: list, version: int =
     } | more
 
 
-def claiming(privacy: Tree, utility: Tree, counts: list, rows: list) -> Tree:
-    """A file of version 2 whose claim is readable; whether it is true is not a reader's business."""
+def claiming(privacy: Tree, utility: Tree, counts: list, rows: list, version: int = 2) -> Tree:
+    """A file whose claim is readable; whether it is true is not a reader's business."""
     values, outputs = len(rows[0]), len(rows[0][0])
     claim = {
         "epsilon": "infinity",
@@ -61,7 +61,7 @@ def claiming(privacy: Tree, utility: Tree, counts: list, rows: list) -> Tree:
         C: dict.fromkeys(("eta", "eta_utility", "multipliers", "members", "distribution")),
     }
     labels = [f"s{s}" for s in range(len(rows))], list(range(values)), list(range(outputs))
-    return table(*labels, rows, version=2, **{G: claim})
+    return table(*labels, rows, version=version, **{G: claim})
 
 
 def to_those_who_know(file: Tree) -> Tree:
@@ -84,6 +84,8 @@ ROWS = [
 MANY = [[[D - 35 if y == 20 else 1 for y in range(36)]]]
 LABELS = [-1, 0.5, 10**30, "1", True, "", 'say "hi"\\\n\0', "größe 日本 🙂", 2**53 + 1, float(2**53), 1e300]
 CREDIBLE = {"kind": "credible", "alpha": 0.05, "prior": 0.5, "lambda": 1.0, "radius": 0.1, "seed": 2**128 - 1}
+CENTRE = [[D // 2, D // 4], [D // 8, D - D // 2 - D // 4 - D // 8]]
+ADAPTIVE = CREDIBLE | {"prior": "adaptive", "centre": CENTRE}
 COLUMNS = {
     "secret": [{"name": "sex", "labels": ["f", "m"]}, {"name": "dose", "labels": [True, 1e16, 1e-05, -0.0]}],
     "value": {"name": "age", "edges": [30, 40.5]},
@@ -117,6 +119,9 @@ def files() -> dict[str, Tree]:
         "many outputs": table(["all"], ["any"], list(range(36)), MANY),
         "proved": json.loads(PROVED.read_text(encoding="utf-8")),
         "credible": claiming(CREDIBLE, CREDIBLE | {"lambda": 0, "seed": 0}, [[3, 1], [0, 5]], even(2, 2, 2)),
+        "adaptive": claiming(
+            ADAPTIVE, {"kind": "nominal", "centre": CENTRE}, [[3, 1], [0, 5]], even(2, 2, 2), 3
+        ),
         "pairs": claiming(
             {"kind": "pairs", "alpha": 1e-300, "radii": [0, 1.5, 2], "methods": ["A1", "A2", "A2"]},
             {"kind": "power-divergence", "lambda": 100, "radius": 0},
@@ -532,6 +537,14 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
         "both": '{"kind":"power-divergence","lambda":1,"radius":0.05,"alpha":0.05}',
         "neither": '{"kind":"power-divergence","lambda":1}',
         "credible": json.dumps(CREDIBLE),
+        "adaptive without a centre": json.dumps(CREDIBLE | {"prior": "adaptive"}),
+        "a centre of another shape": '{"kind":"nominal","centre":[[4503599627370496]]}',
+        "a centre of a radius": json.dumps(
+            {"kind": "power-divergence", "lambda": 1, "radius": 1, "centre": CENTRE}
+        ),
+        "a centre of a level": json.dumps(
+            {"kind": "power-divergence", "lambda": 1, "alpha": 0.5, "centre": CENTRE}
+        ),
         "pairs": '{"kind":"pairs","alpha":0.05,"radii":[1],"methods":["A1"]}',
         "all": '{"kind":"all"}',
         "none": '{"kind":null}',
@@ -552,6 +565,20 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
     for key, texts in limits.items():
         for text in texts:
             yield replaced("credible", written["credible"], (G, "privacy", key), text)
+    for text in ('"adaptive"', '"Adaptive"', '"jeffreys"', "null", "[]"):
+        for file in ("credible", "adaptive"):
+            yield replaced(file, written[file], (G, "privacy", "prior"), text)
+    for text in (
+        "null",
+        "[]",
+        "[[4503599627370496,0],[0,0]]",
+        "[[4503599627370495,0],[0,0]]",
+        "[[1,-1],[0,0]]",
+    ):
+        for side in ("privacy", "utility"):
+            yield replaced("adaptive", written["adaptive"], (G, side, "centre"), text)
+    for version in ("1", "2", "3", "4"):
+        yield replaced("adaptive", written["adaptive"], ("version",), version)
     for version in ("1", "2", "3", "4"):
         yield replaced("known", written["known"], ("version",), version)
     for text in ("0", "-0.0", "1e308", "5e-324", '"infinity"'):
@@ -585,7 +612,7 @@ def changes() -> list[Change]:
         systematic("proved", written["proved"], trees["proved"]),
         *(
             systematic(name, written[name], trees[name], (G, "privacy"))
-            for name in ("credible", "pairs", "all")
+            for name in ("credible", "adaptive", "pairs", "all")
         ),
         systematic("known", written["known"], trees["known"], (G, "epsilon_known")),
         systematic("known", written["known"], trees["known"], (G, C, "known")),

@@ -14,16 +14,29 @@ OLD = Path(__file__).parent / "files" / "version-1.json"
 COUNTS = [[9, 3, 2], [1, 4, 7], [2, 2, 6]]
 G = "guarantee"
 
+CENTRE = [[2**50, 2**50, 0], [2**50, 2**49, 2**48], [2**48, 0, 0]]
+ALONE = {"kind": "nominal", "centre": CENTRE}
+ADAPTIVE = credible_claim(0.1, prior="adaptive") | {"centre": CENTRE}
 CLAIM = credible_claim(0.1, alpha=0.07, prior=0.25, lambda_=2 / 3, seed=2**128 - 1)
 FILES = {
     "credible privacy": lambda: credible_file(COUNTS, 0.7, privacy=CLAIM),
     "credible utility": lambda: credible_file(COUNTS, 0.7, utility=CLAIM),
+    "adaptive": lambda: third(credible_file(COUNTS, 0.7, privacy=ADAPTIVE)),
+    "a centre alone": lambda: third(with_utility(everything_file(COUNTS, 0.7), ALONE)),
     "both": lambda: credible_file(COUNTS, math.inf, privacy=credible_claim(0.0), utility=CLAIM),
     "pairs": lambda: pairs_file(COUNTS, 0.7),
     "pairs by A1": lambda: pairs_file(COUNTS, 0.0, alpha=1e-9, method="A1"),
     "pairs of one secret": lambda: pairs_file(COUNTS[:1], 0.7),
     "all": lambda: everything_file(COUNTS, 0.7),
 }
+
+
+def third(document):
+    return document | {"version": 3}
+
+
+def with_utility(document, claim):
+    return document | {G: document[G] | {"utility": claim}}
 
 
 def text(document):
@@ -34,7 +47,7 @@ def text(document):
 def test_every_promise_comes_back_byte_for_byte(name, tmp_path):
     document = FILES[name]()
     content = text(document)
-    assert document["version"] == 2
+    assert document["version"] == (3 if name in ("adaptive", "a centre alone") else 2)
     assert text_of(parsed(content.encode())) == content
     path = tmp_path / "protocol.json"
     path.write_text(content, encoding="utf-8")
@@ -68,6 +81,9 @@ def test_the_library_knows_them_again(tmp_path):
     assert [radius.method for radius in found["pairs"].privacy.radii] == ["A2"] * 3
     assert found["pairs of one secret"].privacy.radii == ()
     assert found["all"].privacy == rldp.AllDistributions()
+    centre = tuple(map(tuple, CENTRE))
+    assert found["adaptive"].privacy == rldp.Credible(0.05, radius=0.1, centre=centre)
+    assert found["a centre alone"].utility == rldp.Nominal(centre=centre)
 
 
 @pytest.mark.parametrize("promise", [rldp.Credible(), rldp.Pairs()], ids=str)
@@ -97,7 +113,8 @@ def refused(content, message):
 @pytest.mark.parametrize("name", FILES)
 def test_the_first_version_has_no_words_for_them(name):
     content = changed(name, lambda document: document.update(version=1))
-    refused(content, "its version must be 2 for what it claims, got 1")
+    needed = FILES[name]()["version"]
+    refused(content, f"its version must be {needed} for what it claims, got 1")
 
 
 def of(kind, /, **fields):
@@ -119,6 +136,10 @@ WRONG = {
     f"{P}prior must be a positive number, got 0": of(CREDIBLE, prior=0),
     f"{P}prior must be a positive number, got -0.5": of(CREDIBLE, prior=-0.5),
     f"{P}prior must be a number that a float can hold, got 1": of(CREDIBLE, prior=10**400),
+    f"{P}prior must be a positive number or \"adaptive\", got 'jeffreys'": of(CREDIBLE, prior="jeffreys"),
+    f"{P}centre must be integers that sum to 2^52, got": of(CREDIBLE, centre=[[1, 0, 0]] * 3),
+    f"{P}centre must be a list of 3, got": of(CREDIBLE, centre=CENTRE[:2]),
+    f"{P}centre[0][1] must be an integer from 0 to {2**52}, got 0.5": of(CREDIBLE, centre=[[1, 0.5, 0]] * 3),
     f"{P}lambda must be at most 100, got 101": of(CREDIBLE, **{"lambda": 101}),
     f"{P}lambda must be 0 or at least 1e-06, got 9.99e-07": of(CREDIBLE, **{"lambda": 9.99e-7}),
     f"{P}radius must be a number that is not negative, got -1": of(CREDIBLE, radius=-1),

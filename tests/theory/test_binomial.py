@@ -1,5 +1,6 @@
 """Bounds on a probability from hits among trials: never on the wrong side more often than they say."""
 
+import math
 from fractions import Fraction
 from math import comb
 
@@ -8,7 +9,7 @@ import pytest
 from mpmath import mpf, workdps
 
 from rldp.theory import binomial
-from rldp.theory.binomial import lower_probability, quantile_bounds, upper_probability
+from rldp.theory.binomial import evidence_below, lower_probability, quantile_bounds, upper_probability
 
 pytestmark = pytest.mark.numerical
 
@@ -129,3 +130,26 @@ def test_quantile_bounds_close_in():
     values = np.arange(1, 100_001) / 100_000
     lower, upper = quantile_bounds(values[::-1], 0.95, 1e-6)
     assert 0.946 < lower < 0.95 < upper < 0.954
+
+
+@pytest.mark.parametrize("level", [0.02, 0.3])
+@pytest.mark.parametrize("excess", [1.0, 1.2])
+@pytest.mark.parametrize("x", [1.0, 3.0])
+def test_evidence_against_a_level_that_is_reached_is_rarely_strong(level, excess, x):
+    """The probability that it ever exceeds x within 400 trials, by going through all numbers of hits."""
+    p, most = level * excess, 400
+    law, crossed = np.array([1.0]), 0.0
+    for trials in range(1, most + 1):
+        law = np.append(law * (1 - p), 0.0) + np.append(0.0, law * p)
+        strong = evidence_below(np.arange(trials + 1), trials, level) >= x
+        crossed += law[strong].sum()
+        law = np.where(strong, 0.0, law)
+    assert 0 < crossed <= math.exp(-x)
+
+
+def test_evidence_grows_with_the_trials_where_the_probability_is_smaller():
+    """By about the divergence of the two coins for each trial, less the logarithm of the mixture's size."""
+    level, p, trials = 0.05, 0.04, 100_000
+    divergence = p * math.log(p / level) + (1 - p) * math.log((1 - p) / (1 - level))
+    found = float(evidence_below(round(p * trials), trials, level))
+    assert found == pytest.approx(divergence * trials - math.log(6), abs=0.1)

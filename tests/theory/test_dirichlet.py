@@ -2,14 +2,24 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
 from credible import CHANCE, assert_by_chance, assert_law
+from rldp.judge.posterior import components as judged_components
 from rldp.theory import dirichlet
-from rldp.theory.dirichlet import conditional_blocks, conditionals, mass_blocks, masses
+from rldp.theory.dirichlet import (
+    centre_counts,
+    conditional_blocks,
+    conditionals,
+    mass_blocks,
+    masses,
+    mixture,
+    posterior_mean,
+)
 
 pytestmark = pytest.mark.numerical
 
@@ -39,7 +49,7 @@ def test_conditionals_of_different_secrets_and_masses_are_independent(monkeypatc
 
     Every draw starts a generator, so that generators with the same seed would show.
     """
-    monkeypatch.setattr(dirichlet, "_BLOCK", 1)
+    monkeypatch.setattr(dirichlet, "BLOCK", 1)
     m = 10_000
     drawn = conditionals(COUNTS, prior=0.5, draws=m, seed=2)[:, 0]
     shapes = COUNTS + 0.5
@@ -95,3 +105,87 @@ def test_blocks_bound_the_memory_and_go_together(shape, draws):
     assert [size[2] for size in sizes] == [
         block.shape[1] for block in mass_blocks(counts, prior=0.5, draws=draws, seed=6)
     ]
+
+
+# The adaptive prior
+
+SPARSE = np.array([[12, 0, 0, 3], [0, 0, 0, 0], [0, 40, 0, 7]])
+
+
+def exact_weights(counts):
+    """Of the grid's a, in rationals: the probability of the counts given a and the rows of each secret."""
+    likely = []
+    for a in map(Fraction, ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5")):
+        of_cells = math.prod(a + k for row in counts.tolist() for n in row for k in range(n))
+        of_rows = math.prod(len(row) * a + k for row in counts.tolist() for k in range(sum(row)))
+        likely.append(of_cells / of_rows)
+    return [float(each / sum(likely)) for each in likely]
+
+
+@pytest.mark.parametrize("counts", [COUNTS, SPARSE, np.array([[1, 0]]), np.full((2, 3), 30)], ids=str)
+def test_the_counts_say_how_likely_each_a_is(counts):
+    grid, weights = mixture(counts, "adaptive")
+    assert grid.tolist() == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    np.testing.assert_allclose(weights, exact_weights(counts), rtol=1e-10)
+    assert judged_components(counts.tolist()) == pytest.approx(dict(zip(grid, weights, strict=True)))
+
+
+def test_counts_beyond_all_samples_leave_the_weights_as_they_are():
+    """Against balls of 128 bits, where logarithms of factorials have lost all digits that floats have."""
+    counts = np.array([[10**15, 3, 0], [1, 0, 7 * 10**14], [9_999_999, 10_000_001, 5]])
+    grid, weights = mixture(counts, "adaptive")
+    assert judged_components(counts.tolist()) == pytest.approx(
+        dict(zip(grid, weights, strict=True)), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("counts", [COUNTS, SPARSE], ids=str)
+def test_every_conditional_probability_has_a_mixture_of_beta_laws(counts):
+    drawn = conditionals(counts, prior="adaptive", draws=30_000, seed=1)
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, rtol=1e-14)
+    grid, weights = mixture(counts, "adaptive")
+    for s, u in itertools.product(*map(range, counts.shape)):
+        shapes = counts[s] + grid[:, None]
+        own = [(w, beta(x[u], x.sum() - x[u])) for w, x in zip(weights, shapes, strict=True)]
+        assert_law(drawn[s, u], lambda x, own=own: sum(w * law.cdf(x) for w, law in own), 1e-290, 1 - 1e-9)
+
+
+def test_the_probabilities_of_secrets_have_a_law_of_their_own():
+    drawn = masses(SPARSE, prior="adaptive", draws=30_000, seed=1)
+    shapes = SPARSE.sum(axis=1) + 0.5
+    for s in range(3):
+        assert_law(drawn[s], beta(shapes[s], shapes.sum() - shapes[s]).cdf)
+
+
+def test_secrets_share_the_a_of_a_draw_and_the_next_draw_has_its_own():
+    """Two secrets without data are both nearly certain of a value as often as the law of a says."""
+    drawn = conditionals(np.zeros((2, 2), dtype=int), prior="adaptive", draws=40_000, seed=2)[:, 0]
+    certain = (np.minimum(drawn, 1 - drawn) < 1e-6).astype(int)
+    grid, weights = mixture(np.zeros((2, 2), dtype=int), "adaptive")
+    alone = np.array([2 * beta(a, a).cdf(1e-6) for a in grid])
+    assert_by_chance(int((certain[0] * certain[1]).sum()), 40_000, float(weights @ alone**2))
+    followed = int((certain[0, ::2] * certain[1, 1::2]).sum())
+    assert_by_chance(followed, 20_000, float(weights @ alone) ** 2)
+
+
+def test_draws_of_the_adaptive_prior_follow_from_the_seed_and_fewer_are_the_first_of_more():
+    many = conditionals(COUNTS, prior="adaptive", draws=5000, seed=5)
+    for fewer in (1, 2048, 2049, 4999):
+        few = conditionals(COUNTS, prior="adaptive", draws=fewer, seed=5)
+        np.testing.assert_array_equal(few, many[..., :fewer])
+
+
+@pytest.mark.parametrize("counts", [COUNTS, SPARSE], ids=str)
+@pytest.mark.parametrize("prior", ["adaptive", 0.5, 0.02])
+def test_the_mean_is_that_of_the_draws(counts, prior):
+    options = {"prior": prior, "draws": 40_000, "seed": 3}
+    joint = masses(counts, **options)[:, None] * conditionals(counts, **options)
+    error = 6 * joint.std(axis=2) / 200
+    assert (np.abs(joint.mean(axis=2) - posterior_mean(counts, prior)) <= error).all()
+
+
+def test_the_centre_is_the_mean_in_integers_that_sum_to_a_power_of_two():
+    centre = centre_counts(SPARSE, "adaptive")
+    assert centre.sum() == 2**52
+    assert (centre > 0).all()
+    np.testing.assert_allclose(centre / 2**52, posterior_mean(SPARSE, "adaptive"), atol=1e-15)

@@ -186,28 +186,43 @@ function claim(tree, [secrets, values, outputs]) {
   number(fields.objective, `${path}.objective`);
   number(fields.lower_bound, `${path}.lower_bound`);
   proof(fields.certificate, `${path}.certificate`, secrets, values, outputs, known);
-  const kinds = [promise(fields.privacy, `${path}.privacy`, secrets), promise(fields.utility, `${path}.utility`)];
-  if (known) return 3n;
-  return kinds.some((kind) => kind !== "nominal" && kind !== "power-divergence") ? 2n : 1n;
+  const needed = [
+    promise(fields.privacy, `${path}.privacy`, secrets, values, true),
+    promise(fields.utility, `${path}.utility`, secrets, values, false),
+  ];
+  if (known || needed.includes(3n)) return 3n;
+  return needed.includes(2n) ? 2n : 1n;
 }
 
 /**
- * The kind of a promise; without a number of secrets, one that can stand for utility.
+ * The version of the format that a promise needs.
  * @param {Tree} tree
  * @param {string} path
- * @param {number} [secrets]
+ * @param {number} secrets
+ * @param {number} values
+ * @param {boolean} ofPrivacy
  */
-function promise(tree, path, secrets) {
+function promise(tree, path, secrets, values, ofPrivacy) {
   const kind = tree instanceof Map ? tree.get("kind") : undefined;
   const size = tree instanceof Map && tree.has("radius") ? "radius" : "alpha";
-  const pairs = [((secrets ?? 0) * ((secrets ?? 0) - 1)) / 2];
+  const adaptive = tree instanceof Map && tree.get("prior") === "adaptive";
+  const centred = tree instanceof Map && tree.has("centre");
+  const pairs = [(secrets * (secrets - 1)) / 2];
+  /** @type {Check} */
+  const centre = (item, where) => {
+    array(item, where, [secrets, values], integer(WHOLE));
+    if (sum(/** @type {bigint[][]} */ (item).flat()) !== WHOLE) fail(`${where} must hold integers that sum to 2^52`);
+  };
+  const around = centred ? { centre } : {};
+  const prior = adaptive ? oneOf("adaptive") : positive;
+  const found = { radius: nonNegative, seed: integer(MOST_SEEDS) };
   /** @type {Record<string, Record<string, Check>>} */
   const kinds = {
-    nominal: {},
-    "power-divergence": { lambda: order, [size]: size === "radius" ? nonNegative : level },
-    credible: { alpha: risk, prior: positive, lambda: credibleOrder, radius: nonNegative, seed: integer(MOST_SEEDS) },
+    nominal: { ...around },
+    "power-divergence": { lambda: order, ...(size === "radius" ? { radius: nonNegative, ...around } : { alpha: level }) },
+    credible: { alpha: risk, prior, lambda: credibleOrder, ...found, ...around },
   };
-  if (secrets !== undefined) {
+  if (ofPrivacy) {
     kinds.all = {};
     kinds.pairs = {
       alpha: level,
@@ -220,7 +235,8 @@ function promise(tree, path, secrets) {
   }
   const fields = fieldsOf(tree, path, ["kind", ...Object.keys(kinds[kind])]);
   for (const [name, check] of Object.entries(kinds[kind])) check(fields[name], `${path}.${name}`);
-  return kind;
+  if (centred || adaptive) return 3n;
+  return kind === "nominal" || kind === "power-divergence" ? 1n : 2n;
 }
 
 /**

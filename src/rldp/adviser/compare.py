@@ -28,8 +28,10 @@ from rldp.sets import (
     Credible,
     Nominal,
     Pairs,
+    Prior,
     UncertaintySet,
     UtilitySet,
+    checked_prior,
     checked_set,
 )
 from rldp.theory.model import Floats
@@ -105,7 +107,7 @@ class Comparison:
     epsilon: float
     sample: Sample
     utility: UncertaintySet
-    prior: float
+    prior: Prior
 
     def __getitem__(self, name: str) -> Compared:
         for row in self.rows:
@@ -150,7 +152,7 @@ def compare(
     outputs: Outputs = None,
     epsilon_known: float = math.inf,
     alpha: float = 0.05,
-    prior: float = 0.5,
+    prior: Prior = "adaptive",
     draws: int = 20_000,
     seed: int = 0,
     gap: float = 1e-6,
@@ -242,7 +244,7 @@ def compare(
         own = distortion_of(sample, distortion, protocol.outputs, weights).matrix
         rows.append(setting.row(name, "given", protocol, own))
     tell("")
-    return Comparison(tuple(rows), level, sample, useful, float(prior))
+    return Comparison(tuple(rows), level, sample, useful, checked_prior(prior))
 
 
 @dataclass(frozen=True)
@@ -253,7 +255,7 @@ class _Setting:
     epsilon: float
     utility: UncertaintySet
     alpha: float
-    prior: float
+    prior: Prior
     draws: int
     seed: int
 

@@ -13,14 +13,13 @@ import numpy as np
 from rldp._common.checks import real_number
 from rldp._common.deprecated import renamed
 from rldp._common.frames import Backend, frame_of
-from rldp.adviser.ladder import PrivacySets, named_sets
+from rldp.adviser.ladder import PrivacySets, named_sets, under_estimate
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
-from rldp.sets import Credible, SetName, UncertaintySet, UtilitySet, checked_set
+from rldp.sets import Credible, Prior, SetName, UncertaintySet, UtilitySet, checked_set
 
 __all__ = ["Frontier", "FrontierPoint", "frontier"]
 
@@ -122,7 +121,7 @@ def frontier(
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
     alpha: float = 0.05,
-    prior: float = 0.5,
+    prior: Prior = "adaptive",
     epsilon_known: float = math.inf,
     gap: float = 1e-6,
     callback: Callable[[int, int, str], None] | None = None,
@@ -222,8 +221,5 @@ def _points(
 
 
 def _point(name: str, epsilon: float, designed: Design, bound: float) -> FrontierPoint:
-    claim = designed.protocol.guarantee
-    assert claim is not None
-    promised = designed.objective
-    estimate = min(expected_distortion(designed.protocol, claim.sample.distribution), promised)
+    promised, estimate = designed.objective, under_estimate(designed)
     return FrontierPoint(name, epsilon, promised, estimate, max(0.0, min(bound, promised)), designed)

@@ -7,17 +7,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-import numpy as np
-
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument
 from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
-from rldp.sets import NAMED, PrivacySet, SetName, UncertaintySet, UtilitySet, checked_set
+from rldp.sets import (
+    NAMED,
+    Prior,
+    PrivacySet,
+    SetName,
+    UncertaintySet,
+    UtilitySet,
+    checked_set,
+)
 
-__all__ = ["LADDER", "MEANINGS", "PrivacySets", "Rung", "named_sets", "others_than", "rungs"]
+__all__ = [
+    "LADDER",
+    "MEANINGS",
+    "PrivacySets",
+    "Rung",
+    "named_sets",
+    "others_than",
+    "rungs",
+    "under_estimate",
+]
 
 PrivacySets: TypeAlias = "Iterable[PrivacySet] | Mapping[str, PrivacySet] | PrivacySet"
 
@@ -38,7 +53,7 @@ QUICK = 2.0
 """Seconds that a design may have taken if it is compared with other promises without being asked for."""
 
 
-def named_sets(privacy: PrivacySets, *, alpha: float, prior: float) -> dict[str, UncertaintySet]:
+def named_sets(privacy: PrivacySets, *, alpha: float, prior: Prior) -> dict[str, UncertaintySet]:
     """Sets by their names: those of :data:`rldp.sets.NAMED`, your own, or how a set is written.
 
     Parameters
@@ -93,10 +108,16 @@ class Rung:
     @classmethod
     def of(cls, name: str, designed: Design) -> Rung:
         """The rung of a design."""
-        guarantee = designed.protocol.guarantee
-        assert guarantee is not None
-        under_estimate = expected_distortion(designed.protocol, guarantee.sample.distribution)
-        return cls(name, designed, float(np.minimum(under_estimate, designed.objective)))
+        return cls(name, designed, under_estimate(designed))
+
+
+def under_estimate(designed: Design) -> float:
+    """Expected distortion under the estimate; at most what is promised, if that is for the estimate too."""
+    claim = designed.protocol.guarantee
+    assert claim is not None
+    found = expected_distortion(designed.protocol, claim.sample.distribution)
+    centred = getattr(claim.utility, "centre", None) is not None
+    return found if centred else min(found, designed.objective)
 
 
 def others_than(chosen: SetName, designed: Design, asked: bool | None = None) -> list[SetName]:
@@ -114,7 +135,7 @@ def rungs(
     names: Iterable[SetName] = LADDER,
     *,
     alpha: float = 0.05,
-    prior: float = 0.5,
+    prior: Prior = "adaptive",
     utility: UtilitySet = "nominal",
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,

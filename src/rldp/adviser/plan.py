@@ -21,7 +21,16 @@ from rldp.designer.api import design, design_batch
 from rldp.distortions import Distortion, Outputs, distortion_of
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.sample import Sample
-from rldp.sets import AllDistributions, Nominal, PrivacySet, UncertaintySet, UtilitySet, checked_set
+from rldp.sets import (
+    AllDistributions,
+    Nominal,
+    Prior,
+    PrivacySet,
+    UncertaintySet,
+    UtilitySet,
+    checked_prior,
+    checked_set,
+)
 from rldp.theory.hierarchy import alike_secrets, cells_apart
 
 __all__ = ["Plan", "PlanRow", "plan"]
@@ -154,7 +163,7 @@ def plan(
     outputs: Outputs = None,
     epsilon_known: float = math.inf,
     alpha: float = 0.05,
-    prior: float = 0.5,
+    prior: Prior = "adaptive",
     draws: int = 60,
     seed: int = 0,
     callback: Callable[[int, int, str], None] | None = None,
@@ -265,11 +274,9 @@ def _checked_sizes(sizes: Iterable[int]) -> list[int]:
     return found
 
 
-def _truths(sample: Sample, prior: float, count: int, seed: int) -> NDArray[np.float64]:
+def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> NDArray[np.float64]:
     """Distributions that the sample makes likely: (count, |S|, |U|)."""
-    a = finite_number("prior", prior)
-    if a <= 0:
-        raise InvalidArgument(f"prior must be greater than 0, got {a!r}")
+    a = checked_prior(prior)
     rng = np.random.default_rng([seed_number(seed), 0])
     half = count // 2
     return np.concatenate(

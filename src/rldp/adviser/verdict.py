@@ -9,11 +9,12 @@ import numpy as np
 
 from rldp._common.checks import Label
 from rldp._common.warnings import silenced
+from rldp.adviser.ladder import under_estimate
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.designer.notices import is_sparse
 from rldp.errors import RldpWarning
-from rldp.measures.leakage import distortion, known_leakage
+from rldp.measures.leakage import known_leakage
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
 from rldp.sets import Credible, Pairs, UncertaintySet
@@ -160,7 +161,7 @@ def worth(sample: Sample, designed: Design) -> Worth:
     return Worth(
         promised=designed.objective,
         is_robust=designed.problem.startswith("RU"),
-        estimate=min(distortion(protocol, p), designed.objective),
+        estimate=under_estimate(designed),
         constant=designed.constant_objective,
         estimate_constant=float((p.sum(axis=0) @ claim.distortion).min()),
         unprotected=_unprotected(claim),

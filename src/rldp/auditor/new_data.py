@@ -252,7 +252,7 @@ def membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) 
         case Pairs():
             return _membership_of_pairs(uncertainty, estimate, observed)
     return Membership(
-        divergence=max(0.0, uncertainty.divergence(estimate.distribution, observed)),
+        divergence=max(0.0, uncertainty.divergence(uncertainty.around(estimate).distribution, observed)),
         radius=float(uncertainty.size(estimate.n, observed.size)),
         inside=uncertainty.contains(estimate, observed),
     )

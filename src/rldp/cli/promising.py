@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias, TypedDict, cast
+from typing import Annotated, Any, TypeAlias, TypedDict, cast
 
 import typer
 
 from rldp.adviser.frontier import STANDARD
-from rldp.sets import NAMED, SetName, UncertaintySet, UtilityName
+from rldp.sets import NAMED, Prior, SetName, UncertaintySet, UtilityName
 
 __all__ = ["Epsilon", "PerhapsEpsilon", "Promises", "Promising", "PromisingSeveral"]
 
@@ -23,6 +23,14 @@ _PRIVACY_HELP = (
     "(not rejected by a statistical test, for large samples); credible (all but a posterior probability of "
     "ALPHA); nominal (the estimate only)."
 )
+
+
+def _prior(given: str) -> Prior:
+    """A prior as it is typed; whether a number can be one is for the library to say."""
+    try:
+        return "adaptive" if given == "adaptive" else float(given)
+    except ValueError:
+        raise typer.BadParameter(f"must be adaptive or a number, got {given!r}") from None
 
 
 class Promises(TypedDict):
@@ -59,8 +67,14 @@ class _Levels:
         ),
     ] = math.inf
     prior: Annotated[
-        float, typer.Option(help="Prior of credible promises: Dirichlet(PRIOR) on the cells.")
-    ] = 0.5
+        Any,
+        typer.Option(
+            parser=_prior,
+            metavar="adaptive|A",
+            help="Prior of credible promises: adaptive (learns from the counts how sparse the table is), or "
+            "a number A for Dirichlet(A) on the cells.",
+        ),
+    ] = "adaptive"
 
     @property
     def useful(self) -> UncertaintySet:

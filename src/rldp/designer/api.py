@@ -214,8 +214,8 @@ def design_levels(
             sample,
             measure,
             found.problem.subset(np.array([i])),
-            _numbered(private, found.radii.get("privacy"), i),
-            _numbered(useful, found.radii.get("utility"), i),
+            found.promise("privacy", private, i),
+            found.promise("utility", useful, i),
             seconds,
         )
         for i in range(len(levels))
@@ -313,13 +313,6 @@ def _problem(
     if level < 0:
         raise InvalidArgument(f"epsilon_known must be at least 0, got {level!r}")
     return replace(DesignProblem.of(counts, epsilon, distortion, *known), epsilon_known=level)
-
-
-def _numbered(promise: UncertaintySet, radius: Floats | None, i: int) -> UncertaintySet:
-    """The promise as a file tells it: with the radius that was found for it."""
-    if isinstance(promise, Credible) and radius is not None:
-        return replace(promise, radius=float(radius[i]))
-    return promise
 
 
 def _epsilons(epsilon: ArrayLike, count: int) -> Floats:

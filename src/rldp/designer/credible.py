@@ -21,7 +21,8 @@ from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
 from rldp.designer.risks import About, Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
-from rldp.sets import Credible, UncertaintySet
+from rldp.sets import Credible, Nominal, UncertaintySet
+from rldp.theory.dirichlet import centre_counts
 from rldp.theory.model import Ball, DesignProblem, Floats
 from rldp.theory.pairs import ordered_pairs
 
@@ -30,12 +31,12 @@ __all__ = ["Found", "Solve", "credible_risks", "solve_credible"]
 Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
 _CHECKED_SHARE = 0.3  # of α: what could not be used to this share is refused
-_ROUGH_GAP = 1e-2
-_ROUGH = (0.75, 1.0)  # of the t that would do if no two constraints failed together
+_ROUGH_GAP = 1e-3
+_ROUGH = (0.8, 0.95)  # of the t that would do if no two constraints failed together
 _SLOPES = (0.5, 4.0)  # of the line that are believed
 _RANGE = (0.2, 3.0)  # of the first guess of t, where the line ends
 _LEAST_T = 0.1
-_LARGER = 0.02  # of t is added at least where a design is not accepted; each time twice as much
+_LARGER = 0.01  # of t is added at least where a design is not accepted; each time twice as much
 _MOST_TRIALS = 20  # by then the sets are so large that everything is accepted
 
 
@@ -46,6 +47,14 @@ class Found:
     problem: DesignProblem
     solved: CertifiedBatch
     radii: Mapping[About, Floats]
+
+    def promise(self, about: About, given: UncertaintySet, i: int) -> UncertaintySet:
+        """The promise that design ``i`` keeps, as a file tells it: with the set that was found for it."""
+        centres = self.problem.centre_of_privacy if about == "privacy" else self.problem.centre_of_utility
+        centre = None if centres is None else tuple(map(tuple, centres[i].tolist()))
+        if isinstance(given, Credible):
+            return replace(given, radius=float(self.radii[about][i]), centre=centre)
+        return replace(given, centre=centre) if isinstance(given, Nominal) else given
 
 
 def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int) -> tuple[Risk, ...]:
@@ -88,6 +97,7 @@ def solve_credible(
     InvalidArgument
         If a promise comes with a radius at which the draws do not prove it.
     """
+    problem = _centred(problem, risks)
     t, slope = _searched(problem, risks, solve, device)
     target = np.array([[risk.target] for risk in risks])
     left = np.arange(len(problem.counts))
@@ -141,6 +151,25 @@ def _radius(risk: Risk, problem: DesignProblem, t: Floats) -> Floats:
     lambda_ = risk.promise.lambda_
     factor = lambda_ * (lambda_ + 1) / 2 if lambda_ > 0 else 0.5
     return np.asarray(factor * t**2 / problem.counts.sum(axis=(1, 2)))
+
+
+def _centred(problem: DesignProblem, risks: Sequence[Risk]) -> DesignProblem:
+    """The problem with sets around the posterior means, where the prior is adaptive.
+
+    Utility under one distribution alone is then utility under that mean too: where a cell was never seen, the
+    estimate would say that its outputs cost nothing.
+    """
+    adaptive = {risk.about for risk in risks if risk.promise.prior == "adaptive"}
+    if not adaptive:
+        return problem
+    tables, sample = np.unique(problem.counts, axis=0, return_inverse=True)
+    means = np.stack([centre_counts(counts, "adaptive") for counts in tables])[sample.reshape(-1)]
+    private, useful = problem.centre_of_privacy, problem.centre_of_utility
+    if "privacy" in adaptive and private is None:
+        private = means
+    if useful is None and ("utility" in adaptive or ("privacy" in adaptive and problem.utility is None)):
+        useful = means
+    return replace(problem, centre_of_privacy=private, centre_of_utility=useful)
 
 
 def _at(problem: DesignProblem, risks: Sequence[Risk], t: Floats) -> DesignProblem:

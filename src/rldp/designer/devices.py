@@ -50,18 +50,15 @@ class Device:
         except torch.OutOfMemoryError as error:  # a RuntimeError
             raise MemoryError(str(error)) from error
 
-    def gammas(self, shapes: NDArray[np.float64], draws: int, seed: int) -> Array | None:
-        """Gamma variables (…, draws) of these shapes; None where the library has none."""
+    def gammas(self, shapes: Array, seed: int) -> Array | None:
+        """Gamma variables of these shapes, an array of this device; None where the library has none."""
         if self.library == "torch":
             torch = import_module("torch")
             generator = torch.Generator(device=self.place)
             generator.manual_seed(seed)
-            each = torch.as_tensor(shapes, device=self.place)[..., None].expand(*shapes.shape, draws)
-            return torch._standard_gamma(each.contiguous(), generator=generator)
+            return torch._standard_gamma(shapes.contiguous(), generator=generator)
         if self.library == "cupy":
-            cupy = import_module("cupy")
-            each = cupy.broadcast_to(cupy.asarray(shapes)[..., None], (*shapes.shape, draws))
-            return cupy.random.default_rng(seed).standard_gamma(each)
+            return import_module("cupy").random.default_rng(seed).standard_gamma(shapes)
         return None
 
     def array(self, x: NDArray[Any]) -> Array:

@@ -5,7 +5,8 @@ See ``docs/theory.md``, 'Monte Carlo'.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
@@ -18,10 +19,11 @@ from scipy.special import ndtri
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
 from rldp.designer.engine.cores import on_every_core
-from rldp.sets import Credible
-from rldp.theory.binomial import lower_probability, upper_probability
-from rldp.theory.dirichlet import conditional_blocks, mass_blocks
+from rldp.sets import Credible, Prior
+from rldp.theory.binomial import evidence_below, lower_probability, upper_probability
+from rldp.theory.dirichlet import BLOCK, conditional_blocks, mass_blocks, mixture
 from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.namespace import Array
 from rldp.theory.posterior import excesses, failures
 
 __all__ = ["About", "Risk", "checkable", "estimated", "proved"]
@@ -29,13 +31,13 @@ __all__ = ["About", "Risk", "checkable", "estimated", "proved"]
 About = Literal["privacy", "utility"]
 
 _ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
-_ROUGH_HITS, _HITS = 100, 400  # draws are so many that α allows this number of failures
-_DRAWS = (2**11, 2**22)  # but at least and at most so many
-_LOOKS = 2
-_MORE = 4  # times as many draws at the second look, where the first were too few to tell
+_ROUGH_HITS, _HITS = 100, 300  # draws are so many that α allows this number of failures
+_FEW_CELLS, _MOST_TIMES = 10, 4  # times as many where a table has more cells, whose designs take far longer
+_MOST_DRAWS = 2**22
+_LOOKS_PLANNED, _LOOKS = 3, 12  # after which a design that hits its aim is accepted, and after which none is
 _ON_DEVICE = 2  # tells the draws of an accelerator from the processor's
-_LEAST_PRIOR = 1 / 16  # whose gamma variables do not underflow; less is drawn in memory, by logarithms
-_SPARE = 2.75  # standard deviations between what a design aims for and what the first look accepts
+_LEAST_PRIOR = 1 / 16  # whose gamma variables do not underflow; less is drawn by logarithms
+_LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all odds
 
 # Somebody else will count again, with other draws, and has to be convinced too: see :func:`checkable`.
 _CHECKS = 100_000 * 4.0 ** np.arange(4)  # draws that a check may make
@@ -57,18 +59,21 @@ class Risk:
         return checkable(self.promise.alpha, self.cells)
 
     def draws(self, hits: int) -> int:
-        """So many that α allows ``hits`` failures."""
-        return int(np.clip(round(hits / self.promise.alpha), *_DRAWS))
+        """So many that α allows ``hits`` failures, in whole blocks; more where the table is large."""
+        times = min(max(self.cells // _FEW_CELLS, 1), _MOST_TIMES)
+        blocks = math.ceil(times * hits / self.promise.alpha / BLOCK)
+        return min(blocks * BLOCK, _MOST_DRAWS)
 
     @property
     def target(self) -> float:
-        """The normal quantile of 1 − π that a design should aim for: a first look then mostly accepts it."""
+        """The normal quantile of 1 − π that a design should aim for: the looks then mostly accept it."""
         draws = self.draws(_HITS)
-        most = _most_hits(draws, self.level, _share(0))
-        return float(_quantile(max(most - _SPARE * np.sqrt(max(most, 0)), 0.0), draws))
+        needed = -np.log(_share(0))
+        most = _most_hits(draws, lambda hits: bool(evidence_below(hits, draws, self.level) >= needed))
+        return float(_quantile(max(most, 0), draws))
 
     @property
-    def source(self) -> tuple[float, int]:
+    def source(self) -> tuple[Prior, int]:
         """Risks of one prior and seed are counted with the same draws."""
         return self.promise.prior, self.promise.seed
 
@@ -103,15 +108,15 @@ def proved(
     """
     level = np.array([[risk.level] for risk in risks])
     accepted = np.zeros((len(risks), len(problem.counts)), dtype=bool)
-    quantile = np.zeros(accepted.shape)
-    left = np.arange(len(problem.counts))
+    hits, quantile = np.zeros(accepted.shape, dtype=np.int64), np.zeros(accepted.shape)
+    left, draws = np.arange(len(problem.counts)), 0
+    more = max(risk.draws(_HITS) for risk in risks) // _LOOKS_PLANNED
     for look in range(_LOOKS):
-        draws = max(risk.draws(_HITS * _MORE**look) for risk in risks)
-        stream = 1 + _LOOKS * trial + look
-        hits = _count(risks, problem.subset(left), solved.subset(left), draws, stream, device)
-        accepted[:, left] |= upper_probability(hits, draws, _share(trial)) <= level
-        quantile[:, left] = _quantile(hits, draws)
-        hopeful = (accepted[:, left] | (hits <= level * draws)).all(axis=0)
+        stream, draws = 1 + _LOOKS * trial + look, draws + more
+        hits[:, left] += _count(risks, problem.subset(left), solved.subset(left), more, stream, device)
+        accepted[:, left] |= evidence_below(hits[:, left], draws, level) >= -np.log(_share(trial))
+        quantile[:, left] = _quantile(hits[:, left], draws)
+        hopeful = (accepted[:, left] | (hits[:, left] <= _hopeless(level, draws))).all(axis=0)
         left = left[hopeful & ~accepted[:, left].all(axis=0)]
         if len(left) == 0:
             break
@@ -128,23 +133,27 @@ def checkable(alpha: float, cells: int) -> float:
     """
     affordable = _CHECKED_NUMBERS // cells
     draws = int(_CHECKS[affordable >= _CHECKS].max(initial=min(affordable, _CHECKS[0])))
-    most = _most_hits(draws, alpha, _CHECK_ERROR)
+    most = _most_hits(draws, lambda hits: bool(upper_probability(hits, draws, _CHECK_ERROR) <= alpha))
     return float(lower_probability(most + 1, draws, _CHECK_MISSES)) if most >= 0 else 0.0
 
 
-def _most_hits(draws: int, level: float, error: float) -> int:
-    """The largest number of failures that proves a risk of at most ``level``; −1 if none does."""
-    low, high = -1, int(draws * level) + 1
+def _most_hits(draws: int, proves: Callable[[int], bool]) -> int:
+    """The largest number of failures among ``draws`` that proves something; −1 if none does."""
+    low, high = -1, draws
     while low + 1 < high:
         middle = (low + high) // 2
-        proves = float(upper_probability(middle, draws, error)) <= level
-        low, high = (middle, high) if proves else (low, middle)
+        low, high = (middle, high) if proves(middle) else (low, middle)
     return low
 
 
 def _share(trial: int) -> float:
-    """Of the error, for one look of a trial; all of them add up to less than ``_ERROR``."""
-    return _ERROR * 0.5 ** (trial + 1) / _LOOKS
+    """Of the error, for one trial; all of them add up to less than ``_ERROR``."""
+    return _ERROR * 0.5 ** (trial + 1)
+
+
+def _hopeless(level: Floats, draws: int) -> Floats:
+    """So many failures that more draws would hardly bring them below the level."""
+    return np.asarray(level * draws + 2 * np.sqrt(level * draws))
 
 
 def _quantile(hits: Any, draws: int) -> Any:
@@ -174,24 +183,53 @@ def _count_on_device(
     device: Device,
 ) -> NDArray[np.int64] | None:
     """On an accelerator, all protocols together; None where it cannot be done there."""
-    if any(risk.about == "utility" or risk.promise.prior < _LEAST_PRIOR for risk in risks):
+    (risk, *others) = risks
+    if others or risk.about == "utility":
         return None
-    (risk,) = risks
     secrets, values, outputs = problem.shape
     chunk = max(1, device.bytes // (8 * 8 * secrets * max(values, outputs) * draws))
     found = np.zeros((1, len(problem.counts)), dtype=np.int64)
     for number, start in enumerate(range(0, len(problem.counts), chunk)):
         part = slice(start, start + chunk)
         key = np.random.SeedSequence(risk.promise.seed, spawn_key=(stream, _ON_DEVICE, number))
-        seed = int(key.generate_state(1, np.uint64)[0] >> 1)
         with device.working():
-            shapes = np.asarray(problem.counts[part] + risk.promise.prior, dtype=np.float64)
-            weights = device.gammas(shapes, draws, seed)
-            if weights is None:
+            drawn = _conditionals_there(problem.counts[part], risk.promise.prior, draws, key, device)
+            if drawn is None:
                 return None
-            drawn = weights / device.xp.sum(weights, axis=2, keepdims=True)
             found[0, part] = failures(solved.matrix[part], problem.epsilon[part], drawn)
     return found
+
+
+def _conditionals_there(
+    counts: NDArray[np.int64], prior: Prior, draws: int, key: np.random.SeedSequence, device: Device
+) -> Array | None:
+    """Draws (K, |S|, |U|, draws) from the posteriors of K samples, on an accelerator.
+
+    Which component of a mixture a draw is from is drawn in memory. Where shapes are small, a gamma variable
+    is that of a shape larger by one, times a power of a uniform, in logarithms.
+    """
+    xp = device.xp
+    first, second, third = (int(word >> 1) for word in key.generate_state(3, np.uint64))
+    generator = np.random.default_rng(third)
+    a = np.stack([_components_drawn(each, prior, draws, generator) for each in counts])
+    shapes = xp.asarray(counts.astype(np.float64))[..., None] + xp.asarray(a)[:, None, None, :]
+    small = float(a.min()) < _LEAST_PRIOR
+    weights = device.gammas(shapes + 1 if small else shapes, first)
+    if weights is None:
+        return None
+    if small:
+        tails = device.gammas(xp.ones_like(shapes), second)
+        logs = xp.log(xp.maximum(weights, xp.asarray(_LEAST_WEIGHT))) - tails / shapes
+        weights = xp.exp(logs - xp.max(logs, axis=2, keepdims=True))
+    return weights / xp.sum(weights, axis=2, keepdims=True)
+
+
+def _components_drawn(
+    counts: NDArray[np.int64], prior: Prior, draws: int, generator: np.random.Generator
+) -> Floats:
+    """The a of every draw: (draws,)."""
+    components, weights = mixture(counts, prior)
+    return np.asarray(generator.choice(components, size=draws, p=weights))
 
 
 def _count_on_cpu(

@@ -18,7 +18,7 @@ from itertools import product
 from flint import arb
 
 from rldp._common.checks import shown
-from rldp.judge.conditionals import conditionals_of
+from rldp.judge.conditionals import centre_of, conditionals_of
 from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of, working_bits
 from rldp.protocol_file.format import DENOMINATOR, Claim, Document, EverythingClaim
 
@@ -98,8 +98,8 @@ class Case:
         return _within(top, bottom, self._weakest_factor)
 
     def _nominal_failure(self) -> tuple[int, int, int, str] | None:
-        """Under the estimate: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
-        counts = self.claim.counts
+        """Under the centre alone: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
+        counts = centre_of(self.claim.privacy, self.claim)
         seen = [s for s in range(self.secrets) if sum(counts[s])]
         for y in range(self.outputs):
             weights = {
@@ -256,7 +256,14 @@ class Case:
 
     @cached_property
     def _all_cells(self) -> Group:
-        return Group(arb(1), [arb(count) / self.claim.n for row in self.claim.counts for count in row])
+        return Group(arb(1), [p for row in self._useful_centre for p in row])
+
+    @cached_property
+    def _useful_centre(self) -> list[Balls]:
+        """The centre of the utility set, as [s][u]."""
+        counts = centre_of(self.claim.utility, self.claim)
+        total = sum(map(sum, counts))
+        return [[arb(count) / total for count in row] for row in counts]
 
     # Lower bound
 
@@ -322,7 +329,7 @@ class Case:
     def _distribution(self) -> list[Balls]:
         given = self.claim.proof.distribution
         if given is None:
-            return [[arb(count) / self.claim.n for count in row] for row in self.claim.counts]
+            return self._useful_centre
         if self.utility_region is None:
             raise _Unusable("under the estimate, the certificate's distribution must be null")
         total = sum((arb(p) for row in given for p in row), arb(0))

@@ -3,7 +3,8 @@ r"""Which pairs of conditionals a promise is about: for every pair of secrets a 
 A privacy constraint sees the conditionals of two secrets. What a promise says of them is a
 :class:`~rldp.judge.regions.Region` around two :class:`~rldp.judge.regions.Group`:
 
-- a set around the estimate, also that of a credible promise: its projection, one region for all pairs;
+- a set around the estimate or another centre, also that of a credible promise: its projection, one region
+  for all pairs;
 - a set for each pair of secrets: :math:`\{\sum n_s KL(\hat P_s\|P_s)\le x\}` is the region of λ = 0 and
   radius x/n, for :math:`\sum P_s KL(\hat P_s\|P_s)\le x/n`;
 - every distribution: groups as of secrets that were never seen, of which every conditional is possible.
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 from flint import arb
 
 from rldp.judge.regions import Group, Region, region_of
-from rldp.protocol_file.format import Claim, CredibleClaim, EverythingClaim, PairsClaim, SetClaim
+from rldp.protocol_file.format import Claim, CredibleClaim, EverythingClaim, PairsClaim, Promise, SetClaim
 
-__all__ = ["Conditionals", "conditionals_of", "pair_number"]
+__all__ = ["Conditionals", "centre_of", "conditionals_of", "pair_number"]
 
 
 def pair_number(s1: int, s2: int, secrets: int) -> int:
@@ -69,15 +70,21 @@ def conditionals_of(claim: Claim) -> Conditionals:
             never_seen = [Group(arb(0), [arb(0)] * len(row)) for row in claim.counts]
             return Conditionals(never_seen, [Region(0.0, arb(1))])
         case PairsClaim(radii=radii):
-            return Conditionals(_groups(claim), [Region(0.0, arb(x) / claim.n) for x in radii])
+            return Conditionals(_groups(claim.counts), [Region(0.0, arb(x) / claim.n) for x in radii])
         case CredibleClaim() | SetClaim() as promise:
             region = region_of(promise, claim.n, len(claim.counts) * len(claim.counts[0]))
-            return Conditionals(_groups(claim), [] if region is None else [region])
+            return Conditionals(_groups(centre_of(promise, claim)), [] if region is None else [region])
 
 
-def _groups(claim: Claim) -> list[Group]:
-    totals = [sum(row) for row in claim.counts]
+def centre_of(promise: Promise, claim: Claim) -> list[list[int]]:
+    """Integers in proportion to the centre of a promise's set: the counts, unless the file names another."""
+    given = promise.centre if isinstance(promise, CredibleClaim | SetClaim) else None
+    return claim.counts if given is None else given
+
+
+def _groups(centre: list[list[int]]) -> list[Group]:
+    totals = [sum(row) for row in centre]
     return [
-        Group(arb(total) / claim.n, [arb(count) / max(total, 1) for count in row])
-        for total, row in zip(totals, claim.counts, strict=True)
+        Group(arb(total) / sum(totals), [arb(count) / max(total, 1) for count in row])
+        for total, row in zip(totals, centre, strict=True)
     ]

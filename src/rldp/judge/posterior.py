@@ -1,9 +1,11 @@
 r"""The posterior risk that is claimed of a protocol, tried with the judge's own draws.
 
 A claim is that an event (the protocol is not private, or it distorts more than was said) has posterior
-probability at most α, given the counts and the prior Dirichlet(a, …, a) on the cells. The judge draws
-distributions from the posterior and counts under how many the event happens, doubtful ones included. It
-confirms the claim if so few would be too improbable for every probability above α:
+probability at most α, given the counts and a prior. That is Dirichlet(a, …, a) on the cells, or the adaptive
+one: a is uniform on a grid, the conditionals :math:`P_{U|s}` are Dirichlet(a, …, a) given a, and
+:math:`P_S` is Dirichlet(½, …, ½) apart from them. The judge draws distributions from the posterior and
+counts under how many the event happens, doubtful ones included. It confirms the claim if so few would be
+too improbable for every probability above α:
 
 .. math:: \Pr(\mathrm{Bin}(M, \alpha) \le f) \le \mathrm{error} ,
 
@@ -15,8 +17,9 @@ the posterior. See ``docs/theory.md``, 'Monte Carlo'.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -24,7 +27,10 @@ from numpy.typing import NDArray
 
 from rldp.judge import balls
 
-__all__ = ["ERROR", "Trial", "binomial_tail", "looks", "privacy_trial", "utility_trial"]
+__all__ = ["ERROR", "GRID", "Trial", "binomial_tail", "components", "looks", "privacy_trial", "utility_trial"]
+
+GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""The a of the adaptive prior."""
 
 ERROR = 1e-9  # with at most this probability a claim is confirmed that is not true
 
@@ -43,9 +49,11 @@ _TOO_MANY = 4.0  # standard deviations above α: there is no point in going on
 _BLOCK_NUMBERS = 2**20
 _WORTH_A_CALL = 256  # draws of one shape, which are twice as fast together
 _MOST_TERMS = 4_000
+_OF_SECRETS = 0.5  # the adaptive prior of the law of secrets
 
 Floats = NDArray[np.float64]
 Integers = Sequence[Sequence[int]]
+Prior: TypeAlias = float | Literal["adaptive"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ def privacy_trial(
     epsilon: float,
     *,
     alpha: float,
-    prior: float,
+    prior: Prior,
     generator: np.random.Generator | None = None,
 ) -> Trial:
     r"""Try the claim that the posterior probability of not being ε-private is at most ``alpha``.
@@ -100,8 +108,10 @@ def privacy_trial(
         Each cell's probabilities of the outputs, up to a common factor of at most :math:`2^{52}`.
     counts : nested sequences of int [s][u]
     epsilon : float
-    alpha, prior : float
-        Positive; α below 1.
+    alpha : float
+        Positive, below 1.
+    prior : float or "adaptive"
+        A number is positive.
     generator : numpy.random.Generator, optional
         By default a new one, seeded by the operating system.
     """
@@ -130,7 +140,7 @@ def utility_trial(
     objective: float,
     *,
     alpha: float,
-    prior: float,
+    prior: Prior,
     generator: np.random.Generator | None = None,
 ) -> Trial:
     """Try the claim that Σ P d Q exceeds ``objective`` with posterior probability at most ``alpha``.
@@ -203,18 +213,18 @@ def _trial(
     failing: Callable[[Floats], int],
     counts: Integers,
     alpha: float,
-    prior: float,
+    prior: Prior,
     generator: np.random.Generator | None,
 ) -> Trial:
     source = np.random.Generator(np.random.SFC64()) if generator is None else generator
-    shapes = np.maximum(np.array(counts, dtype=np.float64) + prior, _SMALLEST_SHAPE)
-    block = max(1, _BLOCK_NUMBERS // shapes.size)
-    planned = looks(alpha, shapes.size)
+    drawn = _Posterior(counts, prior)
+    block = max(1, _BLOCK_NUMBERS // drawn.table.size)
+    planned = looks(alpha, drawn.table.size)
     draws = failures = 0
     for look in planned:
         while draws < look:
             size = min(block, look - draws)
-            failures += failing(_log_gammas(source, shapes, size))
+            failures += sum(map(failing, drawn.log_weights(source, size)))
             draws += size
             if failures >= alpha * planned[-1]:
                 return Trial(draws, failures, alpha, False)  # too many for every look there is
@@ -224,6 +234,46 @@ def _trial(
         if failures >= alpha * draws + _TOO_MANY * math.sqrt(alpha * draws):
             break
     return Trial(draws, failures, alpha, False)
+
+
+class _Posterior:
+    """The law of the people's distribution, given counts and a prior."""
+
+    def __init__(self, counts: Integers, prior: Prior) -> None:
+        self.table = np.array(counts, dtype=np.float64)
+        self.adaptive = prior == "adaptive"
+        grid = components(counts) if prior == "adaptive" else {prior: 1.0}
+        self.grid, self.weights = list(grid), list(grid.values())
+
+    def log_weights(self, source: np.random.Generator, size: int) -> Iterator[Floats]:
+        """Logarithms of weights of the cells, arrays (|S|, |U|, m), of ``size`` draws in all.
+
+        How many draws have which a is drawn too. Under the adaptive prior every secret's weights are scaled
+        to a mass that is drawn apart from them.
+        """
+        for a, m in zip(self.grid, source.multinomial(size, self.weights).tolist(), strict=True):
+            if m:
+                drawn = _log_gammas(source, np.maximum(self.table + a, _SMALLEST_SHAPE), m)
+                if self.adaptive:
+                    masses = _log_gammas(source, self.table.sum(axis=1, keepdims=True) + _OF_SECRETS, m)
+                    drawn += masses - np.logaddexp.reduce(drawn, axis=1, keepdims=True)
+                yield drawn
+
+
+def components(counts: Integers) -> dict[float, float]:
+    r"""How likely each a of the grid is, given the counts, from the law of the counts given a and the totals.
+
+    .. math:: \prod_s\frac{\Gamma(a|U|)}{\Gamma(a|U|+N_s)}\prod_u\frac{\Gamma(a+N_{su})}{\Gamma(a)}
+    """
+    with balls.precision(_BITS):
+        logs = []
+        for a in map(arb, GRID):
+            of_cells = ((a + n).lgamma() - a.lgamma() for row in counts for n in row if n)
+            whole = a * len(counts[0])
+            of_secrets = (whole.lgamma() - (whole + sum(row)).lgamma() for row in counts)
+            logs.append(sum(of_cells, arb(0)) + sum(of_secrets, arb(0)))
+        likely = [(log - max(logs, key=float)).exp() for log in logs]
+        return {a: float(each / sum(likely, arb(0))) for a, each in zip(GRID, likely, strict=True)}
 
 
 def _log_gammas(source: np.random.Generator, shapes: Floats, size: int) -> Floats:

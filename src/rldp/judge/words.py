@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 _JEFFREYS = 0.5
+_ADAPTIVE = (
+    "Dirichlet(a) on the values of each secret, with one a for all of them, which is one of 0.01, 0.02, "
+    "0.05, 0.1, 0.2 and 0.5 with equal probability"
+)
 
 
 # Distributions
@@ -52,19 +56,24 @@ def scope(promise: Promise) -> str:
         case CredibleClaim(alpha, prior):
             return (
                 f"all distributions but some of posterior probability at most {alpha!r}, given the sample "
-                f"and the prior Dirichlet({prior!r})"
+                f"and the {_short_prior(prior)}"
             )
         case SetClaim():
             return _set_scope(promise)
 
 
+def _short_prior(prior: float | str) -> str:
+    return "adaptive prior" if prior == "adaptive" else f"prior Dirichlet({prior!r})"
+
+
 def _set_scope(claim: SetClaim) -> str:
     if _is_estimate(claim):
-        return "the estimated distribution only"
+        return "the estimated distribution only" if claim.centre is None else "the centre in the file only"
+    centre = "the estimate" if claim.centre is None else "the centre in the file"
     named = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
     test = named.get(claim.lambda_ or 0.0, f"power-divergence test of order {claim.lambda_!r}")
     if claim.radius is not None:
-        return f"every distribution within radius {claim.radius!r} of the estimate, as a {test} measures it"
+        return f"every distribution within radius {claim.radius!r} of {centre}, as a {test} measures it"
     return f"every distribution that a {test} at level {claim.alpha!r} does not reject"
 
 
@@ -74,16 +83,17 @@ def _is_estimate(promise: Promise) -> bool:
 
 def except_for(promise: Promise, document: Document, claim: Claim) -> str:
     """The estimate says nothing about a secret that it does not show."""
-    if not _is_estimate(promise):
+    if not isinstance(promise, SetClaim) or not _is_estimate(promise):
         return ""
-    unseen = [
-        shown(secret) for secret, row in zip(document.secrets, claim.counts, strict=True) if not any(row)
-    ]
+    rows = claim.counts if promise.centre is None else promise.centre
+    unseen = [shown(secret) for secret, row in zip(document.secrets, rows, strict=True) if not any(row)]
     return f", and not for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
 
 
 def given_the_sample(promise: CredibleClaim) -> str:
     """What a posterior probability is conditional on."""
+    if promise.prior == "adaptive":
+        return f"given the sample and the adaptive prior ({_ADAPTIVE})"
     prior = "Jeffreys' prior" if promise.prior == _JEFFREYS else "the prior"
     law = f"Dirichlet({promise.prior!r}) on the cells"
     return (
@@ -108,10 +118,9 @@ def assumption(what: str, promise: Promise) -> str:
                 "is enough that the values of rows with the same secret were drawn independently."
             )
         case CredibleClaim(prior=prior):
-            return (
-                f"For {what}, what was known of that distribution before the sample is what the prior "
-                f"Dirichlet({prior!r}) on the cells says."
-            )
+            law = "adaptive prior" if prior == "adaptive" else f"prior Dirichlet({prior!r}) on the cells"
+            known = f"For {what}, what was known of that distribution before the sample"
+            return f"{known} is what the {law} says."
         case SetClaim(radius=None, alpha=float(alpha)):
             return (
                 f"For {what}, that distribution is in the set. Over the draw of the sample this has "
@@ -119,6 +128,8 @@ def assumption(what: str, promise: Promise) -> str:
             )
         case SetClaim() if not _is_estimate(promise):
             return f"For {what}, that distribution lies within the radius that the designer chose."
+    if isinstance(promise, SetClaim) and promise.centre is not None:
+        return f"For {what}, that distribution is exactly the centre in the file."
     return f"For {what}, that distribution is exactly the one the sample shows."
 
 
@@ -154,9 +165,10 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
             return (
                 f"For {what}: anything about how likely the people's distribution is within that radius.",
             )
+    centred = isinstance(promise, SetClaim) and promise.centre is not None
+    one = "the centre in the file" if centred else "the one that the sample shows"
     return (
-        f"For {what}: anything if the people's distribution differs from the one that the sample shows, as "
-        "it nearly always does.",
+        f"For {what}: anything if the people's distribution differs from {one}, as it nearly always does.",
     )
 
 

@@ -285,7 +285,7 @@ def worst_case_distortion(
     rounding = 2.0**-50 * (costs.size + d.shape[1] + 4)
     if isinstance(within, AllDistributions):
         return float(costs.max()) * (1 - rounding), float(costs.max()) * (1 + rounding)
-    proved = within.proved_set if isinstance(within, Credible) else within
+    sample, proved = within.around(sample), within.proved_set if isinstance(within, Credible) else within
     problem = DesignProblem.of(sample.counts[None], np.zeros(1), d, Nominal(), proved)
     upper = float(bounds.objective(problem, protocol.matrix[None])[0][0])
     member = bounds.worst_distribution(problem, costs[None])[0]
@@ -297,6 +297,8 @@ def worst_case_distortion(
 
 
 def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
+    if not isinstance(uncertainty, Pairs | AllDistributions):
+        sample = uncertainty.around(sample)
     proved = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
     if len(protocol.secrets) == 1 or isinstance(proved, Nominal):
         return _nominal_case(protocol, sample)

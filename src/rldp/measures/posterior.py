@@ -17,6 +17,7 @@ from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
+from rldp.sets import Prior, checked_prior, prior_words
 from rldp.theory.binomial import lower_probability, upper_probability
 from rldp.theory.dirichlet import conditional_blocks, mass_blocks
 from rldp.theory.posterior import (
@@ -44,14 +45,14 @@ class Posterior:
         probability too small for floats.
     distortion : array (draws,)
         D* under each draw.
-    prior : float
+    prior : "adaptive" or float
     seed : int
         With it, :func:`rldp.posterior` makes the same draws again.
     """
 
     leakage: NDArray[np.float64]
     distortion: NDArray[np.float64]
-    prior: float
+    prior: Prior
     seed: int
     _values: int
     _largest_ratio: float
@@ -123,7 +124,7 @@ class Posterior:
 
     def __repr__(self) -> str:
         return (
-            f"Posterior({self.draws} draws, prior {self.prior:g}: ε* {_summary(self.leakage)}; "
+            f"Posterior({self.draws} draws, {prior_words(self.prior)}: ε* {_summary(self.leakage)}; "
             f"D* {_summary(self.distortion)})"
         )
 
@@ -132,17 +133,17 @@ def posterior(
     protocol: Protocol,
     sample: Sample,
     *,
-    prior: float = 0.5,
+    prior: Prior = "adaptive",
     draws: int = 20_000,
     seed: int | None = None,
     distortion: Distortion | None = None,
 ) -> Posterior:
     r"""The posterior law of ε* and D* of any protocol, by Monte Carlo.
 
-    The prior is P ~ Dirichlet(prior, …, prior) on the cells (s, u); the sample makes it
-    Dirichlet(counts + prior). Every draw of P has an ε* and a D*. What follows from the law of ε* is a
-    statement about the sample at hand and the prior, not about repeated samples; see
-    ``docs/theory.md``, 'Credible privacy', for when it is also one about repeated samples.
+    The adaptive prior learns from the sample how sparse the table is. With a number a, P is
+    Dirichlet(a, …, a) on the cells (s, u), which the sample makes Dirichlet(counts + a). Every draw of P has
+    an ε* and a D*. What follows from the law of ε* is a statement about the sample at hand and the prior, not
+    about repeated samples; see ``docs/theory.md``, 'Credible privacy', for when it is also one about them.
 
     Parameters
     ----------
@@ -150,8 +151,9 @@ def posterior(
         Designed here or made by hand.
     sample : Sample
         With the protocol's secrets and values.
-    prior : float
-        Positive. One half is Jeffreys' prior; the larger, the more it believes in equal probabilities.
+    prior : "adaptive" or float
+        A number is positive. One half is Jeffreys' prior; the larger, the more it believes in equal
+        probabilities.
     draws : int
     seed : int, optional
         The same seed gives the same draws. By default, one from the operating system.
@@ -180,9 +182,7 @@ def posterior(
     True
     """
     require_labels(protocol, sample)
-    a = finite_number("prior", prior)
-    if a <= 0:
-        raise InvalidArgument(f"prior must be greater than 0, got {a!r}")
+    a = checked_prior(prior)
     size = whole_number("draws", draws, 1, _MOST_DRAWS)
     key = secrets.randbits(128) if seed is None else seed_number(seed)
     d = distortion_matrix(_measure(protocol, distortion), protocol.values, protocol.outputs)
@@ -203,7 +203,7 @@ def _drawn(
     matrix: NDArray[np.float64],
     d: NDArray[np.float64],
     counts: NDArray[np.int64],
-    prior: float,
+    prior: Prior,
     size: int,
     key: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from rldp._common.checks import Label, labels, shown
 from rldp.data.atomic import checked_path
@@ -40,7 +40,8 @@ __all__ = [
 FORMAT = "rldp-protocol"
 VERSIONS = (1, 2, 3)
 """The second knows the promises credible, pairs and all, and names columns; the third, values of several
-columns and readers who know the value."""
+columns, readers who know the value, the adaptive prior and sets that are not centred at the estimate."""
+
 DENOMINATOR = 2**52
 _MOST_DRAWS = 2**53
 _LARGEST_LAMBDA = 100.0
@@ -51,19 +52,21 @@ _MOST_SEEDS = 2**128 - 1
 _METHODS = ("A1", "A2")
 
 Table = list[list[float]]
+Integers = list[list[int]]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class SetClaim:
-    """A set of distributions around the sample; ``lambda_`` None is the estimate alone.
+    """A set of distributions around a centre, by default the estimate; ``lambda_`` None is the centre alone.
 
-    Exactly one of ``alpha`` and ``radius`` is given for the others.
+    Exactly one of ``alpha`` and ``radius`` is given for the others. The ``centre`` is in units of 1/2^52.
     """
 
     lambda_: float | None
     alpha: float | None = None
     radius: float | None = None
+    centre: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -71,15 +74,16 @@ class CredibleClaim:
     """That the posterior probability of a failure is at most ``alpha``, and of which set it is proved too."""
 
     alpha: float
-    prior: float
+    prior: float | Literal["adaptive"]
     lambda_: float
     radius: float
     seed: int
+    centre: Integers | None = None
 
     @property
     def proved_set(self) -> SetClaim:
         """The set of that radius."""
-        return SetClaim(self.lambda_, radius=self.radius)
+        return SetClaim(self.lambda_, radius=self.radius, centre=self.centre)
 
 
 @dataclass(frozen=True)
@@ -148,14 +152,22 @@ class Document:
     def version(self) -> int:
         """The first version of the format that has words for what it says."""
         claim = self.guarantee
+        promises = () if claim is None else (claim.privacy, claim.utility)
         tuples = any(isinstance(label, tuple) for label in (*self.values, *self.outputs))
         to_those_who_know = claim is not None and claim.epsilon_known < math.inf
         if tuples or to_those_who_know or (self.reading is not None and _needs_lists(self.reading)):
             return VERSIONS[2]
-        if self.reading is not None:
-            return VERSIONS[1]
-        old = claim is None or (isinstance(claim.privacy, SetClaim) and isinstance(claim.utility, SetClaim))
+        if any(map(_is_third, promises)):
+            return VERSIONS[2]
+        old = self.reading is None and all(isinstance(promise, SetClaim) for promise in promises)
         return VERSIONS[0] if old else VERSIONS[1]
+
+
+def _is_third(promise: Promise) -> bool:
+    """Whether only the third version of the format has words for a promise."""
+    if isinstance(promise, CredibleClaim) and promise.prior == "adaptive":
+        return True
+    return isinstance(promise, CredibleClaim | SetClaim) and promise.centre is not None
 
 
 # Writing
@@ -223,18 +235,21 @@ def _claim_tree(claim: Claim) -> dict[str, Any]:
 
 
 def _set_tree(claim: Promise) -> dict[str, Any]:
+    centre = {}
+    if isinstance(claim, CredibleClaim | SetClaim) and claim.centre is not None:
+        centre = {"centre": claim.centre}
     match claim:
         case CredibleClaim(alpha, prior, lambda_, radius, seed):
-            found = {"radius": radius, "seed": seed}
+            found = {"radius": radius, "seed": seed, **centre}
             return {"kind": "credible", "alpha": alpha, "prior": prior, "lambda": lambda_, **found}
         case PairsClaim(alpha, radii, methods):
             return {"kind": "pairs", "alpha": alpha, "radii": list(radii), "methods": list(methods)}
         case EverythingClaim():
             return {"kind": "all"}
         case SetClaim(None):
-            return {"kind": "nominal"}
+            return {"kind": "nominal", **centre}
     size = {"alpha": claim.alpha} if claim.radius is None else {"radius": claim.radius}
-    return {"kind": "power-divergence", "lambda": claim.lambda_, **size}
+    return {"kind": "power-divergence", "lambda": claim.lambda_, **size, **centre}
 
 
 # Reading
@@ -376,6 +391,14 @@ def _credible_lambda(item: Any) -> float:
     if 0 < lambda_ < _SMALLEST_LAMBDA:
         raise _Wrong(f"0 or at least {_SMALLEST_LAMBDA:g}")
     return lambda_
+
+
+def _prior(item: Any) -> float | Literal["adaptive"]:
+    if type(item) is str:
+        if item != "adaptive":
+            raise _Wrong('a positive number or "adaptive"')
+        return "adaptive"
+    return _positive(item)
 
 
 def _level(item: Any) -> float:
@@ -562,8 +585,8 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
         epsilon=fields["epsilon"].read(_epsilon),
         n=n,
         counts=counts,
-        privacy=_privacy(fields["privacy"], secrets),
-        utility=_set(fields["utility"]),
+        privacy=_privacy(fields["privacy"], secrets, values),
+        utility=_set(fields["utility"], secrets, values),
         distortion=fields["distortion"].array((values, outputs), _non_negative),
         objective=fields["objective"].read(_number),
         lower_bound=fields["lower_bound"].read(_number),
@@ -572,13 +595,13 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
     )
 
 
-def _privacy(part: _Part, secrets: int) -> Promise:
+def _privacy(part: _Part, secrets: int, values: int) -> Promise:
     kind = part.tree.get("kind") if isinstance(part.tree, dict) else None
     if kind == "all":
         part.fields("kind")
         return EverythingClaim()
     if kind != "pairs":
-        return _set(part)
+        return _set(part, secrets, values)
     fields = part.fields("kind", "alpha", "radii", "methods")
     pairs = (secrets * (secrets - 1) // 2,)
     return PairsClaim(
@@ -588,18 +611,19 @@ def _privacy(part: _Part, secrets: int) -> Promise:
     )
 
 
-def _set(part: _Part) -> SetClaim | CredibleClaim:
+def _set(part: _Part, secrets: int, values: int) -> SetClaim | CredibleClaim:
     if not isinstance(part.tree, dict):
         raise part.fail("an object")
     kind = part.tree.get("kind")
+    centred = ("centre",) if "centre" in part.tree else ()
     if kind == "nominal":
-        part.fields("kind")
-        return SetClaim(None)
+        return SetClaim(None, centre=_centre(part.fields("kind", *centred), secrets, values))
     if kind == "credible":
-        fields = part.fields("kind", "alpha", "prior", "lambda", "radius", "seed")
+        fields = part.fields("kind", "alpha", "prior", "lambda", "radius", "seed", *centred)
         return CredibleClaim(
+            centre=_centre(fields, secrets, values),
             alpha=fields["alpha"].read(_risk),
-            prior=fields["prior"].read(_positive),
+            prior=fields["prior"].read(_prior),
             lambda_=fields["lambda"].read(_credible_lambda),
             radius=fields["radius"].read(_non_negative),
             seed=fields["seed"].read(_integer(_MOST_SEEDS)),
@@ -608,12 +632,22 @@ def _set(part: _Part) -> SetClaim | CredibleClaim:
         raise _Part(f"{part.path}.kind", kind).fail(
             '"nominal", "power-divergence", "credible" or, for privacy, "pairs" or "all"'
         )
-    size = "radius" if "radius" in part.tree else "alpha"
-    fields = part.fields("kind", "lambda", size)
+    size = ("radius", *centred) if "radius" in part.tree else ("alpha",)
+    fields = part.fields("kind", "lambda", *size)
     lambda_ = fields["lambda"].read(_lambda)
-    if size == "radius":
-        return SetClaim(lambda_, radius=fields["radius"].read(_non_negative))
+    if "radius" in fields:
+        centre = _centre(fields, secrets, values)
+        return SetClaim(lambda_, radius=fields["radius"].read(_non_negative), centre=centre)
     return SetClaim(lambda_, alpha=fields["alpha"].read(_level))
+
+
+def _centre(fields: Mapping[str, _Part], secrets: int, values: int) -> Integers | None:
+    if "centre" not in fields:
+        return None
+    centre: Integers = fields["centre"].array((secrets, values), _integer(DENOMINATOR))
+    if sum(map(sum, centre)) != DENOMINATOR:
+        raise fields["centre"].fail("integers that sum to 2^52")
+    return centre
 
 
 def _proof(part: _Part, secrets: int, values: int, outputs: int, to_those_who_know: bool) -> Proof:

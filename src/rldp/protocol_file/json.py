@@ -32,6 +32,7 @@ from rldp.protocol_file.format import (
 from rldp.sample import Sample
 from rldp.sets import (
     AllDistributions,
+    Centre,
     Credible,
     Nominal,
     Pairs,
@@ -168,15 +169,21 @@ def _promise(uncertainty: UncertaintySet) -> Promise:
 
 def _set_claim(uncertainty: UncertaintySet) -> SetClaim | CredibleClaim:
     match uncertainty:
-        case Credible(alpha, prior=prior, lambda_=lambda_, seed=seed):
+        case Credible(alpha, prior=prior, lambda_=lambda_, seed=seed, centre=centre):
             radius = uncertainty.proved_set.radius
             assert radius is not None
-            return CredibleClaim(alpha, prior, lambda_, radius, seed)
+            return CredibleClaim(alpha, prior, lambda_, radius, seed, _lists(centre))
+        case Nominal(centre=centre):
+            return SetClaim(None, centre=_lists(centre))
         case PowerDivergence(lambda_, alpha, None):
             return SetClaim(lambda_, alpha=alpha)
-        case PowerDivergence(lambda_, _, radius):
-            return SetClaim(lambda_, radius=radius)
-    return SetClaim(None)
+        case PowerDivergence(lambda_, _, radius, centre):
+            return SetClaim(lambda_, radius=radius, centre=_lists(centre))
+    raise InvalidArgument(f"utility must be a set that a file can hold, got {uncertainty!r}")
+
+
+def _lists(centre: Centre) -> list[list[int]] | None:
+    return None if centre is None else [list(row) for row in centre]
 
 
 def _listed(array: NDArray[np.float64] | None) -> Any:
@@ -225,13 +232,18 @@ def _set(claim: Promise) -> UncertaintySet:
         case PairsClaim(alpha, radii, methods):
             return Pairs(alpha, radii=tuple(map(Radius, radii, methods)))
         case CredibleClaim(alpha, prior, lambda_, radius, seed):
-            return Credible(alpha, prior=prior, lambda_=lambda_, seed=seed, radius=radius)
+            centre = _tuples(claim.centre)
+            return Credible(alpha, prior=prior, lambda_=lambda_, seed=seed, radius=radius, centre=centre)
     if claim.lambda_ is None:
-        return Nominal()
+        return Nominal(centre=_tuples(claim.centre))
     if claim.radius is not None:
-        return PowerDivergence(claim.lambda_, radius=claim.radius)
+        return PowerDivergence(claim.lambda_, radius=claim.radius, centre=_tuples(claim.centre))
     assert claim.alpha is not None
     return PowerDivergence(claim.lambda_, claim.alpha)
+
+
+def _tuples(centre: list[list[int]] | None) -> Centre:
+    return None if centre is None else tuple(map(tuple, centre))
 
 
 def _array(listed: Any) -> NDArray[np.float64] | None:

@@ -19,7 +19,7 @@ from rldp.adviser.plan import Plan, PlanRow
 from rldp.reporter.charts import NEGLIGIBLE
 from rldp.reporter.drawing import spaced
 from rldp.reporter.terminal import bullets
-from rldp.sets import name_of
+from rldp.sets import name_of, prior_words
 
 __all__ = [
     "comparison_report",
@@ -136,7 +136,7 @@ def comparison_sentences(found: Comparison) -> list[str]:
     return [
         f"promised: the largest expected distortion for {found.utility.scope}. estimate: that under the "
         "estimate. re-read: the same, once somebody who knows the sample replaces outputs by better ones.",
-        f"ε* is what a protocol leaks, by the posterior law with the prior Dirichlet({found.prior:g}): its "
+        f"ε* is what a protocol leaks, by the posterior law with the {prior_words(found.prior)}: its "
         "median and its 95 % point. risk: the posterior probability that it is more than ε.",
         f"proved: what privacy is proved for. {meanings}.",
         "κ: what an output tells about the secret to somebody who knows the value, beside what that tells.",

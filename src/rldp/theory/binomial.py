@@ -10,15 +10,36 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, betainccinv, betaincinv
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, logsumexp
 
-__all__ = ["lower_probability", "quantile_bounds", "upper_probability"]
+__all__ = ["evidence_below", "lower_probability", "quantile_bounds", "upper_probability"]
 
 Floats = NDArray[np.float64]
 
 _DISTRUST = 1e-6  # relative; far more than the tails of SciPy are wrong by, and nothing in the bounds
 _FIRST_STEP = 2.0**-50  # a share of the way that is left
 _MOST_STEPS = 50  # the last one goes half of the way
+_PARTS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])  # of a level: probabilities that evidence is sought for
+
+
+def evidence_below(hits: ArrayLike, trials: ArrayLike, level: ArrayLike) -> Floats:
+    r"""How strongly hits speak against every probability of at least ``level``, as a logarithm, rounded down.
+
+    A mixture of likelihood ratios :math:`(p/\ell)^f((1-p)/(1-\ell))^{M-f}` over some p below the level ℓ.
+    While trials go on, each is a supermartingale under every probability of at least ℓ, so that the
+    evidence ever reaches x with probability :math:`e^{-x}` at most (Ville), however often one looks.
+
+    Parameters
+    ----------
+    hits, trials : array_like of int
+        f and M.
+    level : array_like
+        ℓ, between 0 and 1.
+    """
+    f, m, p = np.broadcast_arrays(hits, trials, np.asarray(level, dtype=float))
+    q = p[..., None] * _PARTS
+    logs = f[..., None] * np.log(_PARTS) + (m - f)[..., None] * (np.log1p(-q) - np.log1p(-p)[..., None])
+    return np.asarray(logsumexp(logs, axis=-1) - np.log(len(_PARTS)) - _DISTRUST)
 
 
 def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:

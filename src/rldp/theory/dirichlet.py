@@ -1,9 +1,17 @@
-r"""Draws from the posterior of a table of counts.
+r"""Draws from the posterior of a table of counts, and its mean.
 
-With prior P ~ Dirichlet(a, …, a) on the cells, the posterior is Dirichlet(counts + a). The conditionals
-:math:`P_{U|s}` are then independent of one another and of :math:`P_S`,
+Two kinds of prior. With a number a, P ~ Dirichlet(a, …, a) on the cells: the conditionals :math:`P_{U|s}`
+are then independent of one another and of :math:`P_S` in the posterior too,
 
 .. math:: P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a),\qquad P_S\sim\mathrm{Dirichlet}(N_s+a|U|).
+
+The *adaptive* prior learns from the counts how sparse the table is: a is uniform on a grid, the conditionals
+are independent Dirichlet(a, …, a) given a, and :math:`P_S\sim\mathrm{Dirichlet}(½, …, ½)` apart from them.
+The posterior is a mixture over the grid with the weights
+
+.. math:: w_a \propto \prod_s\frac{\Gamma(a|U|)}{\Gamma(a|U|+N_s)}\prod_u\frac{\Gamma(a+N_{su})}{\Gamma(a)} ,
+
+of which every draw takes an a anew, one for all secrets.
 
 Draws come in blocks, each from a generator of its own, so that draw number m is the same whatever number of
 draws is asked for, and memory is bounded. The draws are the last axis of every array. See
@@ -14,31 +22,96 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-__all__ = ["conditional_blocks", "conditionals", "mass_blocks", "masses"]
+from rldp.sets import Prior
+from rldp.theory.dyadic import DENOMINATOR, on_grid
+
+__all__ = [
+    "BLOCK",
+    "GRID",
+    "centre_counts",
+    "conditional_blocks",
+    "conditionals",
+    "mass_blocks",
+    "masses",
+    "mixture",
+    "posterior_mean",
+]
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 2048  # draws, of small alphabets
+GRID = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.5])
+"""Of the adaptive prior: the a that are tried, all equally likely before the counts are seen."""
+
+BLOCK = 2048
+"""Draws that are made together, of small alphabets."""
+
+_OF_SECRETS = 0.5  # the adaptive prior's parameter of the law of secrets
+
 _BLOCK_NUMBERS = 2**22  # of large ones
 _SMALL_SHAPE = 1 / 16  # below, a gamma variable may underflow; at it, 2^-848 is the least there is
 _SHAPES = (1e-290, 1e290)  # whose quotients and sums are finite
 _LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all odds
+_MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
+
+
+def mixture(counts: NDArray[np.int64], prior: Prior) -> tuple[Floats, Floats]:
+    """The a of the posterior's components and their weights, (J,) each; one component for a number."""
+    if prior != "adaptive":
+        return np.array([float(prior)]), np.ones(1)
+    return GRID, _weights(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1])
+
+
+@lru_cache(maxsize=1024)
+def _weights(table: bytes, values: int) -> Floats:
+    """How likely each a of the grid is: (J,)."""
+    counts, a = np.frombuffer(table, dtype=np.int64).reshape(-1, values), GRID[:, None]
+    of_cells = _log_rising(a, counts.reshape(1, -1)).sum(axis=1)
+    logs = of_cells - _log_rising(values * a, counts.sum(axis=1)[None]).sum(axis=1)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    weights.setflags(write=False)
+    return np.asarray(weights)
+
+
+def _log_rising(a: Floats, n: NDArray[np.int64]) -> Floats:
+    """log Γ(a + n)/Γ(a), up to a term that does not depend on a."""
+    size = np.maximum(n, 1).astype(np.float64)
+    near = gammaln(a + size) - gammaln(size)
+    far = (size + a - 0.5) * np.log1p(a / size) + a * (np.log(size) - 1)
+    return np.asarray(np.where(n > 0, np.where(size < _MANY, near, far) - gammaln(a), 0.0))
+
+
+def posterior_mean(counts: NDArray[np.int64], prior: Prior) -> Floats:
+    """The mean of P given the counts: (|S|, |U|)."""
+    components, weights = mixture(counts, prior)
+    shapes = counts + components[:, None, None]
+    conditional = np.tensordot(weights, shapes / shapes.sum(axis=2, keepdims=True), axes=1)
+    secrets = _mass_shapes(counts, prior)
+    return np.asarray(secrets[:, None] / secrets.sum() * conditional)
+
+
+def centre_counts(counts: NDArray[np.int64], prior: Prior) -> NDArray[np.int64]:
+    """The same in integers that sum to 2^52, as files hold it."""
+    mean = posterior_mean(counts, prior)
+    on_it = on_grid(mean.reshape(1, 1, 1, -1)).reshape(counts.shape)
+    return np.rint(on_it * DENOMINATOR).astype(np.int64)
 
 
 def conditional_blocks(
-    counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0
 ) -> Iterator[Floats]:
     """Conditionals P(u|s) from the posterior, block by block: arrays (|S|, |U|, m), with Σ m = draws.
 
     Parameters
     ----------
     counts : int array (|S|, |U|)
-    prior : float
-        a, positive and finite.
+    prior : float or "adaptive"
     draws : int
     seed, stream : int
         They determine every draw, and either makes the draws independent of others.
@@ -47,7 +120,7 @@ def conditional_blocks(
 
 
 def mass_blocks(
-    counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0
 ) -> Iterator[Floats]:
     """P(s) from the posterior, arrays (|S|, m): for every block of :func:`conditional_blocks` one."""
     for block in _blocks(_mass_law(counts, prior), draws, (seed, stream)):
@@ -55,82 +128,137 @@ def mass_blocks(
 
 
 def conditionals(
-    counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0
 ) -> Floats:
     """All of :func:`conditional_blocks` in one array (|S|, |U|, draws), to be used for many protocols."""
     return _drawn(_conditional_law(counts, prior), draws, (seed, stream))
 
 
-def masses(counts: NDArray[np.int64], *, prior: float, draws: int, seed: int, stream: int = 0) -> Floats:
+def masses(counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0) -> Floats:
     """All of :func:`mass_blocks` in one array (|S|, draws)."""
     return np.asarray(_drawn(_mass_law(counts, prior), draws, (seed, stream))[0])
 
 
 @dataclass(frozen=True)
 class _Law:
-    """Independent Dirichlet vectors, and the size of their blocks.
+    """Vectors that are drawn together, in blocks of one size; ``place`` tells laws of the same seed apart."""
 
-    ``shapes`` (rows, columns) holds their parameters, a row for each vector; ``place`` tells laws with the
-    same seed apart.
-    """
-
-    shapes: Floats
+    vectors: _Dirichlets | _Mixture
+    shape: tuple[int, int]
     place: int
     block: int
 
-    def generator(self, key: tuple[int, int], block: int) -> np.random.Generator:
+    def fill(self, drawn: Floats, key: tuple[int, int], block: int) -> None:
+        """Fill (rows, columns, m) with the draws of a block."""
         seed, stream = key
         sequence = np.random.SeedSequence(seed, spawn_key=(stream, self.place, block))
-        return np.random.Generator(np.random.PCG64DXSM(sequence))
+        self.vectors.fill(drawn, np.random.Generator(np.random.PCG64DXSM(sequence)))
 
 
-def _conditional_law(counts: NDArray[np.int64], prior: float) -> _Law:
-    return _Law(np.clip(counts + prior, *_SHAPES), 0, _block_size(counts))
+def _conditional_law(counts: NDArray[np.int64], prior: Prior) -> _Law:
+    vectors = (
+        _Mixture(counts, *mixture(counts, prior))
+        if prior == "adaptive"
+        else _Dirichlets(np.clip(counts + prior, *_SHAPES))
+    )
+    return _Law(vectors, counts.shape, 0, _block_size(counts))
 
 
-def _mass_law(counts: NDArray[np.int64], prior: float) -> _Law:
-    totals = (counts + prior).sum(axis=1)[None]
-    return _Law(np.clip(totals, *_SHAPES), 1, _block_size(counts))
+def _mass_law(counts: NDArray[np.int64], prior: Prior) -> _Law:
+    shapes = np.clip(_mass_shapes(counts, prior), *_SHAPES)[None]
+    return _Law(_Dirichlets(shapes), shapes.shape, 1, _block_size(counts))
+
+
+def _mass_shapes(counts: NDArray[np.int64], prior: Prior) -> Floats:
+    """Parameters (|S|,) of the law of P_S."""
+    if prior == "adaptive":
+        return np.asarray(counts.sum(axis=1) + _OF_SECRETS)
+    return np.asarray((counts + float(prior)).sum(axis=1))
 
 
 def _block_size(counts: NDArray[np.int64]) -> int:
-    return max(1, min(_BLOCK, _BLOCK_NUMBERS // counts.size))
+    return max(1, min(BLOCK, _BLOCK_NUMBERS // counts.size))
 
 
 def _blocks(law: _Law, draws: int, key: tuple[int, int]) -> Iterator[Floats]:
     """Arrays (rows, columns, m). A block is drawn whole, so that fewer draws are the first of more."""
     for number, start in enumerate(range(0, draws, law.block)):
-        drawn = np.empty((*law.shapes.shape, law.block))
-        _fill(drawn, law.shapes, law.generator(key, number))
+        drawn = np.empty((*law.shape, law.block))
+        law.fill(drawn, key, number)
         yield drawn[..., : draws - start]
 
 
 def _drawn(law: _Law, draws: int, key: tuple[int, int]) -> Floats:
     """All blocks in one array (rows, columns, draws)."""
     blocks = -(-draws // law.block)
-    drawn = np.empty((*law.shapes.shape, blocks * law.block))
+    drawn = np.empty((*law.shape, blocks * law.block))
     for number in range(blocks):
-        part = drawn[..., number * law.block : (number + 1) * law.block]
-        _fill(part, law.shapes, law.generator(key, number))
+        law.fill(drawn[..., number * law.block : (number + 1) * law.block], key, number)
     return drawn[..., :draws]
 
 
-def _fill(drawn: Floats, shapes: Floats, generator: np.random.Generator) -> None:
-    """Fill (rows, columns, m) with Dirichlet vectors along the columns: gamma variables over their sum.
+@dataclass(frozen=True)
+class _Mixture:
+    """Vectors Dirichlet(counts + a), a row for each, with one a for all of them that is drawn anew."""
 
-    Where a shape is small they would underflow, perhaps all of a row; there the logarithms are drawn, as
-    Gamma(α) is Gamma(α + 1) times the 1/α-th power of a uniform.
+    counts: NDArray[np.int64]
+    components: Floats
+    weights: Floats
+
+    def fill(self, drawn: Floats, generator: np.random.Generator) -> None:
+        """How many draws have which a is drawn first; then these, and in what order they come."""
+        size, start, grouped = drawn.shape[2], 0, np.empty_like(drawn)
+        shares = generator.multinomial(size, self.weights)
+        for a, many in zip(self.components.tolist(), shares.tolist(), strict=True):
+            if many:
+                for weights, row in zip(grouped[..., start : start + many], self.counts, strict=True):
+                    _fill_row(weights, row, a, generator)
+                start += many
+        np.take(grouped, generator.permutation(size), axis=2, out=drawn, mode="clip")
+
+
+def _fill_row(weights: Floats, counts: NDArray[np.int64], a: float, generator: np.random.Generator) -> None:
+    """Fill (columns, m) with vectors Dirichlet(counts + a): gamma variables over their sum.
+
+    That of a cell never seen, Gamma(a), is Gamma(1 + a) times the 1/a-th power of a uniform, which may
+    underflow. Beside a cell that was seen this is harmless; where none was, logarithms are drawn.
     """
-    for weights, row in zip(drawn, shapes, strict=True):
-        small = row < _SMALL_SHAPE
-        for weight, shape, boosted in zip(weights, row.tolist(), small.tolist(), strict=True):
-            _gammas(weight, shape + boosted, generator)
-        if small.any():
-            np.log(np.maximum(weights, _LEAST_WEIGHT), out=weights)
-            weights[small] -= generator.standard_exponential(weights[small].shape) / row[small, None]
-            weights -= weights.max(axis=0)
-            np.exp(weights, out=weights)
-        weights /= weights.sum(axis=0)
+    for weight, count in zip(weights, counts.tolist(), strict=True):
+        generator.standard_gamma(max(count, 1) + a, out=weight)
+    unseen = counts == 0
+    tails = generator.standard_exponential((int(unseen.sum()), weights.shape[1]))
+    tails /= -a
+    if unseen.all():
+        weights[:] = np.log(weights) + tails
+        weights -= weights.max(axis=0)
+        np.exp(weights, out=weights)
+    else:
+        weights[unseen] *= np.exp(tails, out=tails)
+    weights /= weights.sum(axis=0)
+
+
+@dataclass(frozen=True)
+class _Dirichlets:
+    """Independent Dirichlet vectors, a row of parameters for each."""
+
+    shapes: Floats
+
+    def fill(self, drawn: Floats, generator: np.random.Generator) -> None:
+        """Gamma variables over their sum.
+
+        Where a shape is small they would underflow, perhaps all of a row; there the logarithms are drawn, as
+        Gamma(α) is Gamma(α + 1) times the 1/α-th power of a uniform.
+        """
+        for weights, row in zip(drawn, self.shapes, strict=True):
+            small = row < _SMALL_SHAPE
+            for weight, shape, boosted in zip(weights, row.tolist(), small.tolist(), strict=True):
+                _gammas(weight, shape + boosted, generator)
+            if small.any():
+                np.log(np.maximum(weights, _LEAST_WEIGHT), out=weights)
+                weights[small] -= generator.standard_exponential(weights[small].shape) / row[small, None]
+                weights -= weights.max(axis=0)
+                np.exp(weights, out=weights)
+            weights /= weights.sum(axis=0)
 
 
 def _gammas(out: Floats, shape: float, generator: np.random.Generator) -> None:

@@ -12,31 +12,40 @@ Neither is right for every table; plans draw half of their distributions from ea
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
+
+from rldp.sets import Prior
+from rldp.theory.dirichlet import conditionals, masses
 
 __all__ = ["alike_secrets", "cells_apart"]
 
 Floats = NDArray[np.float64]
 
 _KAPPA = np.geomspace(1.0, 1e6, 60)
+_JEFFREYS = 0.5
 _TINY = np.finfo(float).tiny
 
 
-def cells_apart(counts: NDArray[np.int64], prior: float, draws: int, rng: np.random.Generator) -> Floats:
-    """Draws from Dirichlet(counts + prior) on all cells: (draws, |S|, |U|)."""
-    flat = _dirichlet(np.broadcast_to(counts.ravel() + prior, (draws, counts.size)), rng)
-    return flat.reshape(draws, *counts.shape)
+def cells_apart(counts: NDArray[np.int64], prior: Prior, draws: int, rng: np.random.Generator) -> Floats:
+    """Draws from the posterior of :mod:`rldp.theory.dirichlet`: (draws, |S|, |U|)."""
+    options: dict[str, Any] = {"prior": prior, "draws": draws, "seed": int(rng.integers(2**63))}
+    joint = masses(counts, **options)[:, None] * conditionals(counts, **options)
+    return np.moveaxis(np.maximum(joint, _TINY), 2, 0)
 
 
-def alike_secrets(counts: NDArray[np.int64], prior: float, draws: int, rng: np.random.Generator) -> Floats:
+def alike_secrets(counts: NDArray[np.int64], prior: Prior, draws: int, rng: np.random.Generator) -> Floats:
     """Draws from the posterior law of the prior under which secrets may be alike: (draws, |S|, |U|).
 
     Shares of secrets and the common m are drawn from their own Dirichlet laws, given all rows; then κ from a
-    grid, by its likelihood; then the conditionals, given both.
+    grid, by its likelihood; then the conditionals, given both. Where the prior is adaptive, those laws have
+    Jeffreys' prior.
     """
     rows = counts.sum(axis=1)
+    prior = _JEFFREYS if prior == "adaptive" else prior
     shares = _dirichlet(np.broadcast_to(rows + prior, (draws, len(rows))), rng)
     common = _dirichlet(np.broadcast_to(counts.sum(axis=0) + prior, (draws, counts.shape[1])), rng)
     likelihood = np.stack([_log_likelihood(counts, kappa, common) for kappa in _KAPPA], axis=1)

@@ -136,7 +136,8 @@ class DesignProblem:
         utility: UncertaintySet,
     ) -> DesignProblem:
         """The problems for samples ``counts`` and their sets."""
-        return cls(counts, epsilon, distortion, Ball.of(privacy, counts), Ball.of(utility, counts))
+        balls = Ball.of(privacy, counts), Ball.of(utility, counts)
+        return cls(counts, epsilon, distortion, *balls, _centres(privacy, counts), _centres(utility, counts))
 
     @property
     def estimate(self) -> Floats:
@@ -202,6 +203,13 @@ class DesignProblem:
             centre_of_privacy=private,
             centre_of_utility=useful,
         )
+
+
+def _centres(uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Where a promise says its set is centred, for each of the samples; None: at their estimates."""
+    if isinstance(uncertainty, Pairs | AllDistributions) or uncertainty.centre is None:
+        return None
+    return np.broadcast_to(np.array(uncertainty.centre, dtype=np.int64), counts.shape)
 
 
 def _distribution(counts: NDArray[np.int64]) -> Floats:

@@ -28,7 +28,7 @@ from rldp.protocol import Guarantee, Protocol
 from rldp.protocol_file.format import parsed
 from rldp.reporter.page.law import Law, law_of
 from rldp.sample import Sample
-from rldp.sets import NAMED, AllDistributions, Credible, Nominal, Pairs, UncertaintySet
+from rldp.sets import NAMED, AllDistributions, Credible, Nominal, Pairs, Prior, UncertaintySet
 
 __all__ = ["OWN", "Level", "Report", "Told", "gathered", "standard_levels"]
 
@@ -267,9 +267,9 @@ class _Setting:
     seed: int
 
     @property
-    def prior(self) -> float:
+    def prior(self) -> Prior:
         privacy = self.claim.privacy
-        return privacy.prior if isinstance(privacy, Credible) else 0.5
+        return privacy.prior if isinstance(privacy, Credible) else "adaptive"
 
     @property
     def own(self) -> UncertaintySet:
@@ -398,7 +398,7 @@ def _as_asked(promise: UncertaintySet) -> UncertaintySet:
     """A promise without the radii that were found for one ε."""
     match promise:
         case Credible():
-            return replace(promise, radius=None)
+            return replace(promise, radius=None, centre=None)
         case Pairs(alpha):
             return Pairs(alpha)
     return promise

@@ -8,6 +8,7 @@ import numpy as np
 
 from rldp.measures.posterior import posterior
 from rldp.protocol import Guarantee, Protocol
+from rldp.sets import Prior
 
 __all__ = ["Law", "law_of"]
 
@@ -34,7 +35,7 @@ class Law:
         Of the draws in each bin.
     beyond : float
         Share of the draws above the last edge, infinite ones too.
-    prior : float
+    prior : float or "adaptive"
     draws : int
     """
 
@@ -45,12 +46,12 @@ class Law:
     edges: tuple[float, ...]
     shares: tuple[float, ...]
     beyond: float
-    prior: float
+    prior: Prior
     draws: int
 
 
 def law_of(
-    protocol: Protocol, claim: Guarantee, epsilon: float, *, prior: float, draws: int, seed: int
+    protocol: Protocol, claim: Guarantee, epsilon: float, *, prior: Prior, draws: int, seed: int
 ) -> Law:
     """The law of the leakage of ``protocol``, given the sample of ``claim``."""
     found = posterior(protocol, claim.sample, prior=prior, draws=draws, seed=seed)
@@ -65,6 +66,6 @@ def law_of(
         edges=tuple(edges.tolist()),
         shares=tuple((counts / draws).tolist()),
         beyond=float((found.leakage > top).mean()),
-        prior=float(prior),
+        prior=prior,
         draws=draws,
     )

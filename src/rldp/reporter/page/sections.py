@@ -21,6 +21,7 @@ from rldp.reporter.page.facts import OWN, Report
 from rldp.reporter.page.heat import cut_sentence, heat_maps
 from rldp.reporter.page.payload import packed
 from rldp.reporter.page.svg import number, short
+from rldp.sets import prior_words
 
 __all__ = ["sections"]
 
@@ -147,7 +148,7 @@ def _law(report: Report) -> dict[str, Any]:
         "high": number(law.high),
         "low_risk": words.per_cent(law.risk[0]) if law.risk[0] > 0 else None,
         "risk": words.per_cent(law.risk[1]),
-        "prior": f"{law.prior:g}",
+        "prior": prior_words(law.prior),
         "draws": number(law.draws),
         "bins": [(f"{low:.3g} – {high:.3g}", f"{100 * share:.2g} %") for low, high, share in bins if share],
         "beyond": f"{100 * law.beyond:.2g} %" if law.beyond else None,
