@@ -96,7 +96,9 @@ def test_a_frontier_can_be_drawn(found, tmp_path, suffix):
 
 
 def test_a_frontier_of_zeros_can_be_drawn(tmp_path):
-    rldp.frontier(SAMPLE, [0.0, np.inf], privacy="nominal", outputs=[0]).plot(tmp_path / "zeros.svg")
+    path = tmp_path / "zeros.svg"
+    rldp.frontier(SAMPLE, [0.0, np.inf], privacy="nominal", outputs=[0]).plot(path)
+    assert path.read_text(encoding="utf-8").count("<path") > 2
 
 
 @pytest.mark.parametrize(

@@ -692,16 +692,24 @@ def test_other_files_get_a_verdict_too(tmp_path, content):
 
 @pytest.mark.parametrize("odd", [-0.0, 5e-324, 1e-310])
 def test_numbers_at_the_edge_of_floats_are_numbers(judged, odd):
-    for key in ("epsilon", "objective", "lower_bound"):
-        judged(lambda document, key=key: document[G].update({key: odd}))
-    for key in ("lambda", "alpha", "radius"):
+    """Each is read as what it is: only a smaller lower bound is still true, and only α must be larger."""
+    assert judged(lambda document: document[G].update(lower_bound=odd)).ok
+    refused = {
+        "epsilon": "privacy is not proved",
+        "objective": "the objective",
+        "lambda": "privacy is not proved",
+    }
+    refused |= {"radius": "the lower bound", "alpha": "the file is no protocol file: guarantee.privacy.alpha"}
+    for key, reason in refused.items():
 
         def change(document, key=key):
-            document[G]["privacy"] = {"kind": "power-divergence", "lambda": 1.0, "radius": 1.0} | {key: odd}
-            if key == "alpha":
-                del document[G]["privacy"]["radius"]
+            if key in document[G]:
+                document[G][key] = odd
+                return
+            given = {"alpha": odd} if key == "alpha" else {"radius": 1.0} | {key: odd}
+            document[G]["privacy"] = {"kind": "power-divergence", "lambda": 1.0} | given
 
-        judged(change)
+        assert judged(change).reasons[0].startswith(reason), key
 
 
 @pytest.mark.parametrize("huge", [1e300, 1.7e308, 2**53, 10**300])
