@@ -18,6 +18,10 @@ from rldp.designer.engine.cores import each, runs
 from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
+_SHARES, _LARGE = 8, 2**17
+"""Into how many parts a sum over the outputs is divided where secrets are few, so that every core has one; and
+the outputs times values from which that pays."""
+
 
 @dataclass(frozen=True)
 class LowRankPairs:
@@ -93,14 +97,20 @@ class LowRankPairs:
         columns = reshape(xp.permute_dims(columns, (0, 2, 1, 4, 3)), (k, secrets, outputs * m, values))
         taken = xp.eye(secrets * m, dtype=left.dtype) - self.core
 
-        def take(secret: int) -> None:
-            linked = xp.matmul(rows[:, :, secret, ...], taken[:, :, secret * m : (secret + 1) * m, :])
-            linked = reshape(linked, (k, outputs, values, secrets, m))
-            linked = reshape(xp.permute_dims(linked, (0, 3, 2, 1, 4)), (k, secrets, values, outputs * m))
+        def take(cells: tuple[int, slice]) -> None:
+            secret, part = cells
+            linked = xp.matmul(rows[:, :, secret, part, :], taken[:, :, secret * m : (secret + 1) * m, :])
+            some = linked.shape[2]
+            linked = reshape(linked, (k, outputs, some, secrets, m))
+            linked = reshape(xp.permute_dims(linked, (0, 3, 2, 1, 4)), (k, secrets, some, outputs * m))
             block = xp.permute_dims(xp.matmul(linked, columns), (0, 2, 1, 3))
-            total[:, 0, secret * values : (secret + 1) * values, :] -= reshape(block, (k, values, n))
+            start = secret * values + part.start
+            total[:, 0, start : start + some, :] -= reshape(block, (k, some, n))
 
-        each(take, range(secrets), left)
+        shares = max(1, _SHARES // secrets) if outputs * values >= _LARGE else 1
+        width = -(-values // shares)
+        parts = [slice(i, min(i + width, values)) for i in range(0, values, width)]
+        each(take, [(secret, part) for secret in range(secrets) for part in parts], left)
         return total
 
 
