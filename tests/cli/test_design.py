@@ -407,10 +407,12 @@ def test_the_demonstration_shows_the_four_problems_and_the_next_step(rldp_comman
     assert all(f"│ {problem}" in out for problem in ("NUNP", "RUNP", "NURP", "RURP"))
     assert "2000 rows" in out
     assert "The RURP protocol:" in out
+    places = [out.index(text) for text in ("the raw column", "what is promised", "credible", "NUNP")]
+    assert places == sorted(places)
+    assert len(out[: out.index("Distortion at the same")].splitlines()) <= 13
     assert all(f"   {name} " in out for name in ("all", "pairs", "chi2", "credible", "nominal"))
     words = " ".join(out.split())
-    assert "RU and NU say whether the promised distortion holds for every distribution of the set or" in words
-    assert "letter pair" not in words
+    assert "either for the estimate (N, nominal) or for a whole set (R, robust)" in words
     assert "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json\n" in out
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 

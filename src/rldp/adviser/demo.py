@@ -7,19 +7,21 @@ Counts of sex by years of education (``education_num``) in the UCI Adult data se
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.checks import Label
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.measures.leakage import distortion, worst_case_leakage
 from rldp.sample import Sample
 from rldp.sets import ChiSquare, Nominal, UncertaintySet
 
-__all__ = ["PROBLEMS", "Row", "adult", "four_problems"]
+__all__ = ["PROBLEMS", "Row", "Story", "adult", "four_problems", "story"]
 
 PROBLEMS: dict[str, tuple[UncertaintySet, UncertaintySet]] = {
     "NUNP": (Nominal(), Nominal()),
@@ -47,6 +49,63 @@ class Row:
     design: Design
     worst_leakage: tuple[float, float]
     nominal_distortion: float
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a protocol changes, on the sample that it was designed on.
+
+    Attributes
+    ----------
+    raw_value : label
+        The value that tells most about the secret if it is published as it is.
+    raw_secrets : (label, label)
+        The secret with which it is most common, and the one with which it is rarest.
+    raw_leakage : float
+        Logarithm of how much more common it is: ε* of the raw column.
+    moved_value : label
+        The value of which most rows change.
+    moved : tuple of (secret, share that stays, other output that is likeliest)
+    unchanged : float
+        Share of the rows that stay as they are.
+    error : float
+        Root of the expected squared distortion, under the estimate.
+    """
+
+    raw_value: Label
+    raw_secrets: tuple[Label, Label]
+    raw_leakage: float
+    moved_value: Label
+    moved: tuple[tuple[Label, float, Label], ...]
+    unchanged: float
+    error: float
+
+
+def story(sample: Sample, designed: Design) -> Story:
+    """Tell what a design on ``sample`` whose outputs are the values does to a row."""
+    p, q = sample.distribution, designed.protocol.matrix
+    within = p / p.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.nan_to_num(np.log(within.max(axis=0) / within.min(axis=0)), posinf=np.inf)
+    raw = int(np.argmax(spread))
+    stays = q[:, np.arange(len(sample.values)), np.arange(len(sample.values))]
+    moved = int(np.argmax((p * (1 - stays)).sum(axis=0)))
+    others = np.where(np.arange(len(sample.values)) == moved, -1.0, q[:, moved]).argmax(axis=1)
+    return Story(
+        raw_value=sample.values[raw],
+        raw_secrets=(
+            sample.secrets[int(within[:, raw].argmax())],
+            sample.secrets[int(within[:, raw].argmin())],
+        ),
+        raw_leakage=float(spread[raw]),
+        moved_value=sample.values[moved],
+        moved=tuple(
+            (secret, float(stays[s, moved]), sample.values[int(others[s])])
+            for s, secret in enumerate(sample.secrets)
+        ),
+        unchanged=float((p * stays).sum()),
+        error=math.sqrt(distortion(designed.protocol, p)),
+    )
 
 
 def adult(n: int | None = None) -> Sample:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rldp.adviser.demo import Row, adult, four_problems
+from rldp.adviser.demo import Row, Story, adult, four_problems, story
 from rldp.adviser.ladder import Rung, rungs
 from rldp.cli.app import Json, command, progress
 from rldp.cli.machine import show_json
@@ -20,8 +20,9 @@ def demo(
     rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,
     as_json: Json = False,
 ) -> None:
-    """Design on a small table inside the package and show what each promise costs."""
+    """Show on a small table what is published, what it keeps and what is promised."""
     from rldp.reporter import terminal
+    from rldp.reporter.words import story_lines
 
     if not 1 <= rows <= 10**9:
         raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
@@ -29,39 +30,47 @@ def demo(
     with progress("Designing"):
         found = four_problems(sample, epsilon)
         steps = list(rungs(sample, epsilon))
+    told = story(sample, found[-1].design)
     if as_json:
-        show_json(_facts(sample.n, epsilon, found, steps), indent=2)
+        show_json(_facts(sample.n, epsilon, told, found, steps), indent=2)
         return
     screen = terminal.console()
+    screen.print(terminal.story(story_lines(told, epsilon, sample.n)))
+    screen.print(terminal.ladder(steps))
     screen.print(
-        "Secret: sex. To be published: years of education. Public sample: "
-        f"{sample.n} rows in the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0).\n"
+        "The distortion is the mean squared error. A stronger promise costs more; chi2 is the default, and "
+        "rldp verify says of every protocol what it promises and what it does not.\n"
     )
     screen.print(terminal.comparison(found, epsilon))
     screen.print(
-        "\nIn a problem's name R is robust and N is nominal: RU and NU say whether the promised distortion "
-        "holds for every distribution of the set or for the estimate only, RP and NP say the same of ε.\n"
-        "The set: every distribution that a χ² test at level 0.05 does not reject on this sample.\n"
-        "✓: ε holds for all of them. ✗: under some of them more leaks.\n"
+        "The paper (Goseling and Lopuhaä-Zwakenberg, 2022) asks for Utility and Privacy either for the "
+        "estimate (N, nominal) or for a whole set (R, robust): RURP is robust in both, NUNP in neither. The "
+        "set holds every distribution that a χ² test at level 0.05 does not reject on this sample. The "
+        "largest ε is that over the set; ✓: it is at most the ε that was asked for.\n"
     )
-    screen.print(terminal.ladder(steps))
-    screen.print(
-        "From the strongest promise to none, with the distortion of the estimate; chi2 is the paper's set "
-        "and the default. docs/promises.md has the sentences that each promise lets you say.\n"
-    )
-    screen.print("The RURP protocol:\n")
+    screen.print("The RURP protocol: for each sex and number of years, what is shown instead.\n")
     screen.print(terminal.heat_map(found[-1].design.protocol, width=screen.width))
     screen.print(
-        "\nNext, on a table of your own:\n"
-        "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json",
-        soft_wrap=True,
+        "\nThe sample has the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0). Next, "
+        "on a table of your own:"
+    )
+    screen.print(
+        "  rldp design DATA.csv --secret COLUMN --value COLUMN --epsilon 0.5 -o protocol.json", soft_wrap=True
     )
 
 
-def _facts(rows: int, epsilon: float, problems: Sequence[Row], steps: Sequence[Rung]) -> dict[str, Any]:
+def _facts(
+    rows: int, epsilon: float, told: Story, problems: Sequence[Row], steps: Sequence[Rung]
+) -> dict[str, Any]:
     return {
         "rows": rows,
         "epsilon": epsilon,
+        "story": {
+            "raw_leakage": told.raw_leakage,
+            "raw_value": told.raw_value,
+            "unchanged": told.unchanged,
+            "error": told.error,
+        },
         "problems": [
             {
                 "problem": row.design.problem,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ __all__ = [
     "protocol_report",
     "release_report",
     "say",
+    "story",
     "summary",
     "tell",
     "verdicts",
@@ -54,17 +55,20 @@ __all__ = [
 _WORTH = 0.99  # of the distortion: what is not worth naming otherwise
 
 
+def story(lines: Mapping[str, str]) -> Table:
+    """Headings, and what is told under each."""
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for heading, text in lines.items():
+        table.add_row(Text(heading, style="bold", no_wrap=True), Text(printable(text)))
+    return table
+
+
 def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     """The four problems side by side."""
-    table = Table(title=f"Four designs at ε = {epsilon:g}", title_justify="left")
-    for heading in ("problem", "privacy holds for"):
+    table = Table(title=f"The paper's four problems at ε = {epsilon:g}", title_justify="left")
+    for heading in ("problem", "private for"):
         table.add_column(heading)
-    for heading in (
-        "worst ε in the set",
-        "distortion of the estimate",
-        "distortion promised",
-        "no private protocol beats",
-    ):
+    for heading in ("largest ε", "distortion, estimate", "distortion, promised", "lower bound"):
         table.add_column(heading, justify="right")
     for row in rows:
         robust = row.design.problem.endswith("RP")
@@ -73,10 +77,10 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
         kept = upper <= epsilon
         table.add_row(
             row.design.problem,
-            "the whole set" if robust else "the estimate only",
+            "the set" if robust else "estimate",
             Text(f"{shown} {'✓' if kept else '✗'}", style="green" if kept else "red"),
             f"{row.nominal_distortion:.5f}",
-            f"{row.design.objective:.5f}" + (" (whole set)" if row.design.problem[0] == "R" else ""),
+            f"{row.design.objective:.5f}",
             f"{row.design.lower_bound:.5f}",
         )
     return table

@@ -6,9 +6,10 @@ import math
 
 from rldp._common.checks import printable
 from rldp._common.digits import at_most
+from rldp.adviser.demo import Story
 from rldp.adviser.verdict import FEW, Worth
 
-__all__ = ["gives_away", "known_sentence", "worth_sentences"]
+__all__ = ["gives_away", "known_sentence", "story_lines", "worth_sentences"]
 
 _MOST_SECRETS = 6  # whose shares are told one by one
 
@@ -148,3 +149,25 @@ def percent(share: float) -> str:
     if share < 0.01:
         return "less than 1 %"
     return "more than 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+
+
+def story_lines(told: Story, epsilon: float, rows: int) -> dict[str, str]:
+    """The demonstration's story: heading → a few plain sentences."""
+    often, rarely = told.raw_secrets
+    common = f"are {math.exp(min(told.raw_leakage, 700.0)):.1f} times as common with {often} as with {rarely}"
+    if math.isinf(told.raw_leakage):
+        common = f"occur with {often} and never with {rarely}"
+    stays = " and ".join(f"{percent(share)} ({secret})" for secret, share, _ in told.moved)
+    return {
+        "the task": "Publish how many years people went to school, but not their sex.",
+        "the raw column": f"In a public sample of {rows} rows, {told.raw_value} years {common}. Whoever sees "
+        f"{told.raw_value} learns that much about the sex.",
+        "published instead": "A number that is drawn at random for each person. Of people with "
+        f"{told.moved_value} years, {stays} still show {told.moved_value}; most others show "
+        f"{told.moved[0][2]}.",
+        "what it keeps": f"{percent(told.unchanged)} of the rows stay as they are. The typical error is "
+        f"{told.error:.2g} years.",
+        "what is promised": "Every published number is at most "
+        f"{at_most(math.exp(min(epsilon, 700.0)), 3)} times as likely for one sex as for the other (e^ε with "
+        f"ε = {epsilon:g}). This is proved for every distribution that the sample does not rule out.",
+    }
