@@ -87,7 +87,7 @@ def test_columns_that_are_swapped_are_refused(rldp_command, folder, command):
     code, _, err = rldp_command(*command, "--secret", "race", "--value", "sex")
     assert code == 1
     assert one_line(err) == (
-        "secret must be what the protocol is for, 'sex', got 'race'; --as-secret (as_secret=) reads another "
+        "secret must be what the protocol is for, 'sex', got 'race'; --as-secret reads another "
         "column as if it were that one"
     )
     assert not (folder / "out.csv").exists()
@@ -182,7 +182,7 @@ def test_unknown_values_are_mapped_on_purpose_only(rldp_command, folder):
         code, _, err = rldp_command(*release, "--unknown", wrong)
         assert code == 1
         assert one_line(err).startswith(
-            "--unknown (unknown=) must be refuse or value=LABEL, with a value of the protocol"
+            "--unknown must be refuse or value=LABEL, with a value of the protocol"
         )
     (folder / "new.csv").write_text("sex,age\nf,\nm,1\n")
     assert rldp_command(*release, "--unknown", "value=3")[0] == 1

@@ -223,7 +223,7 @@ def test_a_warning_is_one_line(rldp_command, tmp_path):
             {"data": "nulls.csv"},
             "column 'age' of nulls.csv must hold no nulls, but row 2 has no value; "
             "1 of 2 rows cannot be counted; in 1 an entry is missing: --missing skip leaves such rows out, "
-            "--missing category gives them a label of their own (missing=)",
+            "--missing category gives them a label of their own",
         ),
         ({"data": "bad\nname.csv"}, "bad name.csv must hold a table, got an empty file"),
         ({"secret": "gender"}, "data.csv has no column 'gender'; it has 'sex', 'age', 'town'"),

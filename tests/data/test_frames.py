@@ -252,7 +252,7 @@ def test_labels_that_are_not_listed_are_named_and_counted(csv, secrets, such):
         count(path, secrets=secrets)
     hidden = re.sub(r"^\(.*\), but row 2 has 'b'", "but row 2 has another entry", such)
     assert str(caught.value) == (
-        f"column 's' of {path} must hold known labels, {hidden}; --show-labels (show_labels=True) shows it"
+        f"column 's' of {path} must hold known labels, {hidden}; show_labels=True shows it"
     )
 
 
@@ -343,8 +343,8 @@ def test_missing_entries_of_a_file_are_counted(csv, nothing):
         count(path)
     assert str(caught.value) == (
         f"column 's' of {path} must hold no nulls, but row 2 has no value; 2 of 3 rows cannot be counted; "
-        "in 2 an entry is missing: --missing skip leaves such rows out, "
-        "--missing category gives them a label of their own (missing=)"
+        "in 2 an entry is missing: missing='skip' leaves such rows out, "
+        "missing='category' gives them a label of their own"
     )
 
 
@@ -484,8 +484,14 @@ def test_a_thousand_labels_are_enough(csv):
         (b"s,u\na,1,2\n", "must be a CSV or Parquet table, but it cannot be read: "),
         (b's,u\n"a,1\nb,2\n', "must be a CSV table, but the quote that opens on line 2 is never closed"),
         (bytes(range(256)) * 10, "must be a CSV or Parquet table, but it looks like a binary file"),
-        ("s,u\na,1\n".encode("utf-16"), "must be a CSV or Parquet table, but it looks like UTF-16 text; --"),
-        ("é,u\na,1\n".encode("latin-1"), "must be UTF-8 text, got other bytes; if they are latin-1, --enc"),
+        (
+            "s,u\na,1\n".encode("utf-16"),
+            "must be a CSV or Parquet table, but it looks like UTF-16 text; encoding=",
+        ),
+        (
+            "é,u\na,1\n".encode("latin-1"),
+            "must be UTF-8 text, got other bytes; if they are latin-1, encoding=",
+        ),
     ],
     ids=[
         "empty",

@@ -60,7 +60,7 @@ def test_two_marks_that_would_both_do_are_not_chosen_between(file):
     path = file("s;u|z|s|u\na;1|x|b|2\n")
     assert count(path, secret="#1", value="#2", delimiter=";").secrets == ("a",)
     message = refused(path, secret="#1", value="#2")
-    assert message == "has these columns under more than one delimiter; --delimiter (delimiter=) says which"
+    assert message == "has these columns under more than one delimiter; delimiter= says which"
 
 
 def test_places_under_a_comma_do_not_make_a_file_one_with_commas(file):
@@ -80,7 +80,7 @@ def test_a_delimiter_that_is_given_is_not_second_guessed(file):
     message = refused(file("s,u\na,1\n"), delimiter=";")
     assert message == (
         "has no column 's': one column was found; if another mark stands between columns, "
-        "--delimiter ',' (delimiter=',') reads it"
+        "delimiter=',' reads it"
     )
 
 
@@ -96,7 +96,7 @@ KINDS = {
     "gzip": (gzip.compress(PERSON.encode()), "a gzip file, whose name must end in .gz"),
     "UTF-16": (
         f"s,u\n{PERSON},1\n".encode("utf-16"),
-        "UTF-16 text; --encoding utf-16 (encoding='utf-16') reads it",
+        "UTF-16 text; encoding='utf-16' reads it",
     ),
     "binary": (bytes(range(1, 256)) * 9, "a binary file, or text in an encoding such as UTF-16"),
 }

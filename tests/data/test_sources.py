@@ -123,7 +123,7 @@ def test_kept_columns_of_other_bytes_are_told_what_helps(tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes("s,näme,u\na,Zoë,1\n".replace("näme", "name").encode("latin-1"))
     with pytest.raises(
-        rldp.DataError, match=r"must be UTF-8 text, got other bytes; if they are latin-1, --enc"
+        rldp.DataError, match=r"must be UTF-8 text, got other bytes; if they are latin-1, encoding="
     ):
         release_file(PROTOCOL, path, tmp_path / "out.parquet", secret="s", value="u", keep=["name"])
     options = {"secret": "s", "value": "u", "keep": ["name"], "encoding": "latin-1"}

@@ -73,10 +73,65 @@ def test_which_sheet_is_meant_must_be_clear(book, sheets):
 
 def test_a_damaged_workbook_is_a_sentence_without_its_cells(book):
     with pytest.raises(
-        rldp.DataError, match=r"must be a workbook, but it cannot be read: it is damaged$"
+        rldp.DataError,
+        match=r"must be a workbook, but it cannot be read: it is damaged, or of a kind that is not known",
     ) as caught:
         count(book())
+    assert "Maria" not in str(caught.value)
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "reason"),
+    [
+        ("PasswordError", Exception, "a password protects it"),
+        ("ZipError", Exception, "it is damaged, or no workbook"),
+        ("MemoryError", MemoryError, "it takes more memory than there is"),
+        ("PermissionError", OSError, "Permission denied"),
+    ],
+)
+def test_why_a_workbook_cannot_be_read_is_said(book, monkeypatch, kind, error, reason):
+    path = book(ROWS)
+    raised = (
+        PermissionError(13, "Permission denied") if error is OSError else type(kind, (error,), {})("Maria")
+    )
+
+    def from_path(path):
+        raise raised
+
+    monkeypatch.setattr(sys.modules["python_calamine"].CalamineWorkbook, "from_path", from_path)
+    with pytest.raises(rldp.DataError, match=rf"must be a workbook, but it cannot be read: {reason}$"):
+        count(path)
+
+
+def test_what_is_written_can_be_read(tmp_path):
+    """With the libraries themselves: numbers, truth values, days and text come back as they went in."""
+    for library in ("python_calamine", "xlsxwriter"):
+        pytest.importorskip(library)
+    rows = ["a,1,007,2024-02-29,90071992547409931,true", "b,2,=1+1,,2,false", "b,1.5,,2024-03-01,3,"]
+    table = "\n".join(["s,u,note,day,big,yes", *rows, ""])
+    (tmp_path / "data.csv").write_text(table)
+    options = {"secret": "s", "value": "u", "allow_original": True}
+    keep = ["s", "note", "day", "big", "yes"]
+    protocol = rldp.Protocol([np.eye(3)] * 2, ["a", "b"], [1, 1.5, 2], [1, 1.5, 2])
+    release_file(protocol, tmp_path / "data.csv", tmp_path / "out.xlsx", keep=keep, **options)
+    release_file(protocol, tmp_path / "out.xlsx", tmp_path / "out.csv", keep=keep, **options)
+    assert (tmp_path / "out.csv").read_text() == (
+        "s,note,day,big,yes,u\na,007,2024-02-29,90071992547409931,true,1\nb,=1+1,,2,false,2\nb,,2024-03-01,3,,1.5\n"
+    )
+
+
+def test_a_sheet_has_its_limits(tmp_path, monkeypatch):
+    pytest.importorskip("xlsxwriter")
+    monkeypatch.setattr("rldp.data.writers._MOST_ROWS", 2)
+    protocol = rldp.Protocol([np.eye(2)], ["a"], [1, 2], [1, 2])
+    for rows, note in ((3, "x"), (1, "x" * 40_000)):
+        (tmp_path / "data.csv").write_text("s,u,note\n" + f"a,1,{note}\n" * rows)
+        with pytest.raises(rldp.DataError, match="to stand in a workbook, got"):
+            release_file(
+                protocol, tmp_path / "data.csv", tmp_path / "out.xlsx", secret="s", value="u", keep=["note"]
+            )
+        assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_a_dialect_is_for_csv_files(book):

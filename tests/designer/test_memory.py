@@ -43,7 +43,7 @@ def test_a_table_whose_blocks_do_not_fit_is_refused_with_advice():
         with pytest.raises(
             rldp.NotEnoughMemory,
             match=r"^designing a protocol of 20 secrets × 100 values × 100 outputs "
-            r"needs about [\d.]+ GiB of memory, but 4 GiB are available; windows=True \(--windows\)",
+            r"needs about [\d.]+ GiB of memory, but 4 GiB are available; windows=True",
         ):
             rldp.design(sample, 0.5)
 

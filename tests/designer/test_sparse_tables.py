@@ -31,8 +31,8 @@ def test_a_sparse_table_is_told_of_once_with_what_to_do(uncertainty):
     )
     assert message.startswith("the table is sparse: 2 of 6 cells were seen fewer than 5 times")
     assert "far more often than its alpha says" in message
-    assert "privacy='pairs' (--privacy pairs) keeps its level" in message
-    assert "utility='credible' (--utility credible)" in message
+    assert "privacy='pairs' keeps its level" in message
+    assert "utility='credible'" in message
 
 
 @pytest.mark.parametrize("kept", ["privacy", "utility"])
@@ -40,7 +40,7 @@ def test_one_set_that_rests_on_alpha_is_enough(kept):
     sets = {"privacy": rldp.Nominal(), "utility": rldp.Nominal(), kept: rldp.ChiSquare()}
     (message,) = heard(lambda: rldp.design(rldp.Sample(SPARSE), 0.5, **sets))
     assert f"outside the set for {kept} far more often" in message
-    assert f"(--{kept} " in message
+    assert f"{kept}='" in message
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_a_table_that_was_tampered_with_is_refused_before_a_row_is_read(folder, 
     identity(proved.guarantee).save("tampered.json")
     (folder / "rows.csv").unlink()
     protocol = rldp.load("tampered.json") if loaded else "tampered.json"
-    sentence = r"must prove what it claims, but .*; --unproved \(unproved=True\) releases all the same"
+    sentence = r"must prove what it claims, but .*; unproved=True releases all the same"
     refused(folder, protocol, sentence)
 
 
@@ -134,7 +134,7 @@ def test_a_promise_and_its_level_can_be_required(folder, privacy, require, passe
         refused(
             folder,
             "protocol.json",
-            r"must promise .*, as --require asks, but it proves ε = 0\.5 for",
+            r"must promise .*, as require= asks, but it proves ε = 0\.5 for",
             require=require,
         )
 
@@ -174,7 +174,7 @@ def test_a_result_says_what_was_done_and_equals_its_rows(folder):
 
 def test_a_file_that_exists_is_replaced_only_on_purpose(folder):
     (folder / "out.csv").write_text("mine")
-    sentence = r"output must be a new file, got 'out.csv', which exists; --force \(force=True\) replaces it"
+    sentence = r"output must be a new file, got 'out.csv', which exists; force=True replaces it"
     with pytest.raises(rldp.InvalidArgument, match=sentence):
         rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS)
     assert (folder / "out.csv").read_text() == "mine"

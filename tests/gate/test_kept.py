@@ -111,7 +111,7 @@ def test_the_protocol_passes_the_same_gate_everywhere(client):
     assert list(client(protocol=proved, epsilon_at_most=0.5, **names)) == ["age"]
     sentence = "protocol must prove a privacy level of at most 0.4, but it proves ε = 0.5"
     refused(client, sentence, protocol=proved, epsilon_at_most=0.4, **names)
-    refused(client, "protocol must promise all, as --require asks", protocol=proved, require="all", **names)
+    refused(client, "protocol must promise all, as require= asks", protocol=proved, require="all", **names)
     identity = np.broadcast_to(np.eye(3), (2, 3, 3))
     labels = READING.secrets, READING.values, READING.values
     tampered = rldp.Protocol(identity, *labels, guarantee=proved.guarantee)

@@ -64,7 +64,7 @@ def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cu
         If the distortion does not count that.
     """
     if options.get("distortion", "squared") not in ("squared", "absolute"):
-        raise InvalidArgument("--bins auto needs the distortion 'squared' or 'absolute', got another")
+        raise InvalidArgument("bins='auto' needs the distortion 'squared' or 'absolute', got another")
     return min(cuts(counted, epsilon, **options), key=lambda cut: cut.objective)
 
 

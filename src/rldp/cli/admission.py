@@ -56,7 +56,7 @@ Require: TypeAlias = Annotated[
 
 
 def admitted(
-    path: Path, conditions: Conditions, *, all_the_same: str = "--unproved (unproved=True) releases"
+    path: Path, conditions: Conditions, *, all_the_same: str = "--unproved releases"
 ) -> tuple[ProtocolFile, Verdict]:
     """A protocol file and what is proved of it; see :func:`rldp.gate.admission.admitted`."""
     return admission.admitted(

@@ -27,6 +27,7 @@ import rldp
 from rldp.cli import voice
 from rldp.cli.commands import PROJECT, Command, SampleCommand
 from rldp.cli.project import FILE
+from rldp.cli.spelling import as_options
 from rldp.cli.start import allow_interruption, is_command
 from rldp.cli.voice import LogLevel, bar, discard, is_quiet, note, progress, say
 from rldp.errors import FileError, NotProved, RldpError, RldpWarning
@@ -219,7 +220,7 @@ def _outcome() -> int:
     try:
         app()
     except RldpError as error:
-        say(str(error))
+        say(as_options(str(error)))
         return _code_of(error)
     except SystemExit as stop:
         if stop.code == ExitCode.INTERRUPTED:
@@ -299,7 +300,7 @@ def _stop(number: int, _: object) -> None:
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Each warning once, however many designs it is about."""
-    warn(f"{message}")
+    warn(as_options(f"{message}"))
 
 
 def warn(message: str) -> None:

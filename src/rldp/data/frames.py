@@ -29,8 +29,8 @@ from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
 __all__ = ["Counted", "columns", "counted_pairs"]
 
 _ABOUT_MISSING = (
-    "; in {} an entry is missing: --missing skip leaves such rows out, --missing category gives them a label "
-    "of their own (missing=)"
+    "; in {} an entry is missing: missing='skip' leaves such rows out, missing='category' gives them a label "
+    "of their own"
 )
 
 

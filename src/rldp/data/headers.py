@@ -111,9 +111,7 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
     if not fitting:
         raise _explained(source, wanted, troubles, head(source)) from None
     if len(fitting) > 1:
-        raise DataError(
-            f"{source} has these columns under more than one delimiter; --delimiter (delimiter=) says which"
-        )
+        raise DataError(f"{source} has these columns under more than one delimiter; delimiter= says which")
     return fitting[0]
 
 
@@ -222,7 +220,7 @@ def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
         mark = shown("tab" if others[:1] == ["\t"] else others[0]) if others else "C"
         return DataError(
             f"{source} has no column {column!r}: one column was found; if another mark stands between "
-            f"columns, --delimiter {mark} (delimiter={mark if others else '…'}) reads it"
+            f"columns, delimiter={mark if others else '…'} reads it"
         )
     rows = _rows_below(beginning, len(present), delimiter)
     return missing if _is_header(present, missing.wanted, rows) else missing.without_names()
@@ -265,8 +263,8 @@ _MARKS = {
     b"\x1f\x8b": "a gzip file, whose name must end in .gz",
     b"\x28\xb5\x2f\xfd": "a zstd file, whose name must end in .zst",
     b"BZh": "a bzip2 file, whose name must end in .bz2",
-    b"\xff\xfe": "UTF-16 text; --encoding utf-16 (encoding='utf-16') reads it",
-    b"\xfe\xff": "UTF-16 text; --encoding utf-16 (encoding='utf-16') reads it",
+    b"\xff\xfe": "UTF-16 text; encoding='utf-16' reads it",
+    b"\xfe\xff": "UTF-16 text; encoding='utf-16' reads it",
 }
 
 

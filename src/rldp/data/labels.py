@@ -38,7 +38,7 @@ __all__ = [
 Codes: TypeAlias = NDArray[np.int32]
 NOT_A_LABEL = -1
 
-HOW_TO_SHOW = "--show-labels (show_labels=True) shows it"
+HOW_TO_SHOW = "show_labels=True shows it"
 MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may be more
 _TOO_LARGE = 2**53  # from here on, a float does not tell every integer from the next
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)

@@ -24,7 +24,7 @@ from rldp.errors import DataFileError, InvalidArgument, needs
 
 __all__ = ["HOW_TO_DECODE", "Source", "is_parquet", "opened", "reading", "require_apart", "source_of"]
 
-HOW_TO_DECODE = "if they are latin-1, --encoding latin-1 (encoding='latin-1') reads them"
+HOW_TO_DECODE = "if they are latin-1, encoding='latin-1' reads them"
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".lz4": "lz4", ".zst": "zstd"}
 
 

@@ -227,7 +227,7 @@ def reading_of_new_data(
         if given is not None and given != wanted:
             raise InvalidArgument(
                 f"{role} must be what the protocol is for, {_quoted(wanted)}, got {_quoted(given)}; "
-                f"--as-{role} (as_{role}=) reads another column as if it were that one"
+                f"as_{role}= reads another column as if it were that one"
             )
     return _distinct(own.renamed(as_secret, as_value))
 

@@ -33,8 +33,8 @@ def as_csv(path: Path) -> Callable[[BinaryIO], None]:
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(path)
         sheets = [workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names]
-    except Exception:  # of a library that may say what stands there
-        raise DataFileError(f"{path} must be a workbook, but it cannot be read: it is damaged") from None
+    except Exception as error:  # of a library that may say what stands there
+        raise DataFileError(f"{path} must be a workbook, but it cannot be read: {_reason(error)}") from None
     filled = [rows for rows in sheets if rows]
     if len(filled) != 1:
         raise DataError(f"{path} must have one sheet with cells, got {len(filled)}")
@@ -45,6 +45,17 @@ def as_csv(path: Path) -> Callable[[BinaryIO], None]:
         text.detach()
 
     return write
+
+
+def _reason(error: Exception) -> str:
+    """Why a workbook cannot be read, without anything that may come from its cells."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, MemoryError):
+        return "it takes more memory than there is"
+    kind = type(error).__name__
+    known = {"PasswordError": "a password protects it", "ZipError": "it is damaged, or no workbook"}
+    return known.get(kind, f"it is damaged, or of a kind that is not known ({kind})")
 
 
 def _cell(item: Any) -> str:

@@ -14,11 +14,15 @@ from rldp.data.labels import Codes
 from rldp.data.readers import NULLS
 from rldp.data.sources import is_parquet
 from rldp.data.standard import STANDARD
-from rldp.errors import DataError, InvalidArgument
+from rldp.errors import DataError, InvalidArgument, needs
 
-__all__ = ["PARQUET", "Maker", "Released", "Writer", "writer_for"]
+__all__ = ["PARQUET", "TYPED", "Maker", "Released", "Writer", "writer_for"]
 
 _COMPRESSED = {".csv.gz": "gzip", ".csv.zst": "zstd"}
+_WORKBOOK = ".xlsx"
+_MOST_ROWS = 2**20 - 1  # of a sheet, below its header
+_LARGEST_NUMBER = 2**53  # from here on, a cell does not hold every integer
+_LONGEST_TEXT = 32767
 _LONGEST_TYPE = 80
 _NEEDS_QUOTES = '[",\r\n]|^$'
 
@@ -54,7 +58,9 @@ def writer_for(path: Path) -> Maker:
     for ending, codec in _COMPRESSED.items():
         if name.endswith(ending):
             return partial(_CompressedCsvWriter, codec)
-    *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq"]
+    if name.endswith(_WORKBOOK):
+        return _WorkbookWriter
+    *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq", _WORKBOOK]
     raise InvalidArgument(
         f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no ending for "
         f"a folder that is made of a folder, got {str(path)!r}"
@@ -123,6 +129,56 @@ class _CsvWriter:
 
     def close(self) -> None:
         pass
+
+
+class _WorkbookWriter:
+    """One sheet: numbers and booleans as such, everything else as its text."""
+
+    def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
+        with needs("writing workbooks", "XlsxWriter", install="robust-ldp[excel]"):
+            import xlsxwriter
+
+        self._labels, self._rows = list(released.values()), 0
+        self._book = xlsxwriter.Workbook(file, {"constant_memory": True})
+        self._sheet = self._book.add_worksheet()
+        self._write_row([*(field.name for field in kept), *released])
+
+    def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
+        columns = [column.to_pylist() for column in kept]
+        columns += [
+            [labels[code] for code in drawn.tolist()]
+            for labels, drawn in zip(self._labels, codes, strict=True)
+        ]
+        for row in zip(*columns, strict=True):
+            if self._rows > _MOST_ROWS:
+                raise DataError(
+                    f"output must have at most {_MOST_ROWS} rows to stand in a workbook, got more; "
+                    "a name that ends in .csv or .parquet asks for a file that holds them"
+                )
+            self._write_row(row)
+
+    def _write_row(self, row: Sequence[Any]) -> None:
+        for place, item in enumerate(row):
+            if isinstance(item, bool):
+                self._sheet.write_boolean(self._rows, place, item)
+            elif isinstance(item, int | float) and abs(item) < _LARGEST_NUMBER:
+                self._sheet.write_number(self._rows, place, item)
+            elif item is not None:
+                text = item.decode() if isinstance(item, bytes) else str(item)
+                if len(text) > _LONGEST_TEXT:
+                    raise DataError(
+                        f"output must hold texts of at most {_LONGEST_TEXT} characters to stand in a "
+                        "workbook, got a longer one"
+                    )
+                self._sheet.write_string(self._rows, place, text)
+        self._rows += 1
+
+    def close(self) -> None:
+        self._book.close()
+
+
+TYPED: tuple[Maker, ...] = (PARQUET, _WorkbookWriter)
+"""What writes files whose entries have types."""
 
 
 class _CompressedCsvWriter(_CsvWriter):

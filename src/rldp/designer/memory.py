@@ -13,7 +13,7 @@ from rldp.theory.model import DesignProblem
 
 __all__ = ["ADVICE", "block_bytes", "design_bytes", "problems_at_once", "require_memory"]
 
-ADVICE = "windows=True (--windows), fewer values, secrets or outputs, or smaller batches need less"
+ADVICE = "windows=True, fewer values, secrets or outputs, or smaller batches need less"
 
 
 def require_memory(

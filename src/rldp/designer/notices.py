@@ -18,8 +18,8 @@ __all__ = ["is_sparse", "warn_of_sample", "warn_open"]
 
 _RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be expected fewer than 5 times
 _SOUND = {
-    "privacy": "privacy='pairs' (--privacy pairs) keeps its level at every sample size",
-    "utility": "utility='credible' (--utility credible) does not rest on large samples",
+    "privacy": "privacy='pairs' keeps its level at every sample size",
+    "utility": "utility='credible' does not rest on large samples",
 }
 _COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
 

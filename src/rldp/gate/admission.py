@@ -24,7 +24,7 @@ LARGEST_EPSILON = 10.0
 """Above this, an output may be twenty thousand times as likely under one secret as under another."""
 
 _USUAL_ALPHA = 0.05  # what a requirement means that names a promise and no level
-_RELEASES = "--unproved (unproved=True) releases"
+_RELEASES = "unproved=True releases"
 _LEVELLESS = ("all", "nominal")
 
 
@@ -52,18 +52,18 @@ class Conditions:
 
     def __post_init__(self) -> None:
         if self.epsilon_at_most is not None:
-            limit = real_number("--epsilon-at-most", self.epsilon_at_most)
+            limit = real_number("epsilon_at_most", self.epsilon_at_most)
             if limit < 0:
-                raise InvalidArgument(f"--epsilon-at-most must be at least 0, got {limit!r}")
+                raise InvalidArgument(f"epsilon_at_most must be at least 0, got {limit!r}")
             if self.unproved:
                 raise InvalidArgument(
-                    "--epsilon-at-most and --unproved must not be given together: what is unproved has no ε"
+                    "epsilon_at_most and unproved=True must not be given together: what is unproved has no ε"
                 )
         if self.sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", self.sha256):
-            raise InvalidArgument(f"--expect-sha256 must be 64 hexadecimal digits, got {shown(self.sha256)}")
+            raise InvalidArgument(f"expect_sha256 must be 64 hexadecimal digits, got {shown(self.sha256)}")
         if self.accepted and self.unproved:
             raise InvalidArgument(
-                "--require and --unproved must not be given together: what is unproved promises nothing"
+                "require= and unproved=True must not be given together: what is unproved promises nothing"
             )
 
     @classmethod
@@ -91,7 +91,7 @@ def _requirement(text: object) -> tuple[str, float]:
         alpha = math.nan
     if name not in NAMED or not 0 < alpha <= LARGEST_ALPHA or (colon and name in _LEVELLESS):
         raise InvalidArgument(
-            f"--require must be one of {', '.join(NAMED)}, with a level of at most {LARGEST_ALPHA} where it "
+            f"require= must be one of {', '.join(NAMED)}, with a level of at most {LARGEST_ALPHA} where it "
             f"has one, as in credible:0.05, got {shown(text)}"
         )
     return name, alpha
@@ -184,7 +184,7 @@ def _require_digest(name: str, sha256: str | None, conditions: Conditions) -> No
     if wanted is None:
         return
     if sha256 is None:
-        raise InvalidArgument("--expect-sha256 is for protocols that were read from a file, got another one")
+        raise InvalidArgument("expect_sha256 is for protocols that were read from a file, got another one")
     if sha256 != wanted.lower():
         raise NotProved(f"{name} must be the file with SHA-256 {wanted.lower()}, but it has {sha256}")
 
@@ -210,7 +210,7 @@ def _require_level(name: str, verdict: Verdict, conditions: Conditions) -> None:
     if verdict.epsilon is None or not verdict.epsilon <= limit:
         raise NotProved(
             f"{name} must prove a privacy level of at most {limit!r}, but it proves {verdict.promise}; "
-            "--epsilon-at-most (epsilon_at_most=) says what is expected"
+            "epsilon_at_most= says what is expected"
         )
 
 
@@ -228,4 +228,4 @@ def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, condi
             each if each in _LEVELLESS else f"{each} with an α of at most {most!r}"
             for each, most in accepted.items()
         )
-        raise NotProved(f"{name} must promise {wanted}, as --require asks, but it proves {verdict.promise}")
+        raise NotProved(f"{name} must promise {wanted}, as require= asks, but it proves {verdict.promise}")

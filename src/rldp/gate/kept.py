@@ -64,12 +64,12 @@ class KeptColumns:
                     continue
                 raise InvalidArgument(
                     f"keep must not name the {role} column {column!r}, which would be written as it is; "
-                    "allow that with --allow-original (allow_original=True) if it is meant"
+                    "allow that with allow_original=True if it is meant"
                 )
         if self.id is not None and self.id in (*kept, *kept.values()) and not self.allow_identifier:
             raise InvalidArgument(
                 f"keep must not name {self.id!r}, which identifies people (id=); allow that with "
-                "--allow-identifier (allow_identifier=True) if it is meant"
+                "allow_identifier=True if it is meant"
             )
 
     def require_rows(self, kept: Mapping[str, Any]) -> None:
@@ -80,7 +80,7 @@ class KeptColumns:
             if _is_nearly_unique(column):
                 raise InvalidArgument(
                     f"keep must not name {name!r}, whose entries are nearly unique and identify people; "
-                    "allow that with --allow-identifier (allow_identifier=True) if it is meant"
+                    "allow that with allow_identifier=True if it is meant"
                 )
 
 

@@ -158,5 +158,5 @@ def _require_free(
     writer_for(output)
     if str(output) != STANDARD and output.is_file() and not options.force:
         raise InvalidArgument(
-            f"output must be a new file, got {str(output)!r}, which exists; --force (force=True) replaces it"
+            f"output must be a new file, got {str(output)!r}, which exists; force=True replaces it"
         )

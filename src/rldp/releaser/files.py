@@ -16,7 +16,7 @@ from rldp.data.labels import HOW_TO_SHOW, Faults
 from rldp.data.readers import located, read_parts
 from rldp.data.sources import opened, require_apart
 from rldp.data.standard import STANDARD, printing
-from rldp.data.writers import PARQUET, Maker, writer_for
+from rldp.data.writers import TYPED, Maker, writer_for
 from rldp.releaser.requests import Inspection, Request, Tally
 from rldp.theory.sampling import Randomness
 
@@ -99,7 +99,7 @@ def release_table(
     After a row at fault nothing more is written, but all rows are looked at, to say how many are.
     """
     released = request.released_names(table.name)
-    parts = read_parts(table, request.columns, typed=make_writer is PARQUET)
+    parts = read_parts(table, request.columns, typed=make_writer in TYPED)
     names = tuple(field.name for field in parts.kept)
     found, skipped, tally = request.no_faults(), 0, request.no_rows()
     labels = {name: column.labels for name, column in zip(released, request.released, strict=True)}

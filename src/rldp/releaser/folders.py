@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rldp._common.checks import shown, whole_number
+from rldp._common.checks import whole_number
 from rldp._common.cores import core_count
 from rldp.data.atomic import new_folder
 from rldp.data.headers import Located
@@ -150,7 +150,7 @@ def _partitions(data: Path, files: Sequence[Path]) -> list[Path]:
         if len(columns) != len(at.parts) or len(set(columns)) < len(columns) or columns != keys[0]:
             raise InvalidArgument(
                 "data must have folders that are called column=value, with the same columns for all files, "
-                f"to be released into a folder, got {shown(str(at))}; one output file takes them all"
+                "to be released into a folder, got others; one output file takes them all"
             )
     return below
 
@@ -173,6 +173,6 @@ def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request
         if column in request.options.names_of_released(reading.value_names):
             raise InvalidArgument(
                 f"the released column must not be called {column!r} like a column that is kept; "
-                "name it otherwise with --released-name (released=)"
+                "name it otherwise with released="
             )
     return replace(request, columns=Columns(reading, tuple(c for c in keep if c not in columns)))

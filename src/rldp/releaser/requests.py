@@ -185,7 +185,7 @@ class Request:
             if name in names:
                 raise InvalidArgument(
                     f"the released column must not be called {name!r} like a column that is kept; "
-                    "name it otherwise with --released-name (released=)"
+                    "name it otherwise with released="
                 )
         return released
 
@@ -229,7 +229,6 @@ def _code_of_unknown(protocol: Protocol, options: ReleaseOptions) -> int | None:
         code = int(Alphabet(protocol.values).of_texts([given.removeprefix("value=")])[0])
     if code == NOT_A_LABEL:
         raise InvalidArgument(
-            f"--unknown (unknown=) must be refuse or value=LABEL, with a value of the protocol, "
-            f"got {shown(given)}"
+            f"unknown= must be refuse or value=LABEL, with a value of the protocol, got {shown(given)}"
         )
     return code

@@ -106,7 +106,7 @@ def gives_away(found: Worth) -> str | None:
     return (
         f"rows with the most frequent secret, {printable(kept)!r}, never change, and {percent(share)} of "
         f"those with {printable(moved)!r} do: whoever knows the value and sees another output knows that the "
-        f"secret is not {printable(kept)!r}; --epsilon-known (epsilon_known=) bounds what such readers learn"
+        f"secret is not {printable(kept)!r}; --epsilon-known bounds what such readers learn"
     )
 
 

@@ -1,0 +1,53 @@
+"""Arguments of the library, as the command spells them.
+
+The library speaks Python: ``show_labels=True shows it``. Whoever typed a command hears ``--show-labels shows
+it``. This is the one place that translates.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["as_options"]
+
+_OPTIONS = {
+    "allow_drift": "--allow-drift",
+    "allow_identifier": "--allow-identifier",
+    "allow_original": "--allow-original",
+    "as_secret": "--as-secret",
+    "as_value": "--as-value",
+    "bin_width": "--bin-width",
+    "bins": "--bins",
+    "delimiter": "--delimiter",
+    "encoding": "--encoding",
+    "epsilon_at_most": "--epsilon-at-most",
+    "expect_sha256": "--expect-sha256",
+    "force": "--force",
+    "missing": "--missing",
+    "missing_distance": "--missing-distance",
+    "number": "--number",
+    "privacy": "--privacy",
+    "released": "--released-name",
+    "require": "--require",
+    "show_labels": "--show-labels",
+    "text": "--text",
+    "unknown": "--unknown",
+    "unproved": "--unproved",
+    "utility": "--utility",
+    "windows": "--windows",
+}
+_NAMES = "|".join(_OPTIONS)
+_GIVEN = re.compile(rf"(?<![\w-])({_NAMES})=(?:True|(?=…)|\[?['\"]([^'\"]*)['\"]\]?)?")
+_SPOKEN_OF = re.compile(r"(?:^|(?<= ))([a-z]+(?:_[a-z0-9]+)+)(?= )")
+
+
+def as_options(sentence: str) -> str:
+    """A sentence of the library with arguments as options of the command.
+
+    Examples
+    --------
+    >>> as_options("expect_sha256 must be 64 digits; missing='skip' leaves rows out, unproved=True releases")
+    '--expect-sha256 must be 64 digits; --missing skip leaves rows out, --unproved releases'
+    """
+    typed = _GIVEN.sub(lambda found: " ".join(filter(None, (_OPTIONS[found[1]], found[2]))), sentence)
+    return _SPOKEN_OF.sub(lambda found: _OPTIONS.get(found[1], found[1]), typed)
