@@ -712,7 +712,7 @@ def test_a_pipe_is_not_replaced(command, folder):
     "name", ["out", "out.xlsx", "out.json", "out.tsv", "out.gz", "out.parquet.gz", ".csv"]
 )
 def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
-    endings = ".csv, .csv.gz, .csv.zst, .parquet or .pq"
+    endings = ".csv, .csv.gz, .csv.zst, .parquet, .pq or .xlsx"
     message = (
         f"output must end in {endings}, or be - for standard output, or have no ending for a folder that is "
         f"made of a folder, got {name!r}"

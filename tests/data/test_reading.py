@@ -275,7 +275,7 @@ def test_files_of_every_kind_give_the_same_bins(csv, tmp_path):
 
 
 def test_what_is_no_number_is_in_no_bin(csv):
-    with pytest.raises(rldp.DataError, match=r"but row 2 .*1 of 3 rows cannot be counted; --show"):
+    with pytest.raises(rldp.DataError, match=r"but row 2 .*1 of 3 rows cannot be counted; show_labels=True"):
         values(csv(column(1, "x", 2)), bins=2)
     with pytest.raises(rldp.DataError, match="must hold numbers to be cut into bins, got none"):
         values(csv(column("x", "y")), bins=2)
@@ -447,7 +447,7 @@ def test_a_protocol_names_its_columns():
 )
 def test_other_columns_are_refused(names):
     with pytest.raises(
-        rldp.InvalidArgument, match=r"must be what the protocol is for, .*--as-(secret|value)"
+        rldp.InvalidArgument, match=r"must be what the protocol is for, .*as_(secret|value)= reads"
     ):
         reading_of_new_data(OWN, LABELS, **names)
 
