@@ -709,7 +709,7 @@ def test_a_pipe_is_not_replaced(command, folder):
 
 
 @pytest.mark.parametrize(
-    "name", ["out", "out.xlsx", "out.json", "out.tsv", "out.gz", "out.parquet.gz", ".csv"]
+    "name", ["out", "out.xls", "out.json", "out.tsv", "out.gz", "out.parquet.gz", ".csv"]
 )
 def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
     endings = ".csv, .csv.gz, .csv.zst, .parquet, .pq or .xlsx"
