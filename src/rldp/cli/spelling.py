@@ -11,6 +11,7 @@ import re
 __all__ = ["as_options"]
 
 _OPTIONS = {
+    "allow_absence": "--allow-absence",
     "allow_drift": "--allow-drift",
     "allow_identifier": "--allow-identifier",
     "allow_original": "--allow-original",

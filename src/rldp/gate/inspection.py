@@ -89,7 +89,7 @@ class Inspection:
             raise DataError(
                 "data must come from the population that the protocol was designed for, but its rows differ "
                 f"from the sample more than chance explains (p {_bounded(chance)}), and ε* among them is "
-                f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised; --allow-drift (allow_drift=True) "
+                f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised; allow_drift=True "
                 "releases them all the same"
             )
 
@@ -98,7 +98,7 @@ class Inspection:
             raise DataError(
                 "rows with missing entries must not tell more by being left out than the protocol's ε = "
                 f"{epsilon:.3g}, but the ε of being left out is {found:.3g} among these rows; a design with "
-                "missing='category' publishes them, and --allow-absence (allow_absence=True) leaves them out "
+                "missing='category' publishes them, and allow_absence=True leaves them out "
                 "all the same"
             )
 
