@@ -204,18 +204,18 @@ def design_levels(
         deadline=started + _checked_seconds(max_seconds),
     )
     with within_memory("designing", ADVICE):
-        found = solve(problem, private, useful, request)
-    warn_open(found.problem, found.solved, gap, windows, stacklevel=4)
+        result = solve(problem, private, useful, request)
+    warn_open(result.problem, result.solved, gap, windows, stacklevel=4)
     seconds = (time.perf_counter() - started) / len(levels)
     private, useful = (resolved(given, sample.counts) for given in (private, useful))
     return [
         _as_design(
-            found.solved.subset(np.array([i])),
+            result.solved.subset(np.array([i])),
             sample,
             measure,
-            found.problem.subset(np.array([i])),
-            found.promise("privacy", private, i),
-            found.promise("utility", useful, i),
+            result.problem.subset(np.array([i])),
+            result.promise("privacy", private, i),
+            result.promise("utility", useful, i),
             seconds,
         )
         for i in range(len(levels))
@@ -290,9 +290,9 @@ def design_batch(
         deadline=started + _checked_seconds(max_seconds),
     )
     with within_memory("designing", ADVICE):
-        found = solve(problem, private, useful, request)
-    solved = found.solved
-    warn_open(found.problem, solved, gap, windows, stacklevel=3)
+        result = solve(problem, private, useful, request)
+    solved = result.solved
+    warn_open(result.problem, solved, gap, windows, stacklevel=3)
     arrays = (solved.matrix, solved.objective, solved.lower_bound)
     status = BatchStatus(solved.route, solved.steps, solved.reason, time.perf_counter() - started)
     matrices, objective, lower_bound = arrays if home == CPU else map(home.array, arrays)

@@ -121,10 +121,10 @@ def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
     members, proof = [problem.useful_centre], problem.useful_centre
     matrix = best_single_output(problem)
     for _ in range(_MOST_CUTS):
-        found = _best_mixture(np.concatenate([m.sum(axis=1) @ problem.distortion for m in members]))
-        if found is None:
+        proposal = _best_mixture(np.concatenate([m.sum(axis=1) @ problem.distortion for m in members]))
+        if proposal is None:
             break
-        mixture, weights = found
+        mixture, weights = proposal
         matrix = np.broadcast_to(mixture, (1, secrets, values, len(mixture))).copy()
         proof = np.tensordot(weights, np.stack(members), axes=1)
         reached = objective(problem, matrix)[0][0]

@@ -19,14 +19,14 @@ from scipy.special import ndtri
 
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
-from rldp.designer.risks import About, Risk, estimated, proved
+from rldp.designer.risks import Promised, Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
 from rldp.sets import Credible, Nominal, UncertaintySet
 from rldp.theory.dirichlet import centre_counts
 from rldp.theory.model import Ball, DesignProblem, Floats
 from rldp.theory.pairs import ordered_pairs
 
-__all__ = ["Found", "Solve", "credible_risks", "solve_credible"]
+__all__ = ["CredibleResult", "Solve", "credible_risks", "solve_credible"]
 
 Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
@@ -41,14 +41,14 @@ _MOST_TRIALS = 20  # by then the sets are so large that everything is accepted
 
 
 @dataclass(frozen=True)
-class Found:
+class CredibleResult:
     """Designs, the problems with the sets they were made for, and the radii (K,) of those."""
 
     problem: DesignProblem
     solved: CertifiedBatch
-    radii: Mapping[About, Floats]
+    radii: Mapping[Promised, Floats]
 
-    def promise(self, about: About, given: UncertaintySet, i: int) -> UncertaintySet:
+    def promise(self, about: Promised, given: UncertaintySet, i: int) -> UncertaintySet:
         """The promise that design ``i`` keeps, as a file tells it: with the set that was found for it."""
         centres = self.problem.centre_of_privacy if about == "privacy" else self.problem.centre_of_utility
         centre = None if centres is None else tuple(map(tuple, centres[i].tolist()))
@@ -65,7 +65,7 @@ def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int)
     InvalidArgument
         If α is too small to be checked by draws, for a table of so many cells.
     """
-    both: tuple[tuple[About, UncertaintySet], ...] = (("privacy", privacy), ("utility", utility))
+    both: tuple[tuple[Promised, UncertaintySet], ...] = (("privacy", privacy), ("utility", utility))
     risks = tuple(Risk(about, given, cells) for about, given in both if isinstance(given, Credible))
     for risk in risks:
         if risk.level < _CHECKED_SHARE * risk.promise.alpha:
@@ -78,7 +78,7 @@ def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int)
 
 def solve_credible(
     problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve, device: Device = CPU
-) -> Found:
+) -> CredibleResult:
     """Protocols whose risks are proved by fresh draws, for sets as small as that allows.
 
     Parameters
@@ -104,13 +104,13 @@ def solve_credible(
     solved: CertifiedBatch | None = None
     for trial in range(_MOST_TRIALS):
         part = _at(problem.subset(left), risks, t[:, left])
-        found = solve(part, gap)
-        solved = found if solved is None else solved.replaced(left, found)
-        accepted, quantile = proved(risks, part, found, trial, device)
+        tried = solve(part, gap)
+        solved = tried if solved is None else solved.replaced(left, tried)
+        accepted, quantile = proved(risks, part, tried, trial, device)
         _require_given(risks, accepted)
         if accepted.all():
             radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
-            return Found(_at(problem, risks, t), solved, radii)
+            return CredibleResult(_at(problem, risks, t), solved, radii)
         further = np.maximum((target - quantile) / slope[:, left], _LARGER * 2.0**trial * t[:, left])
         t[:, left] += np.where(accepted, 0.0, further)
         left = left[~accepted.all(axis=0)]

@@ -51,8 +51,8 @@ def solve_near_zero(
         return judged(constant)
     pairs = zip(problem.private_counts, near.matrix, strict=True)
     exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
-    found = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
-    return better(judged(found), judged(constant))
+    exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
+    return better(judged(exact_or_constant), judged(constant))
 
 
 def solve_near_known(

@@ -78,8 +78,8 @@ def _shipped(supply: Floats, demand: Floats, settings: Settings) -> Floats:
     return np.asarray(plan * np.minimum(_ratio(supply, plan.sum(axis=-1)), 1)[..., :, None])
 
 
-def _ratio(wanted: Floats, found: Floats) -> Floats:
-    return np.asarray(wanted / np.where(found > 0, found, 1.0))
+def _ratio(wanted: Floats, actual: Floats) -> Floats:
+    return np.asarray(wanted / np.where(actual > 0, actual, 1.0))
 
 
 def _parts(pairs: Floats, settings: Settings) -> list[slice]:

@@ -26,9 +26,9 @@ from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.namespace import Array
 from rldp.theory.posterior import excesses, failures
 
-__all__ = ["About", "Risk", "checkable", "estimated", "proved"]
+__all__ = ["Promised", "Risk", "checkable", "estimated", "proved"]
 
-About = Literal["privacy", "utility"]
+Promised = Literal["privacy", "utility"]
 
 _ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
 _ROUGH_HITS, _HITS = 100, 300  # draws are so many that α allows this number of failures
@@ -49,7 +49,7 @@ _CHECK_ERROR, _CHECK_MISSES = 1e-10, 1e-6
 class Risk:
     """A promise that is credible, and what may fail: privacy, or the distortion that is promised."""
 
-    about: About
+    about: Promised
     promise: Credible
     cells: int
 
@@ -170,8 +170,8 @@ def _count(
     device: Device = CPU,
 ) -> NDArray[np.int64]:
     """Under how many draws each protocol fails: (risks, K)."""
-    found = None if device.is_cpu else _count_on_device(risks, problem, solved, draws, stream, device)
-    return _count_on_cpu(risks, problem, solved, draws, stream) if found is None else found
+    hits = None if device.is_cpu else _count_on_device(risks, problem, solved, draws, stream, device)
+    return _count_on_cpu(risks, problem, solved, draws, stream) if hits is None else hits
 
 
 def _count_on_device(
@@ -188,7 +188,7 @@ def _count_on_device(
         return None
     secrets, values, outputs = problem.shape
     chunk = max(1, device.bytes // (8 * 8 * secrets * max(values, outputs) * draws))
-    found = np.zeros((1, len(problem.counts)), dtype=np.int64)
+    hits = np.zeros((1, len(problem.counts)), dtype=np.int64)
     for number, start in enumerate(range(0, len(problem.counts), chunk)):
         part = slice(start, start + chunk)
         key = np.random.SeedSequence(risk.promise.seed, spawn_key=(stream, _ON_DEVICE, number))
@@ -196,8 +196,8 @@ def _count_on_device(
             drawn = _conditionals_there(problem.counts[part], risk.promise.prior, draws, key, device)
             if drawn is None:
                 return None
-            found[0, part] = failures(solved.matrix[part], problem.epsilon[part], drawn)
-    return found
+            hits[0, part] = failures(solved.matrix[part], problem.epsilon[part], drawn)
+    return hits
 
 
 def _conditionals_there(
@@ -236,8 +236,8 @@ def _count_on_cpu(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, draws: int, stream: int
 ) -> NDArray[np.int64]:
     """In memory, on every core; samples that are equal share their draws."""
-    found = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
-    tables, sample = np.unique(problem.counts.reshape(len(found[0]), -1), axis=0, return_inverse=True)
+    hits = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
+    tables, sample = np.unique(problem.counts.reshape(len(hits[0]), -1), axis=0, return_inverse=True)
 
     def count(number: int) -> None:
         alike, counts = np.flatnonzero(sample == number), tables[number].reshape(problem.counts.shape[1:])
@@ -248,7 +248,7 @@ def _count_on_cpu(
             masses = mass_blocks(counts, **options) if with_masses else repeat(np.empty(0))
             for block, mass in zip(conditional_blocks(counts, **options), masses, strict=False):
                 for i in own:
-                    found[i, alike] += [risks[i].failing(problem, solved, int(k), block, mass) for k in alike]
+                    hits[i, alike] += [risks[i].failing(problem, solved, int(k), block, mass) for k in alike]
 
     on_every_core(count, range(len(tables)))
-    return found
+    return hits

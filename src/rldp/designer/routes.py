@@ -17,7 +17,7 @@ from rldp._common.cores import one_blas_thread
 from rldp.designer.batches import solve_by_engine
 from rldp.designer.certify import CertifiedBatch, better, joined
 from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
-from rldp.designer.credible import Found, credible_risks, solve_credible
+from rldp.designer.credible import CredibleResult, credible_risks, solve_credible
 from rldp.designer.memory import block_bytes, require_memory
 from rldp.designer.near_zero import solve_near_known, solve_near_zero
 from rldp.designer.request import SolveRequest
@@ -33,10 +33,10 @@ _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
 
 def solve(
     problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, request: SolveRequest
-) -> Found:
+) -> CredibleResult:
     """Solve a batch for its sets, or search for those that keep a credible promise."""
     if not any(isinstance(given, Credible) for given in (privacy, utility)):
-        return Found(problem, solve_batch(problem, request), {})
+        return CredibleResult(problem, solve_batch(problem, request), {})
 
     def solve_to(problem: DesignProblem, gap: float) -> CertifiedBatch:
         return solve_batch(problem, replace(request, gap=gap))
