@@ -15,7 +15,7 @@ from games import in_order
 from rldp._common import checks
 from rldp.auditor import confirmation
 from rldp.theory.betting import Triples
-from rldp.theory.confidence import upper_bounds
+from rldp.theory.leakage_bounds import ratio_bounds
 
 
 def worst_triples(tables, laws):
@@ -50,7 +50,7 @@ def too_small(tables, laws, games, known, alpha):
         games[:, pairs].swapaxes(0, 1).reshape(-1, *games.shape[1:]).astype(float),
         known[:, pairs].swapaxes(0, 1).reshape(-1, *known.shape[1:]),
     )
-    bounds = upper_bounds(triples, alpha).reshape(len(tables), len(games))
+    bounds = ratio_bounds(triples, alpha).reshape(len(tables), len(games))
     return bounds < epsilon[:, None] * (1 - 1e-12)
 
 

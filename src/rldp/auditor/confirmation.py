@@ -19,7 +19,7 @@ from rldp.measures import leakage as measures
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.betting import block_shares, split
-from rldp.theory.confidence import leakage_bound, table_bound
+from rldp.theory.leakage_bounds import leakage_bound, table_bound
 from rldp.theory.model import Floats
 
 __all__ = ["Confirmation", "confirm", "confirm_chain"]

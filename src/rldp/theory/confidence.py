@@ -1,160 +1,91 @@
-r"""An upper confidence bound on ε* from fresh rows, by the bets of :mod:`rldp.theory.betting`.
+r"""Upper confidence bounds from tests that bets make, for every hypothesis of the form 'more than x'.
 
-For every triple and every ε there is a test, of level α, of the hypothesis that the triple fails at ε. The
-tests come in pieces: **levels** ε₀ < ε₁ < … are fixed before the rows are bet on, and the test at any ε in
-[ε_g, ε_{g+1}) uses the bets that were made for ε_g. Within a piece the wealth grows with ε. So a triple is
-confirmed at *all* ε from some point on if it is confirmed there, and at every level above. The least such
-point is an upper confidence bound for the triple; the largest of these bounds is one for ε*, with no
-correction for the number of triples. See ``docs/theory.md``, 'Confirmation'.
+For every x there is a test, of level α, of the hypothesis that a number θ is more than x. The tests come in
+pieces: **levels** x₀ < x₁ < … are fixed before the rows are bet on, and the test at any x in [x_g, x_{g+1})
+uses the bets that were made for x_g. Within a piece the wealth grows with x. So θ ≤ x is shown for *all* x
+from some point on if it is shown there, and at every level above. The least such point is an upper confidence
+bound for θ. See ``docs/theory.md``, 'Confirmation'.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.theory.betting import LARGEST_EPSILON, Play, Triples, caps, log_wealth, play
+from rldp.theory.betting import Play, Triples, log_wealth, play
 from rldp.theory.model import Floats
-from rldp.theory.pairs import ordered_pairs
-from rldp.theory.stakes import moments
 
-__all__ = ["leakage_bound", "table_bound", "upper_bounds"]
+__all__ = ["Claims", "levels_around", "most_together", "upper_bounds"]
 
-_EXPECTED = 1.9  # so many standard errors above the estimate the bound lies, as a rule
 _FAR = 2.8 * 2.0 ** np.arange(1, 8)
 _OFFSETS = np.concatenate([-_FAR, np.linspace(-2.8, 2.8, 61), _FAR])  # twice as many levels narrow by 1 %
 _HALVINGS = 24
 _LEVELS_TOGETHER = 8
-_FIRST_TRIPLES = 32
 _MOST_NUMBERS = 2**21  # in one array: what fits the caches is fastest
-_CELLS = 24  # about as many as a triple has, to know the size of arrays
-_SMALLEST_MEAN = 1e-100
+_CELLS = 24  # about as many as a game has, to know the size of arrays
 _UNIT = 2.0**-52
 
 
-def leakage_bound(
-    matrix: Floats,
-    blocks: NDArray[np.int64],
-    known: Floats,
-    alpha: float,
-    *,
-    claim: float = math.inf,
-    floor: float = 0.0,
-) -> tuple[float, tuple[int, int, int] | None]:
-    """Upper confidence bound on ε* of level 1 − α, but no less than ``floor``, and the triple that decides.
+class Claims(Protocol):
+    """T numbers θ, with a game against 'θ > x' for every x."""
 
-    Parameters
-    ----------
-    matrix : array (|S|, |U|, |Y|)
-    blocks : int array (|S|, B, |U|)
-        Fresh rows, in blocks.
-    known : array (|S|, |U|), positive
-        Weights of the values as known beforehand: for bets only.
-    claim : float
-        An ε that matters: bets are made for it too.
+    @property
+    def largest(self) -> float:
+        """There are games for x up to this."""
 
-    Returns
-    -------
-    epsilon : float
-    triple : (y, s1, s2), or None where the bound is ``floor``
-    """
-    order = _in_order(matrix, blocks, known)
-    bound, decides, start = floor, None, 0
-    while start < len(order) and math.isfinite(bound):
-        most = _most_triples(matrix.shape[1])
-        some = order[start : start + (min(most, _FIRST_TRIPLES) if start == 0 else most)]
-        pairs = some[:, 1:]
-        triples = Triples(
-            q=matrix[pairs, :, some[:, :1]], rows=blocks[pairs].astype(np.float64), known=known[pairs]
-        )
-        found = upper_bounds(triples, alpha, claim=claim, floor=bound)
-        if found.max() > bound:
-            decides, bound = some[found.argmax()], float(found.max())
-        start += len(some)
-    return bound, None if decides is None else (int(decides[0]), int(decides[1]), int(decides[2]))
+    @property
+    def values(self) -> int:
+        """How many values a row can have."""
+
+    def subset(self, index: NDArray[np.int64]) -> Self:
+        """The numbers numbered ``index``."""
+
+    def at(self, x: Floats) -> tuple[Triples, Floats]:
+        """Triples, and the ε (T,) at which they fail if θ > x, for x (T,)."""
 
 
-def table_bound(matrix: Floats, about: NDArray[np.bool_]) -> tuple[float, tuple[int, int, int] | None]:
-    """The largest ε* that the table allows any distribution for pairs of secrets with one of those ``about``.
-
-    Parameters
-    ----------
-    matrix : array (|S|, |U|, |Y|)
-    about : bool array (|S|,)
-
-    Returns
-    -------
-    epsilon : float
-    triple : (y, s1, s2), or None where the bound is 0
-    """
-    pairs = ordered_pairs(len(matrix))
-    pairs = pairs[about[pairs].any(axis=1)]
-    columns = np.moveaxis(matrix[pairs], 3, 0)
-    bounds = caps(columns.reshape(-1, *columns.shape[2:])).reshape(columns.shape[:2])
-    if not bounds.any():
-        return 0.0, None
-    y, pair = np.unravel_index(bounds.argmax(), bounds.shape)
-    return float(bounds[y, pair]), (int(y), int(pairs[pair, 0]), int(pairs[pair, 1]))
+def levels_around(expected: Floats, spread: Floats) -> Floats:
+    """Levels for T bounds, most of them where these are expected, give or take some spreads: (T, G)."""
+    return np.asarray(expected[:, None] + spread[:, None] * _OFFSETS)
 
 
-def upper_bounds(triples: Triples, alpha: float, *, claim: float = math.inf, floor: float = 0.0) -> Floats:
-    """Upper confidence bounds on ln P(y|s₁)/P(y|s₂), each of level 1 − α and no less than ``floor``: (T,).
-
-    A bound is infinite where neither the rows nor the table itself bound the ratio. Every other one is an ε
-    at which the triple holds by the table alone, or was tested and confirmed with its wealth rounded down.
-    """
-    goal = -math.log(alpha) * (1 + 4 * _UNIT)
-    levels = _levels(triples, claim)
-    bound = np.maximum(caps(triples.q), floor)
-    together = min(_LEVELS_TOGETHER, max(1, _most_triples(triples.q.shape[2]) // len(bound)))
-    undecided = np.flatnonzero(bound > floor)
-    for start in range(0, levels.shape[1], together):
-        some = levels[undecided, start : start + together]
-        bound[undecided], final = _lowered(triples.subset(undecided), some, bound[undecided], floor, goal)
-        undecided = undecided[~final]
-    return bound
-
-
-def _most_triples(values: int) -> int:
-    """How many triples to look at together."""
+def most_together(values: int) -> int:
+    """How many games to play at once, if a row can have so many values."""
     return max(1, _MOST_NUMBERS // (4 * _CELLS * values))
 
 
-def _in_order(matrix: Floats, blocks: NDArray[np.int64], known: Floats) -> NDArray[np.int64]:
-    """All triples (y, s1, s2) as an array (T, 3), those first that can be expected to decide."""
-    columns = np.moveaxis(matrix, 2, 1)
-    mean, variance = moments(columns, np.broadcast_to(known[:, None], columns.shape))
-    used, mean = mean > 0, np.maximum(mean, _SMALLEST_MEAN)
-    logarithm, spread = np.log(mean), variance / mean**2 / np.maximum(blocks.sum(axis=(1, 2)), 1)[:, None]
-    first, second = ordered_pairs(len(matrix)).T
-    expected = logarithm[first] - logarithm[second] + _EXPECTED * np.sqrt(spread[first] + spread[second])
-    expected = np.where(used[first], expected, -np.inf)
-    pair, y = np.unravel_index(np.argsort(-expected, axis=None, kind="stable"), expected.shape)
-    return np.stack([y, first[pair], second[pair]], axis=1)
+def upper_bounds(
+    claims: Claims, levels: Floats, bound: Floats, alpha: float, *, floor: float = -math.inf
+) -> Floats:
+    """Upper confidence bounds on T numbers, each of level 1 − α and no less than ``floor``: (T,).
 
-
-def _levels(triples: Triples, claim: float) -> Floats:
-    """Levels that bets are made for, in decreasing order, down to 0: (T, G).
-
-    Most lie where the bound is expected: some standard errors above the estimate, give or take what fresh
-    and earlier rows may be off.
+    Parameters
+    ----------
+    levels : array (T, G)
+        Fixed before the rows are bet on.
+    bound : array (T,)
+        No θ is larger than this, whatever the rows.
     """
-    mean, variance = moments(triples.q, triples.known)
-    mean = np.maximum(mean, _SMALLEST_MEAN)
-    relative = variance / mean**2
-    fresh = (relative / triples.n).sum(axis=-1)
-    earlier = (relative / triples.known.sum(axis=-1)).sum(axis=-1)
-    middle = np.log(mean[:, 0] / mean[:, 1]) + _EXPECTED * np.sqrt(fresh)
-    around = middle[:, None] + np.sqrt(fresh + earlier)[:, None] * _OFFSETS
-    named = np.broadcast_to([0.0, claim], (len(around), 2))
-    levels = np.clip(np.concatenate([around, named], axis=1), 0, LARGEST_EPSILON)
-    return np.asarray(np.sort(levels, axis=1)[:, ::-1])
+    goal = -math.log(alpha) * (1 + 4 * _UNIT)
+    levels, bound = np.sort(levels, axis=1)[:, ::-1], np.maximum(bound, floor)
+    undecided = np.flatnonzero(bound > floor)
+    together = min(_LEVELS_TOGETHER, max(1, most_together(claims.values) // max(len(bound), 1)))
+    few = max(1, most_together(claims.values) // together)
+    for start in range(0, levels.shape[1], together):
+        left = [undecided[:0]]
+        for some in np.split(undecided, range(few, len(undecided), few)):
+            part = levels[some, start : start + together]
+            bound[some], final = _lowered(claims.subset(some), part, bound[some], floor, goal)
+            left.append(some[~final])
+        undecided = np.concatenate(left)
+    return bound
 
 
 def _lowered(
-    triples: Triples, levels: Floats, bound: Floats, floor: float, goal: float
+    claims: Claims, levels: Floats, bound: Floats, floor: float, goal: float
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Go down some levels: bounds as low as they allow, and which of them are final.
 
@@ -162,22 +93,22 @@ def _lowered(
     ----------
     levels : array (T, g), in decreasing order
     bound : array (T,)
-        Triples are confirmed there and at every ε above.
+        θ ≤ x is shown there and for every x above.
     """
     above = np.minimum(np.concatenate([bound[:, None], levels[:, :-1]], axis=1), bound[:, None])
     wanted = (levels < above) & (above > floor)
     if not wanted.any():
         return bound, bound <= floor
     t, g = np.nonzero(wanted)
-    part, level = triples.subset(t), levels[t, g]
-    made, at = play(part, level, goal), np.maximum(levels, floor)
-    wealth = made.wealth if (level >= floor).all() else log_wealth(part, made, at[t, g])
-    confirmed = np.ones(levels.shape, dtype=np.bool_)
-    confirmed[t, g] = wealth >= goal
-    unbroken = np.logical_and.accumulate(confirmed, axis=1)
+    part, level, at = claims.subset(t), levels[t, g], np.maximum(levels, floor)
+    made = play(*part.at(level), goal)
+    wealth = made.wealth if (level >= floor).all() else log_wealth(*_with(part, made, at[t, g]))
+    shown = np.ones(levels.shape, dtype=np.bool_)
+    shown[t, g] = wealth >= goal
+    unbroken = np.logical_and.accumulate(shown, axis=1)
     lower = np.where(unbroken & wanted, at, bound[:, None]).min(axis=1)
     lost = np.flatnonzero(~unbroken[:, -1])
-    first = confirmed[lost].argmin(axis=1)
+    first = shown[lost].argmin(axis=1)
     number = np.zeros(levels.shape, dtype=np.int64)
     number[t, g] = np.arange(len(t))
     which = number[lost, first]
@@ -185,16 +116,24 @@ def _lowered(
     return lower, ~unbroken[:, -1] | (lower <= floor)
 
 
-def _bisected(triples: Triples, made: Play, lost: Floats, confirmed: Floats, goal: float) -> Floats:
-    """The least ε found confirmed above ``lost`` by the bets that lost there, or else ``confirmed``: (T,)."""
+def _bisected(claims: Claims, made: Play, lost: Floats, shown: Floats, goal: float) -> Floats:
+    """The least x found above ``lost`` where the bets that lost there win, or else ``shown``: (T,)."""
     if not len(lost):
-        return confirmed
-    low, high = lost, np.minimum(confirmed, LARGEST_EPSILON)
-    reached = (confirmed > LARGEST_EPSILON) & (log_wealth(triples, made, high) >= goal)
-    best = np.where(reached, high, confirmed)
+        return shown
+
+    def wins(x: Floats) -> NDArray[np.bool_]:
+        return np.asarray(log_wealth(*_with(claims, made, x)) >= goal)
+
+    low, high = lost, np.minimum(shown, claims.largest)
+    best = np.where((shown > claims.largest) & wins(high), high, shown)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        won = log_wealth(triples, made, middle) >= goal
+        won = wins(middle)
         best = np.where(won, middle, best)
         low, high = np.where(won, low, middle), np.where(won, middle, high)
     return best
+
+
+def _with(claims: Claims, made: Play, x: Floats) -> tuple[Triples, Play, Floats]:
+    triples, epsilon = claims.at(x)
+    return triples, made, epsilon

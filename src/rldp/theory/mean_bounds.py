@@ -15,23 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.theory.betting import Play, Triples, block_shares, log_wealth, play, split
+from rldp.theory.betting import Triples, block_shares, split
+from rldp.theory.confidence import levels_around, upper_bounds
 from rldp.theory.estimation import least_variance, pilot
 from rldp.theory.model import Floats
 from rldp.theory.stakes import moments
 from rldp.theory.tallies import Tally
 
-__all__ = ["Game", "betting_limits", "upper_limits"]
+__all__ = ["Game", "betting_limits", "games", "upper_limits"]
 
 _FIRST_ROWS = 0.08  # of every tally choose the weights and the bets, and are not bet on
 _KNOWN = 0.5  # rows more that the bets pretend to know
 _EXPECTED = 2.2  # so many standard errors above the estimate an upper limit lies, as a rule
-_FAR = 2.8 * 2.0 ** np.arange(1, 8)
-_OFFSETS = np.concatenate([-_FAR, np.linspace(-2.8, 2.8, 57), _FAR])[::-1]
-_TOGETHER = 8  # levels that are tried at once
-_HALVINGS = 20
-_MOST_NUMBERS = 2**21
-_CELLS = 24  # about as many as a game has, to know the size of arrays
 _UNIT = 2.0**-52
 
 
@@ -43,18 +38,27 @@ class Game:
     ----------
     scores : (array (T, M₁), array (T, M₂))
         g₁ and g₂: the functional is the sum of their means.
-    blocks : (array (B, M₁), array (B, M₂))
-    known : (array (M₁,), array (M₂,))
+    blocks : (array (T, B, M₁), array (T, B, M₂))
+    known : (array (T, M₁), array (T, M₂))
         Weights of the outcomes as known before, for bets only.
     """
 
     scores: tuple[Floats, Floats]
     blocks: tuple[Floats, Floats]
     known: tuple[Floats, Floats]
+    largest: float = math.inf
 
     def subset(self, index: NDArray[np.int64]) -> Game:
         """The functionals numbered ``index``."""
-        return Game((self.scores[0][index], self.scores[1][index]), self.blocks, self.known)
+        scores, blocks, known = (
+            (first[index], second[index]) for first, second in (self.scores, self.blocks, self.known)
+        )
+        return Game(scores, blocks, known)
+
+    @property
+    def values(self) -> int:
+        """The number of outcomes of the tally that has more."""
+        return max(int(part.shape[1]) for part in self.scores)
 
     @property
     def range(self) -> tuple[Floats, Floats]:
@@ -62,20 +66,18 @@ class Game:
         first, second = self.scores
         return first.min(axis=1) + second.min(axis=1), first.max(axis=1) + second.max(axis=1)
 
-    def at(self, t: Floats) -> Triples:
-        """The games against θ > t, for t (T,): scores g₁ and t − g₂, moved and scaled into [0, 1]."""
+    def at(self, t: Floats) -> tuple[Triples, Floats]:
+        """The games against θ > t, for t (T,): scores g₁ and t − g₂, moved and scaled into [0, 1]; ε is 0."""
         first, second = self.scores
         least, most = self.range
         bottom = np.minimum(first.min(axis=1), least - second.max(axis=1))
         size = np.maximum(first.max(axis=1), most - second.min(axis=1)) - bottom
         size = np.where(size > 0, size, 1.0)[:, None]
         both = ((first - bottom[:, None]) / size, ((t - bottom)[:, None] - second) / size)
-        width = max(part.shape[1] for part in both)
-        q = np.stack([_filled(np.clip(part, 0.0, 1.0), width, part[:, :1]) for part in both], axis=1)
-        shape = (len(t), *self.blocks[0].shape[:1], width)
-        rows = np.stack([np.broadcast_to(_filled(part, width), shape) for part in self.blocks], axis=1)
-        known = np.stack([_filled(part[None], width)[0] for part in self.known])
-        return Triples(q, rows, np.broadcast_to(known, (len(t), *known.shape)))
+        q = np.stack([_filled(np.clip(part, 0.0, 1.0), self.values, part[:, :1]) for part in both], axis=1)
+        rows = np.stack([_filled(part, self.values) for part in self.blocks], axis=1)
+        known = np.stack([_filled(part, self.values) for part in self.known], axis=1)
+        return Triples(q, rows, known), np.zeros(len(t))
 
 
 def _filled(part: Floats, width: int, filling: Floats | float = 0.0) -> Floats:
@@ -106,93 +108,51 @@ def betting_limits(
         Of functionals that are identified.
     alpha : float
     """
+    found = games(tallies, basis, a, rng)
+    limits = [upper_limits(game, alpha / (2 * len(found))) for game in found]
+    above, below = np.split(np.sum(limits, axis=0), 2)
+    return -below, above
+
+
+def games(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator) -> list[Game]:
+    """A game for every two tallies, about all functionals and then about their negatives.
+
+    A few rows choose the weights and the bets. A tally without another plays against a constant.
+    """
     shares = np.concatenate([[_FIRST_ROWS], _FIRST_ROWS + (1 - _FIRST_ROWS) * block_shares()])
     parts = [split(tally.counts[None], shares, rng)[0].astype(np.float64) for tally in tallies]
     p = pilot([tally.with_counts(part[0]) for tally, part in zip(tallies, parts, strict=True)])
-    weights = [g.T for g in least_variance(tallies, basis, p, a)]
-    known = [(part[0].sum() + _KNOWN) * tally.at(p) for tally, part in zip(tallies, parts, strict=True)]
-    pairs = [range(i, min(i + 2, len(tallies))) for i in range(0, len(tallies), 2)]
-    level = alpha / (2 * len(pairs))
-    lower, upper = np.zeros(a.shape[1]), np.zeros(a.shape[1])
-    for pair in pairs:
-        scores = [np.concatenate([weights[j], -weights[j]]) for j in pair]
-        blocks, about = [parts[j][1:] for j in pair], [known[j] for j in pair]
-        if len(pair) == 1:
-            scores.append(np.zeros((len(scores[0]), 1)))
-            blocks.append(np.zeros((len(blocks[0]), 1)))
-            about.append(np.ones(1))
-        game = Game((scores[0], scores[1]), (blocks[0], blocks[1]), (about[0], about[1]))
-        above, below = np.split(upper_limits(game, level), 2)
-        lower, upper = lower - below, upper + above
-    return lower, upper
+    sides = [
+        (np.concatenate([g.T, -g.T]), part[1:], (part[0].sum() + _KNOWN) * tally.at(p))
+        for g, part, tally in zip(least_variance(tallies, basis, p, a), parts, tallies, strict=True)
+    ]
+    if len(sides) % 2:
+        sides.append((np.zeros((2 * a.shape[1], 1)), np.zeros((len(shares) - 1, 1)), np.ones(1)))
+    return [_game(one, other) for one, other in zip(sides[::2], sides[1::2], strict=True)]
+
+
+def _game(*sides: tuple[Floats, Floats, Floats]) -> Game:
+    scores, blocks, known = zip(*sides, strict=True)
+    size = len(scores[0])
+    (blocks, known) = (
+        tuple(np.broadcast_to(part, (size, *part.shape)) for part in both) for both in (blocks, known)
+    )
+    return Game((scores[0], scores[1]), (blocks[0], blocks[1]), (known[0], known[1]))
 
 
 def upper_limits(game: Game, alpha: float) -> Floats:
-    """Limits that are below their functional with probability α at most, each: (T,).
-
-    **Levels** are fixed before the rows are bet on. The test of 'θ > t' uses the bets made for the level
-    below t; with them the wealth grows with t. So θ ≤ t is shown for all t from a point on, if it is shown
-    there and at all higher levels.
-    """
-    goal = -math.log(alpha) * (1 + 4 * _UNIT)
+    """Limits that are below their functional with probability α at most, each: (T,)."""
     least, most = game.range
-    levels = _levels(game, least, most)
-    limit = most.copy()
-    undecided = np.flatnonzero(most > least)
-    size = max(part.shape[1] for part in game.scores)
-    few = max(1, _MOST_NUMBERS // (4 * _CELLS * size * _TOGETHER))
-    for start in range(0, levels.shape[1], _TOGETHER):
-        left = []
-        for some in np.split(undecided, range(few, len(undecided), few)):
-            if not len(some):
-                continue
-            limit[some], lost = _lowered(
-                game.subset(some), levels[some, start : start + _TOGETHER], limit[some], goal
-            )
-            left.append(some[~lost])
-        undecided = np.concatenate(left) if left else undecided[:0]
+    limit = upper_bounds(game, np.clip(_levels(game), least[:, None], most[:, None]), most, alpha)
     return limit + 64 * _UNIT * (np.abs(least) + np.abs(most))
 
 
-def _levels(game: Game, least: Floats, most: Floats) -> Floats:
-    """Levels in decreasing order, most of them where the limit is expected: (T, G)."""
-    middle, fresh, earlier = np.zeros_like(least), np.zeros_like(least), np.zeros_like(least)
+def _levels(game: Game) -> Floats:
+    """Levels that bets are made for, most of them where the limit is expected: (T, G)."""
+    middle, fresh, earlier = (np.zeros(len(game.scores[0])) for _ in range(3))
     for scores, blocks, known in zip(game.scores, game.blocks, game.known, strict=True):
-        mean, variance = moments(scores, np.broadcast_to(known, scores.shape))
+        mean, variance = moments(scores, known)
         middle += mean
-        fresh += variance / max(float(blocks.sum()), 1.0)
-        earlier += variance / known.sum()
-    middle += _EXPECTED * np.sqrt(fresh)
-    levels = middle[:, None] + np.sqrt(fresh + earlier)[:, None] * _OFFSETS
-    return np.asarray(np.clip(levels, least[:, None], most[:, None]))
-
-
-def _lowered(game: Game, levels: Floats, limit: Floats, goal: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Go down some levels: limits as low as they allow, and which games have lost and are over."""
-    functionals, count = levels.shape
-    which = np.repeat(np.arange(functionals), count)
-    many = game.subset(which)
-    made = play(many.at(levels.reshape(-1)), np.zeros(len(which)), goal)
-    won = (made.wealth >= goal).reshape(levels.shape) | (levels >= limit[:, None])
-    unbroken = np.logical_and.accumulate(won, axis=1)
-    lowest = np.where(unbroken, np.minimum(levels, limit[:, None]), limit[:, None]).min(axis=1)
-    lost = ~unbroken[:, -1]
-    games = np.flatnonzero(lost)
-    first = games * count + won[games].argmin(axis=1)
-    lowest[games] = _halved(
-        game.subset(games), made.subset(first), levels.reshape(-1)[first], lowest[games], goal
-    )
-    return lowest, lost
-
-
-def _halved(game: Game, made: Play, low: Floats, high: Floats, goal: float) -> Floats:
-    """The least t found above a level that was lost at which its bets win; else ``high``."""
-    if not len(low):
-        return high
-    best = high
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        won = log_wealth(game.at(middle), made, np.zeros(len(middle))) >= goal
-        best = np.where(won, middle, best)
-        low, high = np.where(won, low, middle), np.where(won, middle, high)
-    return best
+        fresh += variance / np.maximum(blocks.sum(axis=(1, 2)), 1.0)
+        earlier += variance / known.sum(axis=1)
+    return levels_around(middle + _EXPECTED * np.sqrt(fresh), np.sqrt(fresh + earlier))

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import binom
 
 from games import KINDS, drawn, laws
-from rldp.theory import confidence
+from rldp.theory import leakage_bounds
 from rldp.theory.betting import LARGEST_EPSILON, Triples, block_shares, caps, log_wealth, play, split
-from rldp.theory.confidence import leakage_bound, upper_bounds
+from rldp.theory.leakage_bounds import leakage_bound, ratio_bounds
 from rldp.theory.pairs import ordered_pairs
 
 ALPHA = 0.05
@@ -20,7 +20,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 def by_definition(triples, claim=math.inf, floor=0.0):
     """One triple, its levels from the top one by one: the first lost, the last won, the test between."""
     bound = max(floor, float(caps(triples.q)[0]))
-    for level in np.unique(confidence._levels(triples, claim)[0])[::-1]:
+    for level in np.unique(leakage_bounds._levels(triples, claim)[0])[::-1]:
         if level >= bound or bound <= floor:
             continue
         made = play(triples, np.array([level]), GOAL)
@@ -35,7 +35,7 @@ def by_definition(triples, claim=math.inf, floor=0.0):
 @pytest.mark.parametrize("floor", [0.0, 0.7])
 def test_bounds_are_those_of_the_definition(kind, floor):
     triples = drawn(kind, 100, 5, seed=11)
-    for t, bound in enumerate(upper_bounds(triples, ALPHA, claim=0.5, floor=floor)):
+    for t, bound in enumerate(ratio_bounds(triples, ALPHA, claim=0.5, floor=floor)):
         lost, won, test = by_definition(triples.subset(np.array([t])), claim=0.5, floor=floor)
         if test is None:
             assert bound == won
@@ -51,7 +51,7 @@ def test_bounds_are_those_of_the_definition(kind, floor):
 def test_few_bounds_are_below_the_truth(kind):
     """The level is 0.05; with 300 runs, more than the limit has probability 1e-7 at most."""
     runs = 300
-    bound = upper_bounds(drawn(kind, 100, runs, seed=13), ALPHA)
+    bound = ratio_bounds(drawn(kind, 100, runs, seed=13), ALPHA)
     assert (bound < laws(kind)[2]).sum() <= binom.isf(1e-7, runs, ALPHA)
 
 
@@ -65,14 +65,14 @@ def test_bounds_are_not_much_wider_than_the_normal_approximation(kind, n, widest
     mean = (shares * q).sum(axis=-1)
     variance = (shares * (q - mean[..., None]) ** 2).sum(axis=-1)
     normal = 1.645 * np.sqrt((variance / mean**2).sum(axis=-1) / n)
-    width = upper_bounds(triples, ALPHA) - np.log(mean[:, 0] / mean[:, 1])
+    width = ratio_bounds(triples, ALPHA) - np.log(mean[:, 0] / mean[:, 1])
     assert 1 < np.median(width / normal) < widest
 
 
 def test_rows_that_differ_from_what_was_known_still_give_a_bound():
     triples = drawn("five values", 500, 20, seed=15)
     misled = Triples(triples.q, triples.rows, triples.known[:, ::-1, ::-1])
-    told, found = upper_bounds(triples, ALPHA), upper_bounds(misled, ALPHA)
+    told, found = ratio_bounds(triples, ALPHA), ratio_bounds(misled, ALPHA)
     assert np.isfinite(found).all()
     assert np.median(found - told) > 0
     assert (found >= laws("five values")[2]).sum() >= 15
@@ -96,14 +96,14 @@ def test_the_bound_is_the_largest_of_all_triples(seed, triples_together, monkeyp
     matrix, blocks, known = a_protocol(seed)
     pairs = ordered_pairs(len(matrix))
     every = {
-        (y, *map(int, pair)): upper_bounds(
+        (y, *map(int, pair)): ratio_bounds(
             Triples(matrix[pair, :, y][None], blocks[pair][None].astype(float), known[pair][None]),
             ALPHA,
         )[0]
         for y in range(matrix.shape[2])
         for pair in pairs
     }
-    monkeypatch.setattr(confidence, "_most_triples", lambda values: triples_together)
+    monkeypatch.setattr(leakage_bounds, "most_together", lambda values: triples_together)
     bound, triple = leakage_bound(matrix, blocks, known, ALPHA)
     assert bound == pytest.approx(max(every.values()), abs=1e-6)
     assert triple == max(every, key=every.get)
