@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 import rldp
-from rldp.theory.radii import moment_radius, pair_level, pair_radius
+from rldp.theory.radii import moment_radius, pair_level, recursion_radius
 
 G = "guarantee"
 
@@ -44,7 +44,8 @@ def pairs_file(counts, epsilon, *, alpha=0.05, method="A2", secrets=None):
     if method == "A1":
         radii = [moment_radius(sizes, cells, level) for sizes in named]
     else:
-        radii = [pair_radius(*sizes, cells, level).value for sizes in named]
+        rarest = min((n for n in rows if n > 0), default=0)
+        radii = [recursion_radius([min(n, rarest) for n in sizes], cells, level) for sizes in named]
     n, largest = sum(rows), max(radii, default=0.0)
     region = rldp.PowerDivergence(0.0, radius=largest / n)
     designed = rldp.design(rldp.Sample(counts, secrets), epsilon, privacy=region, utility=rldp.ChiSquare())

@@ -1,7 +1,7 @@
 """Designs for pairs of secrets: each pair's own set, no other's, and the radii that are promised."""
 
 import math
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 
 import cvxpy as cp
 import numpy as np
@@ -15,7 +15,7 @@ from oracles import (
 )
 from problems import DISTORTIONS, UNSEEN_SECRET
 from rldp.sets import Radius
-from rldp.theory.radii import asymptotic_radius, pair_level, pair_radius
+from rldp.theory.radii import asymptotic_radius, pair_level, pair_radii
 from strategies import jeffreys_counts
 
 pytestmark = pytest.mark.numerical
@@ -33,11 +33,9 @@ def proved_radii(counts, alpha=0.05):
     """Of the definition: A1 or A2 for the rows of each pair at its share of α."""
     secrets, values = counts.shape
     rows, level = counts.sum(axis=1), pair_level(alpha, secrets)
-    return {
-        (s1, s2): pair_radius(int(rows[s1]), int(rows[s2]), values, level).value
-        for s1 in range(secrets)
-        for s2 in range(s1 + 1, secrets)
-    }
+    pairs = list(combinations(range(secrets), 2))
+    found = pair_radii([(int(rows[s1]), int(rows[s2])) for s1, s2 in pairs], values, level)
+    return {pair: radius.value for pair, radius in zip(pairs, found, strict=True)}
 
 
 def best_distortion_in_cvxpy(counts, epsilon, d, radii):

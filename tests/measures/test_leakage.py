@@ -11,7 +11,7 @@ import rldp
 from oracles import JointSet, PairSets, largest_leakage, radius_of
 from problems import ORDERS, SAMPLES, UNSEEN_SECRET, absolute
 from rldp.sets import Radius
-from rldp.theory.radii import pair_level, pair_radius
+from rldp.theory.radii import pair_level, pair_radii
 
 pytestmark = pytest.mark.numerical
 
@@ -421,7 +421,7 @@ def test_worst_case_over_pairs_with_like_radii_is_sharp():
 def test_worst_case_over_pairs_uses_the_radii_that_are_proved():
     sample = rldp.Sample([[9, 3, 1], [2, 8, 7], [30, 20, 50]])
     rows = [(13, 17), (13, 100), (17, 100)]
-    radii = [pair_radius(n1, n2, 3, pair_level(0.05, 3)).value for n1, n2 in rows]
+    radii = [radius.value for radius in pair_radii(rows, 3, pair_level(0.05, 3))]
     protocol = random_protocol((3, 3), 13)
     assert rldp.worst_case_leakage(protocol, sample, rldp.Pairs()) == rldp.worst_case_leakage(
         protocol, sample, given_pairs(radii)

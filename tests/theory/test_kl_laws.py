@@ -68,13 +68,10 @@ def boxes_with(boxes, n, mean):
 
 def test_boxes_leave_no_n_and_no_mean_out():
     rng = np.random.default_rng(2)
-    apart = Boxes.apart(GRID, 60)
-    together = Boxes.together(GRID, 20, 3000, 400.0)
-    for _ in range(500):
-        n = int(rng.integers(1, 61))
-        assert boxes_with(apart, n, max(GRID.least, n / 2 * rng.uniform() ** 3)).any()
-        n = int(rng.integers(20, 3001))
-        assert boxes_with(together, n, max(GRID.least, min(n / 2, 400) * rng.uniform() ** 3)).any()
+    boxes = Boxes.covering(GRID, 1, 3000, 400.0)
+    for _ in range(1000):
+        n = int(rng.integers(1, rng.choice([60, 3001])))
+        assert boxes_with(boxes, n, max(GRID.least, min(n / 2, 400) * rng.uniform() ** 3)).any()
 
 
 def hit_probabilities(n, mean, last):
@@ -90,14 +87,14 @@ def hit_divergences(n, mean, last):
 
 
 COARSE = Grid(step=0.5, points=40, tilt=0.25, width=0.5, looseness=0.2, least=1e-5, cut=14.0)
-KINDS = ["apart", "together", "many rows"]
+KINDS = ["few rows", "some rows", "many rows"]
 
 
 def laws(grid, kind):
     boxes = {
-        "apart": Boxes.apart(grid, 40),
-        "together": Boxes.together(grid, 30, 500, 60.0),
-        "many rows": Boxes.together(grid, 2**20, 2**53, 60.0),
+        "few rows": Boxes.covering(grid, 1, 40, 20.0),
+        "some rows": Boxes.covering(grid, 30, 500, 60.0),
+        "many rows": Boxes.covering(grid, 2**20, 2**53, 60.0),
     }[kind]
     return [Law.of(grid, chunk) for chunk in boxes.chunks(grid.points)]
 
@@ -182,7 +179,7 @@ def bound_of(grid, law, row, tail, i):
 
 def test_hits_outside_the_window_have_the_probability_that_is_added():
     grid = Grid(1 / 8, 40, 0.5, 0.3, 0.1, 1e-4, 3.0)
-    law = Law.of(grid, next(Boxes.together(grid, 30, 200, 60.0).chunks(grid.points)))
+    law = Law.of(grid, next(Boxes.covering(grid, 30, 200, 60.0).chunks(grid.points)))
     first, last = int(law.boxes.first.min()), int(law.boxes.last.max())
     for row in range(len(law.boxes)):
         n = int(law.boxes.most[row])

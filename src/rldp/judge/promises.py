@@ -57,7 +57,9 @@ def radii_failure(document: Document, claim: Claim) -> str | None:
     if not isinstance(promise, PairsClaim) or math.isinf(claim.epsilon):
         return None
     secrets, rows = len(claim.counts), [sum(row) for row in claim.counts]
-    level, radii = pair_level(promise.alpha, secrets), Radii()
+    level = pair_level(promise.alpha, secrets)
+    peeled = {x for x, method in zip(promise.radii, promise.methods, strict=True) if method == "A2"}
+    radii = Radii(rows, peeled.pop() if len(peeled) == 1 else None)
     for s1, s2 in combinations(range(secrets), 2):
         place = pair_number(s1, s2, secrets)
         x, method = promise.radii[place], promise.methods[place]

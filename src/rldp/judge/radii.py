@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 
 from rldp.judge import balls
-from rldp.judge.recursion import proof
+from rldp.judge.recursion import every_size, recursion_proof, similar_sizes
 
 __all__ = ["Radii", "pair_level", "pair_radius_is_valid"]
 
@@ -28,7 +28,7 @@ _SEARCH_TERMS = 2**13
 _SEARCH_STEPS = 70
 
 # Work is counted in numbers that A2 looks up, about 2.5e8 in a second.
-_MOST_WORK = 6e10
+_MOST_WORK = 2e10  # a minute or so
 _SEARCH_WORK = 4e6  # of A1, for its t
 _TERM_WORK = 40.0  # of A1, for a term in balls
 
@@ -41,19 +41,47 @@ def pair_level(alpha: float, secrets: int) -> float:
 
 
 class Radii:
-    """Proofs of the radii of one file, one after the other, until they have taken too long."""
+    """Proofs of the radii of one file, one after the other, until they have taken too long.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    rows : sequence of int
+        Of every secret of the file.
+    shared : float, optional
+        The radius of all pairs that rest on A2, if they have the same: one proof then serves all of them.
+    """
+
+    def __init__(self, rows: Sequence[int], shared: float | None = None) -> None:
+        self._rarest = min((n for n in rows if n > 0), default=0)
+        self._shared = shared
         self._left = _MOST_WORK
         self._known: dict[tuple[object, ...], bool] = {}
 
     def is_valid(self, x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> bool | None:
         """As :func:`pair_radius_is_valid`; None if there was no time left for it."""
-        key = (x, min(n1, n2), max(n1, n2), cells, alpha, method)
+        if method not in ("A1", "A2") or not (0 <= x < math.inf and 0 < alpha < 1 and cells >= 1):
+            return False
+        sizes = tuple(sorted((n for n in (n1, n2) if n > 0), reverse=True))
+        if cells == 1 or (not sizes and x > 0):
+            return True  # the statistic is 0
+        if x == 0 or not all(n < 2**53 for n in sizes):
+            return False
+        if method == "A1":
+            return self._proved(_by_moments, x, sizes, cells, alpha)
+        every = every_size(self._rarest, cells)
+        if x == self._shared and all(n >= every[0] for n in sizes):
+            proved = self._proved(recursion_proof, x, (every,) * len(sizes), cells, alpha)
+            if proved is not False:
+                return proved
+        return self._proved(recursion_proof, x, tuple(map(similar_sizes, sizes)), cells, alpha)
+
+    def _proved(self, proof: Callable[..., tuple[bool, float]], *claim: object) -> bool | None:
+        """What ``proof`` says of a claim; it costs work once for each claim of this file."""
+        key = (proof, *claim)
         if key not in self._known:
             if self._left <= 0:
                 return None
-            self._known[key], spent = _proof(x, n1, n2, cells, alpha, method)
+            self._known[key], spent = proof(*claim)
             self._left -= spent
         return self._known[key]
 
@@ -74,19 +102,7 @@ def pair_radius_is_valid(x: float, n1: int, n2: int, cells: int, alpha: float, m
     method : str
         "A1" or "A2", the theorem to prove it by; anything else proves nothing.
     """
-    return _proof(x, n1, n2, cells, alpha, method)[0]
-
-
-def _proof(x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> tuple[bool, float]:
-    """Whether it is proved, and the work that it took."""
-    if method not in ("A1", "A2") or not (0 <= x < math.inf and 0 < alpha < 1 and cells >= 1):
-        return False, 0.0
-    sizes = tuple(sorted(n for n in (n1, n2) if n > 0))
-    if cells == 1 or (not sizes and x > 0):
-        return True, 0.0  # the statistic is 0
-    if x == 0 or not all(n < 2**53 for n in sizes):
-        return False, 0.0
-    return (_by_moments if method == "A1" else proof)(x, sizes, cells, alpha)
+    return Radii((n1, n2), x).is_valid(x, n1, n2, cells, alpha, method) is True
 
 
 @lru_cache(maxsize=4096)

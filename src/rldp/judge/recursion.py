@@ -24,7 +24,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-__all__ = ["proof"]
+__all__ = ["every_size", "recursion_proof", "similar_sizes"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,7 +32,8 @@ Integers = NDArray[np.int64]
 _UNIT = 2.0**-52
 _ENLARGED = 1 + 2.0**-35
 _APART = 100  # rows up to which every n is looked at for itself
-_ENDLESS = 2**20  # rows from which on all n are looked at together
+_MANY_ROWS = 16  # rows for each cell, from which on one proof serves all
+_ENDLESS, _MOST_ROWS = 2**20, 2**53  # rows from which on all n are looked at together, and how many there are
 _NORMAL = 400.0  # mean from which on the normal law is used
 _UNDERFLOW = 1e-290
 _SMALLEST_ALPHA, _MOST_CELLS = 1e-100, 250
@@ -78,18 +79,21 @@ class Mesh:
         return np.asarray(np.exp(self.tilt * self.delta * np.arange(1, self.points + 1)))
 
 
-def proof(x: float, sizes: Sequence[int], cells: int, alpha: float) -> tuple[bool, float]:
+@lru_cache(maxsize=4096)
+def recursion_proof(
+    x: float, ranges: tuple[tuple[int, int], ...], cells: int, alpha: float
+) -> tuple[bool, float]:
     """Whether the recursion bounds the tail at x by α, and how many numbers were looked up for it.
 
-    First roughly, then as finely as is affordable. Sizes that are treated alike share one proof.
+    First roughly, then as finely as is affordable.
+
+    Parameters
+    ----------
+    ranges : tuple of (int, int)
+        The fewest and the most rows that each sample may have.
     """
     if alpha < _SMALLEST_ALPHA or cells > _MOST_CELLS:
         return False, 0.0
-    return _proof(x, tuple(_range(n) for n in sorted(sizes, reverse=True)), cells, alpha)
-
-
-@lru_cache(maxsize=4096)
-def _proof(x: float, ranges: tuple[tuple[int, int], ...], cells: int, alpha: float) -> tuple[bool, float]:
     freedom = len(ranges) * (cells - 1)
     rough = _ROUGH if freedom <= 20 else _ROUGHER
     spent = 0.0
@@ -118,12 +122,18 @@ def _proof(x: float, ranges: tuple[tuple[int, int], ...], cells: int, alpha: flo
     return proved, spent
 
 
-def _range(n: int) -> tuple[int, int]:
+def every_size(rarest: int, cells: int) -> tuple[int, int]:
+    """All sizes that samples may have, of which the smallest has ``rarest`` rows."""
+    many = _MANY_ROWS * cells
+    return (many if rarest >= many else 1), _MOST_ROWS
+
+
+def similar_sizes(n: int) -> tuple[int, int]:
     """Sizes that are treated alike: few for themselves, then about a fifth more, then all."""
     if n <= _APART:
         return n, n
     if n >= _ENDLESS:
-        return _ENDLESS, 2**53
+        return _ENDLESS, _MOST_ROWS
     octave = math.floor(4 * math.log2(n / _APART))
     low = math.floor(_APART * 2 ** (octave / 4)) + 1
     high = math.floor(_APART * 2 ** ((octave + 1) / 4))

@@ -136,8 +136,6 @@ class Boxes:
         The means of a box.
     fewest, most : arrays (B,)
         The n of a box; 2·low ≤ most.
-    group : array (B,)
-        n where every n has a tail of its own, otherwise 0.
     first, last : arrays (B,)
         The window of hits.
     """
@@ -146,20 +144,11 @@ class Boxes:
     high: Floats
     fewest: Integers
     most: Integers
-    group: Integers
     first: Integers
     last: Integers
 
     @classmethod
-    def apart(cls, grid: Grid, most: int) -> Boxes:
-        """Every n = 1, …, ``most`` for itself."""
-        ends = grid.means(most / 2)
-        each = np.arange(1, most + 1)
-        cell, at = np.nonzero(2 * ends[:-1, None] <= each)
-        return cls._of(grid, ends, cell, each[at], each[at], each[at])
-
-    @classmethod
-    def together(cls, grid: Grid, fewest: int, most: int, top: float) -> Boxes:
+    def covering(cls, grid: Grid, fewest: int, most: int, top: float) -> Boxes:
         """All n from ``fewest`` to ``most`` and μ up to ``top``, in blocks [n₁, n₂].
 
         Blocks with 1/n₁ − 1/n₂ ≤ 2·looseness/(3μ) are as loose as ``grid`` says.
@@ -176,12 +165,10 @@ class Boxes:
             stops = np.unique(np.concatenate([[bottom - 1, most], inner[inner >= bottom]])).astype(np.int64)
             parts.append((np.full(len(stops) - 1, index), stops[:-1] + 1, stops[1:]))
         cell, n1, n2 = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return cls._of(grid, ends, cell, n1, n2, np.zeros(len(cell), dtype=np.int64))
+        return cls._of(grid, ends, cell, n1, n2)
 
     @classmethod
-    def _of(
-        cls, grid: Grid, ends: Floats, cell: Integers, fewest: Integers, most: Integers, group: Integers
-    ) -> Boxes:
+    def _of(cls, grid: Grid, ends: Floats, cell: Integers, fewest: Integers, most: Integers) -> Boxes:
         low, high = ends[:-1], ends[1:]
         j = np.arange(math.ceil(ends[-1] + math.sqrt(2 * grid.cut * ends[-1]) + grid.cut) + 1.0)
         infinite_n = j * np.log(np.maximum(j, 1.0)) - j  # where c is smallest: windows are wide enough
@@ -189,7 +176,7 @@ class Boxes:
         rare |= (j < low[:, None]) & (infinite_n - np.outer(np.log(low), j) + low[:, None] > grid.cut)
         first, count = (~rare).argmax(axis=1), (~rare).sum(axis=1)
         last = np.minimum((first + count - 1)[cell], most)
-        return cls(low[cell], high[cell], fewest, most, group, first[cell], last)
+        return cls(low[cell], high[cell], fewest, most, first[cell], last)
 
     def __len__(self) -> int:
         return len(self.low)
@@ -226,8 +213,6 @@ class Law:
     Attributes
     ----------
     boxes : Boxes
-    left : array (B, J)
-        n − j where every n has a tail of its own, otherwise 0: the group that x − c is looked up in.
     shift : array (B, J)
         ⌊c/δ⌋ for the smallest c, at most ``points``.
     span : array (B, J)
@@ -241,7 +226,6 @@ class Law:
     """
 
     boxes: Boxes
-    left: Integers
     shift: Integers
     span: Integers
     tilted: Floats
@@ -265,7 +249,6 @@ class Law:
         plain = np.where(possible, np.exp(log_peak - bent), 0.0)
         return cls(
             boxes=boxes,
-            left=np.maximum(boxes.group[:, None] - j, 0),
             shift=shift,
             span=np.searchsorted(SPANS, reach - shift + 1),
             tilted=np.where(possible, np.exp(log_peak - (1 - grid.tilt) * bent), 0.0),

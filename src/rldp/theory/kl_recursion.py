@@ -8,8 +8,9 @@ at every step,
           T_k(n,x)=\sup_{0<\pi\le 1/k} E\,T_{k-1}\big(n-J,\ x-n\,\mathrm{kl}(J/n,\pi)\big)
 
 with J ~ Bin(n, π) bounds the tail for every distribution on k cells. A second stratum starts from the tail of
-the first instead of from T₁. What is computed here bounds T from above for every x; the proofs are in
-``docs/theory.md``, 'Radii for every n'. Every rounding is to the safe side.
+the first instead of from T₁. What is computed here bounds T from above for every x, and for all n from some
+number of rows on at once; so one radius serves all pairs of a table. The proofs are in ``docs/theory.md``,
+'Radii for every n'. Every rounding is to the safe side.
 """
 
 from __future__ import annotations
@@ -24,16 +25,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy.special import erfc
 
-from rldp.theory.kl_laws import SPANS, Boxes, Floats, Grid, Integers, Law, sure_rows
+from rldp.theory.kl_laws import SPANS, Boxes, Floats, Grid, Law, sure_rows
 
-__all__ = ["Resolution", "Stratum", "Tail", "normal_survival", "recursion_tail", "work"]
+__all__ = ["Resolution", "Strata", "Tail", "normal_survival", "recursion_tail", "work"]
 
 _UNIT = 2.0**-52
 _ROUNDING = 1 + 2.0**-36  # more than the relative rounding of all weights and sums of one step
 _UNDERFLOW = 1e-290  # more than the probability of all hits whose weight underflows: each is below e^-700
-_TOLD_APART = 100  # rows: up to here every number of rows has a tail of its own
-_ALONE = 8  # rows: up to here even among wide strata
-_WIDE_STARTS = (9, 12, 17, 23, 33, 46, 65)  # of half octaves, the last of which ends at 100
+_MOST_ROWS = 2**53
 _NORMAL_FROM = 400.0  # a larger mean is bounded by the normal law
 _FINER = 8  # parts of an interval on which the normal law is summed up
 _SPARE = 1e-3  # share of α spent, at each of four places, on what is not looked at one by one
@@ -50,35 +49,17 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class Stratum:
-    """A multinomial sample on ``cells`` cells whose size is known to lie between ``fewest`` and ``most``.
+class Strata:
+    """So many independent multinomial samples on ``cells`` cells, each of at least ``fewest`` rows."""
 
-    Samples of up to 100 rows stand for themselves. Above, tails hardly change with n: the sizes of a quarter
-    of an octave share one, and so do all sizes from 2^20 on. Wide strata are fewer: samples of more than 8
-    rows share one with those of half an octave, of more than 100 rows with those of an octave.
-    """
-
-    fewest: int
-    most: int
+    count: int
     cells: int
-
-    @classmethod
-    def of(cls, n: int, cells: int, *, wide: bool = False) -> Stratum:
-        """The stratum that a sample of n < 2^53 rows belongs to."""
-        if n <= (_ALONE if wide else _TOLD_APART):
-            return cls(n, n, cells)
-        if n >= 2**20:
-            return cls(2**20, 2**53, cells)
-        parts = 1 if wide else 4
-        starts = [min(math.ceil(_TOLD_APART * 2 ** (i / parts)) + 1, 2**20) for i in range(14 * parts + 1)]
-        starts = [*_WIDE_STARTS, *starts] if wide else starts
-        above = next(i for i, start in enumerate(starts) if start > n)
-        return cls(starts[above - 1], starts[above] - 1, cells)
+    fewest: int = 1
 
     @property
-    def told_apart(self) -> bool:
-        """Whether every number of rows has a tail of its own."""
-        return self.most <= _TOLD_APART
+    def freedom(self) -> int:
+        """Degrees of freedom of the statistic in the limit of many rows."""
+        return self.count * (self.cells - 1)
 
 
 @dataclass(frozen=True)
@@ -119,12 +100,11 @@ class Tail:
         return next((float(each) for each in enough if self.at(float(each)) <= alpha), math.inf)
 
 
-def _grid(strata: Sequence[Stratum], alpha: float, reach: float, tilt: float, resolution: Resolution) -> Grid:
-    spare = alpha * _SPARE / sum(stratum.cells - 1 for stratum in strata)
-    points = math.ceil(reach / resolution.step)
+def _grid(strata: Strata, alpha: float, reach: float, tilt: float, resolution: Resolution) -> Grid:
+    spare = alpha * _SPARE / strata.freedom
     return Grid(
         step=resolution.step,
-        points=points,
+        points=math.ceil(reach / resolution.step),
         tilt=tilt,
         width=resolution.width,
         looseness=resolution.looseness,
@@ -134,16 +114,16 @@ def _grid(strata: Sequence[Stratum], alpha: float, reach: float, tilt: float, re
 
 
 def recursion_tail(
-    strata: Sequence[Stratum], alpha: float, *, reach: float, tilt: float, resolution: Resolution
+    strata: Strata, alpha: float, *, reach: float, tilt: float, resolution: Resolution
 ) -> Tail:
     """A tail that is sharp where it is about ``alpha``.
 
     Parameters
     ----------
-    strata : sequence of Stratum
-        Independent samples; at least one with more than one cell and more than no row.
+    strata : Strata
+        At least one, with more than one cell.
     alpha : float
-        Says how much probability may be wasted on what is rare: about 4·10⁻³·α.
+        Says how much probability may be wasted on what is rare: less than α/100.
     reach : float
         The tail is computed for x up to here.
     tilt : float
@@ -151,38 +131,34 @@ def recursion_tail(
     resolution : Resolution
     """
     grid = _grid(strata, alpha, reach, tilt, resolution)
-    waste, tails = 0.0, np.zeros((1, 0))
-    for stratum in strata:
-        fewest = _fewest(stratum, grid)
-        waste += grid.least * (stratum.cells - 2)
-        laws = _laws(grid, min(fewest), stratum.most, stratum.told_apart)
-        if stratum.told_apart:
-            tails = np.repeat(tails, stratum.most + 1, axis=0)
+    fewest = _fewest(strata, grid)
+    laws = _laws(grid, min(fewest))
+    waste, tail = strata.count * grid.least * (strata.cells - 2), np.zeros(0)
+    for _ in range(strata.count):
         for cells, rows in enumerate(fewest, start=2):
-            tails, lost = _peeled(grid, tails, laws, cells, rows, stratum)
+            tail, lost = _peeled(grid, tail, laws, cells, rows)
             waste += lost
-        reached = tails[stratum.fewest :] if stratum.told_apart else tails
-        tails = reached.max(axis=0, keepdims=True)
     suprema = np.zeros(grid.points)
-    suprema[: tails.shape[1]] = tails[0]
+    suprema[: len(tail)] = tail
     return Tail(grid, suprema, waste)
 
 
-def _fewest(stratum: Stratum, grid: Grid) -> list[int]:
+def _fewest(strata: Strata, grid: Grid) -> list[int]:
     """Rows that are left for sure when 2, 3, … cells are left; each fails with probability ``least``."""
     cost = -math.log(grid.least)
-    shares = [cells / stratum.cells for cells in range(2, stratum.cells)]
-    return [sure_rows(stratum.fewest, share, cost) for share in shares] + [stratum.fewest]
+    shares = [cells / strata.cells for cells in range(2, strata.cells)]
+    sure = [sure_rows(strata.fewest, share, cost) for share in shares]
+    return [max(rows, 1) for rows in [*sure, strata.fewest]]  # without a row nothing is added
 
 
 @lru_cache(maxsize=2)
-def _laws(grid: Grid, fewest: int, most: int, told_apart: bool) -> tuple[Law, ...]:
-    return tuple(Law.of(grid, chunk) for chunk in _boxes(grid, fewest, most, told_apart).chunks(grid.points))
+def _laws(grid: Grid, fewest: int) -> tuple[Law, ...]:
+    return tuple(Law.of(grid, chunk) for chunk in _boxes(grid, fewest).chunks(grid.points))
 
 
 @lru_cache(maxsize=8)
-def _boxes(grid: Grid, fewest: int, most: int, told_apart: bool) -> Boxes:
-    return Boxes.apart(grid, most) if told_apart else Boxes.together(grid, fewest, most, _NORMAL_FROM)
+def _boxes(grid: Grid, fewest: int) -> Boxes:
+    return Boxes.covering(grid, fewest, _MOST_ROWS, _NORMAL_FROM)
 
 
 def _needed(boxes: Boxes, cells: int, rows: int) -> NDArray[np.bool_]:
@@ -190,43 +166,27 @@ def _needed(boxes: Boxes, cells: int, rows: int) -> NDArray[np.bool_]:
     return boxes.most >= np.maximum(rows, cells * boxes.low)
 
 
-def _peeled(
-    grid: Grid, tails: Floats, laws: Sequence[Law], cells: int, rows: int, stratum: Stratum
-) -> tuple[Floats, float]:
-    """From the tails for ``cells`` − 1 cells to those for ``cells`` cells, and the probability lost.
+def _peeled(grid: Grid, tail: Floats, laws: Sequence[Law], cells: int, rows: int) -> tuple[Floats, float]:
+    """From the tail for ``cells`` − 1 cells to that for ``cells`` cells, and the probability lost.
 
-    Tails are arrays (groups, points) of sup e^{κx} T(x): a group for each number of rows 0, …, most if they
-    are told apart, otherwise one for all. Fewer than ``rows`` rows do not occur.
+    A tail is an array (points,) of sup e^{κx} T(x). Fewer than ``rows`` rows do not occur.
     """
-    points = _points(grid, tails.shape[1])
-    tails = np.pad(tails, ((0, 0), (0, points - tails.shape[1])))
-    suprema = _suprema(grid, tails)
+    points = _points(grid, len(tail))
+    tail = np.pad(tail, (0, points - len(tail)))
+    suprema = _suprema(grid, tail)
     windows = sliding_window_view(suprema.reshape(-1), points)
-    best = suprema[0, :, points:] * math.exp(2 * grid.tilt * grid.least)  # means below ``least``
+    best = suprema[0, points:] * math.exp(2 * grid.tilt * grid.least)  # means below ``least``
+    best = np.maximum(best, _normal(grid, tail, cells))
     lost = grid.least + _UNDERFLOW
     for law in laws:
         needed = _needed(law.boxes, cells, rows)
         if needed.any():
             part = law if needed.all() else law.chosen(needed)
-            start = (part.span * len(tails) + part.left) * (2 * points) + points
-            start -= np.minimum(part.shift, points)
+            start = part.span * (2 * points) + points - np.minimum(part.shift, points)
             value = part.tilted @ windows[start] + part.sure[..., :points]
-            _raise(best, part.boxes.group, value.max(axis=1))
+            best = np.maximum(best, value.max(axis=(0, 1)))
             lost = max(lost, float(part.beyond.max()) + _UNDERFLOW)
-    if stratum.most > cells * _NORMAL_FROM:
-        best = np.maximum(best, _normal(grid, tails[0], cells))
-    if stratum.told_apart:
-        best[:rows] = 0.0
-        best[0] = tails[0] if rows == 0 else 0.0
     return _trimmed(grid, np.minimum(best * _ROUNDING, grid.growth(points)), lost)
-
-
-def _raise(best: Floats, group: Integers, value: Floats) -> None:
-    """best[g] = max(best[g], the values of group g), in place."""
-    order = np.argsort(group, kind="stable")
-    present, starts = np.unique(group[order], return_index=True)
-    highest = np.maximum.reduceat(value[order], starts, axis=0)
-    best[present] = np.maximum(best[present], highest)
 
 
 def _points(grid: Grid, before: int) -> int:
@@ -235,33 +195,32 @@ def _points(grid: Grid, before: int) -> int:
     return min(grid.points, before + ahead)
 
 
-def _trimmed(grid: Grid, tails: Floats, lost: float) -> tuple[Floats, float]:
-    """The tails without what is below ``least``, which is lost instead."""
-    points = tails.shape[1]
-    highest = (tails * np.exp(-grid.tilt * grid.step * np.arange(points))).max(axis=0)
+def _trimmed(grid: Grid, tail: Floats, lost: float) -> tuple[Floats, float]:
+    """The tail without what is below ``least``, which is lost instead."""
+    points = len(tail)
+    highest = tail * np.exp(-grid.tilt * grid.step * np.arange(points))
     keep = int(np.searchsorted(-highest, -grid.least)) + 1
     if keep >= points:
-        return tails, lost + (float(highest[-1]) if points < grid.points else 0.0)
-    return tails[:, :keep], lost + float(highest[keep])
+        return tail, lost + (float(highest[-1]) if points < grid.points else 0.0)
+    return tail[:keep], lost + float(highest[keep])
 
 
-def _suprema(grid: Grid, tails: Floats) -> Floats:
-    """Maxima over spans of intervals that end at each interval: (spans, groups, 2·points).
+def _suprema(grid: Grid, tail: Floats) -> Floats:
+    """Maxima over spans of intervals that end at each interval: (spans, 2·points).
 
     The first half is 0: there x − c ≤ 0, and hits are counted as sure. Intervals below 0 hold e^{κy}.
     """
-    groups, points = tails.shape
+    points = len(tail)
     below = np.exp(grid.tilt * grid.step * np.arange(1 - points, 1))
-    widened = np.concatenate([np.broadcast_to(below, tails.shape), tails], axis=1)
-    everything = np.maximum.accumulate(widened, axis=1)[:, points:]
-    table = np.zeros((len(SPANS) + 1, groups, 2 * points))
-    table[:, :, points:] = everything
+    widened = np.concatenate([below, tail])
+    table = np.zeros((len(SPANS) + 1, 2 * points))
+    table[:, points:] = np.maximum.accumulate(widened)[points:]
     for size, span, place in zip([1, *SPANS], SPANS, table, strict=False):
         if span > points:
             break
         more = span - size
-        widened[:, more:] = np.maximum(widened[:, more:], widened[:, :-more])
-        place[:, points:] = widened[:, points:]
+        widened[more:] = np.maximum(widened[more:], widened[:-more])
+        place[points:] = widened[points:]
     return table
 
 
@@ -288,17 +247,12 @@ def normal_survival(y: Floats, cells: int) -> Floats:
     return np.asarray(np.minimum.accumulate(np.minimum(normal, np.minimum(2 * np.exp(-y), 1.0))))
 
 
-def work(
-    strata: Sequence[Stratum], alpha: float, *, reach: float, tilt: float, resolution: Resolution
-) -> float:
+def work(strata: Strata, alpha: float, *, reach: float, tilt: float, resolution: Resolution) -> float:
     """How many numbers :func:`recursion_tail` gathers at most."""
     grid = _grid(strata, alpha, reach, tilt, resolution)
-    total = 0.0
-    for stratum in strata:
-        fewest = _fewest(stratum, grid)
-        boxes = _boxes(grid, min(fewest), stratum.most, stratum.told_apart)
-        hits = (boxes.last - boxes.first + 1.0) * grid.points
-        total += sum(
-            float(hits[_needed(boxes, cells, rows)].sum()) for cells, rows in enumerate(fewest, start=2)
-        )
-    return total
+    fewest = _fewest(strata, grid)
+    boxes = _boxes(grid, min(fewest))
+    hits = (boxes.last - boxes.first + 1.0) * grid.points
+    return strata.count * sum(
+        float(hits[_needed(boxes, cells, rows)].sum()) for cells, rows in enumerate(fewest, start=2)
+    )

@@ -60,9 +60,8 @@ def radii_of(pairs: Pairs, counts: NDArray[np.int64]) -> list[tuple[Radius, ...]
     if pairs.radii is not None:
         return [_checked(pairs, len(ends), secrets)] * len(counts)
     sizes = counts.sum(axis=2)[:, ends]  # (K, C, 2)
-    flat = [(int(n1), int(n2)) for n1, n2 in sizes.reshape(-1, 2)]
-    radii = pair_radii(flat, values, pair_level(pairs.alpha, secrets))
-    return [radii[i * len(ends) : (i + 1) * len(ends)] for i in range(len(counts))]
+    level = pair_level(pairs.alpha, secrets)
+    return [pair_radii([(n1, n2) for n1, n2 in each], values, level) for each in sizes.tolist()]
 
 
 def _checked(pairs: Pairs, wanted: int, secrets: int) -> tuple[Radius, ...]:
