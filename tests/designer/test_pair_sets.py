@@ -94,9 +94,10 @@ def test_a_design_is_private_over_the_proved_sets_and_over_the_smaller_ones_of_t
 
 
 def test_a_guarantee_tells_the_radii_and_their_theorems_in_the_order_of_the_pairs():
-    designed = rldp.design(rldp.Sample(UNEQUAL), 1.0, privacy=rldp.Pairs(0.1))
+    few = np.array([[3, 1, 0], [0, 1, 1], [1, 1, 1]])  # where each pair has a radius of its own, by A1
+    designed = rldp.design(rldp.Sample(few), 1.0, privacy=rldp.Pairs(0.1))
     radii = designed.protocol.guarantee.privacy.radii
-    expected = proved_radii(UNEQUAL, alpha=0.1)
+    expected = proved_radii(few, alpha=0.1)
     assert [radius.value for radius in radii] == list(expected.values())
     assert len(set(expected.values())) == 3
     assert {radius.method for radius in radii} <= {"A1", "A2"}
@@ -107,7 +108,7 @@ def test_twenty_five_rows_a_secret_and_five_values_give_the_radius_of_the_theory
     counts = np.array([[9, 4, 6, 1, 5], [2, 8, 8, 4, 3], [5, 5, 5, 5, 5]])
     designed = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Pairs(), utility=rldp.Nominal())
     for radius in designed.protocol.guarantee.privacy.radii:
-        assert radius.value == pytest.approx(11.45, rel=2e-3)
+        assert radius.value == pytest.approx(12.17, rel=2e-3)
         assert radius.method == "A2"
 
 
