@@ -9,7 +9,7 @@ import pytest
 from mpmath import mpf, workdps
 
 from rldp.theory import binomial
-from rldp.theory.binomial import evidence_below, lower_probability, quantile_bounds, upper_probability
+from rldp.theory.binomial import evidence_below, lower_probability, upper_probability
 
 pytestmark = pytest.mark.numerical
 
@@ -94,42 +94,6 @@ def test_arrays_of_hits_and_trials_go_together():
     found = upper_probability(hits, trials, 0.05)
     assert found.shape == (2, 3)
     assert found[1, 2] == upper_probability(3, 30, 0.05)
-
-
-@pytest.mark.parametrize("level", [0.05, 0.3, 0.5, 0.7, 0.95])
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.500001, 0.7])
-def test_a_quantile_is_missed_as_seldom_as_they_say_also_with_ties(level, share):
-    """A coin that shows 0 with probability ``share``, tossed 15 times: every outcome, weighted exactly."""
-    quantile = 0.0 if share >= level else 1.0
-    missed_below = missed_above = Fraction(0)
-    for zeros in range(16):
-        weight = at_most(zeros, 15, share) - (at_most(zeros - 1, 15, share) if zeros else 0)
-        lower, upper = quantile_bounds(np.repeat([0.0, 1.0], [zeros, 15 - zeros]), level, 0.1)
-        missed_above += weight * (lower > quantile)
-        missed_below += weight * (upper < quantile)
-    assert missed_above <= 0.1
-    assert missed_below <= 0.1
-
-
-@pytest.mark.parametrize("level", [0.05, 0.3, 0.5, 0.95])
-@pytest.mark.parametrize("error", [0.2, 0.01])
-def test_the_ranks_of_a_quantile_are_the_nearest_that_hold(level, error):
-    """The value of rank r lies below the quantile if r values or more do, and else above."""
-    m = 40
-    lower, upper = quantile_bounds(np.arange(1, m + 1), level, error)
-    chances = [at_most(r - 1, m, level) for r in range(1, m + 2)]  # that fewer than r are below
-    assert lower == max((r for r in range(1, m + 1) if chances[r - 1] <= error), default=-np.inf)
-    assert upper == min((r for r in range(1, m + 1) if 1 - chances[r - 1] <= error), default=np.inf)
-
-
-def test_too_few_values_bound_no_quantile():
-    assert quantile_bounds([1.0, 2.0], 0.5, 1e-6) == (-np.inf, np.inf)
-
-
-def test_quantile_bounds_close_in():
-    values = np.arange(1, 100_001) / 100_000
-    lower, upper = quantile_bounds(values[::-1], 0.95, 1e-6)
-    assert 0.946 < lower < 0.95 < upper < 0.954
 
 
 @pytest.mark.parametrize("level", [0.02, 0.3])

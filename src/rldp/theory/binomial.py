@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, logsumexp
 
-__all__ = ["evidence_below", "lower_probability", "quantile_bounds", "upper_probability"]
+__all__ = ["evidence_below", "lower_probability", "upper_probability"]
 
 Floats = NDArray[np.float64]
 
@@ -112,37 +112,3 @@ def _stepped(start: Floats, end: Floats, tail: Callable[[Floats], Floats], error
         p = np.where(proved, p, p + share * (end - p))
         share *= 2
     return np.where(tail(p) <= error * (1 - _DISTRUST), p, end)
-
-
-def quantile_bounds(values: ArrayLike, level: float, error: float) -> tuple[float, float]:
-    r"""Order statistics that enclose a quantile of the law that values were drawn from.
-
-    The quantile is :math:`q=\inf\{x:\Pr(X\le x)\ge\mathrm{level}\}`. As
-    :math:`\Pr(X<q)\le\mathrm{level}\le\Pr(X\le q)`, a binomial variable with probability ``level`` bounds
-    the number of values below q from above, and that of values up to q from below.
-
-    Parameters
-    ----------
-    values : array_like (M,)
-        Independent draws; infinity is allowed.
-    level : float
-        Between 0 and 1.
-    error : float
-        Each bound is on the wrong side of the quantile with at most this probability.
-
-    Returns
-    -------
-    lower, upper : float
-        −∞ or ∞ where there are too few values for a bound.
-    """
-    ordered = np.sort(np.asarray(values, dtype=float))
-    m = len(ordered)
-    ranks = np.arange(1, m + 1)
-    too_low = betainc(ranks, m - ranks + 1.0, level)  # Pr(Bin(m, level) ≥ rank)
-    too_high = betaincc(ranks, m - ranks + 1.0, level)  # Pr(Bin(m, level) < rank)
-    above = np.flatnonzero(too_low <= error * (1 - _DISTRUST))
-    below = np.flatnonzero(too_high <= error * (1 - _DISTRUST))
-    return (
-        float(ordered[below[-1]]) if len(below) else -np.inf,
-        float(ordered[above[0]]) if len(above) else np.inf,
-    )

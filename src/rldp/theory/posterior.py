@@ -13,12 +13,10 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from rldp.theory.binomial import quantile_bounds
 from rldp.theory.namespace import Array, namespace
 
 __all__ = [
     "always_infinite",
-    "distortion_bound",
     "distortions",
     "excesses",
     "failures",
@@ -220,20 +218,3 @@ def excesses(matrix: Floats, d: Floats, most: float, conditionals: Floats, masse
     """
     within = distortions(matrix, d, conditionals, masses) <= most * (1 - (sum(matrix.shape) + 10) * _UNIT)
     return int((~within).sum())
-
-
-def distortion_bound(values: Floats, shape: tuple[int, int, int], *, alpha: float, error: float) -> float:
-    """What D* exceeds with posterior probability ``alpha`` at most, rounded up; ∞ if there are too few draws.
-
-    Parameters
-    ----------
-    values : array (draws,)
-        As :func:`distortions` gives them.
-    shape : (|S|, |U|, |Y|)
-        Of the protocol.
-    alpha : float
-    error : float
-        Probability over the draws that the bound is too small.
-    """
-    _, upper = quantile_bounds(values, 1 - alpha, error)
-    return upper * (1 + (sum(shape) + 10) * _UNIT)
