@@ -121,7 +121,9 @@ class Guarantee:
         """ε, and the distributions without which it says nothing: what the file claims, in words."""
         if math.isinf(self.epsilon):
             return "nothing claimed (ε = ∞)"
-        return f"ε = {self.epsilon!r} for {self.privacy.scope}{self._except_for()}"
+        kappa = self.epsilon_known
+        known = "" if math.isinf(kappa) else f"; κ = {kappa!r} for readers who know the value"
+        return f"ε = {self.epsilon!r} for {self.privacy.scope}{self._except_for()}{known}"
 
     def _except_for(self) -> str:
         """The estimate says nothing about a secret that it does not show."""

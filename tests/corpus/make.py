@@ -436,6 +436,38 @@ def fine(name: str, base: Tree) -> Iterator[Case]:
         yield f"{name}: {what}", changed(base, change), OK
 
 
+def readers_who_know(table: list, kappa: float, **claim: Any) -> Tree:
+    """A file of version 3, which promises κ to readers who know the value; ε = ∞ unless it is given."""
+    tree = document(table, [[3, 1], [1, 3]], NOMINAL, **({"epsilon": "infinity"} | claim))
+    tree["version"] = 3
+    tree[G] |= {"epsilon_known": kappa, C: tree[G][C] | {"known": None}}
+    return tree
+
+
+def moved_grain(tree: Tree) -> None:
+    row = tree["numerators"][0][0]
+    row[0], row[1] = row[0] + 1, row[1] - 1
+
+
+def known() -> Iterator[Case]:
+    """About readers who know the value: in 'apart' the ratio given the value is 2.2, and ln 2.2 = 0.78846."""
+    same, apart = readers_who_know(FLIP, 0.0), readers_who_know(APART, 0.7885)
+    one_too_many = [[[1.0, 1.0], [1.0, 1.0]]] * 2
+    yield "one row for all secrets", text(same), OK
+    yield "one row for all secrets, one grain apart", changed(same, moved_grain), REFUSED
+    yield "a ratio below its level", text(apart), OK
+    yield "a ratio above its level", with_entry(apart, (G, "epsilon_known"), 0.7884), REFUSED
+    yield "prices of zero", with_entry(apart, (G, C, "known"), [[[0.0, 0.0]] * 2] * 2), OK
+    priced = copy.deepcopy(apart)
+    priced[G] |= {"lower_bound": 0.01, C: priced[G][C] | {"known": one_too_many}}
+    yield "prices that charge too much", text(priced), REFUSED
+    yield "κ of version 2", with_entry(apart, ("version",), 2), NO_FILE
+    yield "κ without a place for prices", without(apart, (G, C, "known")), NO_FILE
+    yield "prices without κ", without(apart, (G, "epsilon_known")), NO_FILE
+    for level in (-0.1, "infinity", None, True, [0.5]):
+        yield f"κ is {json.dumps(level)}", with_entry(apart, (G, "epsilon_known"), level), NO_FILE
+
+
 def corpus() -> Iterator[Case]:
     """All files, in a fixed order."""
     b = bases()
@@ -450,6 +482,7 @@ def corpus() -> Iterator[Case]:
         yield from false_claims(name, base)
         yield from fine(name, base)
     yield from refused(b)
+    yield from known()
     deep = text(b["nominal"]).replace(b'"by hand"', b"[" * 50_000 + b"]" * 50_000)
     yield "a list in a list, fifty thousand times", deep, NO_FILE
 

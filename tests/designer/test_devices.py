@@ -45,6 +45,19 @@ def test_another_library_gives_the_same_protocols(privacy, utility, windows, str
         assert leak <= 0.7 + 1e-12
 
 
+@pytest.mark.parametrize("known", [0.0, 0.5])
+@pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
+@pytest.mark.parametrize("privacy", ["chi2", "nominal"])
+def test_another_library_keeps_the_level_of_readers_who_know_the_value(
+    privacy, windows, known, strict_device
+):
+    options = {"privacy": privacy, "utility": "nominal", "windows": windows, "epsilon_known": known}
+    wanted = rldp.design_batch(COUNTS, 0.7, **options)
+    found = rldp.design_batch(COUNTS, 0.7, **options, device="strict")
+    np.testing.assert_allclose(found.objective, wanted.objective, atol=2e-6)
+    assert all(rldp.known_leakage(rldp.Protocol(matrix)) <= known for matrix in found.matrices)
+
+
 @pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
 def test_no_array_takes_the_default_type_of_its_library(windows, strict_device, monkeypatch):
     """PyTorch's default is single precision, and belongs to the whole process: it is the user's to set."""
@@ -60,6 +73,8 @@ def test_no_array_takes_the_default_type_of_its_library(windows, strict_device, 
         monkeypatch.setattr(array_api_strict, name, explicit(getattr(array_api_strict, name)))
     rldp.design_batch(COUNTS, 0.7, privacy=rldp.GTest(), windows=windows, device="strict")
     rldp.design_batch(COUNTS, 0.7, privacy=rldp.Nominal(), windows=windows, device="strict")
+    for known in (0.0, 0.5):
+        rldp.design_batch(COUNTS, 0.7, windows=windows, epsilon_known=known, device="strict")
 
 
 def test_the_device_is_that_of_the_counts():

@@ -19,8 +19,8 @@ from rldp.designer.engine.settings import Settings
 from rldp.theory.namespace import Array, namespace
 
 _SHARES, _LARGE = 8, 2**17
-"""Into how many parts a sum over the outputs is divided where secrets are few, so that every core has one; and
-the outputs times values from which that pays."""
+"""Into how many parts a sum over the outputs is divided where secrets are few, so that every core has one;
+and the outputs times values from which that pays."""
 
 
 @dataclass(frozen=True)

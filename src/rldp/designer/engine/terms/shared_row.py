@@ -40,7 +40,7 @@ class SharedRow:
 
     def _repeated(self, q: Array) -> Array:
         """(K, Y, 1, U) → (K, Y, S, U)."""
-        return namespace(q).repeat(q, self.secrets, axis=2)
+        return namespace(q).concat([q] * self.secrets, axis=2)
 
     @property
     def eta(self) -> Array:
