@@ -10,8 +10,13 @@ import rldp
 from rldp import release_file
 from rldp.data import readers
 from rldp.data.labels import Alphabet, faults
-from rldp.data.readers import Columns, read_encoded, read_parts
+from rldp.data.readers import Columns, read_parts, read_table, typed, untyped
 from rldp.data.reading import Column, Reading
+
+
+def encoded(path, readings):
+    table, read = read_table(path, list(readings)), typed if path.suffix == ".parquet" else untyped
+    return [read(f"column {column!r} of {path}", table[column], given) for column, given in readings.items()]
 
 
 def by_parts(path, labels):
@@ -28,7 +33,7 @@ def as_a_whole(path, labels, secrets=("a",)):
     """The same as a sample reads them."""
     alphabets = {"s": secrets and Alphabet(secrets), "u": Alphabet(labels)}
     try:
-        return read_encoded(path, alphabets)[1].codes.tolist()
+        return encoded(path, alphabets)[1].codes.tolist()
     except rldp.DataError as error:
         return str(error)
 
@@ -135,7 +140,7 @@ def test_long_files_are_read_alike(tmp_path, monkeypatch):
     labels = (1, 2, "x")
     codes = [{"1": 0, "1.0": 0, "2": 1, "02": 1, "x": 2, "y": -1}[text] for text in texts]
     assert by_parts(path, labels) == as_a_whole(path, labels) == codes
-    _, u = read_encoded(path, {"s": None, "u": Alphabet(labels)})
+    _, u = encoded(path, {"s": None, "u": Alphabet(labels)})
     assert faults(u, show_labels=True).first == (
         f"column 'u' of {path} must hold known labels (1, 2, 'x'), but row 400002 has 'y'"
     )

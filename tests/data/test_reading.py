@@ -428,6 +428,43 @@ def test_a_protocol_of_several_columns_reads_new_data_as_its_own(csv, tmp_path):
         protocol.count(csv("s,job,age\nf,z,100\n"))
 
 
+# Columns that are found by their place
+
+
+TWICE = "s,u,u\na,1,5\nb,2,6\n"
+
+
+def test_a_column_by_its_place_remembers_the_name_above_it(csv, tmp_path):
+    sample = rldp.Sample.from_data(csv(TWICE), secret="s", value="#3")
+    assert sample.reading.value[0].name == "#3"
+    assert sample.reading.value[0].header == "u"
+    assert rldp.Sample.from_data(csv(TWICE), secret="#1", value="#2").reading.secret[0].header is None
+    protocol = rldp.Protocol([np.eye(2)] * 2, ["a", "b"], [5, 6], [5, 6], reading=sample.reading)
+    protocol.save(tmp_path / "protocol.json")
+    assert rldp.load(tmp_path / "protocol.json").reading == sample.reading
+    assert protocol.count(csv("s,x,u\na,1,5\nb,2,6\n")) == sample
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda protocol, path: protocol.count(path),
+        lambda protocol, path: rldp.release_file(protocol, path, path.with_name("out.csv")),
+        lambda protocol, path: protocol.release_frame(pd.read_csv(path).rename(columns={"u.1": "v"})),
+    ],
+    ids=["counted", "released", "frame"],
+)
+def test_another_name_at_that_place_is_refused(csv, read):
+    """Another column would be published, at the same ε."""
+    sample = rldp.Sample.from_data(csv(TWICE), secret="s", value="#3")
+    protocol = rldp.Protocol([np.eye(2)] * 2, ["a", "b"], [5, 6], [5, 6], reading=sample.reading)
+    path = csv("s,u,wage,u\na,1,5,5\nb,2,6,6\n")
+    sentence = r"must have the name 'u' above its column '#3', as .*, got another$"
+    with pytest.raises(rldp.DataError, match=sentence):
+        read(protocol, path)
+    assert protocol.count(path, as_value="#4").counts.tolist() == sample.counts.tolist()
+
+
 # New data are read as the protocol's own
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +14,9 @@ from rldp._common.checks import kind_name
 from rldp.data.bins import Binning, Bins, numbers_in
 from rldp.data.columns import is_column
 from rldp.data.dialects import Dialect
-from rldp.data.headers import column_name, require_columns, require_distinct
+from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
-from rldp.data.readers import located, read_encoded, read_table, typed
+from rldp.data.readers import located, read_table, typed, untyped
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.data.rows import rows_of, with_category
 from rldp.data.scale import Scale
@@ -61,15 +60,16 @@ def counted_pairs(
     """Count the pairs of labels in the columns of ``data``."""
     readings = dict(wanted.readings)
     scales: dict[str, Scale] = {}
-    with _held(data, wanted.names, dialect) as (held, names):
-        for column, binning in wanted.binnings.items():
-            readings[column], scales[column] = _binned(held, column, binning)
-        columns = _encoded(held, readings)
+    table = _read(data, wanted.names, dialect)
+    require_headers(wanted.headers, lambda column: table.found[column][1], table.source)
+    for name, binning in wanted.binnings.items():
+        readings[name], scales[name] = table.binned(name, binning)
+    columns = table.encoded(readings)
     if len(columns[0]) == 0:
-        raise DataError(f"{_source(held)} must hold at least one row, got none")
+        raise DataError(f"{table.source} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:
         columns = [with_category(column) for column in columns]
-    found = tuple(map(_column, names, columns))
+    found = tuple(_column(table, name, column) for name, column in zip(readings, columns, strict=True))
     reading = Reading(found[: len(wanted.secret)], found[len(wanted.secret) :], wanted.missing)
     shape = (len(reading.secrets), len(reading.values))
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
@@ -80,7 +80,7 @@ def counted_pairs(
             advice=HOW_TO_SHOW,
         )
     if len(rows.values) == 0:
-        raise DataError(f"{_source(held)} must hold a row without missing entries, got none")
+        raise DataError(f"{table.source} must hold a row without missing entries, got none")
     counts = count_pairs(rows.secrets, rows.values, shape)
     by_column = counts.sum(axis=0).reshape([len(column.labels) for column in reading.value])
     return Counted(
@@ -115,60 +115,62 @@ def _scale(
     return None if are_numbers and of_bins is None and name not in wanted.ordered else scale
 
 
-@contextmanager
-def _held(
-    data: Any, names: Sequence[str], dialect: Dialect | None = None
-) -> Iterator[tuple[Any, tuple[str, ...]]]:
-    """The data, while the block runs, and names by which their columns are found in other data, too.
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The columns of a table that are asked for, read once.
 
-    A file is opened once, and its delimiter found by all the columns.
+    Attributes
+    ----------
+    source : str
+        What messages call it.
+    columns : dict
+        Column as it is asked for → its entries.
+    found : dict
+        Column as it is asked for → what finds it in other data, too, and the name above it.
+    are_texts : bool
+        Whether the entries come from a CSV file, and have no type.
     """
+
+    source: str
+    columns: dict[str, Any]
+    found: dict[str, tuple[str, str]]
+    are_texts: bool = False
+
+    def encoded(self, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
+        read = untyped if self.are_texts else typed
+        return [read(column_name(c, self.source), self.columns[c], given) for c, given in readings.items()]
+
+    def binned(self, name: str, binning: Binning) -> tuple[Bins, Scale]:
+        numbers = numbers_in(self.columns[name], texts=self.are_texts)
+        labels, edges, scale = binning.found(column_name(name, self.source), numbers)
+        return Bins(edges, labels), scale
+
+
+def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> _Table:
     if not isinstance(data, str | os.PathLike | Source):
-        yield data, tuple(names)
-        return
+        return _read_frame(data, names)
     with opened(data, dialect) as source:
         found = located(source, names)
-        yield found.source, tuple(map(found.lasting_name, names))
+        table = read_table(found, names)
+        lasting = {name: (found.lasting_name(name), found.name(name)) for name in names}
+        columns = dict(zip(names, table.columns, strict=True))
+        return _Table(str(source), columns, lasting, not source.parquet)
 
 
-def _column(name: str, found: Encoded) -> Column:
+def _column(table: _Table, name: str, found: Encoded) -> Column:
     edges = tuple(found.alphabet.edges.tolist()) if isinstance(found.alphabet, Bins) else None
-    return Column(name, found.labels, edges)
-
-
-def _binned(data: Any, name: str, binning: Binning) -> tuple[Bins, Scale]:
-    (column,) = columns(data, (name,))
-    texts = isinstance(data, Source) and not data.parquet
-    labels, edges, scale = binning.found(column_name(name, _source(data)), numbers_in(column, texts=texts))
-    return Bins(edges, labels), scale
+    lasting, header = table.found[name]
+    return Column(lasting, found.labels, edges, None if lasting == header else header)
 
 
 def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
     """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
     if len(set(names)) < len(names):
         raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
-    with _held(data, names, dialect) as (held, _):
-        if isinstance(held, Source):
-            return list(read_table(held, names).columns)
-        return _columns_of_frame(held, names)
+    return list(_read(data, names, dialect).columns.values())
 
 
-def _encoded(data: Any, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
-    if isinstance(data, Source):
-        return read_encoded(data, readings)
-    found = _columns_of_frame(data, tuple(readings))
-    return [
-        typed(column_name(name, _source(data)), column, given)
-        for (name, given), column in zip(readings.items(), found, strict=True)
-    ]
-
-
-def _source(data: Any) -> str:
-    """What messages call the data."""
-    return str(data) if isinstance(data, Source) else "data"
-
-
-def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
+def _read_frame(data: Any, names: tuple[str, ...]) -> _Table:
     """Columns of a frame; a lazy frame is read now, and nothing of it but these."""
     frame, header = _frame(data)
     places = require_columns(header, names, "data")
@@ -178,7 +180,9 @@ def _columns_of_frame(data: Any, names: tuple[str, ...]) -> list[Any]:
         frame = frame.select(chosen).collect()
     series = [frame.get_column(name) for name in chosen]
     # A column of a library that we do not know comes over Arrow.
-    return [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
+    entries = [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
+    found = {name: (str(header[place]),) * 2 for name, place in places.items()}
+    return _Table("data", dict(zip(names, entries, strict=True)), found)
 
 
 def _frame(data: Any) -> tuple[Any, list[Any]]:

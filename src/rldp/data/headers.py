@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from rldp.data.dialects import COMMON_DELIMITERS
 from rldp.data.sources import Source
 from rldp.errors import DataError, DataFileError, InvalidArgument
 
-__all__ = ["Located", "column_name", "locate", "require_columns", "require_distinct"]
+__all__ = ["Located", "column_name", "locate", "require_columns", "require_distinct", "require_headers"]
 
 _LONGEST_NAME = 64
 _MOST_NAMED = 30
@@ -180,6 +180,28 @@ def require_distinct(places: dict[str, int]) -> None:
         if other != column:
             raise InvalidArgument(
                 f"columns must be distinct, got {other!r} and {column!r}, which are the same"
+            )
+
+
+def require_headers(
+    headers: Mapping[str, str | None], called: Callable[[str], str | None], source: object
+) -> None:
+    """Refuse another name above a column that is found by its place: another column may stand there now.
+
+    Parameters
+    ----------
+    headers : mapping
+        Column → the name that must stand above it; None for a column that is found by its name.
+    called : callable
+        Column → the name above it.
+    source : object
+        What messages call the data.
+    """
+    for column, header in headers.items():
+        if header is not None and called(column) != header:
+            raise DataError(
+                f"{source} must have the name {header!r} above its column {column!r}, as the data that the "
+                "protocol is for, got another"
             )
 
 

@@ -8,7 +8,7 @@ last. Where they are not, all of the column decides: it holds numbers where that
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from rldp._common.checks import shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
-from rldp.data.headers import Located, column_name, locate, require_distinct
+from rldp.data.headers import Located, column_name, locate, require_distinct, require_headers
 from rldp.data.kinds import FittingType, read_as
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded
 from rldp.data.quotes import Watched
@@ -31,10 +31,10 @@ __all__ = [
     "Part",
     "Parts",
     "located",
-    "read_encoded",
     "read_parts",
     "read_table",
     "typed",
+    "untyped",
 ]
 
 _log = logging.getLogger(__name__)
@@ -85,17 +85,6 @@ def _head(source: Source) -> bytes:
 # Whole files
 
 
-def read_encoded(path: Path | Source, columns: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
-    """Columns of a file as codes, each in the alphabet given for it, or in the one that is found.
-
-    A :data:`~rldp.data.labels.Kind` says what the labels of a CSV file are that are to be found.
-    """
-    source = source_of(path)
-    table = read_table(source, list(columns))
-    read = typed if source.parquet else _untyped
-    return [read(column_name(column, source), table[column], given) for column, given in columns.items()]
-
-
 def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
     """The codes of a column whose entries have a type, which must be the kind that is asked for."""
     if isinstance(given, Alphabet):
@@ -109,7 +98,8 @@ def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
     return found
 
 
-def _untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
+def untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
+    """The codes of a column of a CSV file; a kind says what the labels are that are to be found."""
     if isinstance(given, Alphabet):
         given.require_readable(name)
         return encode_texts(name, column, given)
@@ -125,7 +115,7 @@ def _untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
     return encoded
 
 
-def read_table(path: Path | Source, columns: Sequence[str]) -> Any:
+def read_table(path: Path | Source | Located, columns: Sequence[str]) -> Any:
     """Columns of a file as an Arrow table, by name or place and called so; those of a CSV file are text."""
     found = located(path, columns)
     with reading(found.source):
@@ -260,6 +250,8 @@ def read_parts(path: Path | Source | Located, columns: Columns, *, typed: bool) 
     file is read twice; else they are bytes as they stand.
     """
     found = located(path, columns.names)
+    headers = {column.name: column.header for column in columns.reading.columns}
+    require_headers(headers, found.name, found.source)
     with reading(found.source):
         if found.source.parquet:
             return _parquet_parts(found, columns)

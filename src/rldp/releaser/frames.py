@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import arrow_labels, decode, encode, polars_labels
-from rldp.data.headers import column_name, require_columns, require_distinct
+from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
 from rldp.data.labels import Faults
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.releaser.randomness import randomness
@@ -90,6 +90,8 @@ def _placed(request: Request, header: Sequence[Any], source: str = "data") -> _P
     columns = request.columns
     places = require_columns(list(header), columns.names, source)
     require_distinct(places)
+    headers = {column.name: column.header for column in columns.reading.columns}
+    require_headers(headers, lambda column: str(header[places[column]]), source)
     return _Places(
         [places[name] for name in columns.reading.names],
         [places[name] for name in columns.keep],
