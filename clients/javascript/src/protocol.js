@@ -5,6 +5,8 @@ import { freshWord } from "./randomness.js";
 
 /** @typedef {import("./labels.js").Label} Label */
 
+const MOST_BYTES = 500_000_000; // of a file, as in Python
+
 /**
  * A release protocol: for each secret and value, the exact probability of each output.
  *
@@ -64,6 +66,8 @@ export class Protocol {
    * @throws {ProtocolFileError} with the place where it shows
    */
   static parse(file) {
+    const size = typeof file === "string" ? file.length : file.byteLength;
+    if (size > MOST_BYTES) throw new ProtocolFileError("it has more than 500 MB");
     return new Protocol(tableOf(typeof file === "string" ? wellFormed(file) : decoded(file)));
   }
 

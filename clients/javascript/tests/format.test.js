@@ -27,6 +27,11 @@ test("every file is read or refused as the shared vectors say", () => {
   assert.deepEqual(wrong.map(([name]) => name), []);
 });
 
+test("a file that is too large is refused before it is read", () => {
+  const tooLarge = new Uint8Array(500_000_001); // zeros, which are no JSON
+  assert.throws(() => Protocol.parse(tooLarge), new ProtocolFileError("it has more than 500 MB"));
+});
+
 test("bytes are read as their text is", () => {
   const encoder = new TextEncoder();
   const wrong = filesOf(vectors).filter(

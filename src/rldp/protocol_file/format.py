@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +23,8 @@ from rldp.errors import ProtocolFileError, RldpError
 __all__ = [
     "DENOMINATOR",
     "FORMAT",
+    "MOST_BYTES",
+    "TOO_LARGE",
     "VERSIONS",
     "Claim",
     "CredibleClaim",
@@ -49,6 +52,9 @@ _SMALLEST_LAMBDA = 1e-6  # of what is credible, other than 0
 _SMALLEST_LEVEL = 1e-300
 _SMALLEST_RISK = 1e-5
 _MOST_SEEDS = 2**128 - 1
+MOST_BYTES = 500_000_000  # of a file; a string in JavaScript holds hardly more
+_PART = 2**20
+TOO_LARGE = f"has more than {MOST_BYTES // 10**6} MB"
 _METHODS = ("A1", "A2")
 
 Table = list[list[float]]
@@ -258,14 +264,22 @@ def _set_tree(claim: Promise) -> dict[str, Any]:
 def content_of(path: str | PathLike[str]) -> bytes:
     """The bytes of a file that should be a protocol."""
     source = checked_path(path)
+    content = bytearray()
     try:
-        return source.read_bytes()
+        with source.open("rb") as file:
+            is_larger = os.fstat(file.fileno()).st_size > MOST_BYTES
+            while not is_larger and (part := file.read(_PART)):  # a pipe does not know its size
+                content += part
+                is_larger = len(content) > MOST_BYTES
     except FileNotFoundError as error:
         raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} is missing") from error
     except OSError as error:
         raise ProtocolFileError(
             f"{source} must be a protocol file, but it cannot be read: {error.strerror or error}"
         ) from error
+    if is_larger:
+        raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} {TOO_LARGE}")
+    return bytes(content)
 
 
 def parsed(content: bytes) -> Document:
@@ -276,6 +290,8 @@ def parsed(content: bytes) -> Document:
     ProtocolFileError
         If the bytes are no protocol file of a known version, with the place where that shows.
     """
+    if len(content) > MOST_BYTES:
+        raise ProtocolFileError(f"it {TOO_LARGE}")
     try:
         tree = json.loads(
             content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys

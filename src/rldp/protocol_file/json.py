@@ -15,8 +15,10 @@ from rldp._version import __version__
 from rldp.data.atomic import replacing
 from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Certificate, Guarantee, Protocol
+from rldp.protocol_file import format
 from rldp.protocol_file.format import (
     DENOMINATOR,
+    TOO_LARGE,
     Claim,
     CredibleClaim,
     Document,
@@ -95,9 +97,14 @@ def from_json(text: str) -> Protocol:
 def to_json(protocol: Protocol) -> str:
     """The text of the protocol's file; the same protocol always gives the same text."""
     try:
-        return text_of(_document(protocol))
+        text = text_of(_document(protocol))
     except ValueError as error:
         raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
+    if len(text) > format.MOST_BYTES:
+        raise ProtocolFileError(
+            f"protocol must fit a file, but it {TOO_LARGE}; windows=True has smaller proofs"
+        )
+    return text
 
 
 def save(protocol: Protocol, path: str | PathLike[str]) -> None:
