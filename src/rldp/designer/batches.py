@@ -16,7 +16,7 @@ from rldp.designer.engine import EngineResult, Progress, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
 from rldp.designer.engine.cores import in_context
 from rldp.designer.finish import finished
-from rldp.designer.memory import problems_at_once
+from rldp.designer.memory import device_bytes, problems_at_once
 from rldp.designer.request import SolveRequest
 from rldp.designer.status import Route
 from rldp.theory.model import DesignProblem
@@ -91,12 +91,8 @@ def _chunks_done(solved: list[CertifiedBatch], problems: int) -> Progress:
 
 def _on_device(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
     """The same engine on an accelerator, as many problems at once as it holds; certified as always."""
-    secrets, values, outputs = problem.shape
     device, settings = request.device, request.settings
-    of_blocks = settings.device_blocks * secrets * values
-    of_pairs = settings.device_pairs * (secrets - 1)
-    numbers = outputs * secrets * values * (of_blocks + of_pairs)
-    chunk = max(1, device.bytes // (8 * numbers))
+    chunk = max(1, device.bytes // device_bytes(problem))
     parts = _split(problem, -(-len(problem.counts) // chunk))
     with device.working():
         results = [_solve(part, route, request) for part in parts]

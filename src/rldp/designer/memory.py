@@ -11,9 +11,16 @@ from rldp.designer.engine.terms.pair_curvature import has_few_ranks
 from rldp.designer.status import Route
 from rldp.theory.model import DesignProblem
 
-__all__ = ["ADVICE", "block_bytes", "design_bytes", "problems_at_once", "require_memory"]
+__all__ = ["ADVICE", "block_bytes", "design_bytes", "device_bytes", "problems_at_once", "require_memory"]
 
 ADVICE = "windows=True, fewer values, secrets or outputs, or smaller batches need less"
+
+# Arrays that are held at once, counted with tracemalloc.
+_BLOCK_COPIES = 2  # of the size of the Newton blocks, with pairs
+_PAIR_COPIES = 150  # of the size of one end of all pairs: 80 to 100 for up to 20 secrets, 150 at 1000×2
+_WINDOW_COPIES = 25  # the same of windows over a set
+_SIMPLE_COPIES = 8  # the same of windows under the estimate and of closed forms
+_DEVICE_BLOCK_COPIES, _DEVICE_PAIR_COPIES = 4, 120  # on an accelerator
 
 
 def require_memory(
@@ -44,19 +51,26 @@ def design_bytes(problem: DesignProblem, route: Route, settings: Settings, *, on
     table = 8 * outputs * secrets * values
     kept = 2 * k * (2 * pairs + table)
     if route is Route.PAIRS:
-        work = settings.block_copies * block_bytes(problem, settings) + settings.pair_copies * pairs
+        work = _BLOCK_COPIES * block_bytes(problem, settings) + _PAIR_COPIES * pairs
     elif route is Route.WINDOWS:
         robust = problem.privacy is not None
-        work = (settings.window_copies if robust else settings.simple_copies) * pairs
+        work = (_WINDOW_COPIES if robust else _SIMPLE_COPIES) * pairs
     else:
-        return kept + k * settings.simple_copies * (pairs + table)
+        return kept + k * _SIMPLE_COPIES * (pairs + table)
     at_once = k if on_device else min(k, problems_at_once(problem, settings) * core_count())
-    return kept + at_once * (settings.simple_copies * (pairs + table) if on_device else work + table)
+    return kept + at_once * (_SIMPLE_COPIES * (pairs + table) if on_device else work + table)
 
 
 def problems_at_once(problem: DesignProblem, settings: Settings) -> int:
     """How many are solved together on one core: as many as fit its cache."""
     return max(1, min(settings.chunk_problems, settings.chunk_bytes // block_bytes(problem, settings)))
+
+
+def device_bytes(problem: DesignProblem) -> int:
+    """Of the engine's arrays for one problem on an accelerator."""
+    secrets, values, outputs = problem.shape
+    cells = secrets * values
+    return 8 * outputs * cells * (_DEVICE_BLOCK_COPIES * cells + _DEVICE_PAIR_COPIES * (secrets - 1))
 
 
 def block_bytes(problem: DesignProblem, settings: Settings) -> int:

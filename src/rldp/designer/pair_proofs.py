@@ -85,5 +85,5 @@ def _ratio(wanted: Floats, actual: Floats) -> Floats:
 def _parts(pairs: Floats, settings: Settings) -> list[slice]:
     """Runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
     outputs = pairs.shape[1]
-    count = max(1, settings.proof_bytes * outputs // max(pairs.nbytes, 1))
+    count = max(1, settings.part_bytes * outputs // max(pairs.nbytes, 1))
     return [slice(i, i + count) for i in range(0, outputs, count)]

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from rldp.designer.engine.settings import Settings
 from rldp.theory.bounds import known_excess, privacy_excess
-from rldp.theory.dyadic import on_grid
+from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["repaired"]
 
 _LARGEST_LEVEL = 700.0  # e to this is a float
+_FIRST_TRACE = 4 / DENOMINATOR  # of uniform output: a few grains of the grid
 
 
 def repaired(
@@ -59,7 +60,7 @@ def repaired(
         proved = worst < 0
         if proved.all():
             break
-        more = share + np.maximum(2 * worst, settings.least_trace)
+        more = share + np.maximum(2 * worst, _FIRST_TRACE)
         share = np.where(proved, share, np.minimum(more, 1.0))
     return rounded, proof, proved
 
@@ -98,7 +99,7 @@ def _folded(
     if kept.all():
         return matrix / matrix.sum(axis=3, keepdims=True), eta, kept
     distortion, peak = problem.distortion, matrix.max(axis=1)  # (U, y'), (K, U, y)
-    some = max(1, settings.target_numbers // (k * peak.shape[1] * outputs))
+    some = max(1, settings.part_bytes // (8 * k * peak.shape[1] * outputs))
     cost = np.concatenate(
         [
             np.max(peak[:, :, here, None] * (distortion[:, None, :] - distortion[:, here, None]), axis=1)

@@ -172,7 +172,7 @@ def _solve(
             otherwise = Stop.NO_PROGRESS if last is None else last
             record = updated(record, stop=int(otherwise) * xp.astype(~closed, xp.int64))
             done = closed | tired | (last is not None)
-        patience = _judged(patience, known, settings)
+        patience = _judged(patience, known)
         if callback is not None:
             left = where.shape[0] if done is None else int(xp.sum(~done))
             callback(Progress(iteration, total - left, total, _worst(known, iterate, problem.scale)))
@@ -272,11 +272,11 @@ def _recorded(
     return EngineResult(*primal, *proof, count, stop), objective - bound
 
 
-def _judged(patience: _Patience, gap: Array, settings: Settings) -> _Patience:
-    """A part of a strike for every iteration that does not better the gap."""
+def _judged(patience: _Patience, gap: Array) -> _Patience:
+    """A strike for every iteration that does not better the gap."""
     xp = namespace(gap)
     idle = xp.astype(~(gap < patience.gap), gap.dtype)
-    return _Patience(patience.strikes + settings.idle_strike * idle, xp.minimum(gap, patience.gap))
+    return _Patience(patience.strikes + idle, xp.minimum(gap, patience.gap))
 
 
 def _in_order(finished: list[tuple[Array, EngineResult]], xp: Any) -> EngineResult:

@@ -193,14 +193,14 @@ class NewtonModel:
     def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
         """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
         xp = namespace(slope)
-        keep = (1 - 2 * self.settings.sigma_kept) * self.iterate.privacy.sigma
+        keep = (2 * self.settings.boundary - 1) * self.iterate.privacy.sigma
         inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
         return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
 
     def tempered(self, plain: Direction, corrected: Direction, lengths: Lengths) -> tuple[Direction, Lengths]:
         """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
         xp, step = namespace(plain.slacks), corrected
-        for share in self.settings.shares:
+        for share in (0.5, 0.0):
             lost = ~(lengths.least >= self.settings.near)
             if not bool(xp.any(lost)):
                 break
@@ -263,13 +263,13 @@ def _moved(model: NewtonModel, step: Direction, lengths: Lengths) -> tuple[Itera
         ways = zip(unknowns, moves, strict=True)
         q, eta, eta_utility = (x + along(length, x) * dx for x, dx in ways)
         privacy = iterate.privacy.at(q, eta)
-        inside = privacy.sigma > settings.sigma_kept * sigma
+        inside = privacy.sigma > (1 - settings.boundary) * sigma
         if bool(xp.all(inside)):
             break
         short = ~xp.all(flat(inside), axis=1)
         slope = model.layout.part(step.slacks, 1)
         curve = ((privacy.sigma - sigma) / along(length, sigma) - slope) / along(length, sigma)
-        fitting = settings.shorter * model.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
+        fitting = settings.boundary * model.reach_of_sigma(slope, xp.clip(curve, max=0.0), length)
         length = xp.where(short, fitting, length)
     else:
         length = xp.where(short, 0.0, length)
