@@ -32,7 +32,7 @@ from rldp.judge.posterior import privacy_trial
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, RECORD = DOCS / "promises.md", DOCS / "promises.json"
 
-EPSILON, ALPHA, PRIOR = 0.5, 0.05, 0.5
+EPSILON, ALPHA = 0.5, 0.05
 GAP = 1e-4
 _NEGLIGIBLE = 1e-3  # distortions about as large as the gap
 
@@ -75,7 +75,7 @@ DRAWN = tuple(law for law in LAWS if law != "census")
 
 PROMISES: dict[str, rldp.UncertaintySet] = {
     "nominal": rldp.Nominal(),
-    "credible": rldp.Credible(ALPHA, prior=PRIOR),
+    "credible": rldp.Credible(ALPHA),
     "pairs": rldp.Pairs(ALPHA),
     "chi2": rldp.ChiSquare(ALPHA),
     "all": rldp.AllDistributions(),
@@ -127,7 +127,7 @@ def main() -> None:
     for case in cases:
         rows = record.setdefault(case.name, {"case": asdict(case), "promises": {}})["promises"]
         for promise in PROMISES:
-            if promise not in rows:
+            if promise not in rows or promise in options.anew:
                 rows[promise] = _measured(case, promise, options.device)
                 print(case.name, promise, rows[promise], flush=True)
                 _save(record, options.record)
@@ -150,6 +150,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--device", help="where designs are made, such as cuda")
     parser.add_argument("--record", type=Path, default=RECORD, help="what is computed, and was before")
     parser.add_argument("--no-page", dest="page", action="store_false", help="compute the record only")
+    parser.add_argument("--anew", nargs="*", default=[], metavar="PROMISE", help="promises to compute anew")
     parser.add_argument("--again", action="store_true", help="forget what was computed before")
     return parser.parse_args()
 
@@ -190,7 +191,7 @@ def _confirmed(case: Case, counts: np.ndarray, matrices: np.ndarray) -> int:
     numerators = np.rint(matrices * 2.0**52).astype(np.int64).tolist()
     generator = np.random.default_rng([*case.seed, 1])
     trials = (
-        privacy_trial(table, rows, EPSILON, alpha=ALPHA, prior=PRIOR, generator=generator)
+        privacy_trial(table, rows, EPSILON, alpha=ALPHA, prior="adaptive", generator=generator)
         for table, rows in zip(numerators, counts.tolist(), strict=True)
     )
     return sum(trial.confirmed for trial in trials)

@@ -35,6 +35,17 @@ def test_a_sparse_table_is_told_of_once_with_what_to_do(uncertainty):
     assert "utility='credible'" in message
 
 
+def test_a_credible_promise_wants_as_many_rows_as_there_are_cells():
+    few, enough = np.array([[2, 0, 1], [1, 1, 0]]), np.array([[2, 0, 1], [1, 1, 1]])
+    credible = {"privacy": rldp.Credible(), "utility": rldp.Nominal()}
+    (message,) = heard(lambda: rldp.design(rldp.Sample(few), 0.5, **credible))
+    assert message.startswith("the sample is small: a table of 6 cells needs at least as many rows")
+    assert "got 5 rows" in message
+    (message,) = heard(lambda: rldp.design_batch([few, enough, few], 0.5, **credible))
+    assert "got fewer in 2 of 3 samples" in message
+    assert heard(lambda: rldp.design(rldp.Sample(enough), 0.5, **credible)) == []
+
+
 @pytest.mark.parametrize("kept", ["privacy", "utility"])
 def test_one_set_that_rests_on_alpha_is_enough(kept):
     sets = {"privacy": rldp.Nominal(), "utility": rldp.Nominal(), kept: rldp.ChiSquare()}

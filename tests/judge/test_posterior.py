@@ -109,7 +109,8 @@ def test_failures_are_as_frequent_as_two_beta_variables_say(counts, prior, epsil
     assert_by_chance(found.failures, found.draws, risk_of_publishing(counts, prior, epsilon))
 
 
-def test_judge_and_library_find_the_same_risk():
+@pytest.mark.parametrize("prior", [PRIOR, "adaptive"])
+def test_judge_and_library_find_the_same_risk(prior):
     """Two programs, two generators: their frequencies differ by no more than chance (Hoeffding)."""
     counts = np.random.default_rng(3).integers(0, 60, (3, 5))
     counts[2] = 0
@@ -117,12 +118,28 @@ def test_judge_and_library_find_the_same_risk():
     small = rldp.PowerDivergence(1.0, radius=float(rldp.ChiSquare(0.9).size(sample.n, sample.counts.size)))
     protocol = rldp.design(sample, 0.5, privacy=small).protocol
     for epsilon in (0.2, 0.35, 0.5):
-        found = trial(protocol.numerators.tolist(), counts.tolist(), epsilon, alpha=0.999)
+        found = trial(protocol.numerators.tolist(), counts.tolist(), epsilon, alpha=0.999, prior=prior)
         m = 50_000
-        [ours] = count_failures(protocol.matrix[None], epsilon, counts[None], prior=PRIOR, draws=m, seed=3)
+        [ours] = count_failures(protocol.matrix[None], epsilon, counts[None], prior=prior, draws=m, seed=3)
         allowed = sum(math.sqrt(math.log(4 / CHANCE) / (2 * size)) for size in (m, found.draws))
         assert 0 < found.failures < found.draws
         assert abs(share(found) - ours / m) <= allowed
+
+
+@pytest.mark.parametrize("prior", [PRIOR, "adaptive"])
+def test_judge_and_library_find_the_same_excess(prior):
+    """The same for the distortion, which the shares of the secrets decide: one is seen once."""
+    counts = np.array([[40, 3, 0, 0], [0, 0, 0, 1]])
+    matrix = np.tile(np.eye(4)[[0, 0, 3, 3]], (2, 1, 1))
+    matrix[1] = np.eye(4)[0]
+    protocol, d = rldp.Protocol(matrix), np.subtract.outer(np.arange(4), np.arange(4)) ** 2.0
+    ours = rldp.posterior(protocol, rldp.Sample(counts), prior=prior, draws=50_000, seed=4).distortion
+    for most in (0.1, 0.3, 0.6):
+        options = {"alpha": 0.999, "prior": prior, "generator": generator(5)}
+        table = protocol.numerators.tolist()
+        found = judge.utility_trial(table, counts.tolist(), d.tolist(), most, **options)
+        allowed = sum(math.sqrt(math.log(4 / CHANCE) / (2 * size)) for size in (50_000, found.draws))
+        assert abs(share(found) - (ours > most).mean()) <= allowed
 
 
 # --- verdicts ---------------------------------------------------------------------------------------

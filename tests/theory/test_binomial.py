@@ -100,8 +100,8 @@ def test_arrays_of_hits_and_trials_go_together():
 @pytest.mark.parametrize("excess", [1.0, 1.2])
 @pytest.mark.parametrize("x", [1.0, 3.0])
 def test_evidence_against_a_level_that_is_reached_is_rarely_strong(level, excess, x):
-    """The probability that it ever exceeds x within 400 trials, by going through all numbers of hits."""
-    p, most = level * excess, 400
+    """The probability that it ever exceeds x within 900 trials, by going through all numbers of hits."""
+    p, most = level * excess, 900
     law, crossed = np.array([1.0]), 0.0
     for trials in range(1, most + 1):
         law = np.append(law * (1 - p), 0.0) + np.append(0.0, law * p)

@@ -133,7 +133,8 @@ def design(
         If ``windows`` may have cost more than all that privacy needs.
     SparseTableWarning
         If more than a fifth of the cells were seen fewer than 5 times and a set has its radius from
-        ``alpha``: it may then miss the truth far more often.
+        ``alpha``: it may then miss the truth far more often. If a credible promise has fewer rows than the
+        table has cells.
     UnseenSecretWarning
         If a nominal privacy constraint has to leave out a secret without data.
 

@@ -31,6 +31,23 @@ def warn_of_sample(
     if not isinstance(privacy, Credible):
         _warn_unseen(problem, stacklevel)
     _warn_sparse(problem, {"privacy": privacy, "utility": utility}, stacklevel)
+    if isinstance(privacy, Credible):
+        _warn_few_rows(problem, stacklevel)
+
+
+def _warn_few_rows(problem: DesignProblem, stacklevel: int) -> None:
+    """Of fewer rows than cells, where the posterior was measured to promise too much."""
+    rows, cells = problem.counts.sum(axis=(1, 2)), problem.counts[0].size
+    few = rows < cells
+    if few.any():
+        found = f"{rows[0]} rows" if len(few) == 1 else f"fewer in {few.sum()} of {len(few)} samples"
+        warn(
+            f"the sample is small: a table of {cells} cells needs at least as many rows for a credible "
+            f"promise, got {found}; with fewer, protocols may fail more often than alpha says; "
+            f"{_SOUND['privacy']}",
+            SparseTableWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _warn_unseen(problem: DesignProblem, stacklevel: int) -> None:
