@@ -109,6 +109,7 @@ SEVERAL = {
     ],
     "missing": "category",
 }
+READ = list(range(len(JOINT) * len(AGES)))
 PAIRS = [[age, job] for age in (20, 35.5, "(missing)") for job in (True, "1")]
 
 
@@ -131,6 +132,14 @@ def files() -> dict[str, Tree]:
         "all": claiming({"kind": "all"}, {"kind": "nominal"}, [[2**53 - 2, 1]], even(1, 2, 1)),
         "known": to_those_who_know(claiming({"kind": "all"}, CREDIBLE, [[3, 1], [0, 5]], even(2, 2, 2))),
         "columns": table(JOINT, AGES, [0, 1], even(8, 4, 2), 2, columns=COLUMNS),
+        "reading": table(
+            JOINT,
+            AGES,
+            READ,
+            [[[D * (y == 4 * s + u) for y in READ] for u in range(4)] for s in range(8)],
+            2,
+            columns=COLUMNS,
+        ),
         "several": table(["f", "m"], PAIRS, [[20, True], [20, "1"]], even(2, 6, 2), 3, columns=SEVERAL),
         "quoted": table(REPRS, [True, False], [0], even(6, 2, 1), 2, columns=QUOTED),
     }
@@ -672,6 +681,45 @@ def draws() -> Iterator[Tree]:
                 yield {"file": file, "secret": s, "value": u, "words": words, "outputs": outputs}
 
 
+# How entries are read: by hand, file, secret, value, and the place of both, or None where one is refused
+
+ENTRIES = [
+    ("reading", ["f", True], 29.9, (0, 0)),
+    ("reading", ["f", 1], 30, (0, 1)),
+    ("reading", ["m", 1e16], 40.4, (5, 1)),
+    ("reading", ["m", 0], 40.5, (7, 2)),
+    ("reading", ["m", 1e-05], 1e300, (6, 2)),
+    ("reading", ["f", -0.0], -5, (3, 0)),
+    ("reading", ["f", True], None, (0, 3)),
+    ("reading", ["f", True], "(missing)", (0, 3)),
+    ("reading", "m, 1e-05", 35.5, (6, 1)),
+    ("reading", ["f", True], "35.5", None),
+    ("reading", ["f", True], True, None),
+    ("reading", ["f", True], [35.5], None),
+    ("reading", ["f", None], 20, None),
+    ("reading", ["f"], 20, None),
+    ("reading", ["f", True, 1], 20, None),
+    ("reading", ["f", "True"], 20, None),
+    ("reading", ["x", True], 20, None),
+    ("reading", [["f", True], True], 20, None),
+    ("reading", "f", 20, None),
+    ("reading", None, 20, None),
+    ("quoted", ["x, y", "z"], True, (1, 0)),
+    ("quoted", ["x", "y, z"], 0, (3, 1)),
+    ("quoted", "'x', 'z'", False, (4, 1)),
+    ("quoted", ["x", None], True, None),
+    ("quoted", ["x", "z"], None, None),
+    ("several", "f", [29, True], (0, 0)),
+    ("several", "m", [30.0, "1"], (1, 3)),
+    ("several", "m", [None, 1], (1, 4)),
+    ("several", "m", ["(missing)", "1"], (1, 5)),
+    ("several", "f", [29, None], None),
+    ("several", None, [29, True], (0, 0)),
+    ("table", "ill", None, None),
+    ("table", ["ill"], 0, None),
+]
+
+
 # All of it
 
 
@@ -697,7 +745,7 @@ def vectors() -> Tree:
             for name, file, start, end, text in changes()
         ]
         bytewise = [[name, content.hex(), verdict(content)] for name, content in raw()]
-    return {"files": texts, "changes": changed, "bytes": bytewise, "draws": list(draws())}
+    return {"files": texts, "changes": changed, "bytes": bytewise, "draws": list(draws()), "entries": ENTRIES}
 
 
 def text() -> str:

@@ -76,3 +76,22 @@ def test_every_output_that_can_be_drawn_in_a_row_of_the_vectors_is_drawn():
         row = json.loads(VECTORS["files"][draws["file"]])["numerators"][draws["secret"]][draws["value"]]
         assert set(draws["outputs"]) == {y for y, numerator in enumerate(row) if numerator}
         assert len(draws["words"]) > 4
+
+
+@pytest.mark.parametrize("entry", VECTORS["entries"], ids=str)
+def test_entries_are_read_as_the_vectors_say(entry, tmp_path):
+    """One by one and as columns; what is refused is not shown."""
+    file, secret, value, places = entry
+    protocol = loaded(file, tmp_path)
+    secret, value = (tuple(each) if isinstance(each, list) else each for each in (secret, value))
+    if places is None:
+        with pytest.raises(rldp.DataError) as caught:
+            protocol.output_for(secret, value, 0)
+        assert "another entry" in str(caught.value)
+        with pytest.raises(rldp.DataError, match="1 of 1 rows cannot be released"):
+            protocol.release([secret], [value])
+        return
+    row = protocol.matrix[places[0], places[1]]
+    assert protocol.output_for(secret, value, 0) == protocol.outputs[int(row.argmax())]
+    if row.max() == 1:
+        assert protocol.release([secret], [value]) == [protocol.outputs[int(row.argmax())]]

@@ -9,12 +9,21 @@ import { placesOf, repr, str, waysToWrite } from "./labels.js";
 /** @typedef {(item: Tree, path: string) => void} Check */
 
 /**
- * The table of a file, which is all that a client needs.
+ * The table of a file and how entries are read, which is all that a client needs.
  * @typedef {object} Table
  * @property {Label[]} secrets
  * @property {Label[]} values
  * @property {Label[]} outputs
  * @property {bigint[][][]} numerators
+ * @property {Reading | undefined} reading
+ * @property {boolean} isFull whether the file also holds the counts of a sample and a proof
+ */
+
+/**
+ * @typedef {object} Reading
+ * @property {Column[]} secret
+ * @property {Column[]} value
+ * @property {boolean} withMissing whether missing entries have a label of their own
  */
 
 export const DENOMINATOR = 2 ** 52;
@@ -45,11 +54,11 @@ export function tableOf(text) {
   const numerators = /** @type {bigint[][][]} */ (fields.numerators);
   if (numerators.flat().some((row) => sum(row) !== WHOLE)) fail("its rows do not sum to the denominator 2^52");
   const claimed = fields.guarantee === null ? 1n : claim(fields.guarantee, shape);
-  const inLists = withColumns && columns(fields.columns, secrets, values);
+  const read = withColumns ? columns(fields.columns, secrets, values) : undefined;
   const tuples = [values[0], outputs[0]].some(Array.isArray);
-  const needed = tuples || inLists ? 3n : withColumns && claimed === 1n ? 2n : claimed;
+  const needed = tuples || read?.inLists ? 3n : withColumns && claimed === 1n ? 2n : claimed;
   if (version !== needed) fail(`its version must be ${needed} for what it claims`);
-  return { secrets, values, outputs, numerators };
+  return { secrets, values, outputs, numerators, reading: read?.reading, isFull: fields.guarantee !== null };
 }
 
 /**
@@ -292,7 +301,7 @@ function columns(tree, secrets, values) {
   if (!areCombined(value.map((column) => column.labels), values)) {
     fail("columns.value must be columns whose labels combine to the values");
   }
-  return inLists;
+  return { inLists, reading: { secret, value, withMissing: fields.missing === "category" } };
 }
 
 /**
@@ -300,6 +309,7 @@ function columns(tree, secrets, values) {
  * @property {Tree} name
  * @property {Label[]} labels
  * @property {Tree} [header]
+ * @property {number[]} [edges]
  */
 
 /**
@@ -316,9 +326,9 @@ function columnsIn(tree, path, missing, may) {
     const optional = may.filter((key) => item instanceof Map && item.has(key));
     const fields = fieldsOf(item, at, ["name", "labels", ...optional]);
     const labels = labelsIn(fields.labels, `${at}.labels`);
-    if ("edges" in fields) edges(fields.edges, `${at}.edges`, labels, missing);
+    const cut = "edges" in fields ? edges(fields.edges, `${at}.edges`, labels, missing) : undefined;
     if ("header" in fields && typeof fields.header !== "string") fail(`${at}.header must be a string`);
-    return { name: fields.name, labels, header: fields.header };
+    return { name: fields.name, labels, header: fields.header, edges: cut };
   });
 }
 
@@ -334,8 +344,8 @@ function valueColumn(tree, values, missing) {
   const optional = tree instanceof Map && tree.has("edges") ? ["edges"] : [];
   const fields = fieldsOf(tree, path, ["name", ...optional]);
   if (values.some(Array.isArray)) fail(`${path} must be a list of columns`);
-  if ("edges" in fields) edges(fields.edges, `${path}.edges`, values, missing);
-  return { name: fields.name, labels: values };
+  const cut = "edges" in fields ? edges(fields.edges, `${path}.edges`, values, missing) : undefined;
+  return { name: fields.name, labels: values, edges: cut };
 }
 
 /**
@@ -349,6 +359,7 @@ function edges(tree, path, labels, missing) {
   array(tree, path, [bins - 1], number);
   const numbers = /** @type {Tree[]} */ (tree).map(Number);
   if (numbers.some((edge, i) => i && edge <= numbers[i - 1])) fail(`${path} must be numbers that increase`);
+  return numbers;
 }
 
 /**

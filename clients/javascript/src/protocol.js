@@ -1,9 +1,12 @@
 import { DataError, ProtocolFileError } from "./errors.js";
 import { DENOMINATOR, tableOf } from "./format.js";
-import { placesOf, plain, waysToWrite } from "./labels.js";
+import { plain } from "./labels.js";
 import { freshWord } from "./randomness.js";
+import { placeIn } from "./reading.js";
 
 /** @typedef {import("./labels.js").Label} Label */
+/** @typedef {import("./labels.js").Scalar} Scalar */
+/** @typedef {Label | readonly (Scalar | null | undefined)[] | null | undefined} Entry what stands in the data */
 
 const MOST_BYTES = 500_000_000; // of a file, as in Python
 
@@ -14,8 +17,8 @@ const MOST_BYTES = 500_000_000; // of a file, as in Python
  * file is made.
  */
 export class Protocol {
-  /** @type {Map<unknown, number>} */ #places;
-  /** @type {Map<unknown, number>} */ #columns;
+  /** @type {import("./reading.js").Place} */ #secret;
+  /** @type {import("./reading.js").Place} */ #value;
   /** Where the interval of each output ends, row by row. @type {Float64Array} */ #ends;
 
   /**
@@ -39,8 +42,9 @@ export class Protocol {
    * @param {import("./format.js").Table} table
    */
   constructor(table) {
-    this.#places = /** @type {Map<unknown, number>} */ (placesOf(table.secrets));
-    this.#columns = /** @type {Map<unknown, number>} */ (placesOf(table.values));
+    const { reading } = table;
+    this.#secret = placeIn(table.secrets, reading?.secret, !!reading?.withMissing);
+    this.#value = placeIn(table.values, reading?.value, !!reading?.withMissing);
     this.secrets = Object.freeze(table.secrets.map(plain));
     this.values = Object.freeze(table.values.map(plain));
     this.outputs = Object.freeze(table.outputs.map(plain));
@@ -56,27 +60,40 @@ export class Protocol {
   }
 
   /**
-   * The protocol in a file, or in what `rldp export` writes.
+   * The protocol in what `rldp export` writes, or with `full: true` in any protocol file.
    *
-   * It refuses just what Python's reader refuses. Give it the bytes where you have them: a text has lost what
-   * was wrong with its encoding.
+   * It refuses what Python's reader refuses. It also refuses a file that holds the counts of the sample and
+   * the proof, which do not belong in a browser, unless it is told. Give it the bytes where you have them: a
+   * text has lost what was wrong with its encoding.
    *
    * @param {string | ArrayBuffer | ArrayBufferView} file
+   * @param {{ full?: boolean }} [options]
    * @returns {Protocol}
    * @throws {ProtocolFileError} with the place where it shows
+   * @throws {TypeError} if it is neither text nor bytes
    */
-  static parse(file) {
+  static parse(file, { full = false } = {}) {
+    requireTextOrBytes(file);
     const size = typeof file === "string" ? file.length : file.byteLength;
     if (size > MOST_BYTES) throw new ProtocolFileError("it has more than 500 MB");
-    return new Protocol(tableOf(typeof file === "string" ? wellFormed(file) : decoded(file)));
+    const table = tableOf(typeof file === "string" ? wellFormed(file) : decoded(file));
+    if (table.isFull && !full) {
+      throw new ProtocolFileError(
+        "it holds the counts of a sample and a proof: give parse what rldp export writes, or { full: true }",
+      );
+    }
+    return new Protocol(table);
   }
 
   /**
    * Draw an output for a person, with exactly the probabilities of the protocol and fresh randomness of the
    * system (`crypto.getRandomValues`).
    *
-   * @param {Label | null | undefined} secret null or undefined where the protocol does not read it
-   * @param {Label} value
+   * Entries are read as the protocol's columns were: a number falls into its bin, null or undefined is a
+   * category where the protocol has one, and a secret of several columns is a list of their entries.
+   *
+   * @param {Entry} secret null or undefined where the protocol does not read it
+   * @param {Entry} value
    * @returns {Label}
    * @throws {DataError} if one is no label of the protocol; the message does not show it
    */
@@ -85,11 +102,34 @@ export class Protocol {
   }
 
   /**
+   * Draw an output for each of many people, or for nobody: every entry is looked up before anything is drawn.
+   *
+   * @param {readonly Entry[]} secrets
+   * @param {readonly Entry[]} values as many as there are secrets
+   * @returns {Label[]}
+   * @throws {DataError} with the number of the first row, from 1, that cannot be released
+   * @throws {RangeError} if there are more of one than of the other
+   */
+  releaseAll(secrets, values) {
+    if (secrets.length !== values.length) {
+      throw new RangeError(`secrets and values must have the same length, got ${secrets.length} and ${values.length}`);
+    }
+    const rows = Array.from(values, (value, i) => {
+      try {
+        return this.#row(secrets[i], value);
+      } catch (error) {
+        throw new DataError(`row ${i + 1}: ${/** @type {Error} */ (error).message}`);
+      }
+    });
+    return rows.map((row) => this.outputs[this.#drawn(row, freshWord())]);
+  }
+
+  /**
    * The output that a word stands for, the same in every client: Python's `Protocol.output_for`. To release
    * data, use `release`, which takes a fresh word.
    *
-   * @param {Label | null | undefined} secret null or undefined where the protocol does not read it
-   * @param {Label} value
+   * @param {Entry} secret null or undefined where the protocol does not read it
+   * @param {Entry} value
    * @param {number} word an integer from 0 to 2^52 − 1
    * @returns {Label}
    * @throws {DataError} if secret or value is no label of the protocol
@@ -105,8 +145,8 @@ export class Protocol {
   /**
    * The probabilities of the outputs, in their order: doubles that are exact.
    *
-   * @param {Label | null | undefined} secret null or undefined where the protocol does not read it
-   * @param {Label} value
+   * @param {Entry} secret null or undefined where the protocol does not read it
+   * @param {Entry} value
    * @returns {number[]}
    * @throws {DataError} if one is no label of the protocol
    */
@@ -122,8 +162,8 @@ export class Protocol {
    */
   #row(secret, value) {
     const isLeftOut = !this.readsSecret && (secret === null || secret === undefined);
-    const s = isLeftOut ? 0 : this.#places.get(secret);
-    const u = this.#columns.get(Array.isArray(value) ? waysToWrite(value)[0] : value);
+    const s = isLeftOut ? 0 : this.#secret(secret);
+    const u = this.#value(value);
     if (s === undefined) throw unknown("secret", this.secrets.length);
     if (u === undefined) throw unknown("value", this.values.length);
     return (s * this.values.length + u) * this.outputs.length;
@@ -158,6 +198,14 @@ function unknown(name, count) {
 function wellFormed(text) {
   if (/\p{Cs}/u.test(text)) throw new ProtocolFileError("it is no valid Unicode");
   return text;
+}
+
+/** @param {unknown} file */
+function requireTextOrBytes(file) {
+  const isBuffer = Object.prototype.toString.call(file) === "[object ArrayBuffer]"; // of another page, too
+  if (typeof file !== "string" && !isBuffer && !ArrayBuffer.isView(file)) {
+    throw new TypeError("file must be text or bytes; an object that JSON.parse made has lost what 1.0 and 2^60 are");
+  }
 }
 
 /** @param {ArrayBuffer | ArrayBufferView} bytes */

@@ -12,7 +12,7 @@ import { filesOf, vectors } from "./vectors.js";
  */
 function isRead(content) {
   try {
-    Protocol.parse(content);
+    Protocol.parse(content, { full: true });
     return true;
   } catch (error) {
     if (!(error instanceof ProtocolFileError)) throw error;
@@ -63,7 +63,7 @@ test("a refusal names the place where it shows", () => {
   ];
   for (const [file, old, text, sentence] of refusals) {
     assert.ok(vectors.files[file].includes(old));
-    assert.throws(() => Protocol.parse(vectors.files[file].replace(old, text)), new ProtocolFileError(sentence));
+    assert.throws(() => Protocol.parse(vectors.files[file].replace(old, text), { full: true }), new ProtocolFileError(sentence));
   }
 });
 
@@ -131,4 +131,18 @@ test("the labels of a protocol are those of its file", () => {
   assert.deepEqual(protocol.outputs, labels.toReversed());
   assert.throws(() => /** @type {any} */ (protocol.values).push(3), TypeError);
   assert.ok(!(new ProtocolFileError("") instanceof DataError));
+});
+
+test("a file with counts and proof is read only if that is meant", () => {
+  const sentence =
+    "it holds the counts of a sample and a proof: give parse what rldp export writes, or { full: true }";
+  assert.throws(() => Protocol.parse(vectors.files.proved), new ProtocolFileError(sentence));
+  assert.ok(Protocol.parse(vectors.files.proved, { full: true }));
+  assert.ok(Protocol.parse(vectors.files.table));
+});
+
+test("what is neither text nor bytes is refused in a sentence that says so", () => {
+  for (const file of /** @type {any[]} */ ([JSON.parse(vectors.files.table), [1, 2], 3, null, undefined])) {
+    assert.throws(() => Protocol.parse(file), { name: "TypeError", message: /^file must be text or bytes; / });
+  }
 });

@@ -5,7 +5,7 @@ import { Protocol, ProtocolFileError } from "../src/index.js";
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
   let verdict = "1";
   try {
-    Protocol.parse(Buffer.from(line, "base64"));
+    Protocol.parse(Buffer.from(line, "base64"), { full: true });
   } catch (error) {
     verdict = error instanceof ProtocolFileError ? "0" : `a fault of the client: ${error}`;
   }

@@ -23,7 +23,7 @@ function protocolOf(rows) {
 test("every word gives the output that the shared vectors say", () => {
   assert.ok(vectors.draws.length > 30);
   for (const { file, secret, value, words, outputs } of vectors.draws) {
-    const protocol = Protocol.parse(vectors.files[file]);
+    const protocol = Protocol.parse(vectors.files[file], { full: true });
     const found = words.map((word) => protocol.outputFor(protocol.secrets[secret], protocol.values[value], word));
     assert.deepEqual(found, outputs.map((y) => protocol.outputs[y]), file);
   }
@@ -175,4 +175,70 @@ test("a table that does not read the secret draws without it, and only then", ()
     assert.equal(blind.outputFor(secret, 1, 5), blind.outputFor("ill", 1, 5));
     assert.throws(() => table.release(secret, 0), DataError);
   }
+});
+
+test("entries are read as the shared vectors say: bins, missing entries, several columns", () => {
+  assert.ok(vectors.entries.length > 30);
+  for (const [file, secret, value, places] of vectors.entries) {
+    const protocol = Protocol.parse(vectors.files[file]);
+    const name = JSON.stringify([file, secret, value]);
+    if (places === null) {
+      assert.throws(() => protocol.outputFor(secret, value, 0), DataError, name);
+      assert.throws(() => protocol.releaseAll([secret], [value]), /^DataError: row 1: .* got another entry$/, name);
+      continue;
+    }
+    const [s, u] = places;
+    const wanted = protocol.probabilities(protocol.secrets[s], protocol.values[u]);
+    assert.deepEqual(protocol.probabilities(secret, value), wanted, name);
+    if (file === "reading") assert.equal(protocol.outputFor(secret, value, 0), 4 * s + u, name);
+  }
+});
+
+test("bigints fall into bins, and what is no finite number does not", () => {
+  const protocol = Protocol.parse(vectors.files.reading);
+  assert.equal(protocol.outputFor(["f", true], 35n, 0), 1);
+  assert.equal(protocol.outputFor(["f", true], undefined, 0), 3);
+  assert.equal(protocol.outputFor(["f", true], NaN, 0), 3);
+  for (const entry of /** @type {any[]} */ ([Infinity, 10n ** 400n, {}, "x", Symbol("x")])) {
+    assert.throws(() => protocol.outputFor(["f", true], entry, 0), DataError);
+  }
+});
+
+test("many rows are released at once, or none", () => {
+  const protocol = Protocol.parse(vectors.files.reading);
+  const secrets = [["f", true], ["m", 0], "m, 1e-05"];
+  assert.deepEqual(protocol.releaseAll(secrets, [20, null, 99]), [0, 31, 26]);
+  assert.deepEqual(protocol.releaseAll([], []), []);
+  assert.throws(() => protocol.releaseAll(secrets, [20, "x", 99]), {
+    name: "DataError",
+    message: "row 2: value must be one of the protocol's 4 values, got another entry",
+  });
+  assert.throws(() => protocol.releaseAll(secrets, [20]), RangeError);
+});
+
+test("a protocol with bins, two secrets and a missing category is drawn from as its table says (wrong alarm: 1e-6)", () => {
+  const shares = [0.5, 0.25, 0.125, 0.125];
+  const rows = Array.from({ length: 8 }, (_, s) =>
+    Array.from({ length: 4 }, (_, u) => shares.map((_, y) => shares[(y + s + u) % 4] * 2 ** 52)),
+  );
+  const text = vectors.files.reading
+    .replace(/"outputs":.*?\]/, '"outputs":["a","b","c","d"]')
+    .replace(/"numerators":.*?\]\]\]/, `"numerators":${JSON.stringify(rows)}`);
+  const protocol = Protocol.parse(text);
+  const doses = [true, 1e16, 1e-5, -0];
+  const ages = [29, 35, 45, null];
+  const each = 20_000;
+  let statistic = 0;
+  for (let s = 0; s < 8; s++) {
+    for (let u = 0; u < 4; u++) {
+      const secret = [s < 4 ? "f" : "m", doses[s % 4]];
+      const drawn = protocol.releaseAll(Array(each).fill(secret), Array(each).fill(ages[u]));
+      for (let y = 0; y < 4; y++) {
+        const expected = each * shares[(y + s + u) % 4];
+        const found = drawn.filter((output) => output === "abcd"[y]).length;
+        statistic += (found - expected) ** 2 / expected;
+      }
+    }
+  }
+  assert.ok(tail(statistic, 96) > 1e-6, `χ² = ${statistic} with 96 degrees of freedom`);
 });

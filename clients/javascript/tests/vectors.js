@@ -9,6 +9,7 @@ const place = new URL("../../../src/rldp/protocol_file/vectors.json", import.met
  * @property {[string, string, number, number, string, boolean][]} changes
  * @property {[string, string, boolean][]} bytes
  * @property {{file: string, secret: number, value: number, words: number[], outputs: number[]}[]} draws
+ * @property {[string, any, any, [number, number] | null][]} entries
  */
 
 /** @type {Vectors} */

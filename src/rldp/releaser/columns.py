@@ -105,7 +105,7 @@ def _coded(
     if len(wanted) == 1:
         parts = [_read(reading, wanted[0], name, column)]
         entry = plain.entry
-    elif (plain.codes != NOT_A_LABEL).all():
+    elif not isinstance(labels[0], tuple) and (plain.codes != NOT_A_LABEL).all():
         return plain
     else:
         entries = [each if _is_tuple(each, len(wanted)) else None for each in _listed(column)]

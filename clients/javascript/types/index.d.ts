@@ -1,0 +1,3 @@
+export { Protocol } from "./protocol.js";
+export type Label = import("./labels.js").Label;
+export { DataError, ProtocolFileError } from "./errors.js";
