@@ -222,6 +222,7 @@ function promise(tree, path, secrets, values, ofPrivacy) {
     array(item, where, [secrets, values], integer(WHOLE));
     if (sum(/** @type {bigint[][]} */ (item).flat()) !== WHOLE) fail(`${where} must hold integers that sum to 2^52`);
   };
+  /** @type {Record<string, Check>} */
   const around = centred ? { centre } : {};
   const prior = adaptive ? oneOf("adaptive") : positive;
   const found = { radius: nonNegative, seed: integer(MOST_SEEDS) };
