@@ -1,6 +1,3 @@
-/** @typedef {import("./labels.js").Label} Label */
-/** @typedef {import("./labels.js").Scalar} Scalar */
-/** @typedef {Label | readonly (Scalar | null | undefined)[] | null | undefined} Entry what stands in the data */
 /**
  * A release protocol: for each secret and value, the exact probability of each output.
  *
