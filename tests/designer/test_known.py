@@ -150,6 +150,27 @@ def test_all_distributions_without_the_secret_is_local_differential_privacy_of_t
         assert all(Fraction(a, max(b, 1)) <= Fraction(math.e) for a, b in zip(one, other, strict=True) if a)
 
 
+@pytest.mark.filterwarnings("ignore::rldp.errors.GapWarning")
+@pytest.mark.filterwarnings("ignore::rldp.errors.UnseenSecretWarning")
+def test_at_zero_and_zero_the_outputs_have_exactly_the_same_law_for_every_secret():
+    """ε = 0 under the estimate and κ = 0: one row for all secrets, whose law no secret changes."""
+    for counts in (COUNTS, COUNTS[:, :2], np.array([[4, 0, 3], [2, 2, 2], [0, 0, 0]])):
+        found = rldp.design(rldp.Sample(counts), 0.0, privacy="nominal", utility="nominal", epsilon_known=0)
+        table = found.protocol.numerators.tolist()
+        assert not found.protocol.reads_secret
+        laws = {
+            tuple(
+                Fraction(sum(int(n) * row[y] for n, row in zip(rows, table[0], strict=True)), int(sum(rows)))
+                for y in range(len(table[0][0]))
+            )
+            for rows in counts.tolist()
+            if sum(rows)
+        }
+        assert len(laws) == 1
+        assert rldp.verify(found).ok
+        assert found.objective - found.lower_bound <= 1e-3
+
+
 @pytest.mark.parametrize("kappa", [0.0, 0.5])
 def test_unseen_secrets_and_values_are_kept_to_the_promise(kappa):
     counts = [[9, 0, 2], [1, 0, 7], [0, 0, 0]]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 from flint import arb, ctx
@@ -10,7 +13,7 @@ import rldp
 from rldp.designer.engine import Settings
 from rldp.designer.near_zero import equalised
 from rldp.designer.repair import repaired
-from rldp.theory.bounds import privacy_excess, trivial_eta
+from rldp.theory.bounds import known_excess, privacy_excess, trivial_eta
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.model import DesignProblem
 from strategies import a_problem
@@ -151,3 +154,19 @@ def test_equalised_probabilities_are_never_negative(seed):
     if result is not None:
         assert (result >= 0).all()
         assert (numerators(result).sum(axis=2) == DENOMINATOR).all()
+
+
+@pytest.mark.parametrize("excess", [0.0, 1e-12, 1e-6, 1e-3])
+def test_a_table_at_the_level_of_readers_who_know_the_value_is_moved_inside(excess):
+    """Two secrets whose rows are e^κ apart, or a little more: the result keeps κ, and costs about as little."""
+    kappa, low = 0.5, 0.2
+    high = math.exp(kappa) * low * (1 + excess)
+    matrix = np.array([[[[low, 1 - low], [0.4, 0.6]], [[high, 1 - high], [0.4, 0.6]]]])
+    counts, distortion = np.array([[[5, 3], [2, 6]]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    problem = DesignProblem.of(counts, np.array([5.0]), distortion, rldp.Nominal(), rldp.Nominal())
+    problem = dataclasses.replace(problem, epsilon_known=kappa)
+    found, _, proved = repaired(problem, matrix, None, np.ones(1), Settings())
+    assert proved.all()
+    assert (known_excess(problem, found) < 0).all()
+    assert rldp.known_leakage(rldp.Protocol(found[0])) <= kappa
+    assert np.abs(found - matrix).max() <= 10 * excess + 1e-9  # a trace of uniform output, no more

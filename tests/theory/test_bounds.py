@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from flint import arb, ctx
 
 import rldp
+from known_program import codes, nominal_optimum
 from rldp.judge.checks import _bracket
 from rldp.judge.regions import Group, Region, region_of
 from rldp.protocol_file.format import SetClaim
@@ -309,3 +311,23 @@ def test_above_level_700_a_lower_bound_is_no_better_for_its_constraints():
     z = np.array([[[0.5e300 * math.exp(-700), 0.0], [0.0, 0.0]]])
     witness = Witness(z, bounds.estimated_members(problem), problem.estimate)
     assert bounds.lower_bound(problem, witness)[0] <= 1e300 * math.exp(-700) * math.exp(-100)
+
+
+@pytest.mark.parametrize("kappa", [0.0, 0.3, 2.0])
+def test_prices_that_charge_too_much_prove_no_more(kappa):
+    """Any prices at all: no bound exceeds the optimum of the linear program."""
+    counts, rng = np.array([[9, 3, 2], [2, 8, 4]]), np.random.default_rng(7)
+    best = nominal_optimum(counts, 0.5, kappa)
+    sets = rldp.Nominal(), rldp.Nominal()
+    problem = DesignProblem.of(counts[None], np.array([0.5]), codes(3), *sets)
+    problem = dataclasses.replace(problem, epsilon_known=kappa)
+    members, estimate = bounds.estimated_members(problem), problem.estimate
+    for _ in range(200):
+        size = 10.0 ** rng.uniform(-3, 1)
+        z, gamma = size * rng.random((1, 3, 2)), size * rng.normal(size=(1, 3, 2, 3))
+        assert bounds.lower_bound(problem, Witness(z, members, estimate, gamma))[0] <= best.value * (1 + 1e-7)
+    witness = Witness(best.z[None], members, estimate, best.gamma[None])
+    assert bounds.lower_bound(problem, witness)[0] == pytest.approx(best.value, abs=1e-7)
+    if kappa == 0:
+        merged = bounds.lower_bound(problem, Witness(best.z[None], members, estimate))[0]
+        assert merged == pytest.approx(best.value, abs=1e-7)

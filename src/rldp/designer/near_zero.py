@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import gcd
+from fractions import Fraction
+from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,9 @@ from rldp.theory import bounds
 from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem, Floats
 
-__all__ = ["equalised", "solve_near_known", "solve_near_zero"]
+__all__ = ["equalised", "equalised_for_all", "solve_near_known", "solve_near_zero"]
+
+_LARGEST_GRAIN = 2**40  # multiples of more would be too coarse a grid
 
 
 def solve_near_zero(
@@ -50,7 +53,10 @@ def solve_near_zero(
     if problem.privacy is not None:
         return judged(constant)
     pairs = zip(problem.private_counts, near.matrix, strict=True)
-    exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
+    if problem.epsilon_known == 0:
+        exact = [equalised_for_all(counts, matrix) for counts, matrix in pairs]
+    else:
+        exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
     exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
     return better(judged(exact_or_constant), judged(constant))
 
@@ -101,6 +107,60 @@ def equalised(
         if (result >= 0).all() and is_kept(result):
             return np.asarray(result)
     return None
+
+
+def equalised_for_all(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
+    r"""The same where all secrets have one row: q with the same :math:`\sum_u N_{su} q_{uy}/N_s` for each.
+
+    With :math:`q = M_y + X_{uy}` that are linear equations in X, the same for every output. Free unknowns are
+    multiples of the denominators that eliminating the others brings about; so all are integers.
+    """
+    totals = [int(total) for total in counts.sum(axis=1)]
+    first, *others = (s for s, total in enumerate(totals) if total)
+    equations = [
+        [
+            Fraction(int(counts[s, u]), totals[s]) - Fraction(int(counts[first, u]), totals[first])
+            for u in range(counts.shape[1])
+        ]
+        for s in others
+    ]
+    solved = _eliminated(equations)
+    grain = lcm(*(entry.denominator for row in solved.values() for entry in row))
+    if grain > _LARGEST_GRAIN:
+        return None
+    rows = matrix[0]
+    target = on_grid((counts.sum(axis=0) @ rows / counts.sum())[None])[0]
+    y0, free = int(np.argmax(target)), [u for u in range(len(rows)) if u not in solved]
+    for power in range(-13, 0):
+        pulled = target + (1 - 10.0**power) * (rows - target)
+        units = [
+            [grain * round(x) for x in row] for row in ((pulled - target) * (DENOMINATOR / grain)).tolist()
+        ]
+        for u in free:
+            units[u][y0] -= sum(units[u])
+        for pivot, row in solved.items():
+            units[pivot] = [int(-sum(row[u] * units[u][y] for u in free)) for y in range(len(target))]
+        found = target + np.array(units, dtype=np.float64) / DENOMINATOR
+        if (found >= 0).all():
+            return np.broadcast_to(found, matrix.shape).copy()
+    return None
+
+
+def _eliminated(equations: list[list[Fraction]]) -> dict[int, list[Fraction]]:
+    """Homogeneous equations solved for some unknowns, by exact elimination: x_pivot = −Σ entry · x."""
+    solved: dict[int, list[Fraction]] = {}
+    for row in equations:
+        for pivot, known in solved.items():
+            row = [a - row[pivot] * b for a, b in zip(row, known, strict=True)]
+        if not any(row):
+            continue
+        new = max(range(len(row)), key=lambda u: abs(row[u]))
+        row = [entry / row[new] for entry in row]
+        solved = {
+            p: [a - known[new] * b for a, b in zip(known, row, strict=True)] for p, known in solved.items()
+        }
+        solved[new] = row
+    return solved
 
 
 def _balanced(counts: NDArray[np.int64], rows: Floats, target: Floats) -> Floats:
