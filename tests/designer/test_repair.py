@@ -158,7 +158,7 @@ def test_equalised_probabilities_are_never_negative(seed):
 
 @pytest.mark.parametrize("excess", [0.0, 1e-12, 1e-6, 1e-3])
 def test_a_table_at_the_level_of_readers_who_know_the_value_is_moved_inside(excess):
-    """Two secrets whose rows are e^κ apart, or a little more: the result keeps κ, and costs about as little."""
+    """Two secrets whose rows are e^κ apart, or a little more: the result keeps κ, and costs as little."""
     kappa, low = 0.5, 0.2
     high = math.exp(kappa) * low * (1 + excess)
     matrix = np.array([[[[low, 1 - low], [0.4, 0.6]], [[high, 1 - high], [0.4, 0.6]]]])
