@@ -38,13 +38,27 @@ def estimated(i):
     return rldp.estimate(COLUMN, PROTOCOLS[1], sample=SAMPLE, seed=i % 4).values.tolist()
 
 
+def watched(i):
+    fresh = rldp.Sample(2 * SAMPLE.counts)
+    return (
+        rldp.confirm(PROTOCOLS[i], fresh, seed=i).epsilon,
+        rldp.audit(PROTOCOLS[i], fresh, seed=i).p_value,
+        rldp.audit_release(SECRETS, COLUMN, seed=i).epsilon,
+    )
+
+
 def advised(i):
     """Designs whose warnings nobody needs to hear."""
     return rldp.least_epsilon(SAMPLE, 0.25, privacy=SETS[i % 2], tolerance=0.1).epsilon
 
 
 KINDS = (designed, verified, released, estimated)
-WORK = [(kind, i) for i in range(8) for kind in KINDS] + [(advised, 0), (advised, 1)]
+WORK = [(kind, i) for i in range(8) for kind in KINDS] + [
+    (advised, 0),
+    (advised, 1),
+    (watched, 0),
+    (watched, 1),
+]
 
 
 def process_state():

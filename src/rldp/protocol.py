@@ -501,7 +501,7 @@ def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") 
             )
             raise InvalidArgument(
                 f"{name} must have the protocol's {which}, got {found}; "
-                f"give Sample.from_data {which}=protocol.{which}"
+                "protocol.count(data) reads data with the protocol's labels and bins"
             )
 
 

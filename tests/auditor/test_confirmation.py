@@ -312,7 +312,7 @@ def test_rows_that_the_design_has_seen_confirm_no_chain(chain):
         (
             {"planned": rldp.Sample(COUNTS)},
             "planned must have the protocol's secrets, got 0 for 'ill'; "
-            "give Sample.from_data secrets=protocol.secrets",
+            "protocol.count(data) reads data with the protocol's labels and bins",
         ),
     ],
 )

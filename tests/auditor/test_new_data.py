@@ -303,8 +303,14 @@ def test_a_census_is_compared_without_shuffling():
             rldp.Sample(COUNTS, secrets=["a", "b"]),
             "sample must have the protocol's secrets, got 'a' for 0",
         ),
-        (rldp.Sample(COUNTS, values=[0, 1, 3]), "sample must have the protocol's values, got 3 for 2; give"),
-        (rldp.Sample(COUNTS[:, :2]), "sample must have the protocol's values, got 2 instead of 3; give"),
+        (
+            rldp.Sample(COUNTS, values=[0, 1, 3]),
+            "sample must have the protocol's values, got 3 for 2; protocol.count(data)",
+        ),
+        (
+            rldp.Sample(COUNTS[:, :2]),
+            "sample must have the protocol's values, got 2 instead of 3; protocol.count(data)",
+        ),
         (
             rldp.Sample(np.ones((3, 3), dtype=int)),
             "sample must have the protocol's secrets, got 3 instead of 2",

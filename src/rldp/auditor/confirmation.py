@@ -170,8 +170,7 @@ def confirm(
     protocol : Protocol
         Any protocol, designed here or not, that was fixed before the fresh rows were seen.
     sample : Sample
-        Fresh data with the protocol's labels:
-        ``Sample.from_data(…, secrets=protocol.secrets, values=protocol.values)``.
+        Fresh data with the protocol's labels and bins: ``protocol.count(data)``.
     alpha : float
         Between 0 and 1: how often such a bound may be too small.
     planned : Sample, optional

@@ -195,8 +195,7 @@ def audit(
     protocol : Protocol
         Without a guarantee the audit is partial: there is nothing to compare with.
     sample : Sample
-        New data with the protocol's labels:
-        ``Sample.from_data(…, secrets=protocol.secrets, values=protocol.values)``.
+        New data with the protocol's labels and bins: ``protocol.count(data)``.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
         By default that of the guarantee. With another one D* is compared with nothing.
     alpha : float

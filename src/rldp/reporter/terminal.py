@@ -235,14 +235,14 @@ def _promises(found: Audit) -> Table:
         _number(found.epsilon),
         _judged(found.leakage, found.private),
         worst,
-        *_distances(found.privacy),
+        *_distances(found.privacy, found.drifted),
     )
     table.add_row(
         "distortion",
         _number(found.objective),
         _judged(found.distortion, found.useful),
         _number(found.objective),
-        *_distances(found.utility),
+        *_distances(found.utility, found.drifted),
     )
     return table
 
@@ -268,9 +268,12 @@ def _distributions(found: Audit, widest: int) -> Table:
     return table
 
 
-def _distances(place: Membership | None) -> tuple[Text, str]:
+def _distances(place: Membership | None, drifted: bool | None) -> tuple[Text, str]:
+    """Divergence and radius; outside the set by chance is no fault."""
     if place is None:
         return Text("–"), "–"
+    if not place.inside and not drifted:
+        return Text(f"{_number(place.divergence)} (chance)", style="yellow"), _number(place.radius)
     return _judged(place.divergence, place.inside), _number(place.radius)
 
 
