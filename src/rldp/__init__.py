@@ -28,6 +28,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
     from rldp.auditor.new_data import Audit as Audit, Membership as Membership, audit as audit
     from rldp.auditor.released_rows import ReleaseAudit as ReleaseAudit, audit_release as audit_release
+    from rldp.chain import Chain as Chain, Stage as Stage
     from rldp.designer.api import design as design, design_batch as design_batch
     from rldp.designer.designs import Batch as Batch, ColumnCost as ColumnCost, Design as Design
     from rldp.designer.engine import Progress as Progress, Settings as Settings
@@ -92,6 +93,7 @@ _NAMES = {
     "auditor.confirmation": ["Confirmation", "confirm", "confirm_chain"],
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
+    "chain": ["Chain", "Stage"],
     "designer.api": ["design", "design_batch"],
     "designer.designs": ["Batch", "ColumnCost", "Design"],
     "designer.engine": ["Progress", "Settings"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, Literal, TypeAlias, cast
 
@@ -160,6 +161,8 @@ class ColumnDistortion:
         The row's distortion is the sum of the columns' own, times their weights.
     matrix : array (|U_j|, |Y_j|)
         d(u, y) of this column, in its own unit.
+    labels : tuple of labels
+        Of its outputs.
     values, outputs : int array (|U|,), (|Y|,)
         The number of this column's label in each value and each output of the row.
     """
@@ -167,6 +170,7 @@ class ColumnDistortion:
     name: str
     weight: float
     matrix: NDArray[np.float64]
+    labels: tuple[Label, ...]
     values: NDArray[np.int64]
     outputs: NDArray[np.int64]
 
@@ -182,16 +186,26 @@ class SampleDistortion:
 
     Attributes
     ----------
-    matrix : array (|U|, |Y|)
     outputs : tuple of labels
     columns : tuple of ColumnDistortion
         Of which ``matrix`` is the weighted sum; empty for a single column, and where the distortion was given
         for whole rows.
+    whole : array (|U|, |Y|), or None
+        The distortion where it is not given by column.
     """
 
-    matrix: NDArray[np.float64]
     outputs: tuple[Label, ...]
     columns: tuple[ColumnDistortion, ...] = ()
+    whole: NDArray[np.float64] | None = None
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """d(u, y) of whole rows: (|U|, |Y|)."""
+        if self.whole is not None:
+            return self.whole
+        matrix = sum((column.weight * column.of_rows for column in self.columns), np.zeros(1))
+        matrix.setflags(write=False)
+        return matrix
 
 
 def distortion_of(
@@ -233,14 +247,12 @@ def distortion_of(
         if isinstance(distortion, Mapping):
             (distortion,) = distortion.values()
         matrix = distortion_matrix(distortion, sample.values, listed, sample.scale)
-        return SampleDistortion(matrix, listed)
+        return SampleDistortion(listed, whole=matrix)
     columns = tuple(
         _column(sample, listed, j, name, distortion, weights or {})
         for j, name in enumerate(_named_columns(sample))
     )
-    matrix = sum((column.weight * column.of_rows for column in columns), np.zeros(1))
-    matrix.setflags(write=False)
-    return SampleDistortion(matrix, listed, columns)
+    return SampleDistortion(listed, columns)
 
 
 def _named_columns(sample: Sample) -> tuple[str, ...]:
@@ -295,7 +307,7 @@ def _column(
         weight = finite_number(f"weights[{name!r}]", weights[name])
         if weight <= 0:
             raise InvalidArgument(f"weights[{name!r}] must be greater than 0, got {weight!r}")
-        return ColumnDistortion(name, weight, matrix, value_codes, output_codes)
+        return ColumnDistortion(name, weight, matrix, own_outputs, value_codes, output_codes)
     seen = np.bincount(value_codes, weights=sample.counts.sum(axis=0), minlength=len(values))
     constant = float((seen / sample.n @ matrix).min())
     if constant <= 0:
@@ -303,7 +315,7 @@ def _column(
             f"column {name!r} must have two values or more in the sample, or a weight of its own: "
             "publishing nothing of it would cost nothing"
         )
-    return ColumnDistortion(name, 1 / constant, matrix, value_codes, output_codes)
+    return ColumnDistortion(name, 1 / constant, matrix, own_outputs, value_codes, output_codes)
 
 
 def _own_labels(rows: Sequence[Label], j: int) -> tuple[tuple[Label, ...], NDArray[np.int64]]:

@@ -20,7 +20,7 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
 from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
-from rldp.theory.sampling import Sampler
+from rldp.theory.sampling import Randomness, Sampler
 
 if TYPE_CHECKING:
     from rldp.releaser.options import Asked, ReleaseOptions
@@ -265,6 +265,22 @@ class Protocol:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "sampler"}
+
+    def draw(
+        self, secrets: NDArray[np.integer], values: NDArray[np.integer], words: Randomness
+    ) -> NDArray[np.int32]:
+        """Numbers of outputs, drawn for rows of which the numbers of secret and value are known."""
+        return self.sampler.draw(secrets * np.int32(len(self.values)) + values, words)
+
+    @property
+    def words(self) -> int:
+        """How many random words a row takes."""
+        return 1
+
+    def alone(self) -> Protocol:
+        """The table and how columns are read, without a guarantee."""
+        labels = self.secrets, self.values, self.outputs
+        return Protocol(self.matrix, *labels, reading=self.reading)
 
     def release(self, secrets: Any = None, values: Any = None, *, seed: int | None = None) -> Any:
         """Draw an output for every row, with exactly the probabilities of the protocol.

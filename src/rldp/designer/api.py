@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rldp._common.checks import Label, count_array, finite_number, labels, real_number
 from rldp._common.memory import within_memory
 from rldp.designer.certify import CertifiedBatch
+from rldp.designer.chain_designs import design_chain, is_chained
 from rldp.designer.designs import Batch, ColumnCost, Design
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
@@ -60,6 +61,7 @@ def design(
     epsilon_known: float = math.inf,
     gap: float = 1e-6,
     windows: bool = False,
+    chain: bool | Sequence[str] | None = None,
     callback: Callable[[Progress], None] | None = None,
     max_seconds: float | None = None,
     settings: Settings | None = None,
@@ -103,6 +105,11 @@ def design(
         secret. Alphabets of thousands of cells can then be designed for. Private all the same, at a cost
         of distortion that can be large; ``gap`` asks for the best protocol of this kind only, while
         ``lower_bound`` still holds for every private protocol, so the two show what it may have cost.
+    chain : bool, or sequence of str, optional
+        Design several value columns one after the other, each given what is out, instead of all
+        combinations at once: True, or the order of the columns. It costs more distortion, and goes on where
+        combinations are too many. It needs ``privacy="credible"`` and ``utility="nominal"``. By default it
+        is done where there are more than 1000 combinations. See ``docs/theory.md``, 'Chains'.
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
         large batch.
@@ -148,8 +155,25 @@ def design(
     >>> designed.objective - designed.lower_bound <= 1e-6
     True
     """
-    for name, uncertainty in (("privacy", privacy), ("utility", utility)):
-        require_confidence(name, checked_set(name, uncertainty))
+    private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
+    for name, uncertainty in (("privacy", private), ("utility", useful)):
+        require_confidence(name, uncertainty)
+    if isinstance(sample, Sample) and is_chained(sample, chain, private):
+        if windows or epsilon_known != math.inf:
+            raise InvalidArgument("windows and epsilon_known must not be given for a chain of columns")
+        return design_chain(
+            sample,
+            finite_number("epsilon", epsilon, at_least=0.0),
+            private,
+            useful,
+            distortion_of(sample, distortion, outputs, weights).columns,
+            None if isinstance(chain, bool | None) else chain,
+            SolveRequest(
+                _checked_gap(gap),
+                _checked_settings(settings),
+                deadline=time.perf_counter() + _checked_seconds(max_seconds),
+            ),
+        )
     (designed,) = design_levels(
         sample,
         _epsilons(epsilon, 1).tolist(),

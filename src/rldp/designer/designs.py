@@ -111,8 +111,9 @@ class Design:
         return self.protocol.release_frame(frame, options=options, seed=seed, **keywords)
 
     def __repr__(self) -> str:
-        secrets, values, outputs = self.protocol.matrix.shape
-        claim = self.protocol.guarantee
+        protocol = self.protocol
+        secrets, values, outputs = map(len, (protocol.secrets, protocol.values, protocol.outputs))
+        claim = protocol.guarantee
         level = "" if claim is None else f", epsilon={claim.epsilon:g}"
         return (
             f"<Design {self.problem}{level}: {secrets} secrets, {values} values, {outputs} outputs; "

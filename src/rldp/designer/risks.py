@@ -26,7 +26,7 @@ from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.namespace import Array
 from rldp.theory.posterior import excesses, failures
 
-__all__ = ["Promised", "Risk", "checkable", "estimated", "proved"]
+__all__ = ["Promised", "Risk", "by_looks", "checkable", "estimated", "proved"]
 
 Promised = Literal["privacy", "utility"]
 
@@ -106,14 +106,39 @@ def proved(
     device : Device
         Where draws are made, if it has a way to; an accelerator's are others than the processor's.
     """
+
+    def count(left: NDArray[np.int64], draws: int, stream: int) -> NDArray[np.int64]:
+        return _count(risks, problem.subset(left), solved.subset(left), draws, stream, device)
+
+    return by_looks(risks, len(problem.counts), count, trial)
+
+
+def by_looks(
+    risks: Sequence[Risk],
+    protocols: int,
+    count: Callable[[NDArray[np.int64], int, int], NDArray[np.int64]],
+    trial: int,
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Look at more and more fresh draws, until they prove the promises or there is no hope left.
+
+    Parameters
+    ----------
+    risks : sequence of Risk
+    protocols : int
+        K, how many there are.
+    count : callable (numbers of protocols, draws, stream) → int array (risks, protocols)
+        Under how many draws of a stream they fail.
+    trial : int
+        As in :func:`proved`, and so is what is returned.
+    """
     level = np.array([[risk.level] for risk in risks])
-    accepted = np.zeros((len(risks), len(problem.counts)), dtype=bool)
+    accepted = np.zeros((len(risks), protocols), dtype=bool)
     hits, quantile = np.zeros(accepted.shape, dtype=np.int64), np.zeros(accepted.shape)
-    left, draws = np.arange(len(problem.counts)), 0
+    left, draws = np.arange(protocols), 0
     more = max(risk.draws(_HITS) for risk in risks) // _LOOKS_PLANNED
     for look in range(_LOOKS):
         stream, draws = 1 + _LOOKS * trial + look, draws + more
-        hits[:, left] += _count(risks, problem.subset(left), solved.subset(left), more, stream, device)
+        hits[:, left] += count(left, more, stream)
         accepted[:, left] |= evidence_below(hits[:, left], draws, level) >= -np.log(_share(trial))
         quantile[:, left] = _quantile(hits[:, left], draws)
         hopeful = (accepted[:, left] | (hits[:, left] <= _hopeless(level, draws))).all(axis=0)

@@ -44,6 +44,10 @@ class Reason(StrEnum):
         "gap closed among windows",
         "The protocol is the best one that keeps windows; without windows a better one may exist.",
     )
+    CHAINED = (
+        "columns one by one",
+        "The columns are designed one after the other; a joint design (chain=False) costs less distortion.",
+    )
     NO_PROGRESS = (
         "no further progress",
         "The problem is too ill-conditioned for the gap; a larger gap can be reached.",

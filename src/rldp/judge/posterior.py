@@ -27,7 +27,17 @@ from numpy.typing import NDArray
 
 from rldp.judge import balls
 
-__all__ = ["ERROR", "GRID", "Trial", "binomial_tail", "components", "looks", "privacy_trial", "utility_trial"]
+__all__ = [
+    "ERROR",
+    "GRID",
+    "Trial",
+    "binomial_tail",
+    "components",
+    "looks",
+    "privacy_trial",
+    "trial_of",
+    "utility_trial",
+]
 
 GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """The a of the adaptive prior."""
@@ -130,7 +140,7 @@ def privacy_trial(
         private = (high <= e * low) & (low >= _VANISHING)
         return int((~private.all(axis=0)).sum())
 
-    return _trial(failing, counts, alpha, prior, generator)
+    return trial_of(failing, counts, alpha, prior, generator)
 
 
 def utility_trial(
@@ -163,7 +173,7 @@ def utility_trial(
         spent = np.einsum("su,sum->m", table, weights)
         return int((~(spent <= most * weights.sum(axis=(0, 1)))).sum())
 
-    return _trial(failing, counts, alpha, prior, generator)
+    return trial_of(failing, counts, alpha, prior, generator)
 
 
 def _dot(row: Sequence[int], distances: Sequence[float]) -> arb:
@@ -209,13 +219,17 @@ def looks(alpha: float, cells: int) -> list[int]:
     return found
 
 
-def _trial(
+def trial_of(
     failing: Callable[[Floats], int],
     counts: Integers,
     alpha: float,
     prior: Prior,
     generator: np.random.Generator | None,
 ) -> Trial:
+    """Draw until an event is confirmed to have probability at most ``alpha``, or will not be.
+
+    ``failing`` tells under how many of some draws, logarithms of weights (|S|, |U|, m), it happens.
+    """
     source = np.random.Generator(np.random.SFC64()) if generator is None else generator
     drawn = _Posterior(counts, prior)
     block = max(1, _BLOCK_NUMBERS // drawn.table.size)

@@ -20,6 +20,7 @@ from rldp.judge.words import (
     proved_set,
     scope,
 )
+from rldp.protocol_file.chains import ChainDocument, parsed
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,
@@ -29,7 +30,6 @@ from rldp.protocol_file.format import (
     Promise,
     SetClaim,
     content_of,
-    parsed,
 )
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
         return Verdict(False, reasons=(str(error),), readable=False)
 
 
-def judged(document: Document) -> Verdict:
+def judged(document: Document | ChainDocument) -> Verdict:
     """As :func:`verify`, of a file that was read already."""
     with needs("verifying", "python-flint"):
         from rldp.judge import balls
@@ -158,8 +158,14 @@ def judged(document: Document) -> Verdict:
     if claim is None:
         return Verdict(False, reasons=("the file claims nothing: it holds a table without a guarantee",))
     started = time.perf_counter()
-    with balls.precision(working_bits(claim.privacy, claim.utility)):
-        verdict = _judged(document, claim)
+    if isinstance(document, ChainDocument):
+        from rldp.judge.chain_verdict import judged_chain
+
+        verdict = judged_chain(document)
+    else:
+        assert isinstance(claim, Claim)
+        with balls.precision(working_bits(claim.privacy, claim.utility)):
+            verdict = _judged(document, claim)
     ruling = "all claims proved" if verdict.ok else f"{len(verdict.reasons)} not proved"  # no label in a log
     _log.info("judged in %.2g s; %s", time.perf_counter() - started, ruling)
     return verdict
@@ -169,7 +175,7 @@ class _Unreadable(Exception):
     """There is something, but it is no protocol."""
 
 
-def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document:
+def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document | ChainDocument:
     protocol: Any = getattr(given, "protocol", given)
     if hasattr(protocol, "to_json"):
         try:

@@ -9,10 +9,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, distribution_table
 from rldp._common.memory import require_bytes, within_memory
+from rldp.chain import Chain
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
@@ -74,6 +75,8 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     True
     """
     p = _checked_distribution(protocol, distribution)
+    if isinstance(protocol, Chain):
+        return float(leakages_of_outputs(protocol.output_law(p)[None], p.sum(axis=1)[None] > 0)[0])
     return float(leakages(protocol.matrix[None], p[None])[0])
 
 
@@ -91,7 +94,11 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
     """
     masses, conditionals = per_secret(distributions)
     present = masses > 0
-    outputs = np.einsum("ksu,ksuy->ksy", conditionals, matrices)
+    return leakages_of_outputs(np.einsum("ksu,ksuy->ksy", conditionals, matrices), present)
+
+
+def leakages_of_outputs(outputs: Floats, present: NDArray[np.bool_]) -> Floats:
+    """ε* of laws P(y|s) (K, |S|, |Y|), without the secrets that are not ``present`` (K, |S|): (K,)."""
     highest = outputs.max(axis=1)  # an absent secret gives zeros, which no maximum notices
     lowest = np.where(present[:, :, None], outputs, np.inf).min(axis=1)
     return _largest_log_ratio(highest, lowest)

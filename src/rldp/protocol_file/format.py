@@ -38,6 +38,7 @@ __all__ = [
     "content_of",
     "parsed",
     "text_of",
+    "tree_of",
 ]
 
 FORMAT = "rldp-protocol"
@@ -282,6 +283,18 @@ def content_of(path: str | PathLike[str]) -> bytes:
     return bytes(content)
 
 
+def tree_of(content: bytes) -> Any:
+    """The JSON in a file's bytes, read strictly: no key twice, no number that JSON does not know."""
+    if len(content) > MOST_BYTES:
+        raise ProtocolFileError(f"it {TOO_LARGE}")
+    try:
+        return json.loads(
+            content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
+        )
+    except (ValueError, RecursionError) as error:
+        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+
+
 def parsed(content: bytes) -> Document:
     """The document in a file's bytes.
 
@@ -290,14 +303,7 @@ def parsed(content: bytes) -> Document:
     ProtocolFileError
         If the bytes are no protocol file of a known version, with the place where that shows.
     """
-    if len(content) > MOST_BYTES:
-        raise ProtocolFileError(f"it {TOO_LARGE}")
-    try:
-        tree = json.loads(
-            content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
-        )
-    except (ValueError, RecursionError) as error:
-        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+    tree = tree_of(content)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise ProtocolFileError("it holds other JSON")
     version = tree.get("version")

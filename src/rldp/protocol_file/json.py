@@ -16,6 +16,8 @@ from rldp.data.atomic import replacing
 from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.protocol_file import format
+from rldp.protocol_file.chain_json import chain_of
+from rldp.protocol_file.chains import ChainDocument, parsed
 from rldp.protocol_file.format import (
     DENOMINATOR,
     TOO_LARGE,
@@ -28,7 +30,6 @@ from rldp.protocol_file.format import (
     Proof,
     SetClaim,
     content_of,
-    parsed,
     text_of,
 )
 from rldp.sample import Sample
@@ -58,7 +59,7 @@ class ProtocolFile:
         Where it was read; the file may be another one by now.
     sha256 : str
         Of its bytes, in hexadecimal digits.
-    document : Document
+    document : Document or ChainDocument
         What the judge judges.
     protocol : Protocol
         What is released from, made from the document and nothing else.
@@ -66,7 +67,7 @@ class ProtocolFile:
 
     path: str
     sha256: str
-    document: Document
+    document: Document | ChainDocument
     protocol: Protocol
 
 
@@ -75,7 +76,7 @@ def read(path: str | PathLike[str]) -> ProtocolFile:
     content = content_of(path)
     try:
         document = parsed(content)
-        protocol = _protocol(document)
+        protocol = _protocol_of(document)
     except ProtocolFileError as error:
         raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
     digest = hashlib.sha256(content).hexdigest()
@@ -89,7 +90,7 @@ def from_json(text: str) -> Protocol:
     if not isinstance(text, str):
         raise InvalidArgumentType(f"text must be the text of a protocol file, got {type(text).__name__}")
     try:
-        return _protocol(parsed(text.encode("utf-8", "surrogatepass")))
+        return _protocol_of(parsed(text.encode("utf-8", "surrogatepass")))
     except ProtocolFileError as error:
         raise ProtocolFileError(f"text must be that of a protocol file, but {error}") from error
 
@@ -109,7 +110,7 @@ def to_json(protocol: Protocol) -> str:
 
 def save(protocol: Protocol, path: str | PathLike[str]) -> None:
     """Write ``protocol`` to ``path``; the file appears whole or not at all."""
-    content = to_json(protocol).encode("utf-8")
+    content = protocol.to_json().encode("utf-8")
     with replacing(path, error=ProtocolFileError) as file:
         file.write(content)
     _log.info("wrote the protocol file %s: %d bytes", path, len(content))
@@ -126,6 +127,10 @@ def load(path: str | PathLike[str]) -> Protocol:
         If the file is missing, is not a protocol, or has a version this library does not know.
     """
     return read(path).protocol
+
+
+def _protocol_of(document: Document | ChainDocument) -> Protocol:
+    return chain_of(document) if isinstance(document, ChainDocument) else _protocol(document)
 
 
 def _document(protocol: Protocol) -> Document:

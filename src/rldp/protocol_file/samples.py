@@ -19,16 +19,15 @@ from rldp.data.atomic import checked_path, replacing
 from rldp.data.scale import Scale
 from rldp.errors import DataFileError, ProtocolFileError, RldpError
 from rldp.protocol_file.format import (
-    _distinct_keys,
     _generator,
     _integer,
     _labels,
-    _no_constant,
     _non_negative,
     _number,
     _Part,
     _reading,
     _reading_tree,
+    tree_of,
 )
 from rldp.sample import Sample
 
@@ -106,12 +105,7 @@ def load(path: str | PathLike[str]) -> Sample:
 
 
 def _tree(content: bytes) -> dict[str, Any]:
-    try:
-        tree = json.loads(
-            content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
-        )
-    except (ValueError, RecursionError) as error:
-        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+    tree = tree_of(content)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise ProtocolFileError("it holds other JSON")
     if type(tree.get("version")) is not int or tree["version"] != VERSION:

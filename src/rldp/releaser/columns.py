@@ -10,7 +10,7 @@ import numpy as np
 from rldp._common.checks import Label, whole_number
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import decode, encode, kind_of
-from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, faults
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, faults
 from rldp.data.reading import Column, Reading
 from rldp.data.rows import joint_codes, with_missing_labelled
 from rldp.errors import DataError, InvalidArgument
@@ -19,6 +19,8 @@ from rldp.releaser.randomness import randomness
 from rldp.theory.sampling import Randomness
 
 __all__ = ["output_for", "release"]
+
+_UNUSED_BITS = 12  # of a word of 64, of which a draw takes the first 52
 
 
 def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None = None) -> Any:
@@ -37,7 +39,7 @@ def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None =
     s, u = _secrets(protocol, "secrets", secrets), _values(protocol, "values", values)
     faults(s, u).refuse("released")
     decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
-    return decode(values, protocol.sampler.draw(_rows(protocol, s, u), source), protocol.outputs)
+    return decode(values, protocol.draw(s.codes, u.codes, source), protocol.outputs)
 
 
 def _released_blind(protocol: Protocol, values: Any, source: Randomness) -> Any:
@@ -46,7 +48,7 @@ def _released_blind(protocol: Protocol, values: Any, source: Randomness) -> Any:
     u = _values(protocol, "values", values)
     faults(u).refuse("released")
     decode(values[:0], u.codes[:0], protocol.outputs)
-    return decode(values, protocol.sampler.draw(u.codes, source), protocol.outputs)
+    return decode(values, protocol.draw(np.zeros_like(u.codes), u.codes, source), protocol.outputs)
 
 
 def _require_secret_read(protocol: Protocol, name: str) -> None:
@@ -55,9 +57,12 @@ def _require_secret_read(protocol: Protocol, name: str) -> None:
         raise InvalidArgument(f"{name} must be None: the protocol does not read the secret")
 
 
-def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int) -> Label:
+def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int | Sequence[int]) -> Label:
     """The output that a word stands for; see :meth:`rldp.Protocol.output_for`."""
-    integer = whole_number("word", word, 0, protocol.denominator - 1)
+    given = [word] if protocol.words == 1 else list(word) if isinstance(word, Sequence) else [word]
+    if len(given) != protocol.words:
+        raise InvalidArgument(f"word must hold {protocol.words} words, one for each column, got {len(given)}")
+    integers = [whole_number("word", each, 0, protocol.denominator - 1) for each in given]
     if secret is None and not protocol.reads_secret:
         secret = protocol.secrets[0]
     s, u = _secrets(protocol, "secret", [secret]), _values(protocol, "value", [value])
@@ -65,14 +70,8 @@ def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int) 
         if found.codes[0] < 0:  # it is somebody's, and is not shown
             count = len(found.labels)
             raise DataError(f"{name} must be one of the protocol's {count} {name}s, got another entry")
-    drawn = protocol.sampler.outputs(_rows(protocol, s, u).astype(np.int64), np.array([integer]))
-    return protocol.outputs[int(drawn[0])]
-
-
-def _rows(protocol: Protocol, secrets: Encoded, values: Encoded) -> Codes:
-    """Which row of the table each pair of a secret and a value has."""
-    rows: Codes = secrets.codes * np.int32(len(protocol.values)) + values.codes
-    return rows
+    left = (np.array([integer << _UNUSED_BITS], dtype=np.uint64) for integer in integers)
+    return protocol.outputs[int(protocol.draw(s.codes, u.codes, lambda _: next(left))[0])]
 
 
 # How entries are read: as the protocol says of its columns, or as its own labels

@@ -157,10 +157,10 @@ class Request:
             raise InvalidArgument(
                 "secret must be left out: the protocol does not read the secret, and takes no column of it"
             )
-        labels = protocol.secrets, protocol.values, protocol.outputs
-        alone = Protocol(protocol.matrix, *labels, reading=protocol.reading)
+        alone = protocol.alone()
         if not reading.secret:
-            alone = Protocol(protocol.matrix[:1], protocol.secrets[:1], *labels[1:])
+            labels = protocol.secrets[:1], protocol.values, protocol.outputs
+            alone = Protocol(protocol.matrix[:1], *labels)
         columns = Columns(reading, tuple(options.keep))
         released = ReleasedColumn.all_of(protocol.outputs)
         return cls(alone, columns, options, _code_of_unknown(protocol, options), guard, released)
@@ -195,7 +195,7 @@ class Request:
 
     def no_rows(self) -> Tally:
         """What is counted of no rows at all."""
-        secrets, values, _ = self.protocol.matrix.shape
+        secrets, values = len(self.protocol.secrets), len(self.protocol.values)
         return Tally(np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64))
 
     def draw(self, columns: Sequence[Encoded], before: Faults, words: Randomness) -> Drawn:
@@ -205,15 +205,14 @@ class Request:
         if rows.faults.at_fault:
             nothing = np.empty(0, dtype=np.int32)
             return Drawn((nothing,) * len(self.released), rows.used, rows.faults, self.no_rows())
-        shape = self.protocol.matrix.shape
-        pairs = count_pairs(rows.secrets, rows.values, (shape[0], shape[1]))
+        shape = len(self.protocol.secrets), len(self.protocol.values)
+        pairs = count_pairs(rows.secrets, rows.values, shape)
         absent = np.zeros(shape[0], dtype=np.int64)
         if rows.used is not None and reading.secret:
             codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
             joint = joint_codes(reading.secret, codes)
             absent = np.bincount(joint[joint >= 0], minlength=shape[0])
-        at = rows.secrets * np.int32(shape[1]) + rows.values
-        drawn = self.protocol.sampler.draw(at, words)
+        drawn = self.protocol.draw(rows.secrets, rows.values, words)
         released = tuple(column.codes(drawn) for column in self.released)
         return Drawn(released, rows.used, rows.faults, Tally(pairs, absent))
 

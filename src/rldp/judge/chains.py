@@ -1,0 +1,200 @@
+r"""What a chain of stages claims, judged from its file: risk of the whole row, objective, lower bound.
+
+A chain releases one column after the other. Stage j has a table of integers K over 2^52 for every context,
+the outputs of the stages before it, and reads the secret and the value of its own column:
+
+.. math:: P(y\,|\,s)=\sum_uP(u\,|\,s)\prod_jK_j[y_{<j}][s][u_j][y_j]\,2^{-52} .
+
+The judge computes this law for distributions of its own draws and counts those under which a whole row is not
+private. Every term is non-negative, so sums and products lose a factor of at most
+:math:`1\pm(|U|+2+\sum_j(|U_j|+2))2^{-52}`, and a draw counts as private only with more margin than that. See
+``docs/theory.md``, 'Chains'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from rldp.judge.posterior import Trial, trial_of
+from rldp.protocol_file.chains import ChainClaim, ChainDocument
+from rldp.protocol_file.format import DENOMINATOR
+
+__all__ = ["chain_costs", "chain_failing", "column_bound", "failures_of"]
+
+Floats = NDArray[np.float64]
+Stage = Sequence[Sequence[Sequence[Sequence[int]]]]  # [context][s][u][y]
+
+_UNIT = 2.0**-52
+_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim
+_VANISHING = 2.0**-800  # below, products may have underflowed
+_AT_ONCE = 2**21  # numbers that are held for a piece of the draws
+
+
+def chain_failing(stages: Sequence[Stage], epsilon: float) -> Callable[[Floats], int]:
+    """A function from logarithms of weights (|S|, |U|, m) to the number of draws that are not private.
+
+    Columns are numbered in the order of the stages, the last one fastest.
+    """
+    tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
+    values = [table.shape[2] for table in tables]
+    factor = float(arb(min(epsilon, _LARGEST_EXPONENT)).exp().lower())
+    margin = 4 * (math.prod(values) + sum(values) + 2 * len(values) + 4) * _UNIT
+    never = _never_given(tables)
+
+    def failing(log_weights: Floats) -> int:
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        given_secret = weights / weights.sum(axis=1, keepdims=True)
+        piece = max(1, _AT_ONCE // given_secret[..., 0].size)
+        failed = 0
+        for start in range(0, given_secret.shape[2], piece):
+            law = _law(given_secret[..., start : start + piece], tables, values)  # (S, Y, m)
+            high, low = law.max(axis=0), law.min(axis=0)
+            private = (high <= factor * (1 - margin) * low) & (low >= _VANISHING)
+            failed += int((~(private | never[:, None]).all(axis=0)).sum())
+        return failed
+
+    return failing
+
+
+def _law(given_secret: Floats, tables: Sequence[Floats], values: Sequence[int]) -> Floats:
+    """P(y|s) of whole rows: (|S|, |Y|, m)."""
+    secrets, _, draws = given_secret.shape
+    law = given_secret.reshape(secrets, 1, -1, draws)
+    for table, count in zip(tables, values, strict=True):
+        contexts = law.shape[1]
+        law = np.einsum(
+            "csuy,scurm->scyrm", table, law.reshape(secrets, contexts, count, -1, draws), optimize=True
+        )
+        law = law.reshape(secrets, contexts * table.shape[3], -1, draws)
+    return np.asarray(law[:, :, 0])
+
+
+def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
+    """Which outputs of whole rows no secret gives with any value: (|Y|,)."""
+    possible = np.ones(1, dtype=bool)
+    for table in tables:
+        possible = (possible[:, None] & (table > 0).any(axis=(1, 2))).ravel()
+    return np.asarray(~possible)
+
+
+def chain_costs(
+    stages: Sequence[Stage], distortions: Sequence[Sequence[Sequence[float]]], centre: Sequence[Sequence[int]]
+) -> list[float]:
+    """Expected distortion of every column at the centre, each rounded up."""
+    tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
+    values = [table.shape[2] for table in tables]
+    secrets = len(centre)
+    law = np.array(centre, dtype=np.float64)
+    law = (law / law.sum()).reshape(secrets, 1, -1)
+    costs = []
+    for table, count, d in zip(tables, values, distortions, strict=True):
+        law = law.reshape(secrets, law.shape[1], count, -1)
+        costs.append(float(np.einsum("scur,csuy,uy->", law, table, np.array(d), optimize=True)))
+        law = np.einsum("csuy,scur->scyr", table, law, optimize=True)
+        law = law.reshape(secrets, -1, law.shape[3])
+    terms = math.prod(values) + sum(values) + sum(table.size for table in tables) + 8
+    return [cost * (1 + 4 * terms * _UNIT) for cost in costs]
+
+
+def column_bound(
+    epsilon: float,
+    distortion: Sequence[Sequence[float]],
+    multipliers: Sequence[Sequence[float]],
+    masses: Sequence[Sequence[int]],
+) -> arb:
+    r"""A lower bound on E d(U_j, Y_j) for every protocol of one column that is private under its margin.
+
+    With multipliers :math:`z\ge0` for outputs y and ordered pairs of secrets, and :math:`P_s` the mass and
+    :math:`P_{u|s}` the conditionals of the margin,
+
+    .. math:: \sum_{s,u}\min_y\Big[P_{su}d(u,y)+\sum_{t:s_1=s}z_{yt}P_{u|s}-E\sum_{t:s_2=s}z_{yt}P_{u|s}\Big]
+
+    is a lower bound, evaluated in balls.
+    """
+    total = arb(sum(map(sum, masses)))
+    factor = arb(epsilon).exp()
+    pairs = [(a, b) for a in range(len(masses)) for b in range(len(masses)) if a != b]
+    bound = arb(0)
+    for s, row in enumerate(masses):
+        own = sum(row)
+        pull = []
+        for weights in multipliers:
+            here = sum((arb(z) for z, (a, _) in zip(weights, pairs, strict=True) if a == s), arb(0))
+            there = sum((arb(z) for z, (_, b) in zip(weights, pairs, strict=True) if b == s), arb(0))
+            pull.append((here - factor * there) / own if own else arb(0))
+        for count, distances in zip(row, distortion, strict=True):
+            brackets = [arb(count) * (arb(d) / total + p) for d, p in zip(distances, pull, strict=True)]
+            bound += min(bracket.lower() for bracket in brackets)
+    return max(bound.lower(), arb(0))  # no distortion is negative
+
+
+def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str | None], Trial | None]:
+    """For every claim of the file, why it is not proved, or None; and the draws that privacy rests on."""
+    found: dict[str, str | None] = {"rows": _rows_failure(document), "privacy": None}
+    trial = None
+    if found["rows"] is None:
+        failing = chain_failing([stage.numerators for stage in document.stages], claim.epsilon)
+        counts = _in_stage_order(claim.counts, document)
+        trial = trial_of(failing, counts.tolist(), claim.alpha, claim.prior, None)
+        if not trial.confirmed:
+            found["privacy"] = (
+                f"privacy is not proved: the posterior probability that whole rows are not {claim.epsilon!r}-"
+                f"private is not confirmed to be at most {claim.alpha!r} ({trial.evidence})"
+            )
+    centre = _in_stage_order(claim.centre, document)
+    costs = chain_costs(
+        [stage.numerators for stage in document.stages],
+        [column.distortion for column in claim.columns],
+        centre.tolist(),
+    )
+    most = sum(
+        (arb(column.weight) * arb(cost) for column, cost in zip(claim.columns, costs, strict=True)), arb(0)
+    )
+    if not most <= arb(claim.objective):
+        found["objective"] = (
+            f"the objective is not proved: at the centre the expected distortion is about {float(most):.6g}, "
+            f"more than {claim.objective!r}"
+        )
+    least = _lower_bound(document, claim, centre)
+    if not arb(claim.lower_bound) <= least:
+        found["lower_bound"] = (
+            f"the lower bound is not proved: the multipliers prove {float(least):.6g}, less than "
+            f"{claim.lower_bound!r}"
+        )
+    return found, trial
+
+
+def _rows_failure(document: ChainDocument) -> str | None:
+    for stage in document.stages:
+        for context, tables in enumerate(stage.numerators):
+            for rows in tables:
+                if any(sum(row) != DENOMINATOR for row in rows):
+                    return (
+                        f"not every row of the table of column {stage.column!r} sums to one: in context "
+                        f"{context} one does not"
+                    )
+    return None
+
+
+def _lower_bound(document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64]) -> arb:
+    sizes = [len(stage.numerators[0][0]) for stage in document.stages]
+    whole = centre.reshape(len(centre), *sizes)
+    total = arb(0)
+    for j, column in enumerate(claim.columns):
+        margin = whole.sum(axis=tuple(1 + i for i in range(len(sizes)) if i != j))
+        bound = column_bound(claim.epsilon, column.distortion, column.multipliers, margin.tolist())
+        total += arb(column.weight) * bound
+    return total
+
+
+def _in_stage_order(table: Sequence[Sequence[int]], document: ChainDocument) -> NDArray[Any]:
+    """[s][u] with the columns in the order of the stages."""
+    sizes = [len(column.labels) for column in document.reading.value]
+    array = np.array(table, dtype=np.int64).reshape(len(table), *sizes)
+    return array.transpose(0, *(1 + j for j in document.order)).reshape(len(table), -1)
