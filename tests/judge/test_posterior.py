@@ -295,6 +295,33 @@ def test_a_distortion_on_the_edge_counts_as_exceeded():
         assert found.failures == (found.draws if failing else 0)
 
 
+CONSTANT = [[[ONE, 0], [ONE, 0]]] * 2  # always the first output
+
+
+def tried_on_constant(costs, objective, *, counts, alpha=0.05, prior=PRIOR):
+    """The cost of each value, whatever the secret."""
+    options = {"alpha": alpha, "prior": prior, "generator": generator(5)}
+    return utility_trial(CONSTANT, counts, [[cost, 0.0] for cost in costs], objective, **options)
+
+
+@pytest.mark.parametrize("prior", [0.5, 1e-6])
+@pytest.mark.parametrize("unit", [1.0, 5e-324])
+def test_an_objective_of_nothing_is_exceeded_by_every_value_that_costs(unit, prior):
+    """A value that was never seen costs. Its probability is positive, however often it underflows."""
+    unseen = [[9, 0], [9, 0]]
+    assert not tried_on_constant([0.0, unit], 0.0, counts=unseen, prior=prior).confirmed
+    assert tried_on_constant([0.0, 0.0], 0.0, counts=unseen, prior=prior).confirmed
+
+
+def test_the_unit_of_a_distortion_does_not_matter_even_where_floats_end():
+    for objective in (1, 3, 5, 8):
+        ordinary, tiny = (
+            tried_on_constant([2 * unit, 9 * unit], objective * unit, counts=COUNTS, alpha=0.5)
+            for unit in (1.0, 5e-324)
+        )
+        assert tiny == ordinary
+
+
 # --- words ------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -156,7 +157,9 @@ def utility_trial(
     """Try the claim that Σ P d Q exceeds ``objective`` with posterior probability at most ``alpha``.
 
     Parameters as in :func:`privacy_trial`, with numerators over 2^52, and a ``distortion`` [u][y] that is
-    nowhere negative.
+    nowhere negative. Costs are in units of the largest, so that none underflows; probabilities may. So an
+    objective that is too small beside that unit, such as 0, is taken to be exceeded: it is, with probability
+    one, by every cell that costs more.
     """
     with balls.precision(_BITS):
         costs = [
@@ -165,10 +168,14 @@ def utility_trial(
         ]
         if all(cost <= objective for row in costs for cost in row):
             return Trial(0, 0, alpha, True)
-    table = np.array([[float(cost) for cost in row] for row in costs])
-    most = objective * (1 - 4 * (table.size + 4) * _UNIT)  # two sums of so many terms, and their quotient
+        unit = reduce(arb.max, (cost for row in costs for cost in row))
+        table = np.array([[float((cost / unit).upper()) for cost in row] for row in costs])
+        allowed = float((arb(objective) / unit).lower())
+    most = allowed * (1 - 4 * (table.size + 4) * _UNIT)  # two sums of so many terms, and their quotient
 
     def failing(log_weights: Floats) -> int:
+        if not most >= _VANISHING:
+            return int(log_weights.shape[2])
         weights = np.exp(log_weights - log_weights.max(axis=(0, 1)))
         spent = np.einsum("su,sum->m", table, weights)
         return int((~(spent <= most * weights.sum(axis=(0, 1)))).sum())
