@@ -104,19 +104,19 @@ export class Protocol {
   /**
    * Draw an output for each of many people, or for nobody: every entry is looked up before anything is drawn.
    *
-   * @param {readonly Entry[]} secrets
+   * @param {readonly Entry[] | null} secrets null where the protocol does not read the secret
    * @param {readonly Entry[]} values as many as there are secrets
    * @returns {Label[]}
    * @throws {DataError} with the number of the first row, from 1, that cannot be released
    * @throws {RangeError} if there are more of one than of the other
    */
   releaseAll(secrets, values) {
-    if (secrets.length !== values.length) {
+    if (secrets !== null && secrets.length !== values.length) {
       throw new RangeError(`secrets and values must have the same length, got ${secrets.length} and ${values.length}`);
     }
     const rows = Array.from(values, (value, i) => {
       try {
-        return this.#row(secrets[i], value);
+        return this.#row(secrets?.[i], value);
       } catch (error) {
         throw new DataError(`row ${i + 1}: ${/** @type {Error} */ (error).message}`);
       }

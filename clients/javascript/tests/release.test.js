@@ -175,6 +175,8 @@ test("a table that does not read the secret draws without it, and only then", ()
     assert.equal(blind.outputFor(secret, 1, 5), blind.outputFor("ill", 1, 5));
     assert.throws(() => table.release(secret, 0), DataError);
   }
+  assert.equal(blind.releaseAll(null, [0, 1, 2]).length, 3);
+  assert.throws(() => table.releaseAll(null, [0, 1]), DataError);
 });
 
 test("entries are read as the shared vectors say: bins, missing entries, several columns", () => {
