@@ -282,9 +282,19 @@ def raises(u, y):
 @pytest.mark.parametrize(
     ("distortion", "error", "message"),
     table(
-        ("NaN", [[0, NAN], [1, 0]], VALUE, "distortion must be finite, got d(0, 1) = nan"),
-        ("infinity", [[0, 1], [INF, 0]], VALUE, "distortion must be finite, got d(1, 0) = inf"),
-        ("negative", [[0, 1], [-1, 0]], VALUE, "distortion must be 0 or more, got d(1, 0) = -1"),
+        ("NaN", [[0, NAN], [1, 0]], VALUE, "distortion must be finite, got nan for value 1 and output 2"),
+        (
+            "infinity",
+            [[0, 1], [INF, 0]],
+            VALUE,
+            "distortion must be finite, got inf for value 2 and output 1",
+        ),
+        (
+            "negative",
+            [[0, 1], [-1, 0]],
+            VALUE,
+            "distortion must be 0 or more, got -1 for value 2 and output 1",
+        ),
         ("row missing", [[0, 1]], VALUE, "distortion must have shape (2, 2) (values, outputs), got (1, 2)"),
         ("one axis", [0, 1], VALUE, "distortion must have shape (2, 2) (values, outputs), got (2,)"),
         ("number", 5, VALUE, "distortion must have shape (2, 2) (values, outputs), got ()"),
@@ -297,16 +307,61 @@ def raises(u, y):
         ("too large", [[0, 10**400], [1, 0]], VALUE, DISTORTION + "one that a float cannot hold"),
         ("None", None, TYPE, DISTORTION + "None"),
         ("dict", {"a": 1}, TYPE, DISTORTION + "{'a': 1}"),
-        ("of None", lambda u, y: None, TYPE, "distortion must return a number, got d(0, 0) = None"),
-        ("of text", lambda u, y: "1", TYPE, "distortion must return a number, got d(0, 0) = '1'"),
-        ("of lists", lambda u, y: [u], TYPE, "distortion must return a number, got d(0, 0) = [0]"),
-        ("of complex", lambda u, y: 1j, TYPE, "distortion must return a number, got d(0, 0) = 1j"),
-        ("of NaN", lambda u, y: NAN, VALUE, "distortion must be finite, got d(0, 0) = nan"),
-        ("of infinity", lambda u, y: INF, VALUE, "distortion must be finite, got d(0, 0) = inf"),
-        ("of large", lambda u, y: 10**400, VALUE, "distortion must be finite, got d(0, 0) = 1000…"),
-        ("of negative", lambda u, y: u - y, VALUE, "distortion must be 0 or more, got d(0, 1) = -1"),
-        ("that raises", raises, VALUE, "distortion must return a number, but d(0, 0) raised KeyError(0)"),
-        ("of one", lambda u: 0, VALUE, "distortion must return a number, but d(0, 0) raised TypeError(…"),
+        (
+            "of None",
+            lambda u, y: None,
+            TYPE,
+            "distortion must return a number, got NoneType for value 1 and output 1",
+        ),
+        (
+            "of text",
+            lambda u, y: "1",
+            TYPE,
+            "distortion must return a number, got str for value 1 and output 1",
+        ),
+        (
+            "of lists",
+            lambda u, y: [u],
+            TYPE,
+            "distortion must return a number, got list for value 1 and output 1",
+        ),
+        (
+            "of complex",
+            lambda u, y: 1j,
+            TYPE,
+            "distortion must return a number, got complex for value 1 and output 1",
+        ),
+        ("of NaN", lambda u, y: NAN, VALUE, "distortion must be finite, got nan for value 1 and output 1"),
+        (
+            "of infinity",
+            lambda u, y: INF,
+            VALUE,
+            "distortion must be finite, got inf for value 1 and output 1",
+        ),
+        (
+            "of large",
+            lambda u, y: 10**400,
+            VALUE,
+            "distortion must be finite, got more than a float holds for value 1 and output 1",
+        ),
+        (
+            "of negative",
+            lambda u, y: u - y,
+            VALUE,
+            "distortion must be 0 or more, got -1 for value 1 and output 2",
+        ),
+        (
+            "that raises",
+            raises,
+            VALUE,
+            "distortion must return a number, but for value 1 and output 1 it raised KeyError",
+        ),
+        (
+            "of one",
+            lambda u: 0,
+            VALUE,
+            "distortion must return a number, but for value 1 and output 1 it raised TypeError",
+        ),
     ),
 )
 def test_distortions_that_are_none(no_work, distortion, error, message):
@@ -320,24 +375,24 @@ def test_distortions_that_are_none(no_work, distortion, error, message):
 @pytest.mark.parametrize(
     ("values", "outputs", "kind", "got"),
     table(
-        ("values", ["low", "high"], None, "values", "'low'"),
-        ("one value", [1, "high"], None, "values", "'high'"),
-        ("outputs", [1, 2], [1, "?"], "outputs", "'?'"),
-        ("digits", ["1", "2"], None, "values", "'1'"),
+        ("values", ["low", "high"], None, "values", "text"),
+        ("one value", [1, "high"], None, "values", "text"),
+        ("outputs", [1, 2], [1, "?"], "outputs", "text"),
+        ("digits", ["1", "2"], None, "values", "texts that stand for numbers"),
     ),
 )
 def test_labels_without_a_distance_say_what_to_use_instead(no_work, name, values, outputs, kind, got):
     sample = rldp.Sample(SAMPLE.counts, values=values)
-    message = (
-        f"distortion '{name}' needs {kind} that are numbers, got {got}; "
-        "use 'hamming', a function d(u, y) or a matrix instead"
-    )
+    helps = "use 'hamming', a function d(u, y) or a matrix instead"
+    if "stand for" in got:
+        helps = "bins= cuts them into bins, and number= reads them as numbers"
+    message = f"distortion '{name}' needs {kind} that are numbers, got {got}; {helps}"
     refused(lambda: rldp.design(sample, 1.0, distortion=name, outputs=outputs), VALUE, message)
 
 
 def test_numbers_too_far_apart_have_no_squared_distance(no_work):
     sample = rldp.Sample(SAMPLE.counts, values=[1e200, -1e200])
-    message = "distortion must be finite, got d(1e+200, -1e+200) = inf"
+    message = "distortion must be finite, got inf for value 1 and output 2"
     refused(lambda: rldp.design(sample, 1.0), VALUE, message)
 
 

@@ -31,6 +31,7 @@ NAMES = {
     "Frontier",
     "FrontierPoint",
     "GTest",
+    "FewerBinsWarning",
     "GapWarning",
     "Guarantee",
     "InvalidArgument",

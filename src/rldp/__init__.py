@@ -36,6 +36,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.errors import (
         DataError as DataError,
         DataFileError as DataFileError,
+        FewerBinsWarning as FewerBinsWarning,
         FileError as FileError,
         GapWarning as GapWarning,
         InvalidArgument as InvalidArgument,
@@ -102,6 +103,7 @@ _NAMES = {
         "DataError",
         "DataFileError",
         "FileError",
+        "FewerBinsWarning",
         "GapWarning",
         "InvalidArgument",
         "InvalidArgumentType",

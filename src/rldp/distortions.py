@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label, finite_number, labels, number_array, shown
 from rldp.data.scale import Scale
+from rldp.data.texts import number_of_text
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 
@@ -88,8 +89,7 @@ def distortion_matrix(
     for needed, wrong in wrongs.items():
         if wrong.any():
             u, y = np.argwhere(wrong)[0]
-            pair = f"d({shown(values[u])}, {shown(outputs[y])})"
-            raise InvalidArgument(f"distortion must be {needed}, got {pair} = {matrix[u, y]:g}")
+            raise InvalidArgument(f"distortion must be {needed}, got {matrix[u, y]:g} for {_pair(u, y)}")
     matrix.setflags(write=False)
     return matrix
 
@@ -116,34 +116,54 @@ def _numbers(name: str, kind: str, labels: Sequence[Label]) -> list[float]:
     for item in labels:
         if isinstance(item, str | tuple) or abs(item) > sys.float_info.max:
             raise InvalidArgument(
-                f"distortion {name!r} needs {kind} that are numbers, got {shown(item)}; "
-                "use 'hamming', a function d(u, y) or a matrix instead"
+                f"distortion {name!r} needs {kind} that are numbers, got {_no_number(item)}; "
+                f"{_advice(labels)}"
             )
         numbers.append(float(item))
     return numbers
+
+
+def _no_number(label: Label) -> str:
+    """What a label is, which may be somebody's entry and is not shown."""
+    if isinstance(label, str) and number_of_text(label) is not None:
+        return "texts that stand for numbers"
+    return {str: "text", tuple: "tuples"}.get(type(label), "one that a float cannot hold")
+
+
+def _advice(labels: Sequence[Label]) -> str:
+    if all(isinstance(label, str) and number_of_text(label) is not None for label in labels):
+        return "bins= cuts them into bins, and number= reads them as numbers"
+    return "use 'hamming', a function d(u, y) or a matrix instead"
+
+
+def _pair(value: int, output: int) -> str:
+    """Which entry of the table is meant; labels may be somebody's entries and are not shown."""
+    return f"value {value + 1} and output {output + 1}"
 
 
 def _tabulated(
     function: Callable[[Label, Label], float], values: Sequence[Label], outputs: Sequence[Label]
 ) -> NDArray[np.float64]:
     rows = []
-    for u in values:
-        for y in outputs:
-            pair = f"d({shown(u)}, {shown(y)})"
+    for i, u in enumerate(values):
+        for j, y in enumerate(outputs):
+            pair = _pair(i, j)
             try:
                 found = function(u, y)
             except Exception as error:
                 raise InvalidArgument(
-                    f"distortion must return a number, but {pair} raised {shown(error)}"
+                    f"distortion must return a number, but for {pair} it raised {type(error).__name__}"
                 ) from error
             try:
                 rows.append(float("text" if isinstance(found, str | bytes) else found))
             except (TypeError, ValueError) as error:
                 raise InvalidArgumentType(
-                    f"distortion must return a number, got {pair} = {shown(found)}"
+                    f"distortion must return a number, got {type(found).__name__} for {pair}"
                 ) from error
             except OverflowError as error:
-                raise InvalidArgument(f"distortion must be finite, got {pair} = {shown(found)}") from error
+                raise InvalidArgument(
+                    f"distortion must be finite, got more than a float holds for {pair}"
+                ) from error
     return np.array(rows).reshape(len(values), len(outputs))
 
 

@@ -14,6 +14,7 @@
     └── MissingDependency         also an ImportError: an optional library is not installed
 
     RldpWarning (UserWarning)     base of every deliberate warning
+    ├── FewerBinsWarning          numbers are cut into fewer bins than were asked for
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
     ├── KeptColumnsWarning        columns leave beside the released one, which no promise covers
     ├── PriceWarning              a design is private, but windows may have cost much of its utility
@@ -32,6 +33,7 @@ from contextlib import contextmanager
 __all__ = [
     "DataError",
     "DataFileError",
+    "FewerBinsWarning",
     "FileError",
     "GapWarning",
     "InvalidArgument",
@@ -128,6 +130,10 @@ def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator
 
 class RldpWarning(UserWarning):
     """Base of every warning the library gives on purpose."""
+
+
+class FewerBinsWarning(RldpWarning):
+    """Numbers are cut into fewer bins than were asked for, since some numbers are too frequent."""
 
 
 class GapWarning(RldpWarning):

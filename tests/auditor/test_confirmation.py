@@ -311,7 +311,7 @@ def test_rows_that_the_design_has_seen_confirm_no_chain(chain):
         ({"planned": COUNTS}, "planned must be an rldp.Sample, got ndarray"),
         (
             {"planned": rldp.Sample(COUNTS)},
-            "planned must have the protocol's secrets, got 0 for 'ill'; "
+            "planned must have the protocol's secrets, got another in place 1; "
             "protocol.count(data) reads data with the protocol's labels and bins",
         ),
     ],
@@ -324,7 +324,7 @@ def test_options_that_cannot_be_used_are_named(protocol, verb, options, message)
 @pytest.mark.parametrize(
     ("sample", "message"),
     [
-        (rldp.Sample(COUNTS), "sample must have the protocol's secrets, got 0 for 'ill'"),
+        (rldp.Sample(COUNTS), "sample must have the protocol's secrets, got another in place 1"),
         (
             rldp.Sample(COUNTS[:, :2], secrets=["ill", "well"]),
             "sample must have the protocol's values, got 2 instead of 3",

@@ -301,11 +301,11 @@ def test_a_census_is_compared_without_shuffling():
     [
         (
             rldp.Sample(COUNTS, secrets=["a", "b"]),
-            "sample must have the protocol's secrets, got 'a' for 0",
+            "sample must have the protocol's secrets, got another in place 1",
         ),
         (
             rldp.Sample(COUNTS, values=[0, 1, 3]),
-            "sample must have the protocol's values, got 3 for 2; protocol.count(data)",
+            "sample must have the protocol's values, got another in place 3; protocol.count(data)",
         ),
         (
             rldp.Sample(COUNTS[:, :2]),

@@ -231,7 +231,7 @@ def test_a_warning_is_one_line(rldp_command, tmp_path):
         ({"value": "sex"}, "secret and value must be different columns, got 'sex' more than once"),
         (
             {"value": "town"},
-            "distortion 'squared' needs values that are numbers, got 'b'; "
+            "distortion 'squared' needs values that are numbers, got text; "
             "use 'hamming', a function d(u, y) or a matrix instead",
         ),
         (

@@ -104,6 +104,7 @@ def test_a_kind_that_entries_do_not_have_is_refused_without_showing_them(csv, tm
         ({"secrets": {"x": ["a"]}}, "secrets must be about columns of the secret, got 'x'"),
         ({"bins": 0}, "bins must be at least 1, got 0"),
         ({"bins": 2.5}, "bins must be a whole number, got 2.5"),
+        ({"bins": "many"}, "bins must be a whole number or 'auto', got 'many'"),
         ({"bin_width": 0}, "bin_width must be positive, got 0"),
         ({"bins": 2, "bin_width": 1.0}, "bins and bin_width must not be given together"),
         ({"bins": 2, "values": [1]}, "bins must not be asked for where the labels of the value"),
@@ -281,6 +282,22 @@ def test_what_is_no_number_is_in_no_bin(csv):
         values(csv(column("x", "y")), bins=2)
     with pytest.raises(rldp.DataError, match=r"must have at most 1000 bins, got 2001 of width 1.0"):
         values(csv(column(0, 2000)), bin_width=1.0)
+
+
+def test_fewer_bins_than_asked_for_are_told(csv):
+    path = csv(column(*[0] * 10, *range(1, 6)))
+    with pytest.warns(rldp.FewerBinsWarning, match="column 'u' is cut into 4 bins, not into 8, since some"):
+        assert len(values(path, bins=8)) == 4
+
+
+@pytest.mark.parametrize(("rows", "bins"), [(2000, 32), (250, 16), (110, 8), (20, 4)])
+def test_as_many_bins_as_the_rows_allow(csv, rows, bins):
+    """With 32 bins and two secrets, 250 rows leave about four rows a cell."""
+    numbers = np.random.default_rng(0).normal(size=rows).round(6).tolist()
+    sample = rldp.Sample.from_data(csv(column(*numbers)), secret="s", value="u", bins="auto")
+    assert len(sample.values) == bins
+    rare = (sample.counts < 5).mean()
+    assert rare <= 0.2 or bins == 4
 
 
 # Orders and dates

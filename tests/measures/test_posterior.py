@@ -217,7 +217,7 @@ def test_sizes_of_every_kind_are_drawn():
         (
             {"sample": rldp.Sample(COUNTS, secrets=["f", "m"])},
             VALUE,
-            r"^sample must have the protocol's secrets, got 'f' for 0; give Sample\.from_data",
+            r"^sample must have the protocol's secrets, got another in place 1; give Sample\.from_data",
         ),
         ({"prior": 0}, VALUE, r"^prior must be greater than 0, got 0\.0$"),
         ({"prior": -0.5}, VALUE, r"^prior must be greater than 0, got -0\.5$"),

@@ -46,7 +46,8 @@ def cuts(
     """
     finest = 0
     for bins in candidates:
-        sample = counted(bins)
+        with silenced(RldpWarning):
+            sample = counted(bins)
         if len(sample.values) <= finest:
             return
         finest = len(sample.values)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, finite_number, whole_number
+from rldp._common.checks import Label, finite_number, shown, whole_number
 from rldp.data.labels import MOST_LABELS, NOT_A_LABEL, Alphabet, Codes
 from rldp.data.reading import Column
 from rldp.data.scale import Scale
@@ -92,7 +92,7 @@ def _as_float(item: object) -> float:
 
 @dataclass(frozen=True)
 class Binning:
-    """How a column of numbers is to be cut: into so many bins, or into bins of a width.
+    """How a column of numbers is to be cut: into so many bins, or into bins of a width; neither is "auto".
 
     Examples
     --------
@@ -105,11 +105,11 @@ class Binning:
     width: float | None = None
 
     @classmethod
-    def asked(cls, bins: Mapping[str, int], bin_width: Mapping[str, float]) -> dict[str, Binning]:
+    def asked(cls, bins: Mapping[str, int | str], bin_width: Mapping[str, float]) -> dict[str, Binning]:
         """What the arguments ``bins`` and ``bin_width`` ask for, by column."""
         if bins.keys() & bin_width.keys():
             raise InvalidArgument("bins and bin_width must not be given together")
-        found = {name: cls(count=whole_number("bins", count, 1, MOST_LABELS)) for name, count in bins.items()}
+        found = {name: cls() if count == "auto" else cls(_count(count)) for name, count in bins.items()}
         for name, given in bin_width.items():
             width = finite_number("bin_width", given)
             if width <= 0:
@@ -153,6 +153,12 @@ class Binning:
                 f"{self.width!r}; choose a larger width"
             )
         return np.arange(first + 1, last + 1) * self.width
+
+
+def _count(bins: int | str) -> int:
+    if isinstance(bins, str):
+        raise InvalidArgument(f"bins must be a whole number or 'auto', got {shown(bins)}")
+    return whole_number("bins", bins, 1, MOST_LABELS)
 
 
 def _equal_shares(known: NDArray[np.float64], count: int) -> NDArray[np.float64]:

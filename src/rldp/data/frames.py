@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +24,13 @@ from rldp.data.scale import Scale
 from rldp.data.sources import Source, opened
 from rldp.data.texts import Kind
 from rldp.data.wanted import Wanted
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
+from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArgumentType, needs
 
 __all__ = ["Counted", "columns", "counted_pairs"]
 
+CANDIDATES = (32, 16, 8, 4)
+"""Numbers of bins of which ``bins="auto"`` takes one: the most that leave a table which is not sparse."""
+_RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be seen fewer than 5 times
 _ABOUT_MISSING = (
     "; in {} an entry is missing: missing='skip' leaves such rows out, missing='category' gives them a label "
     "of their own"
@@ -58,10 +62,32 @@ def counted_pairs(
     data: Any, wanted: Wanted, *, dialect: Dialect | None = None, show_labels: bool = False
 ) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
-    readings = dict(wanted.readings)
-    scales: dict[str, Scale] = {}
     table = _read(data, wanted.names, dialect)
     require_headers(wanted.headers, lambda column: table.found[column][1], table.source)
+    for bins in CANDIDATES:
+        found = _counted(table, wanted.with_bins(bins), show_labels)
+        if (found.counts < _RARE).mean() <= _MOST_RARE or not wanted.chooses_bins:
+            break
+    for column in found.reading.value if not wanted.chooses_bins else ():
+        _tell_of_fewer_bins(column, wanted)
+    return found
+
+
+def _tell_of_fewer_bins(column: Column, wanted: Wanted) -> None:
+    asked = next((b.count for name, b in wanted.binnings.items() if name == column.name), None)
+    bins = 0 if column.edges is None else len(column.edges) + 1
+    if asked is not None and bins < asked:
+        warnings.warn(
+            f"column {column.name!r} is cut into {bins} bins, not into {asked}, since some of its numbers "
+            "are too frequent to be divided",
+            FewerBinsWarning,
+            stacklevel=5,
+        )
+
+
+def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
+    readings = dict(wanted.readings)
+    scales: dict[str, Scale] = {}
     for name, binning in wanted.binnings.items():
         readings[name], scales[name] = table.binned(name, binning)
     columns = table.encoded(readings)

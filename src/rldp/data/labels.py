@@ -195,8 +195,8 @@ class Alphabet:
             other = self._of_reading(label) if isinstance(label, str) else NOT_A_LABEL
             if other != NOT_A_LABEL:
                 raise DataError(
-                    f"{name} must have labels that differ in a CSV file, "
-                    f"got {self.labels[other]!r} and {label!r}"
+                    f"{name} must have labels that differ in a CSV file, got a number and its text, in "
+                    f"places {other + 1} and {self.index[label] + 1}"
                 )
 
 

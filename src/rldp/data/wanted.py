@@ -66,7 +66,7 @@ class Wanted:
         missing: str = "refuse",
         missing_distance: float | None = None,
         order: Mapping[str, Sequence[Label]] | None = None,
-        bins: int | Mapping[str, int] | None = None,
+        bins: int | str | Mapping[str, int | str] | None = None,
         bin_width: float | Mapping[str, float] | None = None,
     ) -> Wanted:
         """As :meth:`rldp.Sample.from_data` is asked."""
@@ -111,6 +111,16 @@ class Wanted:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.readings)
+
+    @property
+    def chooses_bins(self) -> bool:
+        """Whether a number of bins is to be chosen."""
+        return Binning() in self.binnings.values()
+
+    def with_bins(self, count: int) -> Wanted:
+        """The same with so many bins where the number is to be chosen."""
+        chosen = {name: Binning(count) if b == Binning() else b for name, b in self.binnings.items()}
+        return replace(self, binnings=chosen)
 
 
 def _listed(role: str, columns: object) -> tuple[str, ...]:

@@ -213,7 +213,7 @@ def _distinct_cells(outputs: Sequence[Label]) -> list[str]:
         if cell in cells[:i]:
             raise DataError(
                 "outputs of the protocol must be labels that differ in a CSV file, "
-                f"got {outputs[cells.index(cell)]!r} and {outputs[i]!r}"
+                f"got two that look alike, in places {cells.index(cell) + 1} and {i + 1}"
             )
     return cells
 

@@ -118,7 +118,7 @@ def _numbers(name: str, values: Sequence[Label]) -> Floats:
     for value in values:
         if isinstance(value, str | tuple):
             raise InvalidArgument(
-                f"{name} may be 'mean' where all values are numbers, got the value {shown(value)}; "
+                f"{name} may be 'mean' where all values are numbers, got others; "
                 "give a number for every value instead"
             )
         numbers.append(float(value))
