@@ -127,7 +127,9 @@ def _no_number(label: Label) -> str:
     """What a label is, which may be somebody's entry and is not shown."""
     if isinstance(label, str) and number_of_text(label) is not None:
         return "texts that stand for numbers"
-    return {str: "text", tuple: "tuples"}.get(type(label), "one that a float cannot hold")
+    if isinstance(label, str | tuple):
+        return "text" if isinstance(label, str) else "tuples"
+    return "one that a float cannot hold"
 
 
 def _advice(labels: Sequence[Label]) -> str:
