@@ -212,12 +212,12 @@ def test_sizes_of_every_kind_are_drawn():
         (
             {"sample": rldp.Sample([[1, 2, 3], [1, 2, 3]])},
             VALUE,
-            r"^sample must have the protocol's values, got 3 instead of 2; give Sample\.from_data",
+            r"^sample must have the protocol's values, got 3 instead of 2; protocol\.count",
         ),
         (
             {"sample": rldp.Sample(COUNTS, secrets=["f", "m"])},
             VALUE,
-            r"^sample must have the protocol's secrets, got another in place 1; give Sample\.from_data",
+            r"^sample must have the protocol's secrets, got another in place 1; protocol\.count",
         ),
         ({"prior": 0}, VALUE, r"^prior must be greater than 0, got 0\.0$"),
         ({"prior": -0.5}, VALUE, r"^prior must be greater than 0, got -0\.5$"),
