@@ -28,6 +28,11 @@ VENV := .venv
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(SCRIPTS)
 OLDEST := .venv-oldest
+# The pip of an older Python does not know dependency groups.
+PIP_WITH_GROUPS := 'pip>=25.1'
+INSTALL = $(BIN)/python -m pip install --quiet $(PIP_WITH_GROUPS) && $(BIN)/python -m pip install --quiet
+# The extras that the tests are about.
+TESTED := .[paper,dask,report]
 JOBS ?= 2
 CASES ?= 2
 NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
@@ -135,6 +140,7 @@ dist: $(VENV)/.dist
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/python tools/check_dist.py dist
 
 $(VENV)/pyvenv.cfg:
@@ -145,33 +151,34 @@ $(VENV)/.core: pyproject.toml | $(VENV)/pyvenv.cfg
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
+	$(INSTALL) --group test --group dev --editable '$(TESTED)'
 	touch $(VENV)/.core $@
 
 $(VENV)/.browser: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --editable '.[test,dev,browser]'
+	$(INSTALL) --group browser
 	touch $@
 
 $(VENV)/.spark: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --editable '.[test,dev,spark]'
+	$(INSTALL) --editable '.[spark]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --editable '.[test,dev,bench]'
+	$(INSTALL) --group bench
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(INSTALL) --group docs --editable '.[plots]'
 	touch $(VENV)/.core $@
 
 $(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --editable '.[dist]'
+	$(INSTALL) --group dist --editable .
 	touch $(VENV)/.core $@
 
 $(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
 	$(PYTHON) -m venv --clear $(OLDEST)
-	$(OLDEST)/$(SCRIPTS)/python tools/lowest_versions.py test > $(OLDEST)/constraints.txt
-	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --editable '.[test]'
+	$(OLDEST)/$(SCRIPTS)/python tools/lowest_versions.py '$(TESTED)' test > $(OLDEST)/constraints.txt
+	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet $(PIP_WITH_GROUPS)
+	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --group test --editable '$(TESTED)'
 	touch $@
 
 clean:

@@ -48,6 +48,13 @@ myst_dmath_double_inline = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = True
+_lower = [name.lower() for name in rldp.__all__]
+# Where a class and a function differ by case alone, so would their pages, which some disks take for one.
+autosummary_filename_map = {
+    f"rldp.{name}": f"rldp.{name.lower()}-class"
+    for name in rldp.__all__
+    if name[0].isupper() and _lower.count(name.lower()) > 1
+}
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True

@@ -52,9 +52,14 @@ FILES = (
     "SECURITY.md",
     "pyproject.toml",
 )
-LEFT_BEHIND = {"__pycache__", "node_modules", "types"}  # the last by npm pack, of the JavaScript client
+LEFT_BEHIND = {
+    "__pycache__",
+    ".ruff_cache",
+    "node_modules",
+    "types",
+}  # the last by npm pack, of the JavaScript client
 ADDED = {".gitignore", "PKG-INFO"}  # to the source distribution, by what builds it
-EXTRAS = ("plots", "paper", "dask", "spark", "cuda", "cupy")
+EXTRAS = ("plots", "report", "excel", "paper", "dask", "spark", "cuda", "cupy")
 NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark")
 
 _LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\s*\[[^\]]+\]:\s*(\S+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE)

@@ -119,11 +119,22 @@ def link_faults(site: Path) -> Iterator[str]:
                 yield f"{here} links to {address}, but that page has no such place"
 
 
+def case_faults(site: Path) -> Iterator[str]:
+    """Files whose names differ by case alone: on some disks they are one."""
+    seen: dict[str, Path] = {}
+    for path in sorted(site.rglob("*")):
+        here = path.relative_to(site)
+        other = seen.setdefault(str(here).lower(), here)
+        if other != here:
+            yield f"{here} must differ from {other} by more than case"
+
+
 def name_faults(site: Path, names: Iterable[str]) -> Iterator[str]:
     """Public names that have no page."""
     for name in names:
-        page = site / "api" / f"rldp.{name}.html"
-        if not page.is_file() or f"rldp.{name}" not in Page.of(page.read_text(encoding="utf-8")).anchors:
+        pages = [site / "api" / f"rldp.{page}.html" for page in (name, f"{name.lower()}-class")]
+        texts = [page.read_text(encoding="utf-8") for page in pages if page.is_file()]
+        if not any(f"rldp.{name}" in Page.of(text).anchors for text in texts):
             yield f"rldp.{name} must have a page that explains it, but it has none"
 
 
@@ -133,7 +144,13 @@ def faults(site: Path, names: Iterable[str]) -> list[str]:
         f"the site must have {name}, but it does not" for name in NEEDED if not (site / name).is_file()
     ]
     site = site.resolve()
-    return [*missing, *request_faults(site), *link_faults(site), *name_faults(site, names)]
+    return [
+        *missing,
+        *request_faults(site),
+        *link_faults(site),
+        *case_faults(site),
+        *name_faults(site, names),
+    ]
 
 
 def main(folder: str) -> int:

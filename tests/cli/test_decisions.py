@@ -47,7 +47,7 @@ def test_every_number_can_be_had_as_a_table(run, tmp_path, command):
     code, _, _ = run(command, "--table", "table.csv")
     rows = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
     assert code == 0
-    assert len(rows) == {"frontier": 5, "compare": 7, "plan": 4}[command]
+    assert len(rows) == {"frontier": 5, "compare": 9, "plan": 4}[command]
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ ENDS = {
         3,
     ),
     "a release at a larger level than was expected": (
-        [*on("release", "good.json"), *OUT, "--epsilon-at-most", "0.4"],
+        [*on("release", "good.json"), *OUT, "--max-epsilon", "0.4"],
         3,
     ),
     "a level that is not confirmed": ([*on("confirm", "good.json"), "--epsilon", "0.01"], 3),

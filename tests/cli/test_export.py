@@ -76,8 +76,8 @@ def test_what_is_not_proved_is_not_exported_unless_that_is_meant(rldp_command, p
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (["--epsilon-at-most", "0.4"], 3),
-        (["--epsilon-at-most", "0.5"], 0),
+        (["--max-epsilon", "0.4"], 3),
+        (["--max-epsilon", "0.5"], 0),
         (["--expect-sha256", "0" * 64], 3),
         (["--expect-sha256", "x"], 1),
     ],

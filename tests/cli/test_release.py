@@ -169,17 +169,17 @@ def test_a_limit_of_infinity_is_no_leave_to_release_what_claims_no_level(plainly
     claiming(np.inf).save("protocol.json")
     message = "protocol.json must prove a privacy level, but it claims none (ε = ∞)"
     message += "; --unproved releases all the same"
-    refused(plainly("--epsilon-at-most", "inf"), message, folder, code=CLAIM)
+    refused(plainly("--max-epsilon", "inf"), message, folder, code=CLAIM)
 
 
 @pytest.mark.parametrize(
     ("epsilon", "options", "limit"),
     [
-        (0.5, ["--epsilon-at-most", "0.4999999999999999"], "0.4999999999999999"),
-        (0.5, ["--epsilon-at-most", "0"], "0.0"),
+        (0.5, ["--max-epsilon", "0.4999999999999999"], "0.4999999999999999"),
+        (0.5, ["--max-epsilon", "0"], "0.0"),
         (10.000000000000002, [], "10.0"),
         (1e9, [], "10.0"),
-        (1e9, ["--epsilon-at-most", "1e8"], "100000000.0"),
+        (1e9, ["--max-epsilon", "1e8"], "100000000.0"),
     ],
 )
 def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, options, limit):
@@ -187,7 +187,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
     refused(
         plainly(*options),
         f"protocol.json must prove a privacy level of at most {limit}, but it proves ε = {epsilon!r} "
-        f"{SCOPE}; --epsilon-at-most says what is expected",
+        f"{SCOPE}; --max-epsilon says what is expected",
         folder,
         code=CLAIM,
     )
@@ -199,7 +199,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
 )
 def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
     claiming(epsilon).save("protocol.json")
-    done = plainly(*(["--epsilon-at-most", *options] if options else []))
+    done = plainly(*(["--max-epsilon", *options] if options else []))
     assert done == (0, f"3 rows released (ε = {epsilon!r} {SCOPE}), written to out.csv\n", "")
 
 
@@ -207,11 +207,11 @@ def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
     ("options", "message"),
     [
         (
-            ["--epsilon-at-most", "1", "--unproved"],
-            "--epsilon-at-most and --unproved must not be given together: what is unproved has no ε",
+            ["--max-epsilon", "1", "--unproved"],
+            "--max-epsilon and --unproved must not be given together: what is unproved has no ε",
         ),
-        (["--epsilon-at-most", "nan"], "--epsilon-at-most must be a number, got NaN"),
-        (["--epsilon-at-most", "-1"], "--epsilon-at-most must be at least 0, got -1.0"),
+        (["--max-epsilon", "nan"], "--max-epsilon must be a number, got NaN"),
+        (["--max-epsilon", "-1"], "--max-epsilon must be at least 0, got -1.0"),
         (["--expect-sha256", "abc"], "--expect-sha256 must be 64 hexadecimal digits, got 'abc'"),
         (["--expect-sha256", "g" * 64], f"--expect-sha256 must be 64 hexadecimal digits, got '{'g' * 64}'"),
         (["--expect-sha256", "a" * 65], f"--expect-sha256 must be 64 hexadecimal digits, got '{'a' * 65}'"),

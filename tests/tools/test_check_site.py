@@ -2,7 +2,7 @@
 
 import pytest
 
-from check_site import Page, faults, link_faults, main, name_faults, request_faults
+from check_site import Page, case_faults, faults, link_faults, main, name_faults, request_faults
 
 SOUND = (
     '<link rel="stylesheet" href="style.css"><img src="data:image/png;base64,AA">'
@@ -101,3 +101,15 @@ def test_faults_end_in_a_failure_and_stand_on_standard_error(site, capsys):
     (site / "index.html").write_text('<script src="https://cdn.example/x.js"></script>')
     assert main(str(site)) == 1
     assert "https://cdn.example/x.js" in capsys.readouterr().err
+
+
+def test_pages_that_differ_by_case_alone_are_told(site):
+    (site / "api" / "rldp.Design.html").write_text('<dt id="rldp.Design">')
+    assert list(case_faults(site)) == [
+        "api/rldp.design.html must differ from api/rldp.Design.html by more than case"
+    ]
+
+
+def test_a_class_may_have_a_page_beside_that_of_a_function(site):
+    (site / "api" / "rldp.design-class.html").write_text('<dt id="rldp.Design">')
+    assert faults(site, ["design", "Design"]) == []

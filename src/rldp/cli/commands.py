@@ -31,7 +31,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     ),
     "What is published": ("distortion", "weight", "outputs"),
     "Search": ("gap", "windows", "max-seconds", "sizes", "draws", "instances", "rows", "set", "jobs", "seed"),
-    "Estimate": ("of", "sample", "no-sample", "method", "interval", "planned"),
+    "Estimate": ("of", "sample", "no-sample", "method", "interval", "min-agreement", "planned"),
     "Safety": (
         "max-epsilon", "require", "expect-sha256", "unproved", "allow-original", "allow-identifier",
         "allow-drift", "allow-absence", "key", "ledger", "again", "strict", "force",
@@ -73,7 +73,7 @@ class Command(TyperCommand):
         found: dict[str, Given] = ctx.meta.get(f"{PROJECT}.found", {})
         used: dict[str, list[str]] = {}
         for name, given in found.items():
-            if str(ctx.get_parameter_source(name)).endswith("DEFAULT_MAP"):
+            if _source(ctx, name) == "DEFAULT_MAP":
                 used.setdefault(given.place, []).append(_long(self._option(name)))
         if used and not ctx.params.get("quiet"):
             note("; ".join(f"{place} sets {', '.join(names)}" for place, names in used.items()))
@@ -132,7 +132,12 @@ class SampleCommand(Command):
 
 def is_on_command_line(context: Any, name: str) -> bool:
     """Whether a parameter was given on the command line, and not elsewhere."""
-    return str(context.get_parameter_source(name)).endswith("COMMANDLINE")
+    return _source(context, name) == "COMMANDLINE"
+
+
+def _source(context: Any, name: str) -> str | None:
+    """Where a parameter was given, as typer's library names it."""
+    return getattr(context.get_parameter_source(name), "name", None)
 
 
 def _names(options: Sequence[str], argument: str) -> bool:

@@ -96,7 +96,7 @@ def release(
     """Release a column of a file: draw an output for every row, in constant memory.
 
     The protocol is verified first, and refused unless it proves a finite ε of at most 10 (or what
-    --epsilon-at-most says). Its ε covers the released column alone, not what --keep copies beside it.
+    --max-epsilon says). Its ε covers the released column alone, not what --keep copies beside it.
     """
     from rldp.data.standard import STANDARD
     from rldp.releaser.files import Step

@@ -21,7 +21,7 @@ _OPTIONS = {
     "bins": "--bins",
     "delimiter": "--delimiter",
     "encoding": "--encoding",
-    "epsilon_at_most": "--epsilon-at-most",
+    "epsilon_at_most": "--max-epsilon",
     "expect_sha256": "--expect-sha256",
     "force": "--force",
     "missing": "--missing",

@@ -112,7 +112,7 @@ def comparison_report(found: Comparison) -> RenderableType:
     """Protocols side by side, and how to read the table."""
     title = f"Protocols at ε = {found.epsilon:g}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False)
-    table.add_column("", no_wrap=True)
+    table.add_column("", max_width=17)
     for heading in ("promised", "estimate", "re-read", "ε* 50%", "ε* 95%", "risk", "κ"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("proved", no_wrap=True)
