@@ -271,3 +271,25 @@ def test_a_promise_without_a_radius_is_no_set_yet():
         rldp.InvalidArgument, match=r"^a credible set has no radius before a design has found"
     ):
         rldp.worst_case_leakage(protocol, rldp.Sample(COUNTS["2×2"]), rldp.Credible())
+
+
+# --- distortions that are all alike, or tiny --------------------------------------------------------
+
+
+def test_a_distortion_that_no_distribution_changes_has_a_set():
+    """Everything costs 1, so that D* is the promised distortion itself under every draw."""
+    design = rldp.design(
+        rldp.Sample([[30, 20], [10, 40]]), 0.5, utility=rldp.Credible(), distortion=np.ones((2, 2))
+    )
+    assert 1 <= design.objective < 1 + 1e-12
+    assert rldp.verify(design.protocol).ok
+
+
+@pytest.mark.parametrize("utility", [rldp.Credible(), rldp.ChiSquare(), rldp.Nominal()])
+@pytest.mark.parametrize("size", [5e-324, 1e-310])
+def test_distortions_next_to_zero_are_promised_no_smaller_than_they_are(utility, size):
+    design = rldp.design(
+        rldp.Sample([[30, 20], [10, 40]]), 0.5, utility=utility, distortion=size * (1 - np.eye(2))
+    )
+    assert 0 < design.objective < 10 * size
+    assert rldp.verify(design.protocol).ok

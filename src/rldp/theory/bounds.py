@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 _UNIT = 2.0**-52
+_SMALLEST, _NORMAL = 2.0**-1074, 2.0**-900
 _LARGEST_EXPONENT = 700.0
 _MARGIN = 2.0**-46  # of e^κ, so that the logarithm of a float ratio does not exceed κ either
 _RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α near 1
@@ -156,19 +157,28 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
 
     ``start`` (K, 1) may hold scalars that are known to be near the best η.
     """
-    v = (matrix * problem.distortion[None, None]).sum(axis=3)
-    return largest_mean(problem, v * (1 + 2 * _UNIT * (matrix.shape[3] + 2)), start)
+    v = (matrix * problem.distortion[None, None]).sum(axis=3) * (1 + 2 * _UNIT * (matrix.shape[3] + 2))
+    if _may_underflow(problem.distortion):
+        v = v + _SMALLEST * ((matrix > 0) & (problem.distortion > 0)).sum(axis=3)
+    return largest_mean(problem, v, start)
 
 
 def largest_mean(problem: DesignProblem, v: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
     """The largest mean of ``v`` (…, K, |S|, |U|) over the utility set, rounded up (…, K), and its η."""
     flat = v.reshape(*v.shape[:-2], 1, -1)
     if problem.utility is None:
-        value = (problem.useful_centre * v).sum(axis=(-2, -1))
-        return value * (1 + 2 * _UNIT * (flat.shape[-1] + 2)), np.zeros((*value.shape, 0))
+        value = (problem.useful_centre * v).sum(axis=(-2, -1)) * (1 + 2 * _UNIT * (flat.shape[-1] + 2))
+        if _may_underflow(v):
+            value = value + _SMALLEST * ((problem.useful_centre > 0) & (v > 0)).sum(axis=(-2, -1))
+        return value, np.zeros((*value.shape, 0))
     mean = _enlarged(utility_mean(problem))
     eta = _above(minimising_eta(mean, flat, start=start), flat)
     return np.minimum(proved_support(mean, flat, eta), flat.max(axis=(-2, -1))), eta
+
+
+def _may_underflow(costs: Floats) -> bool:
+    """Whether products of some costs with probabilities may be less than a float can hold."""
+    return bool(((costs > 0) & (costs < _NORMAL)).any())
 
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:

@@ -6,7 +6,9 @@ The draws are those of :mod:`rldp.theory.dirichlet`, the last axis of every arra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-52
+_SMALLEST = 2.0**-1074
 _LARGEST_EXPONENT = 700.0  # what is private with a smaller ε is private
 _VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
 
@@ -216,5 +219,23 @@ def excesses(matrix: Floats, d: Floats, most: float, conditionals: Floats, masse
 
     Parameters as in :func:`distortions`.
     """
+    if _never_exceeds(matrix, d, most):
+        return 0
+    power = -math.frexp(float(d.max()))[1]  # distortions below 1 do not underflow
+    d, most = np.ldexp(d, power), math.ldexp(most, power)
     within = distortions(matrix, d, conditionals, masses) <= most * (1 - (sum(matrix.shape) + 10) * _UNIT)
     return int((~within).sum())
+
+
+def _never_exceeds(matrix: Floats, d: Floats, most: float) -> bool:
+    """Whether no cell costs more than ``most``, by exact arithmetic where floats leave it open."""
+    costs = (matrix * d).sum(axis=2)
+    if not costs.max() <= most * (1 + (d.shape[1] + 2) * _UNIT) + _SMALLEST * d.shape[1]:
+        return False
+    exact = [[Fraction(x) for x in row] for row in d.tolist()]
+    spent = (
+        sum(Fraction(q) * x for q, x in zip(row, cell, strict=True))
+        for table in matrix.tolist()
+        for row, cell in zip(table, exact, strict=True)
+    )
+    return all(cost <= Fraction(most) for cost in spent)
