@@ -52,6 +52,14 @@ class Counting:
             help="Rows with missing entries: refuse the file, skip them, or make a category of them."
         ),
     ] = Missing.refuse
+    missing_distance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="D",
+            help="How far a missing entry is from all others; by default as far as known ones are from the best "
+            "constant.",
+        ),
+    ] = None
     text: Annotated[
         list[str] | None, typer.Option(help="Column of a CSV file whose entries are text; may be repeated.")
     ] = None
@@ -101,6 +109,7 @@ class Counting:
             secrets=self._alphabets(self.secret),
             values=None if self.values is None else listed_labels("--values", self.values),
             missing=self.missing.value,
+            missing_distance=self.missing_distance,
             text=self.text or (),
             number=self.number or (),
             order=order_of(self.order),
