@@ -56,8 +56,8 @@ class Counting:
         float | None,
         typer.Option(
             metavar="D",
-            help="How far a missing entry is from all others; by default as far as known ones are from the best "
-            "constant.",
+            help="How far a missing entry is from all others; by default as far as known ones are from the "
+            "best constant.",
         ),
     ] = None
     text: Annotated[
