@@ -69,6 +69,9 @@ def what_is_released(spark):
     people = [(1, "f", 1, 3.5), (2, "f", 2, 3.5), (3, "m", 1, 99.0), (4, "m", 2, 99.0), (5, "f", None, 1.0)]
     people = spark.createDataFrame(people, "id long, sex string, region int, age double")
     yield "joint", tuples(rldp.spark.release(joint(), people, keep=["id"]))
+    blind = rldp.Protocol(np.stack([np.roll(np.eye(3), 1, axis=1)] * 2), *LABELS, (10, 20, 30))
+    unread = rldp.spark.release(blind, frame.drop("sex"), value="age", keep=["id"])
+    yield "without the secret", tuples(unread.select("id", "age"))
 
 
 def what_is_refused(spark, folder):

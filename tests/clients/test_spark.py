@@ -65,6 +65,10 @@ def test_rows_keep_what_was_asked_for_beside_what_was_released(results):
     assert results["rows"] == [list(row) for row in zip(range(1000), ages, notes, strict=True)]
 
 
+def test_a_table_that_does_not_read_the_secret_needs_no_column_of_it(results):
+    assert results["without the secret"] == [[i, 10 * ((i % 3 + 1) % 3 + 1)] for i in range(1000)]
+
+
 def test_outputs_may_be_text(results):
     assert [row[0] for row in results["texts"]] == ["a", "b", "c"]
     assert sum(row[1] for row in results["texts"]) == 1000

@@ -91,27 +91,33 @@ class LowRankPairs:
     def total(self, left: Array, right: Array) -> Array:
         """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
         xp, (k, outputs, secrets, values, m) = namespace(left), self.basis.shape
-        n, shape = secrets * values, (k, outputs, secrets, values, 1)
+        shape = (k, outputs, secrets, values, 1)
         total = (1 + self.jitter) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
         rows, columns = (reshape(x * self.root, shape) * self.basis for x in (left, right))
         columns = reshape(xp.permute_dims(columns, (0, 2, 1, 4, 3)), (k, secrets, outputs * m, values))
         taken = xp.eye(secrets * m, dtype=left.dtype) - self.core
 
+        symmetric = left is right  # then what lies below the diagonal is enough
+
         def take(cells: tuple[int, slice]) -> None:
             secret, part = cells
             linked = xp.matmul(rows[:, :, secret, part, :], taken[:, :, secret * m : (secret + 1) * m, :])
-            some = linked.shape[2]
-            linked = reshape(linked, (k, outputs, some, secrets, m))
-            linked = reshape(xp.permute_dims(linked, (0, 3, 2, 1, 4)), (k, secrets, some, outputs * m))
-            block = xp.permute_dims(xp.matmul(linked, columns), (0, 2, 1, 3))
-            start = secret * values + part.start
-            total[:, 0, start : start + some, :] -= reshape(block, (k, some, n))
+            some, start = linked.shape[2], secret * values + part.start
+            met = secret + 1 if symmetric else secrets
+            width = start + some if symmetric and secrets == 1 else values
+            linked = reshape(linked, (k, outputs, some, secrets, m))[:, :, :, :met, :]
+            linked = reshape(xp.permute_dims(linked, (0, 3, 2, 1, 4)), (k, met, some, outputs * m))
+            block = xp.permute_dims(xp.matmul(linked, columns[:, :met, :, :width]), (0, 2, 1, 3))
+            total[:, 0, start : start + some, : met * width] -= reshape(block, (k, some, met * width))
 
         shares = max(1, _SHARES // secrets) if outputs * values >= _LARGE else 1
-        width = -(-values // shares)
-        parts = [slice(i, min(i + width, values)) for i in range(0, values, width)]
+        size = -(-values // shares)
+        parts = [slice(i, min(i + size, values)) for i in range(0, values, size)]
         each(take, [(secret, part) for secret in range(secrets) for part in parts], left)
-        return total
+        if not symmetric:
+            return total
+        lower = xp.tril(total)
+        return lower + xp.matrix_transpose(xp.tril(total, k=-1))
 
 
 def _with_last(kernel: Array, stiffness: Array, secrets: int) -> Array:
