@@ -298,8 +298,7 @@ def test_new_data_are_not_offered_what_only_a_design_can_do(rldp_command, folder
 
 
 @pytest.mark.parametrize(
-    "twice",
-    [["--value", "race"], ["--value=race"], ["-o", "other.json"], ["--epsilon", "2"], ["-oother.json"]],
+    "twice", [["--epsilon=2"], ["-o", "other.json"], ["--epsilon", "2"], ["-oother.json"]]
 )
 def test_what_is_taken_once_is_not_given_twice(rldp_command, folder, twice):
     code, _, err = rldp_command(*design(*twice))

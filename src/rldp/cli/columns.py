@@ -29,14 +29,16 @@ NewSecret = Annotated[
     typer.Option("--secret", help="Column that must not leak; by default the one the protocol names."),
 ]
 NewValue = Annotated[
-    str | None, typer.Option("--value", help="Column to publish; by default the one the protocol names.")
+    list[str] | None,
+    typer.Option("--value", help="Column to publish; by default those that the protocol names."),
 ]
 AsSecret = Annotated[
     list[str] | None,
     typer.Option("--as-secret", help="Another column, read as if it were the protocol's secret."),
 ]
 AsValue = Annotated[
-    str | None, typer.Option("--as-value", help="Another column, read as if it were the protocol's value.")
+    list[str] | None,
+    typer.Option("--as-value", help="Another column, read as if it were the protocol's value."),
 ]
 
 
@@ -51,18 +53,18 @@ class Missing(StrEnum):
 def reading_for(
     protocol: rldp.Protocol,
     secret: Sequence[str] | None,
-    value: str | None,
+    value: Sequence[str] | None,
     as_secret: Sequence[str] | None,
-    as_value: str | None,
+    as_value: Sequence[str] | None,
 ) -> Reading:
     """How a file is read for a protocol."""
     return reading_of_new_data(
         protocol.reading,
         (protocol.secrets, protocol.values),
         secret=secret or None,
-        value=value,
+        value=value or None,
         as_secret=as_secret or None,
-        as_value=as_value,
+        as_value=as_value or None,
     )
 
 
@@ -70,9 +72,9 @@ def new_sample(
     protocol: rldp.Protocol,
     data: Path | Source,
     secret: Sequence[str] | None,
-    value: str | None,
+    value: Sequence[str] | None,
     as_secret: Sequence[str] | None,
-    as_value: str | None,
+    as_value: Sequence[str] | None,
     *,
     show_labels: bool = False,
 ) -> rldp.Sample:
@@ -80,8 +82,8 @@ def new_sample(
     return protocol.count(
         data,
         secret=secret or None,
-        value=value,
+        value=value or None,
         as_secret=as_secret or None,
-        as_value=as_value,
+        as_value=as_value or None,
         show_labels=show_labels,
     )

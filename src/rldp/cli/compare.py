@@ -42,7 +42,7 @@ def compare(
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, utility=promised)
     counter.advise_bins(sample, measuring.distortion)
-    measure, published = measuring.of(sample)
+    measured = measuring.of(sample)
     with bar("Comparing") as moved:
         found = rldp.compare(
             sample,
@@ -50,8 +50,7 @@ def compare(
             privacy=promising.names,
             protocols=own,
             utility=promised,
-            distortion=measure,
-            outputs=published,
+            **measured,
             epsilon_known=promising.epsilon_known,
             alpha=promising.alpha,
             prior=promising.prior,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args
+from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar, get_args
 
 import typer
 
@@ -34,6 +34,7 @@ Data: TypeAlias = Annotated[
 ]
 
 
+Number = TypeVar("Number", int, float)
 DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
 
 
@@ -45,7 +46,10 @@ class Counting:
         list[str] | None,
         typer.Option(help="Column that must not leak; several are protected jointly. Needed with DATA."),
     ] = None
-    value: Annotated[str | None, typer.Option(help="Column to publish. Needed with DATA.")] = None
+    value: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to publish; several are published together. Needed with DATA."),
+    ] = None
     missing: Annotated[
         Missing,
         typer.Option(
@@ -74,18 +78,26 @@ class Counting:
         ),
     ] = None
     values: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="All labels of the value, also those the data lack.")
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="All labels of the value, also those the data lack; once for each --value.",
+        ),
     ] = None
     order: Annotated[
         list[str] | None,
         typer.Option(metavar="COL=A,B,…", help="Order of a column's labels; distances then count ranks."),
     ] = None
     bins: Annotated[
-        str | None,
-        typer.Option(metavar="N|auto", help="Cut the value, a column of numbers, into bins of equal shares."),
+        list[str] | None,
+        typer.Option(
+            metavar="N|auto|COL=N",
+            help="Cut the value, a column of numbers, into bins of equal shares; COL=N for one of several.",
+        ),
     ] = None
     bin_width: Annotated[
-        float | None, typer.Option(metavar="W", help="Cut the value into bins of this width.")
+        list[str] | None,
+        typer.Option(metavar="W|COL=W", help="Cut the value, or one of several, into bins of this width."),
     ] = None
     delimiter: Delimiter = None
     encoding: Encoding = None
@@ -106,8 +118,8 @@ class Counting:
             source,
             secret=self.secret,
             value=self.value,
-            secrets=self._alphabets(self.secret),
-            values=None if self.values is None else listed_labels("--values", self.values),
+            secrets=_alphabets("secret", self.secret, self.secrets),
+            values=_alphabets("value", self.value, self.values),
             missing=self.missing.value,
             missing_distance=self.missing_distance,
             text=self.text or (),
@@ -115,7 +127,7 @@ class Counting:
             order=order_of(self.order),
             show_labels=self.show_labels,
         )
-        columns = [*self.secret, self.value]
+        columns = [*self.secret, *self.value]
         return Counter(self, counted, lambda: note_found_delimiter(source, columns))
 
     def _counted_before(self, command: typer.Context, path: Path) -> Counter:
@@ -124,7 +136,7 @@ class Counting:
         if sample.reading is not None:
             for option, columns, own in (
                 ("--secret", self.secret, sample.reading.secret_names),
-                ("--value", [self.value] if self.value else None, sample.reading.value_names),
+                ("--value", self.value, sample.reading.value_names),
             ):
                 if columns and tuple(columns) != own:
                     wanted = ", ".join(map(repr, own))
@@ -141,17 +153,7 @@ class Counting:
     def takes_values_as_found(self) -> bool:
         """Whether nothing is said about how the value is to be read."""
         told = [*(self.text or ()), *(self.number or ()), *order_of(self.order)]
-        return self.values is None and self.value not in told
-
-    def _alphabets(self, columns: Sequence[str]) -> dict[str, list[Label]] | None:
-        if not self.secrets:
-            return None
-        if len(self.secrets) != len(columns):
-            raise InvalidArgument(
-                f"--secrets must be given once for each --secret, got {len(self.secrets)} for {len(columns)}"
-            )
-        pairs = zip(columns, self.secrets, strict=True)
-        return {name: listed_labels("--secrets", text) for name, text in pairs}
+        return not self.values and len(self.value or ()) == 1 and not set(self.value or ()) & set(told)
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ class Counter:
             return self.found
         assert self.counted is not None
         count = self.counted
-        if self.options.bins == "auto":
+        if self.options.bins == ["auto"]:
             if epsilon is None:
                 raise InvalidArgument("--bins must be a number here, since auto needs one ε, got auto")
             with progress("Trying bins"):
@@ -195,32 +197,76 @@ class Counter:
             note(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
             found = cut.sample
         else:
-            found = count(bins=_whole("--bins", self.options.bins), bin_width=self.options.bin_width)
+            found = count(
+                bins=_numbers("--bins", self.options.bins, int),
+                bin_width=_numbers("--bin-width", self.options.bin_width, float),
+            )
         self.note_delimiter()
         return found
+
+
+class Measured(TypedDict):
+    """How far outputs are from values, as :func:`rldp.design` takes it."""
+
+    distortion: Distortion | dict[str, Distortion]
+    weights: dict[str, float] | None
+    outputs: list[Label] | dict[str, list[Label]] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
     """What may be published, and how far it is from a value."""
 
-    distortion: Annotated[
-        str,
+    distortions: Annotated[
+        list[str] | None,
         typer.Option(
-            metavar="squared|absolute|hamming|FILE",
-            help="How far an output is from the value; a FILE is a CSV table of values by outputs.",
+            "--distortion",
+            metavar="squared|absolute|hamming|FILE|COL=…",
+            help="How far an output is from the value; a FILE is a CSV table of values by outputs. "
+            "COL=absolute is about one of several columns.",
+            show_default="squared",
         ),
-    ] = "squared"
+    ] = None
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL=W",
+            help="Weight of the distortion of one of several columns; by default all count alike.",
+        ),
+    ] = None
     outputs: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,…|FILE", help="What may be published; by default the values."),
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…|FILE|COL=…", help="What may be published, or stand in COL; by default the values."
+        ),
     ] = None
 
-    def of(self, sample: rldp.Sample) -> tuple[Distortion, list[Label] | None]:
-        """The distortion and the outputs that are asked for; a table in a file says both."""
-        published = outputs_of(self.outputs)
+    @property
+    def distortion(self) -> str:
+        """The distortion of all columns that none is named for."""
+        plain = [text for text in self.distortions or () if not _column_of(text)]
+        if len(plain) > 1:
+            raise InvalidArgument(f"--distortion must be given once for all columns, got {len(plain)}")
+        return plain[0] if plain else "squared"
+
+    def of(self, sample: rldp.Sample) -> Measured:
+        """What is asked for; a table in a file says distortion and outputs."""
+        published = self._outputs()
+        weights = _numbers("--weight", self.weight, float)
+        if weights is not None and not isinstance(weights, dict):
+            raise InvalidArgument(f"--weight must be COL=W, got {weights!r}")
+        named = {_column_of(text): text.partition("=")[2] for text in self.distortions or ()}
+        own: dict[str, Distortion] = {}
+        for column, text in named.items():
+            if column:
+                own[column] = _named("--distortion", text)
+        if own:
+            reading = sample.reading
+            others = () if reading is None else reading.value_names
+            rest: dict[str, Distortion] = {name: _named("--distortion", self.distortion) for name in others}
+            return {"distortion": rest | own, "weights": weights, "outputs": published}
         if self.distortion in DISTORTIONS:
-            return self.distortion, published
+            return {"distortion": self.distortion, "weights": weights, "outputs": published}
         if not Path(self.distortion).exists():
             names = ", ".join(DISTORTIONS)
             raise InvalidArgument(
@@ -229,11 +275,61 @@ class Measuring:
         listed, table = distortion_table(Path(self.distortion), sample.values)
         if published not in (None, listed):
             raise InvalidArgument("--outputs must be those of the table of distortions, or not be given")
-        return table, listed
+        return {"distortion": table, "weights": weights, "outputs": listed}
+
+    def _outputs(self) -> list[Label] | dict[str, list[Label]] | None:
+        by_column: dict[str, list[Label]] = {}
+        for text in self.outputs or ():
+            column = _column_of(text)
+            if column:
+                by_column[column] = outputs_of(text.partition("=")[2]) or []
+        plain = [text for text in self.outputs or () if not _column_of(text)]
+        if len(plain) > 1 or (plain and by_column):
+            raise InvalidArgument("--outputs must be given once, or as COL=A,B,… for each column")
+        return by_column or (outputs_of(plain[0]) if plain else None)
 
 
-def _whole(option: str, text: str | None) -> int | None:
+def _column_of(text: str) -> str:
+    """The column that an option such as ``age=6`` is about; empty for one about all."""
+    column, equals, _ = text.partition("=")
+    return column if equals and not Path(text).exists() else ""
+
+
+def _named(option: str, text: str) -> DistortionName:
+    for name in DISTORTIONS:
+        if text == name:
+            return name
+    raise InvalidArgument(f"{option} COL=… must be one of {', '.join(DISTORTIONS)}, got {text!r}")
+
+
+def _alphabets(
+    role: str, columns: Sequence[str], listed: Sequence[str] | None
+) -> dict[str, list[Label]] | None:
+    if not listed:
+        return None
+    if len(listed) != len(columns):
+        raise InvalidArgument(
+            f"--{role}s must be given once for each --{role}, got {len(listed)} for {len(columns)}"
+        )
+    return {name: listed_labels(f"--{role}s", text) for name, text in zip(columns, listed, strict=True)}
+
+
+def _numbers(
+    option: str, given: Sequence[str] | None, kind: type[Number]
+) -> Number | dict[str, Number] | None:
+    """A number such as ``6``, or numbers by column such as ``age=6``."""
+    if not given:
+        return None
+    found = {_column_of(text): _number(option, text, kind) for text in given}
+    if len(found) < len(given) or ("" in found and len(found) > 1):
+        raise InvalidArgument(f"{option} must be given once, or as COL=… once for each column")
+    return found.get("", found)
+
+
+def _number(option: str, text: str, kind: type[Number]) -> Number:
+    number = text.partition("=")[2] if _column_of(text) else text
     try:
-        return None if text is None else int(text)
+        return kind(number)
     except ValueError as error:
-        raise InvalidArgument(f"{option} must be a whole number or auto, got {text!r}") from error
+        needed = "a whole number or auto" if kind is int else "a number"
+        raise InvalidArgument(f"{option} must be {needed}, got {number!r}") from error

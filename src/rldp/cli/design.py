@@ -16,7 +16,7 @@ from rldp.adviser.binning import coarser, is_fine
 from rldp.adviser.ladder import Rung, others_than, rungs
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
-from rldp.cli.counting import Counting, Data, Measuring
+from rldp.cli.counting import Counting, Data, Measured, Measuring
 from rldp.cli.machine import plain, show_json
 from rldp.cli.promising import PerhapsEpsilon, Promises, Promising
 from rldp.errors import InvalidArgument
@@ -51,6 +51,14 @@ def design(
             help="Keep privacy by a stronger, quicker constraint; it can cost much utility.",
         ),
     ] = False,
+    chain: Annotated[
+        bool | None,
+        typer.Option(
+            "--chain/--joint",
+            help="Design several columns one after the other, each given what is out, or all at once.",
+            show_default="--chain above 1000 combinations, with --privacy credible",
+        ),
+    ] = None,
     max_seconds: Annotated[
         float | None,
         typer.Option(metavar="T", help="Stop after T seconds and keep the best private protocol so far."),
@@ -76,7 +84,7 @@ def design(
     _require_one_goal(epsilon, max_distortion, windows, max_seconds)
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, **promises)
-    measure, published = measuring.of(sample)
+    measured = measuring.of(sample)
     if max_seconds is None and may_take_minutes(sample):
         rows, columns = sample.counts.shape
         note(
@@ -85,7 +93,7 @@ def design(
         )
     designed: rldp.Design
     if max_distortion is not None:
-        designed = _least(sample, max_distortion, **promises, measure=measure, outputs=published)
+        designed = _least(sample, max_distortion, **promises, **_as_measure(measured))
         epsilon = designed.epsilon
     else:
         assert epsilon is not None
@@ -94,10 +102,10 @@ def design(
                 sample,
                 epsilon,
                 **promises,
-                distortion=measure,
-                outputs=published,
+                **measured,
                 gap=gap,
                 windows=windows,
+                chain=chain,
                 callback=callback,
                 max_seconds=max_seconds,
             )
@@ -111,6 +119,13 @@ def design(
     designed.protocol.save(output)
     if is_quiet() and not as_json:
         return
+    if isinstance(designed.protocol, rldp.Chain):
+        if as_json:
+            show_json(_facts(output, designed), indent=2)
+            return
+        terminal.console().print(terminal.summary(designed))
+        terminal.say(f"written to {output}")
+        return
     names = others_than(promising.privacy, designed, others)
     found: list[Rung] = []
     if names:
@@ -123,8 +138,7 @@ def design(
                     alpha=promising.alpha,
                     prior=promising.prior,
                     utility=promises["utility"],
-                    distortion=measure,
-                    outputs=published,
+                    **measured,
                     epsilon_known=promising.epsilon_known,
                 )
             )
@@ -161,6 +175,12 @@ def _require_one_goal(
             raise InvalidArgument(f"{option} must be left out where --max-distortion is given, got both")
 
 
+def _as_measure(measured: Measured) -> dict[str, Any]:
+    """The same as :func:`rldp.least_epsilon` takes it."""
+    options: dict[str, Any] = dict(measured)
+    return {"measure": options.pop("distortion"), **options}
+
+
 def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign:
     """The design for the smallest ε that does, and a line that says what was found."""
     with progress("Looking for the smallest ε"):
@@ -172,7 +192,9 @@ def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign
     return found
 
 
-def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[Rung]) -> dict[str, Any]:
+def _facts(
+    output: Path, designed: rldp.Design, judged: Worth | None = None, others: Sequence[Rung] = ()
+) -> dict[str, Any]:
     """What a design is, for machines."""
     from rldp.reporter.words import worth_sentences
 
@@ -183,13 +205,16 @@ def _facts(output: Path, designed: rldp.Design, judged: Worth, others: Sequence[
         "problem": designed.problem,
         "epsilon": claim.epsilon,
         "epsilon_known": claim.epsilon_known,
-        "known_leakage": judged.known_leakage,
+        "known_leakage": None if judged is None else judged.known_leakage,
         "promise": claim.promise,
         "objective": designed.objective,
         "lower_bound": designed.lower_bound,
+        "columns": plain(designed.columns),
         "too_small": getattr(designed, "too_small", None),
         "status": plain(designed.status),
-        "verdict": {**plain(judged), "reach": judged.reach, "sentences": worth_sentences(judged)},
+        "verdict": None
+        if judged is None
+        else {**plain(judged), "reach": judged.reach, "sentences": worth_sentences(judged)},
         "others": [
             {"privacy": rung.name, "promised": rung.design.objective, "estimate": rung.estimate}
             for rung in others

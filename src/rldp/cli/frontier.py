@@ -42,15 +42,14 @@ def frontier(
     counter = counting.counter(command, data)
     sample = counter.sample()
     counter.advise_bins(sample, measuring.distortion)
-    measure, published = measuring.of(sample)
+    measured = measuring.of(sample)
     with bar("Designing") as moved:
         found = rldp.frontier(
             sample,
             levels,
             privacy=promising.names,
             utility=promising.useful,
-            distortion=measure,
-            outputs=published,
+            **measured,
             epsilon_known=promising.epsilon_known,
             alpha=promising.alpha,
             prior=promising.prior,

@@ -56,7 +56,7 @@ def plan(
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, **promises)
     counter.advise_bins(sample, measuring.distortion)
-    measure, published = measuring.of(sample)
+    measured = measuring.of(sample)
     with bar("Planning") as moved:
         found = rldp.plan(
             sample,
@@ -65,8 +65,7 @@ def plan(
             privacy=promises["privacy"],
             utility=promises["utility"],
             epsilon_known=promises["epsilon_known"],
-            distortion=measure,
-            outputs=published,
+            **measured,
             prior=promising.prior,
             draws=draws,
             seed=seed,

@@ -49,8 +49,12 @@ def release(
         list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
     ] = None,
     name: Annotated[
-        str | None,
-        typer.Option("--released-name", "--as", help="Name of the released column; by default the value's."),
+        list[str] | None,
+        typer.Option(
+            "--released-name",
+            "--as",
+            help="Name of the released column, one for each; by default the values'.",
+        ),
     ] = None,
     id: Annotated[
         str | None, typer.Option("--id", help="Column that identifies people, which must not be kept.")
@@ -105,12 +109,12 @@ def release(
 
     options = ReleaseOptions(
         secret=secret or None,
-        value=value,
+        value=value or None,
         as_secret=as_secret or None,
-        as_value=as_value,
+        as_value=as_value or None,
         unknown=unknown,
         keep=keep or (),
-        released=name,
+        released=name or None,
         id=id,
         allow_original=allow_original,
         allow_identifier=allow_identifier,

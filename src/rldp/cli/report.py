@@ -82,14 +82,13 @@ def report(
                 raise InvalidArgument(f"--protocol must be another file than --output, got {str(protocol)!r}")
         counter = counting.counter(command, source)
         sample = counter.sample(epsilon, measuring.distortion, **promising.sets)
-        measure, published = measuring.of(sample)
+        measured = measuring.of(sample)
         with progress("Designing") as callback:
             subject = rldp.design(
                 sample,
                 epsilon,
                 **promising.sets,
-                distortion=measure,
-                outputs=published,
+                **measured,
                 callback=callback,
             )
         if protocol is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.chain import Chain
 from rldp.designer.closed_forms import best_constant
 from rldp.designer.status import BatchStatus, Reason, Status
 from rldp.protocol import Certificate, Protocol
@@ -92,6 +93,8 @@ class Design:
     @cached_property
     def constant_objective(self) -> float:
         """The objective of the best output that ignores secret and value: what a protocol has to beat."""
+        if isinstance(self.protocol, Chain):
+            return sum(column.weight * column.constant for column in self.columns)
         claim = self.protocol.guarantee
         assert claim is not None
         problem = DesignProblem.of(

@@ -22,7 +22,7 @@ from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.data.reading import Reading
-from rldp.designer.designs import Design
+from rldp.designer.designs import ColumnCost, Design
 from rldp.designer.status import Status
 from rldp.protocol import Protocol
 from rldp.reporter.drawing import heat_map
@@ -133,10 +133,17 @@ def summary(designed: Design) -> Table:
         "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
         "found by": _way(designed.status),
     }
+    if designed.columns:
+        lines["by column"] = "; ".join(map(_column, designed.columns))
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
+
+
+def _column(column: ColumnCost) -> str:
+    """What a column loses, in its own unit."""
+    return f"{column.name} {column.distortion:.3g} (nothing published: {column.constant:.3g})"
 
 
 def _known(kappa: float) -> str:
