@@ -251,7 +251,11 @@ def test_what_is_assumed_of_the_sample_is_said():
         "Assumed: the sample and the released rows come from one distribution"
     )
     assert "A test at level 0.05 does not reject that" in found.sentences[1]
-    assert "The estimate is unbiased under this assumption: over many" in found.sentences[2]
+    assert found.sentences[2].startswith(
+        "The estimate is unbiased under this assumption, but for some hundredths"
+    )
+    untested = estimate(RELEASED, sample=SAMPLE, min_agreement=0)
+    assert "The estimate is unbiased under this assumption: over many" in untested.sentences[2]
     assert "The estimate is unbiased: over many" in estimate(WITH_SECRETS, sample=None).sentences[1]
 
 

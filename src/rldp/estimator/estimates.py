@@ -159,8 +159,7 @@ class Estimate:
         if self.sample_rows:
             yield self._about_assumption()
         if self.identifiable.any():
-            if_so = " under this assumption" if self.sample_rows else ""
-            yield _ABOUT_METHOD[self.method].format(if_so=if_so)
+            yield _ABOUT_METHOD[self.method].format(if_so=self._if_so())
             if self.prior_rows is not None:
                 yield f"The fitted prior is worth {self.prior_rows:.2g} rows whose cells are known."
             if self.method == "unbiased" and self.designed_on_sample:
@@ -190,6 +189,13 @@ class Estimate:
             f"they would differ so much with probability {self.agreement:.1g} only. Perhaps it is old or of "
             "other people, or the rows were released with another protocol.",
         )
+
+    def _if_so(self) -> str:
+        if not self.sample_rows:
+            return ""
+        tested = self.agreement is not None and self.min_agreement > 0
+        but = ", but for some hundredths of a standard error that the test adds" * tested
+        return f" under this assumption{but}"
 
     def _about_assumption(self) -> str:
         assumed = "Assumed: the sample and the released rows come from one distribution."
