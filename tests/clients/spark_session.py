@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import SparkSession, functions
+from twelve import TWELVE, random_case, statistic
 
 import rldp
 from rldp.data.reading import Column, Reading
@@ -60,7 +62,8 @@ def small(spark):
 
 def what_is_released(spark):
     frame = small(spark)
-    released = rldp.spark.release(swap(), frame, **COLUMNS, keep=["a.note", "id"])
+    kept = {"keep": ["a.note", "id"], "allow_identifier": True}
+    released = rldp.spark.release(swap(), frame, **COLUMNS, **kept)
     yield "same kind", type(released) is type(frame)
     yield "columns", [(field.name, field.dataType.simpleString()) for field in released.schema.fields]
     yield "rows", tuples(released.select("id", "age", "`a.note`"))
@@ -88,7 +91,9 @@ def what_is_refused(spark, folder):
     yield "type", answer(frame.withColumn("age", functions.array("age")), swap())
     yield "text", answer(frame.withColumn("age", functions.col("age").cast("string")), swap())
     yield "no column", answer(frame, swap(), value="height")
-    yield "kept", answer(frame, swap(), keep=["age"])
+    yield "kept", answer(frame, swap(), keep=["age"], allow_original=True)
+    yield "original", answer(frame, swap(), keep=["age"])
+    yield "identifier", answer(frame, swap(), keep=["id"])
     yield "frame", answer(frame.collect(), swap())
     target = folder / "out"
     yield "write", answer(label, swap(), to=str(target))
@@ -115,14 +120,35 @@ def what_is_drawn(spark, rows):
     many = spark.range(0, rows, 1, 4).selectExpr(
         "case when id % 2 = 0 then 'f' else 'm' end as sex", "10 * (id % 3 + 1) as age"
     )
-    drawn = rldp.spark.release(protocol, many, **COLUMNS, keep=["sex", "age"], released="y")
+    drawn = rldp.spark.release(
+        protocol, many, **COLUMNS, keep=["sex", "age"], released="y", allow_original=True
+    )
     yield "matrix", protocol.matrix.tolist()
     yield "counts", tuples(drawn.groupBy("sex", "age", "y").count())
     coin = rldp.Protocol(np.full((2, 3, 2), 0.5), *LABELS)
     alike = spark.range(0, 400, 1, 4).selectExpr("id", "'f' as sex", "10 as age")
-    tossed = rldp.spark.release(coin, alike, **COLUMNS, keep=["id"])
+    tossed = rldp.spark.release(coin, alike, **COLUMNS, keep=["id"], allow_identifier=True)
     for name in ("first", "second"):
         yield name, [age for _, age in tuples(tossed)]
+
+
+def what_twelve_tables_give(spark):
+    """What becomes of each, computed in one task: columns, or what was said."""
+
+    def released(rows, protocol, options):
+        frame = spark.createDataFrame(pa.table(rows)).coalesce(1)
+        return rldp.spark.release(protocol, frame, options=rldp.ReleaseOptions(**options)).toArrow()
+
+    found = {}
+    for name, (rows, protocol, options, _) in TWELVE.items():
+        try:
+            found[name] = released(rows, protocol, options).to_pydict()
+        except Exception as error:
+            found[name] = str(error)
+    yield "twelve", found
+    rows, cells, protocol = random_case()
+    drawn = released(rows, protocol, {}).column("age").to_pylist()
+    yield "statistic", statistic(drawn, cells, protocol)
 
 
 def main():
@@ -134,6 +160,7 @@ def main():
         *what_is_refused(spark, folder),
         *what_is_proved(spark, folder),
         *what_is_drawn(spark, rows),
+        *what_twelve_tables_give(spark),
     ]
     print(json.dumps(dict(found)))
     spark.stop()

@@ -15,6 +15,7 @@ import pytest
 from scipy.stats import chi2
 
 import rldp
+from clients.twelve import TWELVE, is_said
 
 try:
     import pyspark
@@ -107,6 +108,7 @@ def test_a_job_that_fails_has_written_no_file(results):
     [
         ("no column", "MissingColumn", "the frame has no column 'height'"),
         ("kept", "InvalidArgument", "must not be called 'age' like a column that is kept"),
+        ("original", "InvalidArgument", "keep must not name the value column 'age', which would be written"),
         ("frame", "InvalidArgumentType", "frame must be a Spark data frame, got list"),
         ("tampered", "NotProved", "tampered.json must prove what it claims, but privacy is not proved"),
         ("loaded", "NotProved", "protocol must prove what it claims, but privacy is not proved"),
@@ -146,3 +148,23 @@ def test_tasks_draw_independently(results):
     """Were words shared, two tasks would draw alike; that has probability below 2^-97."""
     parts = [tuple(results["first"][i : i + 100]) for i in range(0, 400, 100)]
     assert len(set(parts)) == 4
+
+
+def test_a_column_that_identifies_people_fails_the_job(results):
+    kind, said = results["identifier"]
+    assert kind == "PythonException"
+    assert "InvalidArgument: keep must not name 'id', whose entries are nearly unique" in said
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_twelve_tables_leave_as_from_every_other_client(results, name):
+    expected, found = TWELVE[name][3], results["twelve"][name]
+    if isinstance(expected, dict):
+        assert found == expected
+    else:
+        assert is_said(expected, found), found
+
+
+def test_the_law_is_that_of_the_table_with_bins_two_secrets_and_a_missing_category(results):
+    """χ² with secure randomness, wrong with probability 1e-6."""
+    assert results["statistic"] < chi2.isf(1e-6, df=24)
