@@ -57,7 +57,7 @@ def release(
         raise InvalidArgumentType(f"frame must be a Dask data frame, got {type(frame).__name__}")
     request, _ = requested(protocol, asked_for(options, keywords))
     empty = released_part(request, frame._meta)  # refuses columns that are not there, and shows the types
-    warn_of_kept(request.columns.reading.secret_names, request.columns.keep)
+    warn_of_kept(request)
     partitions: Any = frame
     return partitions.map_partitions(_part, request, meta=empty)
 

@@ -89,10 +89,19 @@ def release(
     def in_batches(batches: Iterator[Any]) -> Iterator[Any]:
         named = (batch.rename_columns(names) for batch in batches)
         for first in named:  # there may be none
-            yield from released_batches(request, chain([first], named), first.schema)
+            for batch in released_batches(request, chain([first], named), first.schema):
+                yield _as_announced(batch, [column.labels for column in request.released])
 
-    warn_of_kept(columns.reading.secret_names, columns.keep)
+    warn_of_kept(request)
     return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, *outputs]))
+
+
+def _as_announced(batch: Any, labels: Sequence[Sequence[Label]]) -> Any:
+    """The batch with its last columns in the types of the labels, which Spark was told, whatever came in."""
+    kinds = [arrow_labels(each).type for each in labels]
+    kept, released = batch.columns[: -len(kinds)], batch.columns[-len(kinds) :]
+    columns = [*kept, *(column.cast(kind) for column, kind in zip(released, kinds, strict=True))]
+    return type(batch).from_arrays(columns, names=batch.schema.names)
 
 
 def _spark_type(labels: Sequence[Label]) -> Any:

@@ -6,11 +6,13 @@ import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from rldp.errors import InvalidArgument, KeptColumnsWarning
 from rldp.protocol import Protocol
 from rldp.releaser.options import ReleaseOptions
+from rldp.releaser.requests import Request
 
 __all__ = ["KeptColumns", "warn_of_kept"]
 
@@ -96,34 +98,53 @@ def _is_nearly_unique(column: Any) -> bool:
         return False
 
 
-def warn_of_kept(
-    secret: Sequence[str], keep: Sequence[str], data: object = None, options: ReleaseOptions | None = None
-) -> None:
-    """Say what kept columns mean, with what measures it: on the data, where the secrets stand."""
-    kept = [column for column in keep if column not in secret]
+def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | PathLike[str]) -> None:
+    """Say what kept columns mean, and what tests them together with the released ones.
+
+    Parameters
+    ----------
+    request : Request
+    released : sequence of str
+        Names of the released columns; by default as they are asked for.
+    *files : path
+        The protocol and the data, where both are files.
+    """
+    options, reading = request.options, request.columns.reading
+    secret = reading.secret_names or ("COLUMN",)  # that the protocol does not read
+    kept = [column for column in options.keep if column not in secret]
     if not kept:
         return
-    secret = secret or ("COLUMN",)  # that the protocol does not read
-    if data is None:
-        line = f"rldp.audit_release(secrets, kept), of the columns {secret[0]!r} and {kept[0]!r}"
+    columns = [*kept, *(released or reading.value_names)]
+    if files:
+        tested = shlex.join([f"--released={column}" for column in columns])
+        lines = f"{_commands(request, *files)} {tested}"
+        how = f"This tests them together, in a file that must not be published: {lines}"
     else:
-        given = [("delimiter", options and options.delimiter), ("encoding", options and options.encoding)]
-        dialect = [f"--{option}={text}" for option, text in given if text]
-        words = [
-            "rldp",
-            "audit-release",
-            str(data),
-            *dialect,
-            f"--secret={secret[0]}",
-            f"--released={kept[0]}",
-        ]
-        line = shlex.join(words)
-    others = "" if len(kept) == 1 else ", and the same with each other kept column"
-    if len(secret) > 1:
-        others += ", and with each other column of the secret"
+        listed = ", ".join(map(repr, columns))
+        how = f"rldp.audit_release(secrets, columns) tests them together: {secret[0]!r} against {listed}"
+    others = ", and the same with each other column of the secret" if len(secret) > 1 else ""
     warnings.warn(
         "ε is that of the released column alone; kept columns are copied as they are and can tell the "
-        f"secret. This bounds from below how much {kept[0]!r} tells: {line}{others}",
+        f"secret, alone or together with it. {how}{others}",
         KeptColumnsWarning,
         stacklevel=4,
     )
+
+
+def _commands(request: Request, protocol: str | PathLike[str], data: str | PathLike[str]) -> str:
+    """The lines that release the rows once more, beside the secret, and audit what came of it."""
+    options = request.options
+    words = ["rldp", "release", str(protocol), str(data)]
+    for name in ("secret", "value", "as_secret", "as_value", "unknown", "delimiter", "encoding"):
+        given = getattr(options, name)
+        listed = given if isinstance(given, list | tuple) else [given]
+        words += [f"--{name.replace('_', '-')}={each}" for each in listed if each not in (None, "refuse")]
+    words += [f"--{name.replace('_', '-')}" for name in _FLAGS if getattr(options, name)]
+    secret = next(iter(request.columns.reading.secret_names), "COLUMN")
+    words += [f"--keep={column}" for column in dict.fromkeys([secret, *options.keep])]
+    words += ["--allow-original", *([f"--released-name={options.released}"] if options.released else [])]
+    audit = ["rldp", "audit-release", "private.csv", f"--secret={secret}"]
+    return f"{shlex.join([*words, '-o', 'private.csv'])} && {shlex.join(audit)}"
+
+
+_FLAGS = ("unproved", "allow_drift", "allow_absence", "allow_identifier")

@@ -40,7 +40,7 @@ def release_frame(protocol: Protocol, frame: Any, options: ReleaseOptions, *, se
     """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
     request, _ = requested(protocol, options)
     released = release_rows(request, frame, Inspection(protocol, options), seed=seed)
-    warn_of_kept(request.columns.reading.secret_names, options.keep)
+    warn_of_kept(request)
     return released
 
 
@@ -123,7 +123,8 @@ def release_file(
         outcome = release_one(request, given, path, randomness(seed), inspect, callback)
     seconds = time.perf_counter() - started
     _log.info("released %d rows of %s into %s, %.2g s", outcome.rows, given, path, seconds)
-    warn_of_kept(request.columns.reading.secret_names, asked.keep, given, asked)
+    files = () if isinstance(protocol, Protocol) else (protocol, given)
+    warn_of_kept(request, outcome.released, *files)
     return ReleaseResult(
         rows=outcome.rows,
         skipped=outcome.skipped,
