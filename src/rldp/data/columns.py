@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -90,7 +91,8 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
         pieces = [piece if isinstance(piece, list) else _numbered(piece) for piece in pieces]
         alphabet = Alphabet.found(name, chain.from_iterable(map(_distinct, pieces)))
     codes = [_codes(piece, alphabet) for piece in pieces]
-    return Encoded(name, _joined(codes), alphabet, lambda row: _ENTRY[kind](column, row))
+    entries = partial(_ENTRIES[kind], column)
+    return Encoded(name, _joined(codes), alphabet, lambda row: entries(np.array([row]))[0], entries)
 
 
 def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
@@ -99,7 +101,8 @@ def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
     for chunk in _chunks(column):
         texts = _numbered(chunk)
         codes.append(taken(alphabet.of_texts(texts.dictionary.to_pylist()), texts.indices))
-    return Encoded(name, _joined(codes), alphabet, lambda row: column[row].as_py())
+    entries = partial(_ENTRIES["pyarrow"], column)
+    return Encoded(name, _joined(codes), alphabet, lambda row: entries(np.array([row]))[0], entries)
 
 
 def _joined(parts: list[Codes]) -> Codes:
@@ -242,14 +245,22 @@ _PIECES: dict[str, Callable[[Any], Iterable[Any]]] = {
     "pyarrow": _of_arrow,
 }
 
-_ENTRY: dict[str, Callable[[Any, int], object]] = {
-    "list": lambda items, row: items[row],
-    "tuple": lambda items, row: items[row],
-    "numpy": lambda array, row: None if array[row] is np.ma.masked else array[row],
-    "pandas": lambda series, row: series.iloc[row],
-    "polars": lambda series, row: series[row],
-    "pyarrow": lambda column, row: column[row].as_py(),
+_ENTRIES: dict[str, Callable[[Any, NDArray[np.intp]], Sequence[object]]] = {
+    "list": lambda items, rows: [items[row] for row in rows],
+    "tuple": lambda items, rows: [items[row] for row in rows],
+    "numpy": lambda array, rows: [None if item is np.ma.masked else item for item in array[rows]],
+    "pandas": lambda series, rows: list(series.iloc[rows]),
+    "polars": lambda series, rows: series[rows].to_list(),
+    "pyarrow": lambda column, rows: _arrow_entries(column, rows),
 }
+
+
+def _arrow_entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
+    try:
+        found: list[object] = column.take(rows).to_pylist()
+    except NotImplementedError:  # of views, and of run-end encoding
+        found = [column[row].as_py() for row in rows.tolist()]
+    return found
 
 
 # Codes → columns

@@ -215,12 +215,15 @@ class Encoded:
     alphabet : Alphabet
     entry : callable
         Row, from 0 → the entry that stands there.
+    entries : callable, optional
+        Array of rows → their entries, all at once.
     """
 
     name: str
     codes: Codes
     alphabet: Alphabet
     entry: Callable[[int], object]
+    entries: Callable[[NDArray[np.intp]], Sequence[object]] | None = None
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -234,7 +237,8 @@ class Encoded:
         """Whether an entry is missing: (n,)."""
         found = np.zeros(len(self), dtype=np.bool_)
         doubtful = np.flatnonzero(self.codes == NOT_A_LABEL)
-        found[doubtful] = [_is_missing(self.entry(row)) for row in doubtful.tolist()]
+        entries = map(self.entry, doubtful.tolist()) if self.entries is None else self.entries(doubtful)
+        found[doubtful] = [_is_missing(entry) for entry in entries]
         return found
 
 

@@ -85,7 +85,9 @@ def with_category(column: Encoded) -> Encoded:
         raise DataError(
             f"{column.name} must not hold the text {MISSING!r} beside missing entries, which get this label"
         )
-    return Encoded(column.name, column.codes, column.alphabet.and_label(MISSING), column.entry)
+    return Encoded(
+        column.name, column.codes, column.alphabet.and_label(MISSING), column.entry, column.entries
+    )
 
 
 def with_missing_labelled(column: Encoded) -> Encoded:
@@ -94,7 +96,7 @@ def with_missing_labelled(column: Encoded) -> Encoded:
     if code is None or (column.codes != NOT_A_LABEL).all():
         return column
     codes = np.where(column.missing(), np.int32(code), column.codes)
-    return Encoded(column.name, codes, column.alphabet, column.entry)
+    return Encoded(column.name, codes, column.alphabet, column.entry, column.entries)
 
 
 def _with_unknown_labelled(column: Encoded, code: np.intp) -> Encoded:
@@ -102,7 +104,11 @@ def _with_unknown_labelled(column: Encoded, code: np.intp) -> Encoded:
         return column
     unknown = (column.codes == NOT_A_LABEL) & ~column.missing()
     return Encoded(
-        column.name, np.where(unknown, np.int32(code), column.codes), column.alphabet, column.entry
+        column.name,
+        np.where(unknown, np.int32(code), column.codes),
+        column.alphabet,
+        column.entry,
+        column.entries,
     )
 
 
