@@ -126,6 +126,21 @@ def test_no_distribution_has_a_larger_tail(n, cells, steps, tilt):
             assert exact[0] <= bound * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("cells", "sizes"), [(2, (1, 2, 3, 5, 9, 30, 130)), (3, (1, 2, 4, 9, 25)), (4, (3, 7))]
+)
+def test_a_bound_for_all_sizes_holds_for_each(cells, sizes):
+    for x in (0.69, 1.0, 2.5, 4.01, 6.0):
+        mesh = Mesh(1 / 4, 0.3, 0.05, 0.75, math.ceil(4 * x), 1e-6)
+        bound = recursion._tail_at(x, mesh, [recursion.every_size(1, cells)], cells)
+        for n in sizes:
+            counts = outcomes(n, cells)
+            for p in distributions(cells, 40, seed=n):
+                exact = exact_tail(statistic(counts, p), probabilities(counts, p), np.array([x]))
+                assert exact[0] <= bound * (1 + 1e-9)
+        assert bound < 4 * math.exp(-x / 2)  # were it far off, a fault could hide
+
+
 def test_two_strata_are_bounded_together():
     first, second = outcomes(6, 3), outcomes(3, 3)
     for x in (1.0, 3.0, 5.5):
