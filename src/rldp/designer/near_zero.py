@@ -23,6 +23,8 @@ from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["equalised", "equalised_for_all", "solve_near_known", "solve_near_zero"]
 
+_FIRST_PULL = -13  # power of ten: a few hundred grains of the grid; ten times more where they are too few
+
 _LARGEST_GRAIN = 2**40  # multiples of more would be too coarse a grid
 
 
@@ -98,7 +100,7 @@ def equalised(
     conditionals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     common = np.einsum("su,suy->sy", conditionals, matrix)[seen].mean(axis=0)
     target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
-    for power in range(-13, 0):
+    for power in range(_FIRST_PULL, 0):
         share = 10.0**power
         pulled = np.where(seen[:, None, None], (1 - share) * matrix + share * target, matrix)
         result = on_grid(pulled[None])[0]

@@ -10,6 +10,14 @@ from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 __all__ = ["minimising_eta", "worst_members"]
 
+_LAST_MU = 1e-14  # rounding of values of size 1, with a digit to spare
+_FASTER = 5  # times: Newton's method follows a μ that shrinks so much each step
+_CLOSE = 1e-12  # decrease below which η from a good start are as good as any: bounds of distortions need less
+_START = 1e-9  # of the scale: how far above max v a start is at least
+_TO_BOUNDARY = 0.9  # share of the way to η = max v that a step may go
+_ARMIJO, _ROUNDING = 1e-4, 1e-15  # share of the predicted decrease that is enough, and what rounding hides
+_HALVINGS = 10
+
 
 def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, steps: int = 50) -> Array:
     r"""Scalars η that (nearly) attain the minimum in the support function at ``v``.
@@ -44,24 +52,24 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
     def merit(h: Array, point: MeanPoint, mu: float) -> Array:
         return row_sum(h - mu * xp.log(h)) - point.value
 
-    h, mu, enough = xp.ones_like(top), 1.0, 1e-14
+    h, mu, enough = xp.ones_like(top), 1.0, _LAST_MU
     if start is not None:
-        h, mu, enough = xp.clip((start - top) / scale, min=1e-9), 1e-14, 1e-12
+        h, mu, enough = xp.clip((start - top) / scale, min=_START), _LAST_MU, _CLOSE
     point = at(h)
     for _ in range(steps):
-        mu = max(mu / 5, 1e-14)
+        mu = max(mu / _FASTER, _LAST_MU)
         slope = 1 - row_sum(point.gradient) - mu / h
         step = -_solve_small(_eta_hessian(point), mu / h**2, slope)
         fastest = xp.max(-step / h, axis=-1)
-        length = xp.clip(0.9 / xp.where(fastest > 0, fastest, 0.9), max=1.0)
+        length = xp.clip(_TO_BOUNDARY / xp.where(fastest > 0, fastest, _TO_BOUNDARY), max=1.0)
         before, decrease = merit(h, point, mu), xp.vecdot(slope, step)
-        if mu == 1e-14 and bool(xp.all(-decrease <= enough)):
+        if mu == _LAST_MU and bool(xp.all(-decrease <= enough)):
             break
-        for _ in range(10):
+        for _ in range(_HALVINGS):
             ahead = h + length[..., None] * step
             point = at(ahead)
             reached = merit(ahead, point, mu)
-            short = ~(reached <= before + 1e-4 * length * decrease + 1e-15 * xp.abs(before))
+            short = ~(reached <= before + _ARMIJO * length * decrease + _ROUNDING * xp.abs(before))
             if not bool(xp.any(short)):
                 break
             length = xp.where(short, length / 2, length)
