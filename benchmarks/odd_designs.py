@@ -15,7 +15,7 @@ import numpy as np
 import rldp
 
 MOST_DRAWS = 2**53 - 1
-SMALLEST_ALPHA, LARGEST_ALPHA = 1e-300, 1 - 2.0**-53
+SMALLEST_ALPHA, LARGEST_ALPHA = 1e-300, 0.5
 PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 
 Rng = np.random.Generator
@@ -169,9 +169,9 @@ def _set(rng: Rng) -> rldp.PowerDivergence:
     alpha = _one_of(
         rng,
         (50, lambda: 0.05),
-        (20, lambda: rng.uniform(0.001, 0.999)),
+        (20, lambda: rng.uniform(0.001, LARGEST_ALPHA)),
         (10, lambda: max(SMALLEST_ALPHA, _power_of_ten(rng, -300, -3))),
-        (10, lambda: min(LARGEST_ALPHA, 1 - _power_of_ten(rng, -15.9, -3))),
+        (10, lambda: LARGEST_ALPHA * (1 - _power_of_ten(rng, -15.9, -3))),
         (5, lambda: SMALLEST_ALPHA),
         (5, lambda: LARGEST_ALPHA),
     )
