@@ -115,7 +115,8 @@ def test_what_cannot_be_released_cannot_be_counted_for_the_same_reason(tmp_path,
 
 def test_labels_that_a_file_cannot_tell_apart_are_refused_by_all(tmp_path):
     path = write(tmp_path / "new.csv", ["1"])
-    message = f"column 'u' of {path} must have labels that differ in a CSV file, got 1 and '1'"
+    told = "must have labels that differ in a CSV file, got a number and its text, in places 1 and 2"
+    message = f"column 'u' of {path} {told}"
     assert by_parts(path, [1, "1"]) == as_a_whole(path, [1, "1"]) == message
 
 
