@@ -239,7 +239,7 @@ def test_the_file_that_is_expected_and_no_other_is_released_from(proved, plainly
 def test_what_is_verified_is_what_is_released_from(proved, plainly, folder, monkeypatch):
     """A file that is swapped, or a pipe that shows the judge another protocol than the release."""
     contents = iter([identity(proved).to_json().encode(), proved.to_json().encode()])
-    monkeypatch.setattr(Path, "read_bytes", lambda _: next(contents))
+    monkeypatch.setattr("rldp.protocol_file.json.content_of", lambda _: next(contents))
     code, _, errors = plainly()
     assert code == CLAIM
     assert errors.startswith("rldp: protocol.json must prove what it claims, but privacy is not proved for ")
@@ -504,7 +504,7 @@ def test_labels_that_a_csv_file_cannot_tell_apart_are_refused(folder):
         release_file(swap(values=(1, "1")), "data.csv", "out.csv", secret="sex", value="age")
     with pytest.raises(
         rldp.DataError,
-        match=r"^outputs of .* differ in a CSV file, got a number and its text, in places 1 and 2$",
+        match=r"^outputs of .* differ in a CSV file, got two that look alike, in places 1 and 2$",
     ):
         release_file(
             swap(values=(10, 30), outputs=(1, "1")), "data.csv", "out.csv", secret="sex", value="age"
