@@ -95,10 +95,10 @@ def test_the_best_iterate_by_then_is_kept(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::rldp.errors.RldpWarning")
 def test_a_large_table_is_designed_in_the_time_it_is_given():
-    """On processors that others use too, so in four times of it; without a limit it takes half a minute."""
+    """With room for processors that others use too; without a limit it takes half a minute."""
     started = time.perf_counter()
     found = rldp.design(large_sample(10, 50), 1.0, max_seconds=0.5)
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 6
     assert found.gap <= 1
     assert found.protocol.matrix.shape == (10, 50, 50)
 
