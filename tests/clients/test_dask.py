@@ -155,3 +155,9 @@ def test_a_client_whose_library_is_missing_says_how_to_install_it(name, library)
         without=["dask", "pyspark"],
     )
     assert " ".join(found) == f"rldp.{name} needs {library}; pip install 'robust-ldp[{name}]' installs it"
+
+
+def test_the_order_of_earlier_versions_still_works():
+    with pytest.warns(DeprecationWarning, match="release takes the protocol before the frame"):
+        released = rldp.dask.release(parts(), swap(), **COLUMNS)
+    assert len(computed(released)) == 100

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import rldp
@@ -191,3 +192,25 @@ def test_old_names_of_arguments_still_work(folder):
 
 def test_the_keywords_are_the_fields_of_the_options():
     assert list(Asked.__annotations__) == [field.name for field in dataclasses.fields(rldp.ReleaseOptions)]
+
+
+def test_a_design_releases_frames_as_its_protocol_does(proved):
+    rows = pa.table({"sex": ["f", "m"], "age": [10, 30]})
+    made = rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]], *LABELS), 0.5)
+    options = rldp.ReleaseOptions(**COLUMNS)
+    found = made.release_frame(rows, options=options, seed=1)
+    assert found == made.protocol.release_frame(rows, **COLUMNS, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"key": "k"}, "key must be None"),
+        ({"id": 3}, "id must be the name of a column, got 3"),
+        ({"key_file": "k"}, "options must be those of rldp.ReleaseOptions, got 'key_file'"),
+        ({"options": {"keep": []}}, "options must be an rldp.ReleaseOptions, got "),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(folder, options, sentence):
+    with pytest.raises(rldp.RldpError, match=sentence):
+        rldp.release_file("protocol.json", "rows.csv", "out.csv", **options)

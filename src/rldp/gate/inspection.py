@@ -105,7 +105,7 @@ class Inspection:
 
 
 def _bounded(chance: float) -> str:
-    return f"= {chance:.2g}" if chance > 1e-9 else "< 1e-9"
+    return f"≤ {chance:.2g}" if chance > 1e-9 else "< 1e-9"
 
 
 def absence(tally: Tally) -> float:
