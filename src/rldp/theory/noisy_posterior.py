@@ -1,0 +1,147 @@
+r"""The posterior of a distribution, given counts with noise.
+
+A table of counts N was published as :math:`\tilde N=N+Z` with discrete Laplace noise Z of level ε. The
+counts are Poisson with rates that are Gamma(a, b_s) for the cells of secret s, so that a cell's count is
+negative binomial, and its noisy count has the likelihood, up to a factor,
+
+.. math:: Z_{su}=\frac{(b/(1+b))^a}{\Gamma(a)}\sum_{m\ge0}\frac{\Gamma(m+a)}{m!}(1+b)^{-m}
+    e^{-\varepsilon|\tilde N_{su}-m|},\qquad b=\frac{a|U|}{\mu_s} .
+
+a is uniform on the grid of the adaptive prior; :math:`\mu_s`, about how many rows secret s has, is uniform
+on a grid of its own in logarithms. Given the noisy counts: draw a, by
+:math:`\prod_s\sum_\mu\prod_uZ_{su}`; then each :math:`\mu_s`; then each :math:`N_{su}`, by the terms of the sum;
+then :math:`P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a)`, and
+:math:`P_s\propto\mathrm{Gamma}(N_s+a|U|)/(1+b_s)`. See ``docs/theory.md``, 'Noise on the counts'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+__all__ = ["TOTALS", "NoisyLaw", "noisy_law"]
+
+Floats = NDArray[np.float64]
+
+TOTALS = 2.0 ** (np.arange(-4, 107) / 2)
+"""The μ that are tried, all equally likely: from a quarter of a row to 2^53, in steps of a factor √2."""
+
+_NEGLIGIBLE = 45.0  # e to minus this: what noise of that size weighs is left out
+_UNLIKELY = 1e-18  # components that are less likely are left out
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell's possible counts, from the first on, and what the noise weighs each: logarithms."""
+
+    first: int
+    noise: Floats
+
+    @classmethod
+    def of(cls, count: int, epsilon: float) -> _Cell:
+        reach = int(np.ceil(_NEGLIGIBLE / epsilon))
+        first, last = max(count - reach, 0), max(count, 0) + reach
+        m = np.arange(first, last + 1, dtype=np.float64)
+        away = np.abs(m - count)
+        return cls(first, -epsilon * (away - away.min()))
+
+    def logs(self, a: float, b: Floats) -> Floats:
+        """Logarithms of the terms of the sum, for each of some b: (b, terms)."""
+        m = self.first + np.arange(len(self.noise))
+        counted = gammaln(m + a) - gammaln(m + 1) - gammaln(a) + self.noise
+        scale = a * (np.log(b) - np.log1p(b))
+        return np.asarray(scale[:, None] + counted - np.log1p(b)[:, None] * m)
+
+
+@dataclass(frozen=True)
+class _Component:
+    """For one a: how likely it is, and how likely each μ of each secret (|S|, μ) is given it."""
+
+    a: float
+    weight: float
+    totals: Floats
+
+
+@dataclass(frozen=True)
+class NoisyLaw:
+    """The posterior of one table of noisy counts."""
+
+    cells: tuple[tuple[_Cell, ...], ...]
+    components: tuple[_Component, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of secrets and values."""
+        return len(self.cells), len(self.cells[0])
+
+    def fill(self, drawn: Floats, masses: Floats, generator: np.random.Generator) -> None:
+        """Fill conditionals (|S|, |U|, m) and masses (|S|, m) with draws."""
+        size, start = drawn.shape[2], 0
+        order = generator.permutation(size)
+        shares = generator.multinomial(size, [component.weight for component in self.components])
+        for component, many in zip(self.components, shares.tolist(), strict=True):
+            if many:
+                where = order[start : start + many]
+                drawn[..., where], masses[:, where] = self._drawn(component, many, generator)
+                start += many
+
+    def _drawn(self, component: _Component, size: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draws with one a: (|S|, |U|, size) and (|S|, size)."""
+        a, (secrets, values) = component.a, self.shape
+        drawn, masses = np.empty((secrets, values, size)), np.empty((secrets, size))
+        for s, likely in enumerate(component.totals):
+            chosen = generator.choice(len(TOTALS), size=size, p=likely)
+            counts = np.empty((values, size))
+            for number in np.unique(chosen):
+                where = np.flatnonzero(chosen == number)
+                b = np.array([a * values / TOTALS[number]])
+                for u, cell in enumerate(self.cells[s]):
+                    counts[u, where] = _picked(cell, a, b, len(where), generator)
+            logs = np.log(generator.standard_gamma(np.maximum(counts, 1) + a))
+            unseen = counts == 0
+            logs[unseen] -= generator.standard_exponential(int(unseen.sum())) / a
+            logs -= logs.max(axis=0)
+            drawn[s] = np.exp(logs)
+            drawn[s] /= drawn[s].sum(axis=0)
+            rate = 1 + a * values / TOTALS[chosen]
+            masses[s] = generator.standard_gamma(counts.sum(axis=0) + a * values) / rate
+        masses = np.maximum(masses, 2.0**-1000)
+        return drawn, masses / masses.sum(axis=0)
+
+
+def _picked(cell: _Cell, a: float, b: Floats, size: int, generator: np.random.Generator) -> Floats:
+    """Counts of a cell, by the terms of its sum."""
+    logs = cell.logs(a, b)[0]
+    below = np.cumsum(np.exp(logs - logs.max()))
+    places = np.searchsorted(below, generator.random(size) * below[-1], side="right")
+    return np.asarray(cell.first + np.minimum(places, len(below) - 1), dtype=np.float64)
+
+
+def noisy_law(counts: NDArray[np.int64], epsilon: float, grid: Floats) -> NoisyLaw:
+    """The posterior given noisy counts (|S|, |U|), noise of level ``epsilon``, and the a that are possible."""
+    return _law(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1], epsilon, tuple(grid.tolist()))
+
+
+@lru_cache(maxsize=64)
+def _law(table: bytes, values: int, epsilon: float, grid: tuple[float, ...]) -> NoisyLaw:
+    counts = np.frombuffer(table, dtype=np.int64).reshape(-1, values)
+    cells = tuple(tuple(_Cell.of(int(n), epsilon) for n in row) for row in counts)
+    found = []
+    for a in grid:
+        b = a * values / TOTALS
+        totals = np.array([sum(logsumexp(cell.logs(a, b), axis=1) for cell in row) for row in cells])
+        evidence = logsumexp(totals, axis=1, keepdims=True)
+        found.append((a, float(evidence.sum()), np.exp(totals - evidence)))
+    logs = np.array([log for _, log, _ in found])
+    weights = np.exp(logs - logsumexp(logs))
+    kept = [(each, w) for each, w in zip(found, weights.tolist(), strict=True) if w > _UNLIKELY]
+    whole = sum(w for _, w in kept)
+    return NoisyLaw(cells, tuple(_Component(a, w / whole, _normalised(t)) for (a, _, t), w in kept))
+
+
+def _normalised(totals: Floats) -> Floats:
+    return np.asarray(totals / totals.sum(axis=1, keepdims=True))
