@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from os import PathLike
+from secrets import randbelow
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common import html as _html
-from rldp._common.checks import Label, count_array, counted, labels
+from rldp._common.checks import Label, count_array, counted, finite_number, labels
+from rldp._common.discrete_laplace import discrete_laplace
 from rldp.data.contingency import taken_apart
 from rldp.data.reading import Reading
 from rldp.data.scale import Scale
 from rldp.data.wanted import Alphabets, Wanted
+from rldp.errors import InvalidArgument
 
 __all__ = ["Sample"]
 
 _log = logging.getLogger(__name__)
+_LEAST_NOISE, _MOST_NOISE = 1e-3, 1e3
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -44,6 +50,9 @@ class Sample:
     scales : tuple of (Scale or None), optional
         For each column of the value, what its labels stand for as numbers, for squared and absolute
         distortions, where that is not what they are: dates, ordered categories, bins, missing entries.
+    noise : float, optional
+        The level ε of discrete Laplace noise that the counts have; :meth:`noisy` adds it. Such counts may be
+        negative. ``noisy_counts`` keeps them, and in ``counts`` they stand as zeros.
 
     Raises
     ------
@@ -70,6 +79,8 @@ class Sample:
     reading: Reading | None = None
     skipped: int = 0
     scales: tuple[Scale | None, ...] = ()
+    noise: float | None = None
+    noisy_counts: NDArray[np.int64] | None = None
 
     def __init__(
         self,
@@ -80,8 +91,18 @@ class Sample:
         reading: Reading | None = None,
         skipped: int = 0,
         scales: tuple[Scale | None, ...] = (),
+        noise: float | None = None,
+        noisy_counts: Any = None,
     ) -> None:
         cells, own_secrets, own_values = taken_apart(counts)
+        if noise is not None:
+            noise = _checked_noise("noise", noise)
+            noisy_counts = count_array(
+                "counts", cells if noisy_counts is None else noisy_counts, ndim=2, noisy=True
+            )
+            cells = np.maximum(noisy_counts, 0)
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "noisy_counts", noisy_counts)
         array = count_array("counts", cells, ndim=2)
         object.__setattr__(self, "counts", array)
         object.__setattr__(
@@ -251,19 +272,66 @@ class Sample:
 
         return load(path)
 
+    def noisy(self, epsilon: float) -> Sample:
+        """A sample that may be shown to anybody: the counts with noise, drawn once, securely.
+
+        Every count gets discrete Laplace noise, those of cells never seen too. One row more or less changes
+        one count by one, so the noisy table is ε-differentially private. Everything that is computed from it
+        keeps that; draw it once, and work with it alone. The labels must be public: a label that occurs in
+        the table is itself a fact about somebody. See ``docs/theory.md``, 'Noise on the counts'.
+
+        Parameters
+        ----------
+        epsilon : float
+            From 0.001 to 1000; smaller is more private.
+
+        Returns
+        -------
+        Sample
+            With ``noise`` equal to ``epsilon``, without ``skipped``.
+
+        Raises
+        ------
+        InvalidArgument
+            If the sample has noise already, or if the noisy counts sum to zero or less.
+
+        Examples
+        --------
+        >>> private = Sample([[3000, 1000], [500, 5500]]).noisy(1.0)
+        >>> private.noise, private.counts.shape
+        (1.0, (2, 2))
+        """
+        level = _checked_noise("epsilon", epsilon)
+        if self.noise is not None:
+            raise InvalidArgument(
+                f"the sample must have no noise yet, got one with noise of ε = {self.noise!r}"
+            )
+        exact = Fraction(level)
+        counts = [[int(n) + discrete_laplace(exact, randbelow) for n in row] for row in self.counts]
+        if sum(map(sum, counts)) <= 0:
+            needed = math.ceil(10 * math.sqrt(2 * self.counts.size) / level)
+            raise InvalidArgument(
+                f"nothing is left of the sample: with noise of ε = {level!r}, the counts of "
+                f"{self.counts.size} cells sum to zero or less; some {needed} rows would be needed"
+            )
+        return Sample(
+            counts, self.secrets, self.values, reading=self.reading, scales=self.scales, noise=level
+        )
+
     @property
     def n(self) -> int:
-        """Number of draws."""
-        return int(self.counts.sum())
+        """Number of draws; with noise, the sum of the noisy counts."""
+        return int((self.counts if self.noisy_counts is None else self.noisy_counts).sum())
 
     @property
     def distribution(self) -> NDArray[np.float64]:
         """P̂, the empirical distribution: (|S|, |U|)."""
-        return self.counts / self.n
+        return np.asarray(self.counts / self.counts.sum())
 
     def __repr__(self) -> str:
         size = f"{counted('secret', self.secrets)} × {counted('value', self.values)}"
-        return f"<Sample of {self.n} draws: {size}>"
+        noise = "" if self.noise is None else f", noise of ε = {self.noise:g}"
+        return f"<Sample of {self.n} draws: {size}{noise}>"
 
     def _repr_html_(self) -> str:
         """The counts as a table, for notebooks."""
@@ -276,8 +344,19 @@ class Sample:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sample):
             return NotImplemented
-        mine, theirs = (self.secrets, self.values), (other.secrets, other.values)
-        return mine == theirs and np.array_equal(self.counts, other.counts)
+        mine, theirs = ((each.secrets, each.values, each.noise) for each in (self, other))
+        return mine == theirs and np.array_equal(self._raw, other._raw)
 
     def __hash__(self) -> int:
-        return hash((self.counts.tobytes(), self.secrets, self.values))
+        return hash((self._raw.tobytes(), self.secrets, self.values, self.noise))
+
+    @property
+    def _raw(self) -> NDArray[np.int64]:
+        return self.counts if self.noisy_counts is None else self.noisy_counts
+
+
+def _checked_noise(name: str, value: float) -> float:
+    level = finite_number(name, value)
+    if not _LEAST_NOISE <= level <= _MOST_NOISE:
+        raise InvalidArgument(f"{name} must be from {_LEAST_NOISE:g} to {_MOST_NOISE:g}, got {level!r}")
+    return level

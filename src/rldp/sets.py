@@ -107,7 +107,8 @@ class _Ball(_Set):
         """The sample whose estimate is the centre of the set."""
         if self.centre is None:
             return sample
-        return replace(sample, counts=np.array(self.centre, dtype=np.int64))
+        counts = np.array(self.centre, dtype=np.int64)
+        return replace(sample, counts=counts, noise=None, noisy_counts=None)
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:

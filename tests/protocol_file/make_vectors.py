@@ -64,6 +64,12 @@ def claiming(privacy: Tree, utility: Tree, counts: list, rows: list, version: in
     return table(*labels, rows, version=version, **{G: claim})
 
 
+def with_noise(file: Tree) -> Tree:
+    """With counts that have noise."""
+    claim = file[G]
+    return file | {G: {**claim, "noise": 0.5}}
+
+
 def to_those_who_know(file: Tree) -> Tree:
     """With a claim about readers who know the value, which makes it a file of version 3."""
     claim = file[G]
@@ -122,6 +128,9 @@ def files() -> dict[str, Tree]:
         "credible": claiming(CREDIBLE, CREDIBLE | {"lambda": 0, "seed": 0}, [[3, 1], [0, 5]], even(2, 2, 2)),
         "adaptive": claiming(
             ADAPTIVE, {"kind": "nominal", "centre": CENTRE}, [[3, 1], [0, 5]], even(2, 2, 2), 3
+        ),
+        "noisy": with_noise(
+            claiming(ADAPTIVE, {"kind": "nominal", "centre": CENTRE}, [[30, -1], [0, 5]], even(2, 2, 2), 3)
         ),
         "pairs": claiming(
             {"kind": "pairs", "alpha": 1e-300, "radii": [0, 1.5, 2], "methods": ["A1", "A2", "A2"]},
@@ -574,6 +583,15 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
     for key, texts in limits.items():
         for text in texts:
             yield replaced("credible", written["credible"], (G, "privacy", key), text)
+    for text in ("0", "0.001", "1000", "1001", "-1", "null", '"1"', "0.0009"):
+        yield replaced("noisy", written["noisy"], (G, "noise"), text)
+    for text in kinds.values():
+        for side in ("privacy", "utility"):
+            yield replaced("noisy", written["noisy"], (G, side), text)
+    for version in ("1", "2", "3", "4"):
+        yield replaced("noisy", written["noisy"], ("version",), version)
+    for text in ("[[31,-1],[0,5]]", "[[30,-1],[0,5.0]]", "[[-30,55],[4,5]]", "[[39,-1],[0,-4]]"):
+        yield replaced("noisy", written["noisy"], (G, "counts"), text)
     for text in ('"adaptive"', '"Adaptive"', '"jeffreys"', "null", "[]"):
         for file in ("credible", "adaptive"):
             yield replaced(file, written[file], (G, "privacy", "prior"), text)

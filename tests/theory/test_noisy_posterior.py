@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import nbinom
 
 from credible import assert_law
-from rldp.theory.dirichlet import GRID, mixture
 from rldp.theory import noisy_posterior
+from rldp.theory.dirichlet import GRID, mixture
 from rldp.theory.noisy_posterior import TOTALS, noisy_law
 
 pytestmark = pytest.mark.numerical

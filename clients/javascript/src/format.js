@@ -133,6 +133,16 @@ const credibleOrder = that("0, or from 1e-6 to 100", (x) => x === 0 || (x >= 1e-
 const level = that("at least 1e-300 and below 1", (x) => x >= 1e-300 && x < 1);
 const risk = that("at least 1e-5 and below 1", (x) => x >= 1e-5 && x < 1);
 
+const noiseLevel = that("from 0.001 to 1000", (x) => x >= 1e-3 && x <= 1e3);
+
+/**
+ * @param {bigint} most
+ * @returns {Check}
+ */
+const signed = (most) => (item, path) => {
+  if (typeof item !== "bigint" || item < -most || item > most) fail(`${path} must be an integer up to ${most}`);
+};
+
 /**
  * @param {bigint} most
  * @returns {Check}
@@ -183,8 +193,10 @@ function claim(tree, [secrets, values, outputs]) {
   const path = "guarantee";
   const names = ["epsilon", "n", "counts", "privacy", "utility", "distortion", "objective", "lower_bound"];
   const known = tree instanceof Map && tree.has("epsilon_known");
-  const fields = fieldsOf(tree, path, [...names, "certificate", ...(known ? ["epsilon_known"] : [])]);
-  array(fields.counts, `${path}.counts`, [secrets, values], integer(MOST_DRAWS));
+  const noisy = tree instanceof Map && tree.has("noise");
+  const optional = [...(known ? ["epsilon_known"] : []), ...(noisy ? ["noise"] : [])];
+  const fields = fieldsOf(tree, path, [...names, "certificate", ...optional]);
+  array(fields.counts, `${path}.counts`, [secrets, values], noisy ? signed(MOST_DRAWS) : integer(MOST_DRAWS));
   const n = sum(/** @type {bigint[][]} */ (fields.counts).flat());
   if (fields.n !== n || n <= 0n || n >= MOST_DRAWS) {
     fail(`${path}.n must be the sum of the counts, positive and below 2^53`);
@@ -199,7 +211,18 @@ function claim(tree, [secrets, values, outputs]) {
     promise(fields.privacy, `${path}.privacy`, secrets, values, true),
     promise(fields.utility, `${path}.utility`, secrets, values, false),
   ];
-  if (known || needed.includes(3n)) return 3n;
+  if (noisy) {
+    noiseLevel(fields.noise, `${path}.noise`);
+    const privacy = /** @type {Map<string, Tree>} */ (fields.privacy);
+    const utility = /** @type {Map<string, Tree>} */ (fields.utility);
+    const kinds = [privacy.get("kind"), utility.get("kind")];
+    const isKnown = kinds[0] === "all" || (kinds[0] === "credible" && privacy.has("centre"));
+    if (!isKnown) fail(`${path}.privacy must be a promise that knows the noise, with a centre`);
+    if (!["credible", "nominal"].includes(/** @type {string} */ (kinds[1])) || !utility.has("centre")) {
+      fail(`${path}.utility must be a promise that knows the noise, with a centre`);
+    }
+  }
+  if (known || noisy || needed.includes(3n)) return 3n;
   return needed.includes(2n) ? 2n : 1n;
 }
 

@@ -195,8 +195,8 @@ def _first_repeated(items: Sequence[Label]) -> Label | None:
     return None
 
 
-def count_array(name: str, given: object, ndim: int) -> NDArray[np.int64]:
-    """``given`` as a read-only array of non-negative integers with ``ndim`` axes."""
+def count_array(name: str, given: object, ndim: int, *, noisy: bool = False) -> NDArray[np.int64]:
+    """``given`` as a read-only array of integers with ``ndim`` axes; negative ones only if ``noisy``."""
     try:
         array = np.asarray(given)
     except ValueError as error:
@@ -217,12 +217,16 @@ def count_array(name: str, given: object, ndim: int) -> NDArray[np.int64]:
         wrong = array[~np.isfinite(array) | (array != np.floor(array))]
         if wrong.size:
             raise InvalidArgument(f"{name} must hold non-negative integers, got {wrong[0]:g}")
-    if (array < 0).any():
+    if (array < 0).any() and not noisy:
         raise InvalidArgument(f"{name} must hold non-negative integers, got {array[array < 0].flat[0]:g}")
     totals = array.reshape(array.shape[0] if ndim == 3 else 1, -1).sum(axis=1, dtype=np.float64)
     if (totals >= _TOO_MANY).any():
         raise InvalidArgument(f"{name} must hold integers that sum to less than 2^53, got {totals.max():g}")
     result: NDArray[np.int64] = array.astype(np.int64)
+    if noisy and (totals <= 0).any():
+        raise InvalidArgument(
+            f"{name} with noise must sum to a positive number of rows, got {totals.min():g}"
+        )
     if (totals == 0).any():
         where = f" in sample {int(np.argmin(totals))}" if ndim == 3 else ""
         raise InvalidArgument(f"{name} must hold at least one observation, got all zeros{where}")

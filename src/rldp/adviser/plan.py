@@ -219,6 +219,8 @@ def plan(
     measure = distortion_of(sample, distortion, outputs, weights)
     d, names = measure.matrix, measure.outputs
     count = whole_number("draws", draws, 10, 100_000)
+    if sample.noise is not None:
+        raise InvalidArgument("sample must have no noise to plan with, since new samples would have none")
     truths = _truths(sample, prior, count, seed)
     rows = []
 

@@ -241,7 +241,7 @@ def _is_tiny(sample: Sample, claim: Guarantee) -> bool:
 
 def _without(sample: Sample, designed: Design, claim: Guarantee) -> Without | None:
     """The rarest secrets, at most three, without which much less could be promised; each adds as much."""
-    if designed.status.seconds > QUICK or designed.status.route == "windows":
+    if designed.status.seconds > QUICK or designed.status.route == "windows" or sample.noise is not None:
         return None
     best, least = None, designed.objective
     for rarest in _rarest(sample):

@@ -233,13 +233,20 @@ def audit(
         objective=None if promise is None or distortion is not None else promise.objective,
         privacy=None if promise is None else membership(promise, promise.privacy, sample),
         utility=None if promise is None else membership(promise, promise.utility, sample),
-        p_value=None if promise is None else homogeneity(promise.sample.counts, sample.counts, seed=drawn),
+        p_value=_chance(promise, sample, drawn),
         alpha=threshold,
         promise=None if promise is None else promise.promise,
         design=None if promise is None else promise.sample,
         worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
         seed=drawn,
     )
+
+
+def _chance(promise: Guarantee | None, sample: Sample, seed: int) -> float | None:
+    """That samples of one population differ so much; None without one, or where its counts have noise."""
+    if promise is None or promise.sample.noise is not None:
+        return None
+    return homogeneity(promise.sample.counts, sample.counts, seed=seed)
 
 
 def membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:

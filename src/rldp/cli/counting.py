@@ -22,7 +22,7 @@ from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
 
-__all__ = ["Counter", "Counting", "Data", "Measuring"]
+__all__ = ["Counter", "Counting", "Data", "Measuring", "Noise", "with_noise"]
 
 Data: TypeAlias = Annotated[
     Path,
@@ -35,6 +35,29 @@ Data: TypeAlias = Annotated[
 
 
 Number = TypeVar("Number", int, float)
+
+Noise: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        metavar="E",
+        help="Add discrete Laplace noise of this level to every count, once, so that the counts of a "
+        "confidential table may be shown.",
+    ),
+]
+
+
+def with_noise(sample: rldp.Sample, noise: float | None, counting: Counting) -> rldp.Sample:
+    """The sample with the noise that is asked for; labels that were found in the table are told of."""
+    if noise is None:
+        return sample
+    if not counting.secrets or counting.values is None:
+        warn(
+            "labels that occur in a confidential table are facts about people: give --secrets and --values, "
+            "unless all labels are public"
+        )
+    return sample.noisy(noise)
+
+
 DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
 
 

@@ -16,7 +16,7 @@ from rldp.adviser.binning import coarser, is_fine
 from rldp.adviser.ladder import Rung, others_than, rungs
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
-from rldp.cli.counting import Counting, Data, Measured, Measuring
+from rldp.cli.counting import Counting, Data, Measured, Measuring, Noise, with_noise
 from rldp.cli.machine import plain, show_json
 from rldp.cli.promising import PerhapsEpsilon, Promises, Promising
 from rldp.errors import InvalidArgument
@@ -71,6 +71,7 @@ def design(
             show_default="shown where that takes seconds",
         ),
     ] = None,
+    noise: Noise = None,
     as_json: Json = False,
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
@@ -84,6 +85,8 @@ def design(
     _require_one_goal(epsilon, max_distortion, windows, max_seconds)
     counter = counting.counter(command, data)
     sample = counter.sample(epsilon, measuring.distortion, **promises)
+    sample = with_noise(sample, noise, counting)
+    others = False if sample.noise is not None else others
     measured = measuring.of(sample)
     if max_seconds is None and may_take_minutes(sample):
         rows, columns = sample.counts.shape
@@ -114,7 +117,7 @@ def design(
             "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
-    if counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
+    if noise is None and counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
         _advise_bins(counter.counted, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:
@@ -156,6 +159,8 @@ def design(
         screen.print(terminal.ladder([*found, Rung.of(promising.privacy, designed)], promising.privacy))
     screen.print(terminal.worth_report(judged))
     terminal.tell("The protocol file holds the counts of your sample; rldp export writes the table alone.")
+    if sample.noise is None:
+        terminal.tell("Are these rows public? If not, --noise E adds noise to the counts before the design.")
     terminal.say(f"written to {output}")
 
 

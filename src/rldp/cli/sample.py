@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rldp.cli.app import Json, command, is_quiet, require_writable, warned
-from rldp.cli.counting import Counting
+from rldp.cli.counting import Counting, Noise, with_noise
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
@@ -22,6 +22,7 @@ def sample(
     ],
     counting: Counting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Sample file to write (JSON).")],
+    noise: Noise = None,
     as_json: Json = False,
 ) -> None:
     """Read a table once and keep its counts, labels and columns in a file.
@@ -36,13 +37,14 @@ def sample(
     require_other_file(output, data, "the data")
     if is_sample_file(data):
         raise InvalidArgument(f"data must be a table, got {str(data)!r}, which is a sample file already")
-    found = counting.counter(command, data).sample()
+    found = with_noise(counting.counter(command, data).sample(), noise, counting)
     found.save(output)
     if as_json:
         facts = {
             "sample": output,
             "rows": found.n,
             "skipped": found.skipped,
+            "noise": found.noise,
             "secrets": len(found.secrets),
             "values": len(found.values),
             "warnings": warned(),

@@ -15,6 +15,7 @@ from rldp._common.checks import Label, count_array, finite_number, labels, real_
 from rldp._common.memory import within_memory
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.chain_designs import design_chain, is_chained
+from rldp.designer.credible import with_noise
 from rldp.designer.designs import Batch, ColumnCost, Design
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
@@ -159,6 +160,8 @@ def design(
     for name, uncertainty in (("privacy", private), ("utility", useful)):
         require_confidence(name, uncertainty)
     if isinstance(sample, Sample) and is_chained(sample, chain, private):
+        if sample.noise is not None:
+            raise InvalidArgument("chain must be False where counts have noise, which chains do not know")
         if windows or epsilon_known != math.inf:
             raise InvalidArgument("windows and epsilon_known must not be given for a chain of columns")
         return design_chain(
@@ -220,6 +223,8 @@ def design_levels(
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     problem = _problem(counts, levels, measure.matrix, private, useful, epsilon_known)
+    if sample.noise is not None:
+        problem = with_noise(problem, sample, private, useful)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
     request = SolveRequest(
         tolerance,

@@ -21,12 +21,13 @@ from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
 from rldp.designer.risks import Promised, Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
-from rldp.sets import Credible, Nominal, UncertaintySet
+from rldp.sample import Sample
+from rldp.sets import AllDistributions, Credible, Nominal, UncertaintySet
 from rldp.theory.dirichlet import centre_counts
 from rldp.theory.model import Ball, DesignProblem, Floats
 from rldp.theory.pairs import ordered_pairs
 
-__all__ = ["CredibleResult", "Solve", "credible_risks", "solve_credible"]
+__all__ = ["CredibleResult", "Solve", "credible_risks", "solve_credible", "with_noise"]
 
 Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
@@ -159,17 +160,49 @@ def _centred(problem: DesignProblem, risks: Sequence[Risk]) -> DesignProblem:
     Utility under one distribution alone is then utility under that mean too: where a cell was never seen, the
     estimate would say that its outputs cost nothing.
     """
-    adaptive = {risk.about for risk in risks if risk.promise.prior == "adaptive"}
+    adaptive = {risk.about for risk in risks if risk.promise.prior == "adaptive" or problem.noise is not None}
     if not adaptive:
         return problem
-    tables, sample = np.unique(problem.counts, axis=0, return_inverse=True)
-    means = np.stack([centre_counts(counts, "adaptive") for counts in tables])[sample.reshape(-1)]
+    prior = risks[0].promise.prior
+    tables, sample = np.unique(problem.published, axis=0, return_inverse=True)
+    means = np.stack([centre_counts(counts, prior, problem.noise) for counts in tables])[sample.reshape(-1)]
     private, useful = problem.centre_of_privacy, problem.centre_of_utility
     if "privacy" in adaptive and private is None:
         private = means
     if useful is None and ("utility" in adaptive or ("privacy" in adaptive and problem.utility is None)):
         useful = means
     return replace(problem, centre_of_privacy=private, centre_of_utility=useful)
+
+
+def with_noise(
+    problem: DesignProblem, sample: Sample, privacy: UncertaintySet, utility: UncertaintySet
+) -> DesignProblem:
+    """The problem of a sample whose counts have noise.
+
+    Raises
+    ------
+    InvalidArgument
+        If a promise's theory does not know the noise.
+    """
+    assert sample.noise is not None
+    assert sample.noisy_counts is not None
+    if not isinstance(privacy, Credible | AllDistributions):
+        raise InvalidArgument(_of_noise("privacy", "rldp.Credible() or rldp.AllDistributions()", privacy))
+    if not isinstance(utility, Credible | Nominal):
+        raise InvalidArgument(_of_noise("utility", "rldp.Credible() or rldp.Nominal()", utility))
+    noisy = np.broadcast_to(sample.noisy_counts, problem.counts.shape)
+    problem = replace(problem, noise=sample.noise, noisy_counts=noisy)
+    if isinstance(privacy, AllDistributions) and isinstance(utility, Nominal):
+        mean = centre_counts(sample.noisy_counts, "adaptive", sample.noise)
+        problem = replace(problem, centre_of_utility=np.broadcast_to(mean, problem.counts.shape))
+    return problem
+
+
+def _of_noise(name: str, known: str, given: UncertaintySet) -> str:
+    return (
+        f"{name} must be {known} where counts have noise, got {given!r}, whose theory does not know the "
+        f"noise; {name}='credible' does"
+    )
 
 
 def _at(problem: DesignProblem, risks: Sequence[Risk], t: Floats) -> DesignProblem:

@@ -37,7 +37,7 @@ def warn_of_sample(
 
 def _warn_few_rows(problem: DesignProblem, stacklevel: int) -> None:
     """Of fewer rows than cells, where the posterior was measured to promise too much."""
-    rows, cells = problem.counts.sum(axis=(1, 2)), problem.counts[0].size
+    rows, cells = problem.published.sum(axis=(1, 2)), problem.counts[0].size
     few = rows < cells
     if few.any():
         found = f"{rows[0]} rows" if len(few) == 1 else f"fewer in {few.sum()} of {len(few)} samples"

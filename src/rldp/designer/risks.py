@@ -209,7 +209,7 @@ def _count_on_device(
 ) -> NDArray[np.int64] | None:
     """On an accelerator, all protocols together; None where it cannot be done there."""
     (risk, *others) = risks
-    if others or risk.about == "utility":
+    if others or risk.about == "utility" or problem.noise is not None:
         return None
     secrets, values, outputs = problem.shape
     chunk = max(1, device.bytes // (8 * 8 * secrets * max(values, outputs) * draws))
@@ -262,13 +262,14 @@ def _count_on_cpu(
 ) -> NDArray[np.int64]:
     """In memory, on every core; samples that are equal share their draws."""
     hits = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
-    tables, sample = np.unique(problem.counts.reshape(len(hits[0]), -1), axis=0, return_inverse=True)
+    tables, sample = np.unique(problem.published.reshape(len(hits[0]), -1), axis=0, return_inverse=True)
 
     def count(number: int) -> None:
         alike, counts = np.flatnonzero(sample == number), tables[number].reshape(problem.counts.shape[1:])
         for prior, seed in dict.fromkeys(risk.source for risk in risks):
             own = [i for i, risk in enumerate(risks) if risk.source == (prior, seed)]
             options: dict[str, Any] = {"prior": prior, "draws": draws, "seed": seed, "stream": stream}
+            options["noise"] = problem.noise
             with_masses = any(risks[i].about == "utility" for i in own)
             masses = mass_blocks(counts, **options) if with_masses else repeat(np.empty(0))
             for block, mass in zip(conditional_blocks(counts, **options), masses, strict=False):

@@ -199,7 +199,7 @@ class _Answer:
 def _own_sample(sources: Sequence[Released]) -> Sample | None:
     """The sample that all protocols were designed on, if it is one."""
     promises = [source.protocol.guarantee for source in sources]
-    samples = [None if promise is None else promise.sample for promise in promises]
+    samples = [None if promise is None or promise.sample.noise else promise.sample for promise in promises]
     return samples[0] if all(each == samples[0] for each in samples) else None
 
 

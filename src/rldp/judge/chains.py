@@ -21,7 +21,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from rldp.judge.posterior import Trial, trial_of
+from rldp.judge.posterior import Trial, posterior_of, trial_of
 from rldp.protocol_file.chains import ChainClaim, ChainDocument
 from rldp.protocol_file.format import DENOMINATOR
 
@@ -141,7 +141,7 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
     if found["rows"] is None:
         failing = chain_failing([stage.numerators for stage in document.stages], claim.epsilon)
         counts = _in_stage_order(claim.counts, document)
-        trial = trial_of(failing, counts.tolist(), claim.alpha, claim.prior, None)
+        trial = trial_of(failing, posterior_of(counts.tolist(), claim.prior), claim.alpha, None)
         if not trial.confirmed:
             found["privacy"] = (
                 f"privacy is not proved: the posterior probability that whole rows are not {claim.epsilon!r}-"

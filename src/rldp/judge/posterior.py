@@ -27,6 +27,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from rldp.judge import balls
+from rldp.judge.noisy import NoisyPosterior
 
 __all__ = [
     "ERROR",
@@ -35,6 +36,7 @@ __all__ = [
     "binomial_tail",
     "components",
     "looks",
+    "posterior_of",
     "privacy_trial",
     "trial_of",
     "utility_trial",
@@ -105,6 +107,7 @@ def privacy_trial(
     *,
     alpha: float,
     prior: Prior,
+    noise: float | None = None,
     generator: np.random.Generator | None = None,
 ) -> Trial:
     r"""Try the claim that the posterior probability of not being ε-private is at most ``alpha``.
@@ -123,6 +126,8 @@ def privacy_trial(
         Positive, below 1.
     prior : float or "adaptive"
         A number is positive.
+    noise : float, optional
+        The level of the noise that the counts have.
     generator : numpy.random.Generator, optional
         By default a new one, seeded by the operating system.
     """
@@ -141,7 +146,7 @@ def privacy_trial(
         private = (high <= e * low) & (low >= _VANISHING)
         return int((~private.all(axis=0)).sum())
 
-    return trial_of(failing, counts, alpha, prior, generator)
+    return trial_of(failing, posterior_of(counts, prior, noise), alpha, generator)
 
 
 def utility_trial(
@@ -152,6 +157,7 @@ def utility_trial(
     *,
     alpha: float,
     prior: Prior,
+    noise: float | None = None,
     generator: np.random.Generator | None = None,
 ) -> Trial:
     """Try the claim that Σ P d Q exceeds ``objective`` with posterior probability at most ``alpha``.
@@ -180,7 +186,7 @@ def utility_trial(
         spent = np.einsum("su,sum->m", table, weights)
         return int((~(spent <= most * weights.sum(axis=(0, 1)))).sum())
 
-    return trial_of(failing, counts, alpha, prior, generator)
+    return trial_of(failing, posterior_of(counts, prior, noise), alpha, generator)
 
 
 def _dot(row: Sequence[int], distances: Sequence[float]) -> arb:
@@ -228,9 +234,8 @@ def looks(alpha: float, cells: int) -> list[int]:
 
 def trial_of(
     failing: Callable[[Floats], int],
-    counts: Integers,
+    drawn: _Posterior | NoisyPosterior,
     alpha: float,
-    prior: Prior,
     generator: np.random.Generator | None,
 ) -> Trial:
     """Draw until an event is confirmed to have probability at most ``alpha``, or will not be.
@@ -238,9 +243,8 @@ def trial_of(
     ``failing`` tells under how many of some draws, logarithms of weights (|S|, |U|, m), it happens.
     """
     source = np.random.Generator(np.random.SFC64()) if generator is None else generator
-    drawn = _Posterior(counts, prior)
-    block = max(1, _BLOCK_NUMBERS // drawn.table.size)
-    planned = looks(alpha, drawn.table.size)
+    block = max(1, _BLOCK_NUMBERS // drawn.size)
+    planned = looks(alpha, drawn.size)
     draws = failures = 0
     for look in planned:
         while draws < look:
@@ -257,11 +261,19 @@ def trial_of(
     return Trial(draws, failures, alpha, False)
 
 
+def posterior_of(counts: Integers, prior: Prior, noise: float | None = None) -> _Posterior | NoisyPosterior:
+    """The law that is drawn from, given counts, a prior and the level of the noise that the counts have."""
+    if noise is None:
+        return _Posterior(counts, prior)
+    return NoisyPosterior(counts, noise, GRID if prior == "adaptive" else (prior,))
+
+
 class _Posterior:
     """The law of the people's distribution, given counts and a prior."""
 
     def __init__(self, counts: Integers, prior: Prior) -> None:
         self.table = np.array(counts, dtype=np.float64)
+        self.size = self.table.size
         self.adaptive = prior == "adaptive"
         grid = components(counts) if prior == "adaptive" else {prior: 1.0}
         self.grid, self.weights = list(grid), list(grid.values())

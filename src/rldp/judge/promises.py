@@ -25,7 +25,12 @@ def privacy_risk(document: Document, claim: Claim) -> Trial | None:
     if not isinstance(promise, CredibleClaim) or math.isinf(claim.epsilon):
         return None
     return privacy_trial(
-        document.numerators, claim.counts, claim.epsilon, alpha=promise.alpha, prior=promise.prior
+        document.numerators,
+        claim.counts,
+        claim.epsilon,
+        alpha=promise.alpha,
+        prior=promise.prior,
+        noise=claim.noise,
     )
 
 
@@ -36,7 +41,13 @@ def utility_risk(document: Document, claim: Claim) -> Trial | None:
         return None
     table, counts = document.numerators, claim.counts
     return utility_trial(
-        table, counts, claim.distortion, claim.objective, alpha=promise.alpha, prior=promise.prior
+        table,
+        counts,
+        claim.distortion,
+        claim.objective,
+        alpha=promise.alpha,
+        prior=promise.prior,
+        noise=claim.noise,
     )
 
 

@@ -342,6 +342,12 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
         "who are to be protected.",
         *(assumption(what, promise) + _where_sparse(claim, promise) for what, promise in claimed.items()),
     ]
+    if claim.noise is not None:
+        given.append(
+            f"Every count of the table was published with discrete Laplace noise of ε = {claim.noise!r}, "
+            "drawn once; labels, bins and everything else that the design used were public or came from the "
+            "noisy counts."
+        )
     if any(isinstance(promise, CredibleClaim) for promise in claimed.values()):
         given.append("The random draws of this check are independent and have the laws they are named for.")
     if any(isinstance(promise, PairsClaim) and "A2" in promise.methods for promise in claimed.values()):
@@ -363,6 +369,15 @@ def _not_promised(claim: Claim, known_level: float) -> tuple[str, ...]:
     given = [
         sentence for what, promise in _promises(claim).items() for sentence in not_promised(what, promise)
     ]
+    if claim.noise is not None and not math.isinf(claim.epsilon):
+        both = claim.epsilon + 2 * claim.noise
+        given.append(
+            f"To people whose rows are in the table: ε = {claim.epsilon!r} given the table. Table and "
+            f"released row together tell at most {both:g} about the secret of such a person. To people who "
+            f"are not in the table, ε = {claim.epsilon!r} is promised. The noisy table alone is "
+            f"{claim.noise!r}-differentially private if each person has one row in it; with its number of "
+            f"rows public, it is {2 * claim.noise:g}-differentially private."
+        )
     if isinstance(claim.privacy, CredibleClaim):
         given.append(
             "For the lower bound: that no protocol of the same posterior probability distorts less. It is "

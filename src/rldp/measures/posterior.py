@@ -187,7 +187,7 @@ def posterior(
     key = secrets.randbits(128) if seed is None else seed_number(seed)
     d = distortion_matrix(_measure(protocol, distortion), protocol.values, protocol.outputs)
     with within_memory("drawing from the posterior", "fewer draws need less"):
-        leakage, cost = _drawn(protocol.matrix, d, sample.counts, a, size, key)
+        leakage, cost = _drawn(protocol.matrix, d, sample, a, size, key)
     return Posterior(
         leakage,
         cost,
@@ -202,18 +202,19 @@ def posterior(
 def _drawn(
     matrix: NDArray[np.float64],
     d: NDArray[np.float64],
-    counts: NDArray[np.int64],
+    sample: Sample,
     prior: Prior,
     size: int,
     key: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """ε* and D* of every draw (size,), block by block, read-only."""
     require_bytes(f"drawing {size} distributions", 2 * 8 * size, "fewer draws need less")
+    counts = sample.counts if sample.noisy_counts is None else sample.noisy_counts
     leakage, cost = np.empty(size), np.empty(size)
     start = 0
     for conditionals, masses in zip(
-        conditional_blocks(counts, prior=prior, draws=size, seed=key),
-        mass_blocks(counts, prior=prior, draws=size, seed=key),
+        conditional_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.noise),
+        mass_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.noise),
         strict=True,
     ):
         block = slice(start, start + masses.shape[-1])

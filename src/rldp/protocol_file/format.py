@@ -57,6 +57,7 @@ MOST_BYTES = 500_000_000  # of a file; a string in JavaScript holds hardly more
 _PART = 2**20
 TOO_LARGE = f"has more than {MOST_BYTES // 10**6} MB"
 _METHODS = ("A1", "A2")
+_LEAST_NOISE, _MOST_NOISE = 1e-3, 1e3
 
 Table = list[list[float]]
 Integers = list[list[int]]
@@ -136,6 +137,7 @@ class Claim:
     lower_bound: float
     proof: Proof
     epsilon_known: float = math.inf
+    noise: float | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,8 @@ class Document:
         promises = () if claim is None else (claim.privacy, claim.utility)
         tuples = any(isinstance(label, tuple) for label in (*self.values, *self.outputs))
         to_those_who_know = claim is not None and claim.epsilon_known < math.inf
-        if tuples or to_those_who_know or (self.reading is not None and _needs_lists(self.reading)):
+        noisy = claim is not None and claim.noise is not None
+        if tuples or noisy or to_those_who_know or (self.reading is not None and _needs_lists(self.reading)):
             return VERSIONS[2]
         if any(map(_is_third, promises)):
             return VERSIONS[2]
@@ -231,6 +234,7 @@ def _claim_tree(claim: Claim) -> dict[str, Any]:
         "epsilon": "infinity" if claim.epsilon == math.inf else claim.epsilon,
         **({"epsilon_known": claim.epsilon_known} if to_those_who_know else {}),
         "n": claim.n,
+        **({} if claim.noise is None else {"noise": claim.noise}),
         "counts": claim.counts,
         "privacy": _set_tree(claim.privacy),
         "utility": _set_tree(claim.utility),
@@ -415,6 +419,19 @@ def _credible_lambda(item: Any) -> float:
     return lambda_
 
 
+def _noisy(item: Any) -> int:
+    if type(item) is not int or not -_MOST_DRAWS <= item <= _MOST_DRAWS:
+        raise _Wrong(f"an integer from {-_MOST_DRAWS} to {_MOST_DRAWS}")
+    return item
+
+
+def _noise_level(item: Any) -> float:
+    level = _positive(item)
+    if not _LEAST_NOISE <= level <= _MOST_NOISE:
+        raise _Wrong(f"from {_LEAST_NOISE:g} to {_MOST_NOISE:g}")
+    return level
+
+
 def _prior(item: Any) -> float | Literal["adaptive"]:
     if type(item) is str:
         if item != "adaptive":
@@ -587,8 +604,10 @@ def _labels(part: _Part, *, of_columns: bool = False) -> Any:
 
 def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
     to_those_who_know = isinstance(part.tree, dict) and "epsilon_known" in part.tree
+    noisy = isinstance(part.tree, dict) and "noise" in part.tree
     fields = part.fields(
         *(("epsilon_known",) if to_those_who_know else ()),
+        *(("noise",) if noisy else ()),
         "epsilon",
         "n",
         "counts",
@@ -599,11 +618,14 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
         "lower_bound",
         "certificate",
     )
-    counts = fields["counts"].array((secrets, values), _integer(_MOST_DRAWS))
+    counts = fields["counts"].array((secrets, values), _noisy if noisy else _integer(_MOST_DRAWS))
     n = fields["n"].read(_integer(_MOST_DRAWS))
     if n != sum(map(sum, counts)) or not 0 < n < _MOST_DRAWS:
         raise fields["n"].fail("the sum of the counts, positive and below 2^53")
+    if noisy:
+        _require_known_noise(fields, secrets, values)
     return Claim(
+        noise=fields["noise"].read(_noise_level) if noisy else None,
         epsilon=fields["epsilon"].read(_epsilon),
         n=n,
         counts=counts,
@@ -615,6 +637,17 @@ def _claim(part: _Part, secrets: int, values: int, outputs: int) -> Claim:
         proof=_proof(fields["certificate"], secrets, values, outputs, to_those_who_know),
         epsilon_known=fields["epsilon_known"].read(_non_negative) if to_those_who_know else math.inf,
     )
+
+
+def _require_known_noise(fields: Mapping[str, _Part], secrets: int, values: int) -> None:
+    """Counts with noise are no estimate: promises must know the noise, and sets have centres of their own."""
+    known = {"privacy": (CredibleClaim, EverythingClaim), "utility": (CredibleClaim, SetClaim)}
+    for name, kinds in known.items():
+        promise = _privacy(fields[name], secrets, values)
+        centred = isinstance(promise, EverythingClaim) or getattr(promise, "centre", None) is not None
+        tested = isinstance(promise, SetClaim) and promise.lambda_ is not None
+        if not isinstance(promise, kinds) or not centred or tested:
+            raise fields[name].fail("a promise that knows the noise, with a centre")
 
 
 def _privacy(part: _Part, secrets: int, values: int) -> Promise:

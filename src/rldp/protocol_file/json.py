@@ -150,7 +150,8 @@ def _claim(guarantee: Guarantee) -> Claim:
     return Claim(
         epsilon=float(guarantee.epsilon),
         n=guarantee.sample.n,
-        counts=guarantee.sample.counts.tolist(),
+        counts=_published(guarantee.sample),
+        noise=guarantee.sample.noise,
         privacy=_promise(guarantee.privacy),
         utility=_set_claim(guarantee.utility),
         distortion=guarantee.distortion.tolist(),
@@ -166,6 +167,11 @@ def _claim(guarantee: Guarantee) -> Claim:
         ),
         epsilon_known=float(guarantee.epsilon_known),
     )
+
+
+def _published(sample: Sample) -> list[list[int]]:
+    counts: list[list[int]] = (sample.counts if sample.noisy_counts is None else sample.noisy_counts).tolist()
+    return counts
 
 
 def _promise(uncertainty: UncertaintySet) -> Promise:
@@ -219,7 +225,9 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
     proof = claim.proof
     return Guarantee(
         epsilon=claim.epsilon,
-        sample=Sample(claim.counts, document.secrets, document.values, reading=document.reading),
+        sample=Sample(
+            claim.counts, document.secrets, document.values, reading=document.reading, noise=claim.noise
+        ),
         privacy=_set(claim.privacy),
         utility=_set(claim.utility),
         distortion=np.array(claim.distortion, dtype=np.float64),

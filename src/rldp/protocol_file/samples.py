@@ -22,6 +22,8 @@ from rldp.protocol_file.format import (
     _generator,
     _integer,
     _labels,
+    _noise_level,
+    _noisy,
     _non_negative,
     _number,
     _Part,
@@ -70,7 +72,8 @@ def save(sample: Sample, path: str | PathLike[str]) -> None:
         "generator": f"rldp {__version__}",
         "secrets": list(sample.secrets),
         "values": list(sample.values),
-        "counts": sample.counts.tolist(),
+        "counts": (sample.counts if sample.noisy_counts is None else sample.noisy_counts).tolist(),
+        **({} if sample.noise is None else {"noise": sample.noise}),
         "skipped": sample.skipped,
         "columns": None if sample.reading is None else _reading_tree(sample.reading),
         "scales": [None if scale is None else _scale_tree(scale) for scale in sample.scales],
@@ -114,9 +117,9 @@ def _tree(content: bytes) -> dict[str, Any]:
 
 
 def _sample(part: _Part) -> Sample:
-    fields = part.fields(
-        "format", "version", "generator", "secrets", "values", "counts", "skipped", "columns", "scales"
-    )
+    noisy = isinstance(part.tree, dict) and "noise" in part.tree
+    names = ("format", "version", "generator", "secrets", "values", "counts", "skipped", "columns", "scales")
+    fields = part.fields(*names, *(("noise",) if noisy else ()))
     fields["generator"].read(_generator)
     secrets, values = _labels(fields["secrets"]), _labels(fields["values"], of_columns=True)
     columns, scales = fields["columns"], fields["scales"]
@@ -128,11 +131,12 @@ def _sample(part: _Part) -> Sample:
         raise scales.fail(f"a list of {len(lengths)}, one for each column of the value, or an empty one")
     parts = [_Part(f"{scales.path}[{i}]", item) for i, item in enumerate(scales.tree)]
     return Sample(
-        fields["counts"].array((len(secrets), len(values)), _integer(_MOST)),
+        fields["counts"].array((len(secrets), len(values)), _noisy if noisy else _integer(_MOST)),
         secrets,
         values,
         reading=reading,
         skipped=fields["skipped"].read(_integer(_MOST)),
+        noise=fields["noise"].read(_noise_level) if noisy else None,
         scales=tuple(
             None if each.tree is None else _scale(each, labels)
             for each, labels in zip(parts, lengths, strict=False)

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from scipy.special import gammaln
 
 from rldp.sets import Prior
 from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.noisy_posterior import NoisyLaw, noisy_law
 
 __all__ = [
     "BLOCK",
@@ -44,6 +46,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Noise: TypeAlias = float | None
+"""The level of the noise that counts have, if they have any."""
 
 GRID = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.5])
 """Of the adaptive prior: the a that are tried, all equally likely before the counts are seen."""
@@ -55,6 +59,7 @@ _OF_SECRETS = 0.5  # the adaptive prior's parameter of the law of secrets
 
 _BLOCK_NUMBERS = 2**22  # of large ones
 _SMALL_SHAPE = 1 / 16  # below, a gamma variable may underflow; at it, 2^-848 is the least there is
+_MEAN_DRAWS, _MEAN_STREAM = 16_384, 2**32  # of a mean that has no formula
 _SHAPES = (1e-290, 1e290)  # whose quotients and sums are finite
 _LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all odds
 _MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
@@ -87,8 +92,18 @@ def _log_rising(a: Floats, n: NDArray[np.int64]) -> Floats:
     return np.asarray(np.where(n > 0, np.where(size < _MANY, near, far) - gammaln(a), 0.0))
 
 
-def posterior_mean(counts: NDArray[np.int64], prior: Prior) -> Floats:
-    """The mean of P given the counts: (|S|, |U|)."""
+def posterior_mean(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> Floats:
+    """The mean of P given the counts: (|S|, |U|). Where those have noise, draws of a fixed seed give it."""
+    if noise is not None:
+        options: dict[str, Any] = {
+            "prior": prior,
+            "draws": _MEAN_DRAWS,
+            "seed": 0,
+            "stream": _MEAN_STREAM,
+            "noise": noise,
+        }
+        joint = masses(counts, **options)[:, None] * conditionals(counts, **options)
+        return np.asarray(joint.mean(axis=2))
     components, weights = mixture(counts, prior)
     shapes = counts + components[:, None, None]
     conditional = np.tensordot(weights, shapes / shapes.sum(axis=2, keepdims=True), axes=1)
@@ -96,15 +111,15 @@ def posterior_mean(counts: NDArray[np.int64], prior: Prior) -> Floats:
     return np.asarray(secrets[:, None] / secrets.sum() * conditional)
 
 
-def centre_counts(counts: NDArray[np.int64], prior: Prior) -> NDArray[np.int64]:
+def centre_counts(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> NDArray[np.int64]:
     """The same in integers that sum to 2^52, as files hold it."""
-    mean = posterior_mean(counts, prior)
+    mean = posterior_mean(counts, prior, noise)
     on_it = on_grid(mean.reshape(1, 1, 1, -1)).reshape(counts.shape)
     return np.rint(on_it * DENOMINATOR).astype(np.int64)
 
 
 def conditional_blocks(
-    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Iterator[Floats]:
     """Conditionals P(u|s) from the posterior, block by block: arrays (|S|, |U|, m), with Σ m = draws.
 
@@ -116,34 +131,36 @@ def conditional_blocks(
     seed, stream : int
         They determine every draw, and either makes the draws independent of others.
     """
-    yield from _blocks(_conditional_law(counts, prior), draws, (seed, stream))
+    yield from _blocks(_conditional_law(counts, prior, noise), draws, (seed, stream))
 
 
 def mass_blocks(
-    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Iterator[Floats]:
     """P(s) from the posterior, arrays (|S|, m): for every block of :func:`conditional_blocks` one."""
-    for block in _blocks(_mass_law(counts, prior), draws, (seed, stream)):
+    for block in _blocks(_mass_law(counts, prior, noise), draws, (seed, stream)):
         yield block[0]
 
 
 def conditionals(
-    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Floats:
     """All of :func:`conditional_blocks` in one array (|S|, |U|, draws), to be used for many protocols."""
-    return _drawn(_conditional_law(counts, prior), draws, (seed, stream))
+    return _drawn(_conditional_law(counts, prior, noise), draws, (seed, stream))
 
 
-def masses(counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0) -> Floats:
+def masses(
+    counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
+) -> Floats:
     """All of :func:`mass_blocks` in one array (|S|, draws)."""
-    return np.asarray(_drawn(_mass_law(counts, prior), draws, (seed, stream))[0])
+    return np.asarray(_drawn(_mass_law(counts, prior, noise), draws, (seed, stream))[0])
 
 
 @dataclass(frozen=True)
 class _Law:
     """Vectors that are drawn together, in blocks of one size; ``place`` tells laws of the same seed apart."""
 
-    vectors: _Dirichlets | _Mixture
+    vectors: _Dirichlets | _Mixture | _NoisyConditionals | _NoisyMasses
     shape: tuple[int, int]
     place: int
     block: int
@@ -155,7 +172,10 @@ class _Law:
         self.vectors.fill(drawn, np.random.Generator(np.random.PCG64DXSM(sequence)))
 
 
-def _conditional_law(counts: NDArray[np.int64], prior: Prior) -> _Law:
+def _conditional_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _Law:
+    if noise is not None:
+        law = noisy_law(counts, noise, GRID if prior == "adaptive" else np.array([float(prior)]))
+        return _Law(_NoisyConditionals(law), counts.shape, 0, _block_size(counts))
     vectors = (
         _Mixture(counts, *mixture(counts, prior))
         if prior == "adaptive"
@@ -164,7 +184,10 @@ def _conditional_law(counts: NDArray[np.int64], prior: Prior) -> _Law:
     return _Law(vectors, counts.shape, 0, _block_size(counts))
 
 
-def _mass_law(counts: NDArray[np.int64], prior: Prior) -> _Law:
+def _mass_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _Law:
+    if noise is not None:  # the same draws as those of the conditionals, which depend on them
+        law = noisy_law(counts, noise, GRID if prior == "adaptive" else np.array([float(prior)]))
+        return _Law(_NoisyMasses(law), (1, len(counts)), 0, _block_size(counts))
     shapes = np.clip(_mass_shapes(counts, prior), *_SHAPES)[None]
     return _Law(_Dirichlets(shapes), shapes.shape, 1, _block_size(counts))
 
@@ -195,6 +218,26 @@ def _drawn(law: _Law, draws: int, key: tuple[int, int]) -> Floats:
     for number in range(blocks):
         law.fill(drawn[..., number * law.block : (number + 1) * law.block], key, number)
     return drawn[..., :draws]
+
+
+@dataclass(frozen=True)
+class _NoisyConditionals:
+    """Conditionals given counts with noise."""
+
+    law: NoisyLaw
+
+    def fill(self, drawn: Floats, generator: np.random.Generator) -> None:
+        self.law.fill(drawn, np.empty((drawn.shape[0], drawn.shape[2])), generator)
+
+
+@dataclass(frozen=True)
+class _NoisyMasses:
+    """Probabilities of the secrets given counts with noise."""
+
+    law: NoisyLaw
+
+    def fill(self, drawn: Floats, generator: np.random.Generator) -> None:
+        self.law.fill(np.empty((*self.law.shape, drawn.shape[2])), drawn[0], generator)
 
 
 @dataclass(frozen=True)

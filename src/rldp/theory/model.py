@@ -113,6 +113,9 @@ class DesignProblem:
         The sets; None is their centre alone.
     centre_of_privacy, centre_of_utility : int array (K, |S|, |U|), or None
         Integers in proportion to the centres of the sets; None where those are the estimates.
+    noise : float, optional
+        The level of the noise that the counts have. ``noisy_counts`` (K, |S|, |U|) are then those that were
+        published, and ``counts`` the same with zeros for negative ones.
     epsilon_known : float
         κ: Q[s1,u,y] ≤ e^κ Q[s2,u,y] for all u, y, s1, s2 too; ∞ asks for nothing.
     """
@@ -124,6 +127,8 @@ class DesignProblem:
     utility: Ball | None
     centre_of_privacy: NDArray[np.int64] | None = None
     centre_of_utility: NDArray[np.int64] | None = None
+    noise: float | None = None
+    noisy_counts: NDArray[np.int64] | None = None
     epsilon_known: float = math.inf
 
     @classmethod
@@ -138,6 +143,11 @@ class DesignProblem:
         """The problems for samples ``counts`` and their sets."""
         balls = Ball.of(privacy, counts), Ball.of(utility, counts)
         return cls(counts, epsilon, distortion, *balls, _centres(privacy, counts), _centres(utility, counts))
+
+    @property
+    def published(self) -> NDArray[np.int64]:
+        """The counts that the posterior is given: (K, |S|, |U|)."""
+        return self.counts if self.noisy_counts is None else self.noisy_counts
 
     @property
     def estimate(self) -> Floats:
@@ -190,9 +200,9 @@ class DesignProblem:
         privacy, utility = (
             None if ball is None else ball.subset(index) for ball in (self.privacy, self.utility)
         )
-        private, useful = (
-            None if centre is None else centre[index]
-            for centre in (self.centre_of_privacy, self.centre_of_utility)
+        private, useful, noisy = (
+            None if table is None else table[index]
+            for table in (self.centre_of_privacy, self.centre_of_utility, self.noisy_counts)
         )
         return replace(
             self,
@@ -202,6 +212,7 @@ class DesignProblem:
             utility=utility,
             centre_of_privacy=private,
             centre_of_utility=useful,
+            noisy_counts=noisy,
         )
 
 

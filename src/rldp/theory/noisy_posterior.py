@@ -9,8 +9,8 @@ negative binomial, and its noisy count has the likelihood, up to a factor,
 
 a is uniform on the grid of the adaptive prior; :math:`\mu_s`, about how many rows secret s has, is uniform
 on a grid of its own in logarithms. Given the noisy counts: draw a, by
-:math:`\prod_s\sum_\mu\prod_uZ_{su}`; then each :math:`\mu_s`; then each :math:`N_{su}`, by the terms of the sum;
-then :math:`P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a)`, and
+:math:`\prod_s\sum_\mu\prod_uZ_{su}`; then each :math:`\mu_s`; then each :math:`N_{su}`, by the terms of the
+sum; then :math:`P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a)`, and
 :math:`P_s\propto\mathrm{Gamma}(N_s+a|U|)/(1+b_s)`. See ``docs/theory.md``, 'Noise on the counts'.
 """
 
@@ -89,7 +89,9 @@ class NoisyLaw:
                 drawn[..., where], masses[:, where] = self._drawn(component, many, generator)
                 start += many
 
-    def _drawn(self, component: _Component, size: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    def _drawn(
+        self, component: _Component, size: int, generator: np.random.Generator
+    ) -> tuple[Floats, Floats]:
         """Draws with one a: (|S|, |U|, size) and (|S|, size)."""
         a, (secrets, values) = component.a, self.shape
         drawn, masses = np.empty((secrets, values, size)), np.empty((secrets, size))
@@ -122,7 +124,7 @@ def _picked(cell: _Cell, a: float, b: Floats, size: int, generator: np.random.Ge
 
 
 def noisy_law(counts: NDArray[np.int64], epsilon: float, grid: Floats) -> NoisyLaw:
-    """The posterior given noisy counts (|S|, |U|), noise of level ``epsilon``, and the a that are possible."""
+    """The posterior given noisy counts (|S|, |U|), the level of the noise, and the a that are possible."""
     return _law(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1], epsilon, tuple(grid.tolist()))
 
 

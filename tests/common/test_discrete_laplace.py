@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from scipy.stats import chi2
 
-from rldp.theory import discrete_laplace as module
-from rldp.theory.discrete_laplace import discrete_laplace
+from rldp._common import discrete_laplace as module
+from rldp._common.discrete_laplace import discrete_laplace
 
 
 def chi_square(found, draws, probability, cells):

@@ -1,0 +1,199 @@
+"""Only a confidential table: noise on its counts, designs that know the noise, and a judge that does too."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+
+import rldp
+from credible import CHANCE
+from rldp.judge.noisy import NoisyPosterior
+from rldp.judge.posterior import GRID
+from rldp.theory.dirichlet import conditional_blocks, mass_blocks
+from rldp.theory.posterior import failures
+
+pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.SparseTableWarning")]
+
+TABLE = [[300, 100, 0, 20], [50, 240, 3, 70]]
+NOISY = [[297, 102, -2, 24], [51, 240, 9, 66]]
+G = "guarantee"
+
+
+def noisy_sample(noise=0.5, counts=NOISY):
+    return rldp.Sample(counts, ["a", "b"], noise=noise)
+
+
+@pytest.fixture(scope="module")
+def designed():
+    return rldp.design(noisy_sample(), 0.7, privacy=rldp.Credible(), utility=rldp.Nominal()).protocol
+
+
+# The sample
+
+
+def test_every_count_gets_noise_of_its_own_and_labels_stay():
+    plain = rldp.Sample(np.full((40, 50), 100), values=list(range(50)))
+    found = plain.noisy(0.5)
+    moved = found.noisy_counts - 100
+    assert (found.noise, found.secrets, found.values) == (0.5, plain.secrets, plain.values)
+    assert found.n == found.noisy_counts.sum()
+    variance = 2 * math.exp(-0.5) / (1 - math.exp(-0.5)) ** 2
+    assert abs(moved.mean()) <= 6 * math.sqrt(variance / moved.size)
+    assert np.mean(moved**2) == pytest.approx(variance, rel=0.3)
+    assert len(np.unique(moved)) > 10
+    assert plain.noisy(0.5) != found
+
+
+def test_negative_counts_stand_as_zeros_but_are_kept():
+    sample = noisy_sample()
+    assert sample.counts.min() == 0
+    assert sample.noisy_counts.tolist() == NOISY
+    assert sample.n == sum(map(sum, NOISY))
+    assert sample.distribution.sum() == pytest.approx(1)
+    assert "noise of ε = 0.5" in repr(sample)
+    assert sample == noisy_sample() != noisy_sample(0.6)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, math.inf, math.nan, "1", None, 1e-4])
+def test_a_level_that_cannot_be_used_is_refused(epsilon):
+    with pytest.raises((rldp.InvalidArgument, rldp.InvalidArgumentType), match="epsilon must"):
+        rldp.Sample(TABLE).noisy(epsilon)
+
+
+def test_noise_is_added_once():
+    with pytest.raises(rldp.InvalidArgument, match="must have no noise yet"):
+        noisy_sample().noisy(1.0)
+
+
+def test_a_table_of_which_nothing_is_left_is_refused_with_what_would_be_needed():
+    with pytest.raises(rldp.InvalidArgument, match=r"must sum to a positive number|rows would be needed"):
+        for _ in range(200):
+            rldp.Sample([[1, 0], [0, 1]]).noisy(0.01)
+    with pytest.raises(rldp.InvalidArgument, match="must sum to a positive number"):
+        rldp.Sample([[5, -9]], noise=1.0)
+    with pytest.raises(rldp.InvalidArgument, match="non-negative"):
+        rldp.Sample([[5, -1]])
+
+
+def test_a_sample_file_keeps_the_noise(tmp_path):
+    noisy_sample().save(tmp_path / "sample.json")
+    again = rldp.Sample.load(tmp_path / "sample.json")
+    assert again == noisy_sample()
+    assert again.noise == 0.5
+
+
+# Designs
+
+
+def test_a_design_comes_back_from_its_file_and_the_judge_confirms_it(designed, tmp_path):
+    designed.save(tmp_path / "p.json")
+    again = rldp.load(tmp_path / "p.json")
+    assert again.to_json() == designed.to_json()
+    assert again.guarantee.sample == noisy_sample()
+    tree = json.loads(designed.to_json())
+    assert (tree["version"], tree[G]["noise"], tree[G]["counts"]) == (3, 0.5, NOISY)
+    verdict = rldp.verify(tmp_path / "p.json")
+    assert verdict.ok
+    assert any("discrete Laplace noise of ε = 0.5" in each for each in verdict.assumptions)
+    told = " ".join(verdict.not_promised)
+    assert "together tell at most 1.7 about the secret" in told
+    assert "0.5-differentially private" in told
+
+
+def test_utility_may_be_credible_and_privacy_for_everybody():
+    for privacy, utility in (
+        (rldp.Credible(), rldp.Credible(0.1)),
+        (rldp.AllDistributions(), rldp.Nominal()),
+    ):
+        protocol = rldp.design(noisy_sample(), 0.7, privacy=privacy, utility=utility).protocol
+        assert rldp.verify(protocol).ok
+        assert protocol.guarantee.utility.centre is not None
+
+
+@pytest.mark.parametrize("name", ["chi2", "pairs", "nominal", "g"])
+def test_promises_that_do_not_know_the_noise_are_refused(name):
+    with pytest.raises(rldp.InvalidArgument, match=r"privacy must be .*'credible' does"):
+        rldp.design(noisy_sample(), 0.7, privacy=name, utility="nominal")
+    if name in ("chi2", "g"):
+        with pytest.raises(rldp.InvalidArgument, match=r"utility must be .*'credible' does"):
+            rldp.design(noisy_sample(), 0.7, privacy="credible", utility=name)
+
+
+def test_more_noise_costs_more():
+    costs = []
+    for noise in (50.0, 0.2, 0.05):
+        made = rldp.design(
+            noisy_sample(noise), 0.7, privacy=rldp.Credible(), utility=rldp.Nominal(), gap=1e-3
+        )
+        costs.append(rldp.distortion(made.protocol, noisy_sample().distribution))
+    assert costs == sorted(costs)
+    assert costs[-1] > 1.2 * costs[0]
+
+
+# The judge
+
+
+def library_risk(document, draws=20_000):
+    """Of not being private, by the library's own draws: another program than the judge's."""
+    claim = document[G]
+    table = np.array(document["numerators"]) / 2**52
+    options = {"prior": claim["privacy"]["prior"], "draws": draws, "seed": 9, "noise": claim["noise"]}
+    blocks = conditional_blocks(np.array(claim["counts"]), **options)
+    return sum(int(failures(table[None], claim["epsilon"], block)[0]) for block in blocks) / draws
+
+
+def test_judge_and_library_draw_the_same_law():
+    size = 30_000
+    judged = NoisyPosterior(NOISY, 0.5, GRID).log_weights(np.random.default_rng(3), size)
+    weights = np.concatenate([np.exp(each - each.max(axis=(0, 1))) for each in judged], axis=2)
+    theirs = weights / weights.sum(axis=(0, 1))
+    options = {"prior": "adaptive", "draws": size, "seed": 4, "noise": 0.5}
+    blocks = zip(
+        mass_blocks(np.array(NOISY), **options), conditional_blocks(np.array(NOISY), **options), strict=True
+    )
+    ours = np.concatenate([mass[:, None] * given for mass, given in blocks], axis=2)
+    allowed = math.sqrt(math.log(16 / CHANCE) / (2 * size)) * 2
+    for s, u in np.ndindex(2, 4):
+        for level in np.quantile(ours[s, u], [0.05, 0.25, 0.5, 0.75, 0.95]):
+            assert abs((ours[s, u] <= level).mean() - (theirs[s, u] <= level).mean()) <= allowed
+
+
+def changed(document, rng):
+    """Another level of noise, other counts, another radius, prior or α."""
+    claim = document[G]
+    kind = rng.choice(["noise", "counts", "radius", "epsilon", "alpha", "centre"])
+    if kind == "noise":
+        claim["noise"] = rng.choice([0.01, 0.1, 0.3, 0.49, 0.51, 1.0, 5.0])
+    elif kind == "counts":
+        s, u = rng.randrange(2), rng.randrange(4)
+        claim["counts"][s][u] += rng.choice([-200, -20, -3, 3, 20, 200])
+        claim["n"] = sum(map(sum, claim["counts"]))
+    elif kind == "radius":
+        claim["privacy"]["radius"] *= rng.choice([0.1, 0.5, 0.9, 1.1])
+        claim["lower_bound"] = 0.0
+    elif kind == "epsilon":
+        claim["epsilon"] *= rng.choice([0.5, 0.9, 0.99, 1.01])
+    elif kind == "alpha":
+        claim["privacy"]["alpha"] = rng.choice([0.01, 0.03, 0.2])
+    else:
+        table = claim["privacy"]["centre"]
+        moved = table[0][0] // rng.choice([2, 10, 1000])
+        table[0][0] -= moved
+        table[1][1] += moved
+    return document
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_a_changed_file_passes_only_if_its_risk_is_what_it_says(designed, tmp_path, block):
+    passed = 0
+    for seed in range(12 * block, 12 * (block + 1)):
+        document = changed(json.loads(designed.to_json()), random.Random(seed))
+        (tmp_path / "p.json").write_text(json.dumps(document), encoding="utf-8")
+        verdict = rldp.verify(tmp_path / "p.json")
+        if verdict.ok:
+            passed += 1
+            slack = math.sqrt(math.log(1 / CHANCE) / (2 * 20_000))
+            assert library_risk(document) <= document[G]["privacy"]["alpha"] + slack
+    assert passed < 12
