@@ -57,13 +57,13 @@ export class Protocol {
     /**
      * Draw an output for each of many people, or for nobody: every entry is looked up before anything is drawn.
      *
-     * @param {readonly Entry[]} secrets
+     * @param {readonly Entry[] | null} secrets null where the protocol does not read the secret
      * @param {readonly Entry[]} values as many as there are secrets
      * @returns {Label[]}
      * @throws {DataError} with the number of the first row, from 1, that cannot be released
      * @throws {RangeError} if there are more of one than of the other
      */
-    releaseAll(secrets: readonly Entry[], values: readonly Entry[]): Label[];
+    releaseAll(secrets: readonly Entry[] | null, values: readonly Entry[]): Label[];
     /**
      * The output that a word stands for, the same in every client: Python's `Protocol.output_for`. To release
      * data, use `release`, which takes a fresh word.
