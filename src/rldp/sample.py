@@ -293,7 +293,8 @@ class Sample:
         Raises
         ------
         InvalidArgument
-            If the sample has noise already, or if the noisy counts sum to zero or less.
+            If the sample has noise already, or bins, whose distances rest on exact counts; or if the noisy
+            counts sum to zero or less.
 
         Examples
         --------
@@ -305,6 +306,13 @@ class Sample:
         if self.noise is not None:
             raise InvalidArgument(
                 f"the sample must have no noise yet, got one with noise of ε = {self.noise!r}"
+            )
+        binned = self.reading is not None and any(column.edges is not None for column in self.reading.value)
+        if binned or any(scale is not None and scale.counts for scale in self.scales):
+            raise InvalidArgument(
+                "the sample must have no bins and no category of missing entries found in the table, "
+                "since distances there rest on exact counts; cut the column into bins before it is read, and "
+                "name them with values="
             )
         exact = Fraction(level)
         counts = [[int(n) + discrete_laplace(exact, randbelow) for n in row] for row in self.counts]

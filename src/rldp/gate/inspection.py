@@ -119,8 +119,8 @@ def absence(tally: Tally) -> float:
 
     Examples
     --------
-    >>> round(absence(Tally(np.array([[80], [95]]), np.array([20, 5]))), 6) == round(np.log(4), 6)
-    True
+    >>> round(absence(Tally(np.array([[80], [95]]), np.array([20, 5]))), 6)
+    1.386294
     """
     present = tally.pairs.sum(axis=1)
     seen = present + tally.absent > 0
