@@ -254,30 +254,29 @@ class _Mixture:
         shares = generator.multinomial(size, self.weights)
         for a, many in zip(self.components.tolist(), shares.tolist(), strict=True):
             if many:
-                for weights, row in zip(grouped[..., start : start + many], self.counts, strict=True):
-                    _fill_row(weights, row, a, generator)
+                _fill_alike(grouped[..., start : start + many], self.counts, a, generator)
                 start += many
         np.take(grouped, generator.permutation(size), axis=2, out=drawn, mode="clip")
 
 
-def _fill_row(weights: Floats, counts: NDArray[np.int64], a: float, generator: np.random.Generator) -> None:
-    """Fill (columns, m) with vectors Dirichlet(counts + a): gamma variables over their sum.
+def _fill_alike(drawn: Floats, counts: NDArray[np.int64], a: float, generator: np.random.Generator) -> None:
+    """Fill (rows, columns, m) with vectors Dirichlet(counts + a): gamma variables over their sum.
 
     That of a cell never seen, Gamma(a), is Gamma(1 + a) times the 1/a-th power of a uniform, which may
     underflow. Beside a cell that was seen this is harmless; where none was, logarithms are drawn.
     """
-    for weight, count in zip(weights, counts.tolist(), strict=True):
-        generator.standard_gamma(max(count, 1) + a, out=weight)
-    unseen = counts == 0
-    tails = generator.standard_exponential((int(unseen.sum()), weights.shape[1]))
+    for weights, row in zip(drawn, counts.tolist(), strict=True):
+        for weight, count in zip(weights, row, strict=True):
+            generator.standard_gamma(max(count, 1) + a, out=weight)
+    empty = ~counts.any(axis=1)
+    unseen = (counts == 0) & ~empty[:, None]
+    tails = generator.standard_exponential((int(unseen.sum()), drawn.shape[2]))
     tails /= -a
-    if unseen.all():
-        weights[:] = np.log(weights) + tails
-        weights -= weights.max(axis=0)
-        np.exp(weights, out=weights)
-    else:
-        weights[unseen] *= np.exp(tails, out=tails)
-    weights /= weights.sum(axis=0)
+    drawn[unseen] *= np.exp(tails, out=tails)
+    for number in np.flatnonzero(empty):
+        logs = np.log(drawn[number]) - generator.standard_exponential(drawn[number].shape) / a
+        drawn[number] = np.exp(logs - logs.max(axis=0))
+    drawn /= drawn.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
