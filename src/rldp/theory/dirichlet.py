@@ -268,7 +268,7 @@ def _fill_alike(drawn: Floats, counts: NDArray[np.int64], a: float, generator: n
     for weights, row in zip(drawn, counts.tolist(), strict=True):
         for weight, count in zip(weights, row, strict=True):
             generator.standard_gamma(max(count, 1) + a, out=weight)
-    empty = ~counts.any(axis=1)
+    empty = counts.sum(axis=1) == 0
     unseen = (counts == 0) & ~empty[:, None]
     tails = generator.standard_exponential((int(unseen.sum()), drawn.shape[2]))
     tails /= -a
