@@ -206,8 +206,8 @@ def _use_grid(grid: list[float]) -> None:
     import rldp.judge.posterior
     import rldp.theory.dirichlet
 
-    rldp.theory.dirichlet.GRID = np.array(grid)
-    rldp.judge.posterior.GRID = tuple(grid)
+    rldp.theory.dirichlet.grid_for = lambda values: np.array(grid)
+    rldp.judge.posterior.adaptive_grid = lambda values: tuple(grid)
 
 
 def _confirmed(matrix: np.ndarray, counts: np.ndarray, promise: rldp.Credible) -> int:

@@ -26,7 +26,6 @@ from scipy.stats import dirichlet_multinomial
 
 from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
 
-GRID = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 DENOMINATOR = 2**52
 DIGITS = 40
 HAIR = mpf(10) ** -28
@@ -495,7 +494,7 @@ class File:
         """Joint distributions from the posterior: (|S|, |U|, draws), up to a factor for each draw."""
         rng = np.random.default_rng(len(self.problem))
         counts, size = np.array(self.counts, dtype=float)[:, :, None], (self.secrets, self.values, DRAWS)
-        a = rng.choice(GRID, size=DRAWS, p=self._evidence()) if prior == "adaptive" else prior
+        a = rng.choice(self._grid(), size=DRAWS, p=self._evidence()) if prior == "adaptive" else prior
         shapes = np.maximum(counts + a, 1e-300)
         logs = np.log(rng.gamma(shapes + 1, size=size)) + np.log1p(-rng.random(size)) / shapes
         within = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -504,11 +503,15 @@ class File:
             return shares[:, None] * within / within.sum(axis=1, keepdims=True), within
         return np.exp(logs - logs.max(axis=(0, 1))), within
 
+    def _grid(self):
+        """The a of the adaptive prior."""
+        return [0.01, *(a for a in (0.02, 0.05, 0.1, 0.2, 0.5) if round(100 * a) * self.values <= 800)]
+
     def _evidence(self):
         """How likely each a of the adaptive prior is: what Dirichlet-multinomial laws give to the counts."""
-        logs = np.zeros(len(GRID))
+        logs = np.zeros(len(self._grid()))
         for row in self.counts:
-            for i, a in enumerate(GRID):
+            for i, a in enumerate(self._grid()):
                 logs[i] += dirichlet_multinomial([a] * len(row), sum(row)).logpmf(row) if any(row) else 0.0
         weights = np.exp(logs - logs.max())
         return weights / weights.sum()

@@ -10,7 +10,7 @@ import pytest
 import rldp
 from credible import CHANCE
 from rldp.judge.noisy import NoisyPosterior
-from rldp.judge.posterior import GRID
+from rldp.judge.posterior import adaptive_grid
 from rldp.theory.dirichlet import conditional_blocks, mass_blocks
 from rldp.theory.posterior import failures
 
@@ -148,7 +148,9 @@ def library_risk(document, draws=20_000):
 
 def test_judge_and_library_draw_the_same_law():
     size = 30_000
-    judged = NoisyPosterior(NOISY, 0.5, GRID).log_weights(np.random.default_rng(3), size)
+    judged = NoisyPosterior(NOISY, 0.5, adaptive_grid(len(NOISY[0]))).log_weights(
+        np.random.default_rng(3), size
+    )
     weights = np.concatenate([np.exp(each - each.max(axis=(0, 1))) for each in judged], axis=2)
     theirs = weights / weights.sum(axis=(0, 1))
     options = {"prior": "adaptive", "draws": size, "seed": 4, "noise": 0.5}

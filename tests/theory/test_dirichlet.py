@@ -9,12 +9,13 @@ import pytest
 from scipy.stats import beta
 
 from credible import CHANCE, assert_by_chance, assert_law
-from rldp.judge.posterior import components as judged_components
+from rldp.judge.posterior import adaptive_grid, components as judged_components
 from rldp.theory import dirichlet
 from rldp.theory.dirichlet import (
     centre_counts,
     conditional_blocks,
     conditionals,
+    grid_for,
     mass_blocks,
     masses,
     mixture,
@@ -189,3 +190,14 @@ def test_the_centre_is_the_mean_in_integers_that_sum_to_a_power_of_two():
     assert centre.sum() == 2**52
     assert (centre > 0).all()
     np.testing.assert_allclose(centre / 2**52, posterior_mean(SPARSE, "adaptive"), atol=1e-15)
+
+
+@pytest.mark.parametrize("values", [1, 2, 16, 17, 40, 41, 80, 128, 160, 400, 800, 801, 10**6])
+def test_the_prior_of_a_secret_weighs_eight_rows_at_most(values):
+    """And the judge, which has its own code, tries the same a."""
+    grid = grid_for(values)
+    assert grid[0] == 0.01
+    assert all(round(100 * a) * values <= 800 for a in grid[1:])
+    left_out = [a for a in (0.02, 0.05, 0.1, 0.2, 0.5) if a not in grid.tolist()]
+    assert all(round(100 * a) * values > 800 for a in left_out)
+    assert tuple(grid.tolist()) == adaptive_grid(values)

@@ -9,8 +9,10 @@ from scipy.stats import nbinom
 
 from credible import assert_law
 from rldp.theory import noisy_posterior
-from rldp.theory.dirichlet import GRID, mixture
+from rldp.theory.dirichlet import grid_for, mixture
 from rldp.theory.noisy_posterior import TOTALS, noisy_law
+
+GRID = grid_for(2)
 
 pytestmark = pytest.mark.numerical
 

@@ -31,8 +31,8 @@ from rldp.judge.noisy import NoisyPosterior
 
 __all__ = [
     "ERROR",
-    "GRID",
     "Trial",
+    "adaptive_grid",
     "binomial_tail",
     "components",
     "looks",
@@ -41,9 +41,6 @@ __all__ = [
     "trial_of",
     "utility_trial",
 ]
-
-GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""The a of the adaptive prior."""
 
 ERROR = 1e-9  # with at most this probability a claim is confirmed that is not true
 
@@ -265,7 +262,7 @@ def posterior_of(counts: Integers, prior: Prior, noise: float | None = None) -> 
     """The law that is drawn from, given counts, a prior and the level of the noise that the counts have."""
     if noise is None:
         return _Posterior(counts, prior)
-    return NoisyPosterior(counts, noise, GRID if prior == "adaptive" else (prior,))
+    return NoisyPosterior(counts, noise, adaptive_grid(len(counts[0])) if prior == "adaptive" else (prior,))
 
 
 class _Posterior:
@@ -293,6 +290,12 @@ class _Posterior:
                 yield drawn
 
 
+def adaptive_grid(values: int) -> tuple[float, ...]:
+    """The a of the adaptive prior: those with a·|U| ≤ 8, and 0.01 always."""
+    allowed = (a for a in (2, 5, 10, 20, 50) if a * values <= 800)
+    return (0.01, *(a / 100 for a in allowed))
+
+
 def components(counts: Integers) -> dict[float, float]:
     r"""How likely each a of the grid is, given the counts, from the law of the counts given a and the totals.
 
@@ -300,13 +303,14 @@ def components(counts: Integers) -> dict[float, float]:
     """
     with balls.precision(_BITS):
         logs = []
-        for a in map(arb, GRID):
+        grid = adaptive_grid(len(counts[0]))
+        for a in map(arb, grid):
             of_cells = ((a + n).lgamma() - a.lgamma() for row in counts for n in row if n)
             whole = a * len(counts[0])
             of_secrets = (whole.lgamma() - (whole + sum(row)).lgamma() for row in counts)
             logs.append(sum(of_cells, arb(0)) + sum(of_secrets, arb(0)))
         likely = [(log - max(logs, key=float)).exp() for log in logs]
-        return {a: float(each / sum(likely, arb(0))) for a, each in zip(GRID, likely, strict=True)}
+        return {a: float(each / sum(likely, arb(0))) for a, each in zip(grid, likely, strict=True)}
 
 
 def _log_gammas(source: np.random.Generator, shapes: Floats, size: int) -> Floats:

@@ -30,8 +30,8 @@ __all__ = [
 
 _JEFFREYS = 0.5
 _ADAPTIVE = (
-    "Dirichlet(a) on the values of each secret, with one a for all of them, which is one of 0.01, 0.02, "
-    "0.05, 0.1, 0.2 and 0.5 with equal probability"
+    "Dirichlet(a) on the values of each secret, with one a for all of them: one of 0.01, 0.02, 0.05, 0.1, "
+    "0.2 and 0.5 with a times the number of values at most 8, all equally probable"
 )
 
 

@@ -5,8 +5,9 @@ are then independent of one another and of :math:`P_S` in the posterior too,
 
 .. math:: P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a),\qquad P_S\sim\mathrm{Dirichlet}(N_s+a|U|).
 
-The *adaptive* prior learns from the counts how sparse the table is: a is uniform on a grid, the conditionals
-are independent Dirichlet(a, …, a) given a, and :math:`P_S\sim\mathrm{Dirichlet}(½, …, ½)` apart from them.
+The *adaptive* prior learns from the counts how sparse the table is: a is uniform on a grid
+(:func:`grid_for`), the conditionals are independent Dirichlet(a, …, a) given a, and
+:math:`P_S\sim\mathrm{Dirichlet}(½, …, ½)` apart from them.
 The posterior is a mixture over the grid with the weights
 
 .. math:: w_a \propto \prod_s\frac{\Gamma(a|U|)}{\Gamma(a|U|+N_s)}\prod_u\frac{\Gamma(a+N_{su})}{\Gamma(a)} ,
@@ -35,10 +36,10 @@ from rldp.theory.noisy_posterior import NoisyLaw, noisy_law
 
 __all__ = [
     "BLOCK",
-    "GRID",
     "centre_counts",
     "conditional_blocks",
     "conditionals",
+    "grid_for",
     "mass_blocks",
     "masses",
     "mixture",
@@ -49,12 +50,11 @@ Floats = NDArray[np.float64]
 Noise: TypeAlias = float | None
 """The level of the noise that counts have, if they have any."""
 
-GRID = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.5])
-"""Of the adaptive prior: the a that are tried, all equally likely before the counts are seen."""
-
 BLOCK = 2048
 """Draws that are made together, of small alphabets."""
 
+_HUNDREDTHS = (1, 2, 5, 10, 20, 50)  # the a that the adaptive prior may try
+_HEAVIEST = 800  # hundredths: what a prior may weigh in all, beside the rows of a secret
 _OF_SECRETS = 0.5  # the adaptive prior's parameter of the law of secrets
 
 _BLOCK_NUMBERS = 2**22  # of large ones
@@ -65,17 +65,26 @@ _LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all o
 _MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
 
 
+def grid_for(values: int) -> Floats:
+    """The a that the adaptive prior tries, all equally likely before the counts are seen.
+
+    They are 0.01, 0.02, 0.05, 0.1, 0.2 and 0.5, as far as a·|U| is at most 8. A heavier prior outweighs the
+    rows of small groups in large tables: it makes secrets look alike that are not (``docs/promises.md``).
+    """
+    return np.array([a / 100 for a in _HUNDREDTHS if a * values <= _HEAVIEST or a == _HUNDREDTHS[0]])
+
+
 def mixture(counts: NDArray[np.int64], prior: Prior) -> tuple[Floats, Floats]:
     """The a of the posterior's components and their weights, (J,) each; one component for a number."""
     if prior != "adaptive":
         return np.array([float(prior)]), np.ones(1)
-    return GRID, _weights(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1])
+    return grid_for(counts.shape[1]), _weights(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1])
 
 
 @lru_cache(maxsize=1024)
 def _weights(table: bytes, values: int) -> Floats:
     """How likely each a of the grid is: (J,)."""
-    counts, a = np.frombuffer(table, dtype=np.int64).reshape(-1, values), GRID[:, None]
+    counts, a = np.frombuffer(table, dtype=np.int64).reshape(-1, values), grid_for(values)[:, None]
     of_cells = _log_rising(a, counts.reshape(1, -1)).sum(axis=1)
     logs = of_cells - _log_rising(values * a, counts.sum(axis=1)[None]).sum(axis=1)
     weights = np.exp(logs - logs.max())
@@ -174,7 +183,7 @@ class _Law:
 
 def _conditional_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _Law:
     if noise is not None:
-        law = noisy_law(counts, noise, GRID if prior == "adaptive" else np.array([float(prior)]))
+        law = noisy_law(counts, noise, _tried(counts, prior))
         return _Law(_NoisyConditionals(law), counts.shape, 0, _block_size(counts))
     vectors = (
         _Mixture(counts, *mixture(counts, prior))
@@ -186,10 +195,15 @@ def _conditional_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = Non
 
 def _mass_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _Law:
     if noise is not None:  # the same draws as those of the conditionals, which depend on them
-        law = noisy_law(counts, noise, GRID if prior == "adaptive" else np.array([float(prior)]))
+        law = noisy_law(counts, noise, _tried(counts, prior))
         return _Law(_NoisyMasses(law), (1, len(counts)), 0, _block_size(counts))
     shapes = np.clip(_mass_shapes(counts, prior), *_SHAPES)[None]
     return _Law(_Dirichlets(shapes), shapes.shape, 1, _block_size(counts))
+
+
+def _tried(counts: NDArray[np.int64], prior: Prior) -> Floats:
+    """The a that a prior tries."""
+    return grid_for(counts.shape[1]) if prior == "adaptive" else np.array([float(prior)])
 
 
 def _mass_shapes(counts: NDArray[np.int64], prior: Prior) -> Floats:
