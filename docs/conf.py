@@ -85,8 +85,9 @@ numpydoc_validation_checks = {
 }
 numpydoc_validation_exclude = {
     r"\.__",
-    r"\.UncertaintySet$",
-}  # a union of classes has no docstring of its own
+    r"\.UncertaintySet$",  # a union of classes has no docstring of its own
+    r"\.Settings\.[a-z_]+$",  # fields: numpydoc would read the docstring of their type, int
+}
 
 # Examples
 sphinx_gallery_conf: dict[str, Any] = {

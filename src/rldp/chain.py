@@ -37,8 +37,9 @@ class Stage:
     column : str
         Its name.
     outputs : tuple of labels
-    table : array (C, |S|, |U_j|, |Y_j|)
-        Probabilities over 2^52, for every context: the outputs of the stages before.
+    table : array of four dimensions
+        Probabilities by context, secret, value and output. A context is the outputs of the stages before.
+        Each probability is a multiple of 2^-52.
     """
 
     column: str
