@@ -1,5 +1,7 @@
 """How the command starts and ends: one line and an exit code, whatever stops it."""
 
+import builtins
+import io
 import json
 import os
 import signal
@@ -161,8 +163,8 @@ def test_a_program_that_happens_to_be_called_rldp_can_be_interrupted_as_any_othe
 
 def writing(folder, **options):
     """A release of many rows that has begun to write."""
-    rows = "f,1\nm,2\n" * 1_000_000
-    (folder / "rows.csv").write_text("sex,age\n" + rows)
+    rows = "f,1\nm,2\n" * 30 + "f,2\nm,1\n" * 20
+    (folder / "rows.csv").write_text("sex,age\n" + rows * 20_000)
     process = started(
         folder,
         *("release", "protocol.json", "rows.csv", *COLUMNS, "-o", "out.csv"),
@@ -286,7 +288,14 @@ def test_json_says_what_the_labels_are(nasty, monkeypatch, capsys):
 def test_a_command_reads_the_protocol_once(folder, monkeypatch, capsys, name):
     """Read twice, it could be another file the second time."""
     monkeypatch.chdir(folder)
-    read_bytes, read = Path.read_bytes, []
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    opened, read = io.open, []
+
+    def noted(file, *arguments, **options):
+        if isinstance(file, (str, os.PathLike)):
+            read.append(Path(file).name)
+        return opened(file, *arguments, **options)
+
+    for module in (io, builtins):  # pathlib's way and everybody's
+        monkeypatch.setattr(module, "open", noted)
     assert run_command(monkeypatch, capsys, *COMMANDS[name])[0] == 0
     assert read.count("protocol.json") == 1

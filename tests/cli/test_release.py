@@ -758,7 +758,8 @@ TENTH = "must hold known labels, but row 4 has another entry; 1 of 4 rows cannot
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_mistake(proved, folder):
     """As in ``rldp release … -o - | head``."""
-    (folder / "data.csv").write_text("sex,age\n" + "f,10\n" * 100_000)
+    rows = "f,10\n" * 30 + "f,20\n" * 10 + "f,30\n" * 5 + "m,10\n" * 5 + "m,20\n" * 25 + "m,30\n" * 25
+    (folder / "data.csv").write_text("sex,age\n" + rows * 1000)
     options = ["--secret", "sex", "--value", "age", "-o", "-"]
     command = [sys.executable, "-m", "rldp", "release", "protocol.json", "data.csv", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as running:
@@ -925,14 +926,24 @@ def test_an_interrupted_parquet_file_is_closed_before_it_is_taken_away(command, 
 def arguments(folder, data="rows.csv", output="out.csv"):
     random_protocol().save(folder / "protocol.json")
     paths = [str(folder / name) for name in ("protocol.json", data)]
-    options = ["--secret", "s", "--value", "u", "--keep", "id", "-o", str(folder / output)]
+    options = [
+        "--secret",
+        "s",
+        "--value",
+        "u",
+        "--keep",
+        "id",
+        "--allow-identifier",
+        "-o",
+        str(folder / output),
+    ]
     return [sys.executable, "-m", "rldp", "release", "--unproved", *paths, *options]
 
 
 @pytest.mark.slow
 def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
     write_rows(tmp_path / "rows.csv", 50_000)
-    command = arguments(tmp_path)
+    command = [*arguments(tmp_path), "--force"]
     done = subprocess.run([*command, "--quiet"], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
     done = subprocess.run(command, capture_output=True, timeout=60)
@@ -979,6 +990,7 @@ def test_a_run_that_stops_half_way_leaves_nothing_that_looks_finished(tmp_path, 
     command = arguments(tmp_path)
     if older is not None:
         (tmp_path / "out.csv").write_text(older)
+        command.append("--force")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     scratch = half_way(process, tmp_path, rows)
     process.send_signal(how)

@@ -83,18 +83,9 @@ def test_a_table_alone_is_refused(rldp_command, protocol, tmp_path):
     ("words", "code", "sentence"),
     [
         (["people.csv", *COLUMNS], 1, "--epsilon must be given with DATA, got none"),
-        (
-            ["people.csv", "--secret", "diagnosis", "--epsilon", "1"],
-            1,
-            "--secret and --value must both be given",
-        ),
-        (["protocol.json", "--bins", "3"], 1, "--secret and --value must both be given with DATA"),
-        (
-            ["protocol.json", "--epsilon", "1"],
-            1,
-            "--epsilon must be given with DATA, --secret and --value only",
-        ),
-        (["protocol.json", "--protocol", "x.json"], 1, "--protocol must be given with DATA"),
+        (["protocol.json", "--bins", "3"], 1, "--bins must be given with DATA or SAMPLE only"),
+        (["protocol.json", "--epsilon", "1"], 1, "--epsilon must be given with DATA or SAMPLE only"),
+        (["protocol.json", "--protocol", "x.json"], 1, "--protocol must be given with DATA or SAMPLE only"),
         (["protocol.json", "--epsilons", ","], 1, "epsilons must hold at least one level, got none"),
         (["protocol.json", "--epsilons", "x"], 1, "--epsilons must be numbers apart by commas, got 'x'"),
         (["protocol.json", "--epsilons", "-1,2"], 1, "epsilons must be at least 0"),
@@ -107,6 +98,19 @@ def test_bad_input_is_one_sentence_and_no_page(rldp_command, protocol, tmp_path,
     found, out, err = rldp_command("report", *words, "-o", "page.html")
     assert (found, out) == (code, "")
     assert sentence in one_line(err)
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "lacking"),
+    [(["--secret", "diagnosis"], "--value"), (["--value", "age"], "--secret")],
+)
+def test_data_with_half_of_the_columns_are_a_mistake_in_the_command_line(
+    rldp_command, protocol, tmp_path, given, lacking
+):
+    code, out, err = rldp_command("report", "people.csv", *given, "--epsilon", "1", "-o", "page.html")
+    assert (code, out) == (2, "")
+    assert err.endswith(f"Invalid value for {lacking}: must be given with DATA\n")
     assert not (tmp_path / "page.html").exists()
 
 

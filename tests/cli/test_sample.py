@@ -80,7 +80,8 @@ def test_a_sample_for_machines(rldp_command, tmp_path):
     code, out, err = rldp_command("sample", "data.csv", *COLUMNS, "-o", "sample.json", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out) == {
-        "sample": "sample.json", "rows": 9, "skipped": 0, "secrets": 2, "values": 2, "warnings": [],
+        "sample": "sample.json", "rows": 9, "skipped": 0, "noise": None,
+        "secrets": 2, "values": 2, "warnings": [],
     }  # fmt: skip
 
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from rldp._common.warnings import silenced
 from rldp.adviser.demo import Row, Story, adult, four_problems, story
 from rldp.adviser.ladder import Rung, rungs
 from rldp.cli.app import Json, command, progress
 from rldp.cli.machine import show_json
-from rldp.errors import InvalidArgument
+from rldp.errors import InvalidArgument, SparseTableWarning
 
 
 @command(example="rldp demo --epsilon 0.5")
@@ -29,7 +30,8 @@ def demo(
     sample = adult(rows)
     with progress("Designing"):
         found = four_problems(sample, epsilon)
-        steps = list(rungs(sample, epsilon))
+        with silenced(SparseTableWarning):  # told of the four problems
+            steps = list(rungs(sample, epsilon))
     told = story(sample, found[-1].design)
     if as_json:
         show_json(_facts(sample.n, epsilon, told, found, steps), indent=2)

@@ -429,7 +429,7 @@ def _as_design(
     kind = ("N" if problem.utility is None else "R") + "U" + ("N" if problem.privacy is None else "R") + "P"
     status = Status(solved.route[0], int(solved.steps[0]), solved.reason[0], seconds)
     _log.info(
-        "designed by route %r: %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
+        "designed by route '%s': %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
     )
     columns = _column_costs(protocol, sample, measure)
     return Design(kind, protocol, objective, lower_bound, certificate, status, columns=columns)
