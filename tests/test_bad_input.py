@@ -258,7 +258,6 @@ def test_order_and_radius_are_finite_and_not_negative(given, error, message):
     ("given", "got"),
     table(
         ("None", None, "None"),
-        ("name", "chi2", "'chi2'"),
         ("level", 0.05, "0.05"),
         ("class", rldp.ChiSquare, "<class 'rldp.sets.ChiSquare'>"),
         ("distribution", [[0.5, 0.5]], "[[0.5, 0.5]]"),
@@ -268,6 +267,15 @@ def test_a_set_is_wanted(no_work, name, given, got):
     message = f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {got}"
     refused(lambda: rldp.design(SAMPLE, 1.0, **{name: given}), TYPE, message)
     refused(lambda: rldp.design_batch([[[1, 2]]], 1.0, **{name: given}), TYPE, message)
+
+
+@pytest.mark.parametrize("name", ["privacy", "utility"])
+@pytest.mark.parametrize("given", ["chi", "Chi2", ""])
+def test_the_name_of_no_set(no_work, name, given):
+    known = "all, pairs, chi2, cr, g, credible, nominal"
+    message = f"{name} must be a set or one of {known}, got {given!r}"
+    refused(lambda: rldp.design(SAMPLE, 1.0, **{name: given}), VALUE, message)
+    refused(lambda: rldp.design_batch([[[1, 2]]], 1.0, **{name: given}), VALUE, message)
 
 
 # Distortions
@@ -306,7 +314,6 @@ def raises(u, y):
         ("a None in it", [[0, None], [1, 0]], TYPE, DISTORTION + "None"),
         ("too large", [[0, 10**400], [1, 0]], VALUE, DISTORTION + "one that a float cannot hold"),
         ("None", None, TYPE, DISTORTION + "None"),
-        ("dict", {"a": 1}, TYPE, DISTORTION + "{'a': 1}"),
         (
             "of None",
             lambda u, y: None,
@@ -369,6 +376,14 @@ def test_distortions_that_are_none(no_work, distortion, error, message):
     refused(lambda: rldp.design_batch([SAMPLE.counts], 1.0, distortion=distortion), error, message)
     if distortion is not None:  # there it stands for the protocol's own
         refused(lambda: rldp.distortion(PROTOCOL, SAMPLE.distribution, distortion), error, message)
+
+
+def test_distortions_by_column_want_columns(no_work):
+    by_column, message = {"a": "squared"}, DISTORTION + "{'a': 'squared'}"
+    unknown = "distortion must be about value columns (none that have names), got 'a'"
+    refused(lambda: rldp.design(SAMPLE, 1.0, distortion=by_column), VALUE, unknown)
+    refused(lambda: rldp.design_batch([SAMPLE.counts], 1.0, distortion=by_column), TYPE, message)
+    refused(lambda: rldp.distortion(PROTOCOL, SAMPLE.distribution, by_column), TYPE, message)
 
 
 @pytest.mark.parametrize("name", ["squared", "absolute"])
@@ -521,10 +536,15 @@ def test_a_protocol_is_wanted(protocol, kind):
     refused(lambda: rldp.worst_case_leakage(protocol, SAMPLE, rldp.ChiSquare()), TYPE, message)
 
 
-@pytest.mark.parametrize("uncertainty", [None, "chi2", 0.05, rldp.ChiSquare])
+@pytest.mark.parametrize("uncertainty", [None, 0.05, rldp.ChiSquare])
 def test_a_set_is_wanted_to_judge_on(uncertainty):
     with pytest.raises(TYPE, match=r"^uncertainty must be a set such as rldp\.ChiSquare\(\)"):
         rldp.worst_case_leakage(PROTOCOL, SAMPLE, uncertainty)
+
+
+def test_the_name_of_no_set_to_judge_on():
+    with pytest.raises(VALUE, match=r"^uncertainty must be a set or one of all, pairs, .*, got 'chi'$"):
+        rldp.worst_case_leakage(PROTOCOL, SAMPLE, "chi")
 
 
 def test_protocol_and_sample_have_the_same_secrets_and_values():

@@ -267,7 +267,7 @@ def distortion_of(
         if weights is not None:
             raise InvalidArgument("weights must be None unless several columns have a distortion each")
         if isinstance(distortion, Mapping):
-            (distortion,) = distortion.values()
+            distortion = next(iter(distortion.values()), "squared")
         matrix = distortion_matrix(distortion, sample.values, listed, sample.scale)
         return SampleDistortion(listed, whole=matrix)
     columns = tuple(

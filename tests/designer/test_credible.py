@@ -251,7 +251,8 @@ def test_a_radius_that_is_given_is_kept_or_refused():
     [
         ({"prior": 0}, rldp.InvalidArgument, "prior must be greater than 0, got 0.0"),
         ({"prior": -0.5}, rldp.InvalidArgument, "prior must be greater than 0, got -0.5"),
-        ({"prior": "flat"}, rldp.InvalidArgumentType, "prior must be a number, got 'flat'"),
+        ({"prior": "flat"}, rldp.InvalidArgument, "prior must be 'adaptive' or a positive number, got 'flat'$"),
+        ({"prior": None}, rldp.InvalidArgumentType, "prior must be a number, got None$"),
         ({"alpha": 0}, rldp.InvalidArgument, "alpha must lie strictly between 0 and 1, got 0.0"),
         ({"alpha": 1}, rldp.InvalidArgument, "alpha must lie strictly between 0 and 1, got 1.0"),
         ({"alpha": 1e-6}, rldp.InvalidArgument, "alpha must be at least 1e-05, got 1e-06"),
