@@ -386,6 +386,11 @@ def test_distortions_by_column_want_columns(no_work):
     refused(lambda: rldp.distortion(PROTOCOL, SAMPLE.distribution, by_column), TYPE, message)
 
 
+def test_a_column_that_is_left_out_has_the_default_distortion():
+    given, default = rldp.design(SAMPLE, 1.0, distortion={}), rldp.design(SAMPLE, 1.0)
+    assert given.protocol == default.protocol
+
+
 @pytest.mark.parametrize("name", ["squared", "absolute"])
 @pytest.mark.parametrize(
     ("values", "outputs", "kind", "got"),

@@ -266,9 +266,12 @@ def distortion_of(
     if not several or not isinstance(distortion, str | Mapping):
         if weights is not None:
             raise InvalidArgument("weights must be None unless several columns have a distortion each")
-        if isinstance(distortion, Mapping):
-            distortion = next(iter(distortion.values()), "squared")
-        matrix = distortion_matrix(distortion, sample.values, listed, sample.scale)
+        whole: Distortion = "squared"
+        if not isinstance(distortion, Mapping):
+            whole = distortion
+        elif distortion:
+            (whole,) = distortion.values()
+        matrix = distortion_matrix(whole, sample.values, listed, sample.scale)
         return SampleDistortion(listed, whole=matrix)
     columns = tuple(
         _column(sample, listed, j, name, distortion, weights or {})

@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import dirichlet_multinomial
 
 import rldp
 from rldp.designer import credible
 from rldp.theory.binomial import lower_probability
+from rldp.theory.dirichlet import grid_for
 
 pytestmark = pytest.mark.numerical
 
@@ -23,10 +25,23 @@ COUNTS = {
 each_sample = pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS.keys())
 
 
-def drawn(counts, prior, seed=2024):
+def drawn(counts, prior="adaptive", seed=2024):
     """Distributions from the posterior, by NumPy's own sampler: (DRAWS, |S|, |U|)."""
-    flat = np.random.default_rng(seed).dirichlet((counts + prior).ravel(), DRAWS)
-    return flat.reshape(DRAWS, *counts.shape)
+    rng = np.random.default_rng(seed)
+    if prior != "adaptive":
+        return rng.dirichlet((counts + prior).ravel(), DRAWS).reshape(DRAWS, *counts.shape)
+    grid, evidence = grid_for(counts.shape[1]), np.zeros(len(grid_for(counts.shape[1])))
+    for row in counts[counts.any(axis=1)]:
+        laws = (dirichlet_multinomial(np.full(len(row), a), row.sum()) for a in grid)
+        evidence += [law.logpmf(row) for law in laws]
+    weights = np.exp(evidence - evidence.max())
+    conditionals = np.concatenate(
+        [
+            np.stack([rng.dirichlet(row + a, many) for row in counts], axis=1)
+            for a, many in zip(grid, rng.multinomial(DRAWS, weights / weights.sum()), strict=True)
+        ]
+    )
+    return rng.dirichlet(counts.sum(axis=1) + 0.5, DRAWS)[:, :, None] * conditionals
 
 
 def not_private(matrix, epsilon, joint):
@@ -51,7 +66,8 @@ def is_more_than(hits, alpha):
 
 @each_sample
 @pytest.mark.parametrize(
-    ("alpha", "lambda_", "prior"), [(0.05, 1.0, 0.5), (0.2, 0.0, 0.5), (0.01, 2 / 3, 2.0)]
+    ("alpha", "lambda_", "prior"),
+    [(0.05, 1.0, 0.5), (0.2, 0.0, 0.5), (0.01, 2 / 3, 2.0), (0.05, 1.0, "adaptive")],
 )
 def test_the_posterior_risk_of_not_being_private_is_at_most_alpha(counts, alpha, lambda_, prior):
     promise = rldp.Credible(alpha, prior=prior, lambda_=lambda_)
@@ -68,7 +84,7 @@ def test_a_set_half_as_large_would_not_do(name):
     radius = found.protocol.guarantee.privacy.radius
     smaller = rldp.PowerDivergence(1.0, radius=radius / 2)
     risky = rldp.design(rldp.Sample(counts), 0.5, privacy=smaller, utility=rldp.Nominal())
-    assert is_more_than(not_private(risky.protocol.matrix, 0.5, drawn(counts, 0.5)), 0.05)
+    assert is_more_than(not_private(risky.protocol.matrix, 0.5, drawn(counts)), 0.05)
 
 
 @each_sample
@@ -77,7 +93,7 @@ def test_a_set_half_as_large_would_not_do(name):
 def test_the_distortion_exceeds_the_objective_with_posterior_probability_alpha_at_most(counts, privacy):
     found = rldp.design(rldp.Sample(counts), 0.7, privacy=privacy, utility=rldp.Credible())
     d = found.protocol.guarantee.distortion
-    hits = too_distorted(found.protocol.matrix, d, found.objective, drawn(counts, 0.5))
+    hits = too_distorted(found.protocol.matrix, d, found.objective, drawn(counts))
     assert may_be_at_most(hits, 0.05)
     assert hits > DRAWS / 1000
 
@@ -120,7 +136,7 @@ def test_the_seed_decides_and_is_kept_in_the_file(tmp_path):
 @pytest.mark.parametrize("epsilon", [0.0, 1e-12, 30.0, np.inf])
 def test_levels_at_which_the_set_hardly_matters_are_no_trouble(epsilon):
     found = rldp.design(rldp.Sample(COUNTS["3×5"]), epsilon, privacy=rldp.Credible(), utility=rldp.Credible())
-    assert may_be_at_most(not_private(found.protocol.matrix, epsilon, drawn(COUNTS["3×5"], 0.5)), 0.05)
+    assert may_be_at_most(not_private(found.protocol.matrix, epsilon, drawn(COUNTS["3×5"])), 0.05)
 
 
 def test_one_secret_needs_no_privacy():
@@ -132,7 +148,7 @@ def test_one_secret_needs_no_privacy():
 def test_every_level_that_is_allowed_is_reached(alpha):
     promise = rldp.Credible(alpha)
     found = rldp.design(rldp.Sample(COUNTS["2×2"]), 0.5, privacy=promise, utility=promise)
-    joint = drawn(COUNTS["2×2"], 0.5)
+    joint = drawn(COUNTS["2×2"])
     assert may_be_at_most(not_private(found.protocol.matrix, 0.5, joint), alpha)
 
 
@@ -176,7 +192,7 @@ def test_a_design_that_draws_do_not_prove_is_made_again_with_a_larger_set(monkey
     found = rldp.design(rldp.Sample(counts), 0.5, privacy=rldp.Credible(), utility=rldp.Nominal())
     assert trials == list(range(len(trials)))
     assert len(trials) >= 2
-    assert may_be_at_most(not_private(found.protocol.matrix, 0.5, drawn(counts, 0.5)), 0.05)
+    assert may_be_at_most(not_private(found.protocol.matrix, 0.5, drawn(counts)), 0.05)
 
 
 @pytest.mark.parametrize(("privacy", "utility"), [(0.3, 0.02), (0.02, 0.3)])
@@ -184,7 +200,7 @@ def test_each_promise_has_the_risk_that_was_asked_of_it(privacy, utility):
     counts = COUNTS["3×5"]
     promises = {"privacy": rldp.Credible(privacy), "utility": rldp.Credible(utility)}
     found = rldp.design(rldp.Sample(counts), 0.5, **promises)
-    joint, d = drawn(counts, 0.5), found.protocol.guarantee.distortion
+    joint, d = drawn(counts), found.protocol.guarantee.distortion
     hits = {
         privacy: not_private(found.protocol.matrix, 0.5, joint),
         utility: too_distorted(found.protocol.matrix, d, found.objective, joint),
@@ -251,7 +267,11 @@ def test_a_radius_that_is_given_is_kept_or_refused():
     [
         ({"prior": 0}, rldp.InvalidArgument, "prior must be greater than 0, got 0.0"),
         ({"prior": -0.5}, rldp.InvalidArgument, "prior must be greater than 0, got -0.5"),
-        ({"prior": "flat"}, rldp.InvalidArgument, "prior must be 'adaptive' or a positive number, got 'flat'$"),
+        (
+            {"prior": "flat"},
+            rldp.InvalidArgument,
+            "prior must be 'adaptive' or a positive number, got 'flat'$",
+        ),
         ({"prior": None}, rldp.InvalidArgumentType, "prior must be a number, got None$"),
         ({"alpha": 0}, rldp.InvalidArgument, "alpha must lie strictly between 0 and 1, got 0.0"),
         ({"alpha": 1}, rldp.InvalidArgument, "alpha must lie strictly between 0 and 1, got 1.0"),
