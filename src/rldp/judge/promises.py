@@ -56,9 +56,11 @@ def risk_failure(what: str, event: str, promise: object, trial: Trial | None) ->
     if trial is None or trial.confirmed:
         return None
     assert isinstance(promise, CredibleClaim)
+    adaptive = promise.prior == "adaptive"  # which takes many words to write out
+    given = "given the sample and the adaptive prior" if adaptive else given_the_sample(promise)
     return (
-        f"credible {what} is not confirmed: {given_the_sample(promise)}, the probability that {event} may be "
-        f"more than {promise.alpha!r} ({trial.evidence})"
+        f"credible {what} is not confirmed: {given}, the probability that {event} may be more than "
+        f"{promise.alpha!r} ({trial.evidence})"
     )
 
 
