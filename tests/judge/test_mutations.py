@@ -13,6 +13,7 @@ import time
 from functools import cache
 
 import pytest
+from scipy.stats import binom
 
 import rldp
 from claims import File
@@ -457,6 +458,18 @@ def mutated(seed, indices):
     index = rng.choice(indices)
     if rng.random() < 0.2:
         return rng.choice(BYTE_CHANGES)(rng, original(index).encode())
+    document = before = json.loads(original(index))
+    while same(document, before):  # such as after a swap of equal numbers
+        document = changed(rng, index)
+    return json.dumps(document).encode()
+
+
+def same(one, two):
+    return json.dumps(one) == json.dumps(two)
+
+
+def changed(rng, index):
+    """A file's tree after a change, or after two; it may be as it was."""
     document = json.loads(original(index))
     for _ in range(rng.choice([1, 1, 1, 2])):
         can_move = len(document.get("outputs", ())) > 1
@@ -471,7 +484,7 @@ def mutated(seed, indices):
             break  # the first change left nothing for the second
         finally:
             document.pop("truth", None)
-    return json.dumps(document).encode()
+    return document
 
 
 # What the judge makes of them
@@ -515,7 +528,8 @@ OLD, NEW = range(len(PROBLEMS)), range(len(PROBLEMS), len(PROBLEMS) + len(PROMIS
 
 def judge_many(seeds, path, indices):
     passed = [is_ok(mutated(seed, indices), path) for seed in seeds]
-    assert 0.05 * len(passed) < sum(passed) < 0.5 * len(passed)
+    assert sum(passed) > 0.05 * len(passed), "changes that leave nothing true try nothing"
+    assert binom.sf(sum(passed) - 1, len(passed), 0.5) > 0.01, "most changes should do harm"
 
 
 @pytest.mark.parametrize("index", [*OLD, *NEW])
