@@ -243,3 +243,22 @@ def test_what_a_chain_cannot_do_is_refused_in_a_sentence(sample, options, messag
 def test_one_column_is_no_chain():
     with pytest.raises(rldp.InvalidArgument, match="chain needs several named value columns"):
         rldp.design(rldp.Sample([[3, 4], [5, 6]]), 0.5, privacy="credible", utility="nominal", chain=True)
+
+
+def test_a_chain_on_fewer_rows_than_cells_is_warned_of():
+    few = rldp.Sample.from_data(
+        table(COUNTS // 90), secret="sex", value=["age", "job"], values={"age": AGES, "job": JOBS}
+    )
+    options = {
+        "privacy": "credible",
+        "utility": "nominal",
+        "distortion": MEASURE,
+        "weights": {"age": 1, "job": 1},
+    }
+    with pytest.warns(rldp.SparseTableWarning, match="the sample is small") as caught:
+        rldp.design(few, 2.0, chain=True, gap=1e-2, **options)
+    assert caught[0].filename == __file__
+
+
+def test_the_verdict_on_a_chain_speaks_of_no_radius(design):
+    assert "radius" not in str(rldp.verify(design.protocol))

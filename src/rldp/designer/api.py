@@ -164,6 +164,10 @@ def design(
             raise InvalidArgument("chain must be False where counts have noise, which chains do not know")
         if windows or epsilon_known != math.inf:
             raise InvalidArgument("windows and epsilon_known must not be given for a chain of columns")
+        if isinstance(private, Credible):
+            anything = np.ones((len(sample.values), 1))  # the warning is about counts alone
+            table = _problem(sample.counts[None], np.zeros(1), anything, private, useful, math.inf)
+            warn_of_sample(table, private, useful, stacklevel=4)
         return design_chain(
             sample,
             finite_number("epsilon", epsilon, at_least=0.0),

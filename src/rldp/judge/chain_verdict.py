@@ -48,7 +48,7 @@ def judged_chain(document: ChainDocument) -> Verdict:
         reasons=failures,
         proved=tuple(sentence for sentence, holds in sentences.items() if holds),
         assumptions=_ASSUMED,
-        not_promised=(*not_promised("privacy", promise), *_NOT_PROMISED),
+        not_promised=(not_promised("privacy", promise)[0], *_NOT_PROMISED),  # a chain has no radius
         scope=scope(promise),
         distortion="the sum over the columns of weight times distortion",
     )
