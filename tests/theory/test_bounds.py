@@ -15,8 +15,8 @@ from rldp.judge.checks import _bracket
 from rldp.judge.regions import Group, Region, region_of
 from rldp.protocol_file.format import SetClaim
 from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import DesignProblem, Witness
-from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import minimising_eta
 from strategies import a_problem
 

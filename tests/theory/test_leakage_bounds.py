@@ -8,9 +8,9 @@ from scipy.stats import binom
 
 from games import KINDS, drawn, laws
 from rldp.theory import leakage_bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.betting import LARGEST_EPSILON, Triples, block_shares, caps, log_wealth, play, split
 from rldp.theory.leakage_bounds import leakage_bound, ratio_bounds
-from rldp.theory.pairs import ordered_pairs
 
 ALPHA = 0.05
 GOAL = math.log(20)

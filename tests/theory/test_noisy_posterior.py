@@ -26,7 +26,7 @@ def drawn(counts, epsilon, size, seed=1, grid=GRID):
 
 def weighed(count, a, mu, values, epsilon):
     """Possible counts of a cell, and the probability of each together with its noise: SciPy's law."""
-    m = np.arange(4000)
+    m = np.arange(400)  # a count of more would need noise of more than 300
     b = a * values / mu
     return m, nbinom(a, b / (1 + b)).pmf(m) * np.exp(-epsilon * np.abs(m - count))
 

@@ -9,6 +9,7 @@ import pytest
 import rldp
 from oracles import PairSets
 from rldp.sets import Radius
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import Ball
 from rldp.theory.pair_sets import (
     joined_pairs,
@@ -18,7 +19,6 @@ from rldp.theory.pair_sets import (
     spent_by_pairs,
     unordered_pairs,
 )
-from rldp.theory.pairs import ordered_pairs
 
 COUNTS = np.array([[6, 3, 0], [1, 1, 5], [0, 0, 0], [2, 0, 2]])
 RADII = [Radius(x, "A1") for x in (0.5, 2.0, 3.0, 5.0, 7.0, 11.0)]

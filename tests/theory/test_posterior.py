@@ -319,3 +319,24 @@ def test_a_distortion_on_the_edge_counts_as_exceeded():
     drawn, mass = conditionals(counts, **options), masses(counts, **options)
     assert excesses(matrix, d, below, drawn, mass) == 500
     assert excesses(matrix, d, cost * (1 + 2**-40), drawn, mass) == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_draw_fails_if_some_pair_exceeds_its_own_level(seed):
+    rng = np.random.default_rng(seed)
+    matrices = rng.dirichlet(np.full(3, 6.0), size=(2, 3, 2))
+    levels = rng.choice([0.2, 0.4, 0.8, np.inf], size=(2, 6))
+    draws = rng.dirichlet(np.ones(2), size=(3, 500)).transpose(0, 2, 1)
+    law = np.einsum("suy,sum->sym", matrices[0], draws), np.einsum("suy,sum->sym", matrices[1], draws)
+    pairs = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]
+    wanted = [
+        sum(
+            any((p[s, :, m] > np.exp(e) * p[t, :, m]).any() for (s, t), e in zip(pairs, own, strict=True))
+            for m in range(500)
+        )
+        for p, own in zip(law, levels, strict=True)
+    ]
+    assert failures(matrices, levels, draws).tolist() == wanted
+    assert failures(matrices, levels, np.stack([draws, draws])).tolist() == wanted
+    same = np.full((2, 6), 0.4)
+    assert failures(matrices, same, draws).tolist() == failures(matrices, 0.4, draws).tolist()

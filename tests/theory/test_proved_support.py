@@ -8,8 +8,7 @@ import pytest
 
 from oracles import exact_mean
 from rldp.theory.nested_mean import NestedMean
-from rldp.theory.proved_support import proved_support
-from rldp.theory.support import minimising_eta
+from rldp.theory.support import minimising_eta, proved_support
 
 pytestmark = pytest.mark.numerical
 

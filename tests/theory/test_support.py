@@ -322,6 +322,25 @@ def test_value_curvature_is_half_the_second_derivative_of_the_value(order, seed)
     assert float(mean.at(p).along(dp).value_curvature) == pytest.approx(half, rel=1e-10)
 
 
+@pytest.mark.parametrize("order", [0.0, 1.0])
+def test_curvature_along_a_mixture_follows_from_both_directions(order):
+    rng = np.random.default_rng(3)
+    masses = np.array([0.3, 0.5])
+    mean = NestedMean(order, masses, rng.dirichlet(np.ones(4), 2), np.array(0.1))
+    point = mean.at(rng.uniform(0.5, 2, (2, 4)))
+    one, other = rng.normal(size=(2, 2, 4))
+    first, last = point.along(one), point.along(other)
+    for share in (0.0, 0.3, 1.0):
+        rest = 1 - share
+        mixed = (
+            rest**2 * first.value_curvature
+            + 2 * rest * share * first.curvature_with(last)
+            + share**2 * last.value_curvature
+        )
+        direct = point.along(rest * one + share * other).value_curvature
+        assert float(mixed) == pytest.approx(float(direct), rel=1e-10)
+
+
 @DERIVATIVE_ORDERS
 @derivative_case
 def test_log_gradient_slope_is_the_first_derivative_of_the_logarithm(order, seed):

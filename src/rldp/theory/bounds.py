@@ -11,11 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from rldp.theory.arrays import ordered_pairs, per_pair, summed_per_secret
 from rldp.theory.model import DesignProblem, Floats, Witness
 from rldp.theory.nested_mean import NestedMean
-from rldp.theory.pairs import ordered_pairs, per_pair, summed_per_secret
-from rldp.theory.proved_support import proved_support
-from rldp.theory.support import minimising_eta, worst_members
+from rldp.theory.support import minimising_eta, proved_support, worst_members
 
 __all__ = [
     "constant_lower_bound",

@@ -8,6 +8,9 @@ secret, the column's own value and the context :math:`c=(y_1,\dots,y_{j-1})`. Th
 A table reads one value only, so that value can be summed out as soon as its column is released. The law of
 the outputs follows stage by stage, and the product of the alphabets is held once, never squared. Values and
 contexts are numbered in the order of :func:`itertools.product`. See ``docs/theory.md``, 'Chains'.
+
+The first stages may be fixed: a kept column has the identity as its table, an output that is out already the
+table that it was drawn from. See ``docs/theory.md``, 'Contexts'.
 """
 
 from __future__ import annotations
@@ -18,14 +21,20 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.theory.arrays import ordered_pairs
+
 __all__ = [
     "as_one_table",
     "contexts",
     "expected_distortions",
     "failures",
+    "kept_as_it_is",
+    "known_leakage",
     "leakages",
+    "log_ratios",
     "output_law",
     "shape_of",
+    "spread",
 ]
 
 Floats = NDArray[np.float64]
@@ -83,7 +92,31 @@ def as_one_table(tables: Sequence[Floats]) -> Floats:
     return np.ascontiguousarray(np.moveaxis(output_law(every_value, tables), 0, 1))
 
 
-def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats) -> int:
+def kept_as_it_is(contexts: int, secrets: int, labels: int) -> Floats:
+    """The table of a kept column: every label stands for itself, (contexts, |S|, labels, labels)."""
+    return np.broadcast_to(np.eye(labels), (contexts, secrets, labels, labels))
+
+
+def spread(table: Floats, own: Sequence[int], sizes: Sequence[int]) -> Floats:
+    """A table of all contexts, from one that knows some of the columns before it.
+
+    Parameters
+    ----------
+    table : array (C, |S|, |U_j|, |Y_j|)
+        For the contexts that are made of the columns ``own``, in their order.
+    own : sequence of int
+        Numbers of columns, increasing.
+    sizes : sequence of int
+        Numbers of outputs of all columns before.
+    """
+    codes = np.unravel_index(np.arange(prod(sizes)), sizes) if sizes else ()
+    place = np.zeros(prod(sizes), dtype=np.int64)
+    for j in own:
+        place = place * sizes[j] + codes[j]
+    return np.asarray(table[place])
+
+
+def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats, known: int = 1) -> int:
     r"""Under how many draws the whole row is not ε-private, counted to the safe side.
 
     Parameters
@@ -91,31 +124,82 @@ def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats) -> 
     tables : sequence of array (C_j, |S|, |U_j|, |Y_j|)
     epsilon : float
     conditionals : array (draws, |S|, |U|)
+    known : int
+        The number of combinations of the first columns, kept as they are, that readers know: the ratio is
+        then that of P(y|s, k).
 
     Notes
     -----
     All terms are non-negative, so a computed P(y|s) is off by a factor of at most
     :math:`1\pm m2^{-52}`, :math:`m=|U|+2+\sum_j(|U_j|+1)`: the sum and the division that make a draw, then a
-    sum of products for every stage. A draw fails unless it is private with twice that margin on either side.
+    sum of products for every stage. P(y|s, k) takes one more sum, of at most |Y| terms, and a division. A
+    draw fails unless it is private with twice that margin on either side.
     """
-    least_e = float(np.exp(min(epsilon, _LARGEST_EXPONENT)) * (1 - _margin(tables)))
+    margin = _margin(tables) + (4 * (prod(shape_of(tables)[2]) + 2) * _UNIT if known > 1 else 0.0)
+    least_e = float(np.exp(min(epsilon, _LARGEST_EXPONENT)) * (1 - margin))
     never, failed = _never_given(tables), 0
     for law in _laws(tables, conditionals):
-        high, low = law.max(axis=-2), law.min(axis=-2)
-        private = ((high <= least_e * low) & (low >= _VANISHING)) | never
+        lost = law.min(axis=-2) < _VANISHING
+        law = _given_known(law, known)
+        private = ((law.max(axis=-2) <= least_e * law.min(axis=-2)) & ~lost) | never
         failed += int((~private.all(axis=-1)).sum())
     return failed
 
 
-def leakages(tables: Sequence[Floats], conditionals: Floats) -> Floats:
+def leakages(tables: Sequence[Floats], conditionals: Floats, known: int = 1) -> Floats:
     """ε* of the whole row under every draw (draws,); ∞ where a probability is lost to underflow."""
     found = []
     for law in _laws(tables, conditionals):
+        lost = law.min(axis=-2) < _VANISHING
+        law = _given_known(law, known)
         high, low = law.max(axis=-2), law.min(axis=-2)
-        lost = low < _VANISHING
         ratio = np.where(lost, np.where(high > 0, np.inf, 1.0), high / np.where(lost, 1.0, low))
         found.append(np.log(ratio.max(axis=-1)))
     return np.concatenate(found)
+
+
+def _given_known(law: Floats, known: int) -> Floats:
+    """P(y|s, k) from P(k, y|s) (…, |S|, |Y|), the k first; zeros where k has no probability."""
+    if known == 1:
+        return law
+    by_known = law.reshape(*law.shape[:-1], known, -1)
+    masses = by_known.sum(axis=-1, keepdims=True)
+    given = np.divide(by_known, masses, out=np.zeros_like(by_known), where=masses > 0)
+    return np.asarray(given.reshape(law.shape))
+
+
+def log_ratios(law: Floats, known: int = 1) -> Floats:
+    """log P(c|s1)/P(c|s2) for every output c and ordered pair of secrets (C, T), from P(c|s) (|S|, C).
+
+    With ``known``, of P(c|s, k). Where a probability is zero, the ratio counts as one.
+    """
+    given = _given_known(law, known)
+    logs = np.log(given, out=np.zeros_like(given), where=given > 0)
+    first, second = ordered_pairs(len(law)).T
+    apart = logs[first] - logs[second]
+    return np.asarray(np.where((given[first] > 0) & (given[second] > 0), apart, 0.0).T)
+
+
+def known_leakage(tables: Sequence[Floats]) -> float:
+    r"""What a row tells about the secret to somebody who knows all values, whatever the distribution.
+
+    .. math:: \kappa^*=\max_{s,s'}\max_{y,u}\sum_j
+        \log\frac{Q_j(y_j\,|\,s,u_j,y_{<j})}{Q_j(y_j\,|\,s',u_j,y_{<j})}
+
+    over the rows that s can give; by recursion from the last stage, as a stage reads its own value only.
+    """
+    contexts, secrets = len(tables[-1]) * tables[-1].shape[3], tables[-1].shape[1]
+    ahead = np.zeros((contexts, secrets, secrets))
+    for table in reversed(tables):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(table)
+            ratios = logs[:, :, None] - logs[:, None]  # (C, S, S, U, Y)
+        ratios[np.broadcast_to((table == 0)[:, :, None], ratios.shape)] = -np.inf
+        own = np.moveaxis(ratios.max(axis=3), -1, 1)  # (C, Y, S, S)
+        whole = np.full(own.shape, -np.inf)  # of what s never gives, whatever comes behind it
+        np.add(own, ahead.reshape(own.shape), out=whole, where=own > -np.inf)
+        ahead = whole.max(axis=1)
+    return max(float(ahead.max()), 0.0)
 
 
 def expected_distortions(

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from rldp.sets import Prior
-from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.arrays import DENOMINATOR, on_grid
 from rldp.theory.noisy_posterior import NoisyLaw, noisy_law
 
 __all__ = [

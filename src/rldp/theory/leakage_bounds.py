@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.betting import LARGEST_EPSILON, Triples, caps
 from rldp.theory.confidence import levels_around, most_together, upper_bounds
 from rldp.theory.model import Floats
-from rldp.theory.pairs import ordered_pairs
 from rldp.theory.stakes import moments
 
 __all__ = ["leakage_bound", "ratio_bounds", "table_bound"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
-from rldp.theory.namespace import Array
+from rldp.theory.arrays import Array
 from rldp.theory.pair_sets import pair_budgets
 
 __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
@@ -107,7 +107,7 @@ class DesignProblem:
     ----------
     counts : int array (K, |S|, |U|)
     epsilon : array (K,), or (K, T) with one for each ordered pair of secrets; non-negative
-        May be infinite where it is the same for all pairs.
+        May be infinite: such a pair is not protected.
     distortion : array (|U|, |Y|), non-negative
     privacy, utility : Ball or None
         The sets; None is their centre alone.
@@ -236,7 +236,7 @@ class Witness:
     z : array (K, Y, T), non-negative
     members : array (K, Y, T, 2, U)
         In the projected privacy set of each pair, in the order of
-        :func:`rldp.theory.pairs.ordered_pairs`.
+        :func:`rldp.theory.arrays.ordered_pairs`.
     distribution : array (K, |S|, |U|)
         In the utility set; (K, 1, |U|) of its marginals where all secrets share a row.
     known : array (K, Y, |S|, |U|), or None

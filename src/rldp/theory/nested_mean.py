@@ -28,7 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.theory.arrays import Array, namespace, row_sum
 
 _LARGE_LOG = 600.0  # up to here, a sum of exponentials is far from overflow
 
@@ -75,14 +75,27 @@ class Variation:
     """Derivatives of the nested mean along a direction, all from the same few means of e = dp/p."""
 
     def __init__(self, point: MeanPoint, dp: Array) -> None:
-        self.point = point
-        xp, e = namespace(dp), dp * point.inverse
-        group = xp.vecdot(point.omega, e)
-        self._group = group[..., None]
-        self._is_single, self._between = group.shape[-1] == 1, 0.0
-        if not self._is_single:
-            self._between = (group - xp.vecdot(point.tau, group)[..., None])[..., None]
-        self._deviation = e - self._group
+        self.point, self._dp = point, dp
+        self._is_single = point.tau.shape[-1] == 1
+
+    @cached_property
+    def _e(self) -> Array:
+        return self._dp * self.point.inverse
+
+    @cached_property
+    def _group(self) -> Array:
+        return namespace(self._dp).vecdot(self.point.omega, self._e)[..., None]
+
+    @cached_property
+    def _between(self) -> Array | float:
+        if self._is_single:
+            return 0.0
+        group = self._group[..., 0]
+        return (group - namespace(group).vecdot(self.point.tau, group)[..., None])[..., None]
+
+    @cached_property
+    def _deviation(self) -> Array:
+        return self._e - self._group
 
     @cached_property
     def _variance(self) -> Array:
@@ -97,6 +110,13 @@ class Variation:
         """Half the second derivative of G, never positive: (...)."""
         point = self.point
         spread = (1 - point.theta) * self._between**2 + (1 - point.rho) * self._variance
+        return -0.5 * point.value * self._mean(spread)
+
+    def curvature_with(self, other: Variation) -> Array:
+        """Half the second derivative of G along this direction and another at the same point: (...)."""
+        point, xp = self.point, namespace(self._deviation)
+        within = xp.vecdot(point.omega, self._deviation * other._deviation)[..., None]
+        spread = (1 - point.theta) * (self._between * other._between) + (1 - point.rho) * within
         return -0.5 * point.value * self._mean(spread)
 
     @property

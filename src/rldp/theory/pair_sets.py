@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rldp._common.checks import finite_number
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sets import Pairs, Radius, UncertaintySet
-from rldp.theory.pairs import ordered_pairs, per_secret
+from rldp.theory.arrays import ordered_pairs, per_secret
 from rldp.theory.radii import pair_level, pair_radii
 
 __all__ = ["joined_pairs", "pair_budgets", "radii_values", "resolved", "spent_by_pairs", "unordered_pairs"]

@@ -15,13 +15,16 @@ import numpy as np
 from array_api_compat import device
 from numpy.typing import NDArray
 
-from rldp.theory.namespace import Array, namespace
+from rldp.theory.arrays import Array, from_pairs, namespace, ordered_pairs
 
 __all__ = [
     "always_infinite",
+    "can_fail",
     "distortions",
+    "exceedances",
     "excesses",
     "failures",
+    "keeps_levels",
     "largest_ratios",
     "leakages",
     "log_ratio_rounding",
@@ -45,13 +48,14 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
     r"""Under how many draws each protocol is not private, counted to the safe side.
 
     A draw fails unless :math:`\max_sP(y|s)\le e^\varepsilon\min_sP(y|s)` for every y, with a margin that
-    exceeds all rounding. Outputs that are private under every distribution are not looked at.
+    exceeds all rounding; where pairs have levels of their own, unless every pair keeps its own. What is
+    private under every distribution is not looked at.
 
     Parameters
     ----------
     matrices : array (K, |S|, |U|, |Y|)
         Protocols.
-    epsilon : float, or array (K,)
+    epsilon : float, or array (K,), or (K, T) with one for each ordered pair of secrets
         Non-negative; may be infinite.
     conditionals : array (K, |S|, |U|, draws) or (|S|, |U|, draws), float64, of any library
         The draws of each protocol, or draws that all protocols share.
@@ -68,8 +72,10 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
     :math:`e^\varepsilon(1-(4|U|+8)2^{-52})` as computed is private. Underflow loses less than
     :math:`|U|2^{-1020}`, nothing against probabilities of :math:`2^{-900}`; a draw with a smaller one fails.
     """
-    levels = np.broadcast_to(np.asarray(epsilon, dtype=float), (len(matrices),))
-    shared = conditionals.ndim == 3
+    levels, shared = np.asarray(epsilon, dtype=float), conditionals.ndim == 3
+    if levels.ndim == 2 and levels.shape[1] > 1:
+        return _failures_of_pairs(matrices, levels, conditionals[None, ...] if shared else conditionals)
+    levels = np.broadcast_to(levels.reshape(-1) if levels.ndim else levels, (len(matrices),))
     if not shared and type(conditionals) is not np.ndarray:
         return _failures_together(matrices, levels, conditionals)
     return np.array(
@@ -79,6 +85,16 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
         ],
         dtype=np.int64,
     )
+
+
+def can_fail(matrix: Floats, epsilon: Floats) -> bool:
+    """Whether a protocol (|S|, |U|, |Y|) is not private under some distribution, so that a draw may fail.
+
+    ``epsilon`` is (T,) with a level for each ordered pair of secrets, or (1,) with one for all.
+    """
+    if len(epsilon) > 1:
+        return not keeps_levels(matrix, from_pairs(epsilon, len(matrix)))
+    return not bool(_harmless(matrix, float(epsilon[0])).all())
 
 
 def _harmless(matrix: Floats, epsilon: float) -> NDArray[np.bool_]:
@@ -116,6 +132,75 @@ def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
         private = (high <= least_e * low) & (low >= _VANISHING)  # what is no number is not private
         found += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
     return found
+
+
+def _failures_of_pairs(matrices: Floats, levels: Floats, conditionals: Array) -> NDArray[np.int64]:
+    """The same where levels (K, T) differ from pair to pair, for draws (K or 1, |S|, |U|, draws)."""
+    found = np.zeros(len(matrices), dtype=np.int64)
+    for k, (matrix, own) in enumerate(zip(matrices, from_pairs(levels, matrices.shape[1]), strict=True)):
+        harmless = _harmless_pairs(matrix, own)
+        doubtful = ~harmless.all(axis=(0, 1))
+        if doubtful.any():
+            e = np.exp(np.minimum(own, _LARGEST_EXPONENT)) * (1 - _margin(matrix.shape[1]))
+            drawn = conditionals[min(k, conditionals.shape[0] - 1), ...]
+            found[k] = _failures_with(matrix[:, :, doubtful], e, harmless[:, :, doubtful], drawn)
+    return found
+
+
+def keeps_levels(matrix: Floats, levels: Floats) -> bool:
+    """Whether every pair of secrets keeps its level (|S|, |S|), whatever the distribution."""
+    return bool(_harmless_pairs(matrix, levels).all())
+
+
+def _harmless_pairs(matrix: Floats, levels: Floats) -> NDArray[np.bool_]:
+    """Which pairs of secrets keep their level with an output, whatever the distribution: (|S|, |S|, |Y|)."""
+    e = np.exp(np.minimum(levels, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
+    tops, bottoms = matrix.max(axis=1)[:, None], matrix.min(axis=1)[None]
+    return np.asarray((tops <= bottoms) | (tops <= e[..., None] * bottoms) | _unprotected(levels)[..., None])
+
+
+def _unprotected(levels: Floats) -> NDArray[np.bool_]:
+    """Pairs (|S|, |S|) with an infinite level, and a secret with itself."""
+    return np.asarray(np.isinf(levels) | np.eye(len(levels), dtype=bool))
+
+
+def _failures_with(matrix: Floats, e: Floats, harmless: NDArray[np.bool_], conditionals: Array) -> int:
+    """Under how many draws some P(y|s1) exceeds e[s1, s2] P(y|s2), but for what is harmless."""
+    found = 0
+    for xp, given_secret in _given_secrets(matrix, conditionals):
+        place = {} if type(given_secret) is np.ndarray else {"device": device(given_secret)}
+        fine = given_secret[0, 0, :] >= 0  # what is no number is not private
+        for s, t in zip(*np.nonzero(~harmless.all(axis=2)), strict=True):
+            kept = (given_secret[int(s), ...] <= float(e[s, t]) * given_secret[int(t), ...]) & (
+                given_secret[int(t), ...] >= _VANISHING
+            )
+            kept = kept | xp.asarray(harmless[s, t][:, None], **place)
+            fine = fine & xp.all(kept, axis=0)
+        found += int(xp.sum(xp.astype(~fine, xp.int64)))
+    return found
+
+
+def exceedances(matrix: Floats, levels: Floats, conditionals: Floats) -> tuple[int, int]:
+    """Under how many draws some pair of secrets exceeds its level: for certain, and possibly.
+
+    Parameters
+    ----------
+    matrix : array (|S|, |U|, |Y|)
+    levels : array (|S|, |S|)
+    conditionals : array (|S|, |U|, draws)
+    """
+    protected = ~_unprotected(levels)
+    pairs = levels[tuple(ordered_pairs(len(levels)).T)]
+    possible = int(_failures_of_pairs(matrix[None], pairs[None], conditionals[None])[0])
+    e = np.exp(np.minimum(levels, _LARGEST_EXPONENT)) * (1 + _margin(matrix.shape[1]))
+    certain = 0
+    for _, given_secret in _given_secrets(matrix, conditionals):
+        over = np.zeros(given_secret.shape[2], dtype=bool)
+        for s, t in np.argwhere(protected & (levels < _LARGEST_EXPONENT)):
+            top, bottom = given_secret[s], given_secret[t]
+            over |= ((top > e[s, t] * bottom) & (top >= _VANISHING)).any(axis=0)
+        certain += int(over.sum())
+    return certain, possible
 
 
 def leakages(matrix: Floats, conditionals: Floats) -> Floats:
@@ -180,6 +265,12 @@ def _extremes(matrix: Floats) -> tuple[Floats, Floats]:
 
 def _spans(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, Array, Array]]:
     """Largest and smallest P(y|s) over the secrets under every draw, a piece of the draws at a time."""
+    for xp, given_secret in _given_secrets(matrix, conditionals):
+        yield xp, xp.max(given_secret, axis=0), xp.min(given_secret, axis=0)
+
+
+def _given_secrets(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, Array]]:
+    """P(y|s) under every draw (|S|, |Y|, draws), a piece of the draws at a time."""
     xp = namespace(conditionals)
     columns = np.ascontiguousarray(np.moveaxis(matrix, 2, 1))  # (S, Y, U)
     if type(conditionals) is not np.ndarray:
@@ -188,8 +279,7 @@ def _spans(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, Array, Ar
     piece = max(64, room // (columns.shape[0] * columns.shape[1]))
     draws = conditionals.shape[-1]
     for start in range(0, draws, piece):
-        given_secret = columns @ conditionals[..., start : min(start + piece, draws)]
-        yield xp, xp.max(given_secret, axis=0), xp.min(given_secret, axis=0)
+        yield xp, columns @ conditionals[..., start : min(start + piece, draws)]
 
 
 # Utility

@@ -7,20 +7,64 @@ into interval y. Nothing is rounded: of the :math:`2^b` integers exactly :math:`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol as Interface, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp.errors import InvalidArgument
-from rldp.theory.dyadic import BITS
+from rldp.theory.arrays import BITS
 
-__all__ = ["Randomness", "Sampler"]
+__all__ = ["Randomness", "RowWords", "Sampler", "words_of_stage"]
 
 Randomness: TypeAlias = Callable[[int], NDArray[np.uint64]]
 """How many → as many independent, uniform words of 64 bits."""
+
+
+class RowWords(Interface):
+    """Words that belong to the rows for which outputs are drawn."""
+
+    def of_stage(
+        self,
+        stage: int,
+        secrets: NDArray[np.integer],
+        values: NDArray[np.integer],
+        before: Sequence[NDArray[np.integer]],
+    ) -> NDArray[np.uint64]:
+        """A word of 64 bits for each row.
+
+        Parameters
+        ----------
+        stage : int
+            Which of a row's outputs is drawn, from 0.
+        secrets, values : int array (n,)
+            Codes; those of the values in the alphabet of the stage.
+        before : sequence of int array (n,)
+            Codes of the outputs of earlier stages, in order.
+        """
+
+
+def words_of_stage(
+    words: Randomness | RowWords,
+    stage: int,
+    secrets: NDArray[np.integer],
+    values: NDArray[np.integer],
+    before: Sequence[NDArray[np.integer]] = (),
+) -> Randomness:
+    """The words from which the outputs of a stage are drawn, in the order of the rows."""
+    if callable(words):
+        return words
+    left = words.of_stage(stage, secrets, values, before)
+
+    def next_words(count: int) -> NDArray[np.uint64]:
+        nonlocal left
+        given, left = left[:count], left[count:]
+        return given
+
+    return next_words
+
 
 _BLOCK = 2**15  # rows drawn at once: what a block needs stays in the processor's cache
 _WORD = 64

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.nested_mean import NestedMean
-from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import minimising_eta, worst_members
 
 __all__ = ["WorstRatio", "joined", "over_everything", "over_set", "proved_ratio"]

@@ -1,0 +1,185 @@
+"""What all of the mathematics needs of arrays.
+
+Which library an array belongs to, with NumPy's functions without the detours they take; ordered pairs of
+secrets, and what a table says about their two ends; the grid that probabilities live on: integers over one
+power of two, so that every one is exact. The code follows the array API standard.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import isqrt
+from types import SimpleNamespace
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "BITS",
+    "DENOMINATOR",
+    "Array",
+    "from_pairs",
+    "namespace",
+    "numerators",
+    "on_grid",
+    "ordered_pairs",
+    "per_pair",
+    "per_secret",
+    "row_sum",
+    "slots",
+    "summed_per_secret",
+]
+
+Array = Any
+BITS = 52
+DENOMINATOR: int = 2**BITS
+
+
+def namespace(x: Array) -> Any:
+    """The array library of ``x``, as the array API standard has it."""
+    return _QUICK if type(x) is np.ndarray else array_api_compat.array_namespace(x)
+
+
+def row_sum(x: Array) -> Array:
+    """Sum over the last axis. As a product with ones it is several times quicker on short rows."""
+    if type(x) is np.ndarray:
+        return np.vecdot(x, _ones(x.shape[-1]))
+    xp = namespace(x)
+    return xp.vecdot(x, xp.ones(x.shape[-1], dtype=x.dtype))
+
+
+@lru_cache(maxsize=64)
+def _ones(size: int) -> Array:
+    return np.ones(size)
+
+
+def _stack(arrays: list[Array], axis: int = 0) -> Array:
+    behind = -1 - axis if axis < 0 else arrays[0].ndim - axis
+    place = (..., None) + (slice(None),) * behind
+    return np.concatenate([x[place] for x in arrays], axis=axis)
+
+
+def _clip(x: Array, min: Any = None, max: Any = None) -> Array:
+    x = x if min is None else np.maximum(x, min)
+    return x if max is None else np.minimum(x, max)
+
+
+def _broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:
+    return x if x.shape == shape else np.broadcast_to(x, shape)
+
+
+@lru_cache(maxsize=64)
+def _eye(size: int, dtype: Any = np.float64) -> Array:
+    identity = np.eye(size, dtype=dtype)
+    identity.flags.writeable = False
+    return identity
+
+
+def _quick_numpy() -> Any:
+    """NumPy's own namespace, which follows the standard, with lean versions of what runs often.
+
+    On small arrays NumPy's reductions and views spend most of their time on the way to the method
+    or ufunc that does the work. ``eye`` cannot be written to.
+    """
+    quick = SimpleNamespace(**{name: x for name, x in vars(np).items() if not name.startswith("_")})
+    for name, ufunc in {
+        "sum": np.add,
+        "max": np.maximum,
+        "min": np.minimum,
+        "all": np.logical_and,
+        "any": np.logical_or,
+    }.items():
+        setattr(quick, name, _reduction(ufunc))
+    quick.stack = _stack
+    quick.eye = _eye
+    quick.clip = _clip
+    quick.broadcast_to = _broadcast_to
+    quick.take = lambda x, index, axis: x.take(index, axis)
+    quick.matrix_transpose = lambda x: x.mT
+    quick.linalg = SimpleNamespace(
+        inv=np.linalg.inv,
+        qr=np.linalg.qr,
+        diagonal=lambda x: x.diagonal(0, -2, -1),
+    )
+    return quick
+
+
+def _reduction(ufunc: np.ufunc) -> Any:
+    def reduce(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+_QUICK = _quick_numpy()
+
+
+@lru_cache(maxsize=64)
+def ordered_pairs(secrets: int) -> NDArray[np.int64]:
+    """All (s1, s2) with s1 ≠ s2 as an array (T, 2): s1 = 0 first, s2 counting up cyclically."""
+    first = np.repeat(np.arange(secrets), secrets - 1)
+    second = (first + 1 + np.tile(np.arange(secrets - 1), secrets)) % secrets
+    pairs = np.stack([first, second], axis=1)
+    pairs.flags.writeable = False
+    return pairs
+
+
+def from_pairs(numbers: NDArray[np.float64], secrets: int) -> NDArray[np.float64]:
+    """Numbers of ordered pairs (..., T or 1) as tables (..., |S|, |S|) with zeros on the diagonal."""
+    table = np.zeros((*numbers.shape[:-1], secrets, secrets))
+    first, second = ordered_pairs(secrets).T
+    table[..., first, second] = numbers
+    return table
+
+
+def per_secret(table: Array) -> tuple[Array, Array]:
+    """Masses (..., |S|) and conditionals (..., |S|, U) of the secrets.
+
+    Parameters
+    ----------
+    table : array (..., |S|, U)
+        Counts or probabilities. The conditional of a secret without any is zero.
+    """
+    masses = row_sum(table)
+    return masses, table / namespace(masses).where(masses > 0, masses, 1.0)[..., None]
+
+
+def per_pair(table: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same for the two ends of every pair: (..., T, 2) and (..., T, 2, U)."""
+    pairs = ordered_pairs(table.shape[-2])
+    masses, conditionals = per_secret(table)
+    return masses[..., pairs], conditionals[..., pairs, :]
+
+
+def summed_per_secret(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entries of the ends of pairs (..., T, 2, U), added up by secret: (..., |S|, U)."""
+    head, values = table.shape[:-3], table.shape[-1]
+    secrets = (1 + isqrt(1 + 4 * table.shape[-3])) // 2  # T = |S|(|S| − 1)
+    places = slots(secrets)
+    if not places.size:
+        return np.zeros((*head, secrets, values))
+    own = table.reshape(*head, -1, values).take(places, axis=-2)
+    return np.asarray(own.reshape(*head, secrets, -1, values).sum(axis=-2))
+
+
+@lru_cache(maxsize=64)
+def slots(secrets: int) -> NDArray[np.int64]:
+    """For each secret its places among the ends of all pairs: (|S|·2(|S|−1),)."""
+    return np.argsort(ordered_pairs(secrets).reshape(-1), kind="stable")
+
+
+def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Nearest multiples of the grain; the largest entry of a row (last axis) takes what is left over."""
+    units = np.rint(matrix * DENOMINATOR)
+    left = DENOMINATOR - units.sum(axis=-1)
+    largest = np.arange(matrix.shape[-1]) == matrix.argmax(axis=-1)[..., None]
+    np.add(units, left[..., None], out=units, where=largest)
+    return np.asarray(units / DENOMINATOR)
+
+
+def numerators(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The integers that probabilities on the grid are, over ``DENOMINATOR``."""
+    units: NDArray[np.int64] = (matrix * DENOMINATOR).astype(np.int64)
+    return units
