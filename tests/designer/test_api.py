@@ -13,9 +13,9 @@ import pytest
 import rldp
 from rldp.designer import batches
 from rldp.designer.api import design_levels
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.bounds import privacy_excess
 from rldp.theory.model import DesignProblem
-from rldp.theory.pairs import ordered_pairs
 from strategies import jeffreys, jeffreys_counts, sets_of
 
 pytestmark = pytest.mark.numerical

@@ -9,7 +9,7 @@ from flint import arb, ctx
 
 import rldp
 from rldp.designer.closed_forms import nearly_unconstrained
-from rldp.theory.dyadic import DENOMINATOR, numerators
+from rldp.theory.arrays import DENOMINATOR, numerators
 from rldp.theory.model import DesignProblem
 
 LEVELS = [*np.linspace(0.5, 40, 80).tolist(), 700.0, 745.0, 800.0, 1e300]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp._common import memory as _memory
+from rldp._common import process
 from rldp.designer import api
 from rldp.designer.engine import Settings
 from rldp.designer.memory import design_bytes, require_memory
@@ -23,7 +23,7 @@ GIB = 2**30
 
 @pytest.fixture
 def four_gibibytes(monkeypatch):
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 4 * GIB)
+    monkeypatch.setattr(process, "available_bytes", lambda: 4 * GIB)
 
 
 def peak_of(call):

@@ -13,8 +13,8 @@ import rldp
 from rldp.designer.engine import Settings
 from rldp.designer.near_zero import equalised
 from rldp.designer.repair import repaired
+from rldp.theory.arrays import DENOMINATOR, numerators, on_grid
 from rldp.theory.bounds import known_excess, privacy_excess, trivial_eta
-from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
 from rldp.theory.model import DesignProblem
 from strategies import a_problem
 

@@ -47,6 +47,25 @@ def test_draws_that_fail_are_counted_for_each_protocol_and_promise():
     assert (found > 0).all()
 
 
+def test_nothing_is_drawn_for_protocols_that_are_private_whatever_the_distribution(monkeypatch):
+    problem, solved = tables(1)
+    drawn, blocks = [], risks.conditional_blocks
+
+    def counted(counts, **options):
+        drawn.append(counts.tolist())
+        return blocks(counts, **options)
+
+    monkeypatch.setattr(risks, "conditional_blocks", counted)
+    before = risks._count(BOTH[:1], problem, solved, 5000, stream=3)
+    assert sorted(drawn) == sorted(COUNTS[:2].tolist())  # the first sample and the third are one
+    drawn.clear()
+    matrix = solved.matrix.copy()
+    matrix[1] = matrix[1, :1, :1]  # one row for all
+    found = risks._count(BOTH[:1], problem, replace(solved, matrix=matrix), 5000, stream=3)
+    assert found[0].tolist() == [before[0, 0], 0, before[0, 2]]
+    assert drawn == [COUNTS[0].tolist()]
+
+
 def test_promises_with_other_priors_or_seeds_have_draws_of_their_own():
     problem, solved = tables(2)
     others = rldp.Credible(0.1, prior=0.5, seed=5), rldp.Credible(0.1, prior=3.0)
@@ -106,7 +125,7 @@ def test_what_a_design_aims_for_is_mostly_accepted(alpha, cells):
     risk = Risk("privacy", rldp.Credible(alpha), cells)
     planned = risk.draws(risks._HITS)
     for draws, accepted in ((planned, 0.45), (4 * planned, 0.99)):
-        hits = np.arange(draws + 1)
+        hits = np.arange(int(alpha * draws) + 1)  # more prove nothing
         proving = hits[evidence_below(hits, draws, risk.level) >= -np.log(risks._share(0))]
         assert binom(draws, 1 - ndtr(risk.target)).cdf(proving.max()) >= accepted
 

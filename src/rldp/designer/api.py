@@ -7,14 +7,16 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, count_array, finite_number, labels, real_number
-from rldp._common.memory import within_memory
+from rldp._common.process import within_memory
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.chain_designs import design_chain, is_chained
+from rldp.designer.contexts import After
 from rldp.designer.credible import with_noise
 from rldp.designer.designs import Batch, ColumnCost, Design
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
@@ -22,6 +24,7 @@ from rldp.designer.engine import Progress
 from rldp.designer.engine.settings import Settings
 from rldp.designer.memory import ADVICE
 from rldp.designer.notices import warn_of_sample, warn_open
+from rldp.designer.pair_levels import levels_of_batch, levels_of_sample
 from rldp.designer.request import SolveRequest
 from rldp.designer.routes import solve
 from rldp.designer.status import BatchStatus, Status
@@ -41,6 +44,7 @@ from rldp.sets import (
     checked_set,
     require_confidence,
 )
+from rldp.theory.arrays import from_pairs
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import resolved
@@ -52,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 def design(
     sample: Sample,
-    epsilon: float,
+    epsilon: float | ArrayLike | Mapping[str, float],
     *,
     privacy: PrivacySet = "chi2",
     utility: UtilitySet = "chi2",
@@ -63,6 +67,8 @@ def design(
     gap: float = 1e-6,
     windows: bool = False,
     chain: bool | Sequence[str] | None = None,
+    after: After = (),
+    given_known: bool = False,
     callback: Callable[[Progress], None] | None = None,
     max_seconds: float | None = None,
     settings: Settings | None = None,
@@ -82,8 +88,11 @@ def design(
     ----------
     sample : Sample
         The public data.
-    epsilon : float
-        Privacy level, 0 ≤ ε ≤ ∞; smaller is more private.
+    epsilon : float, array (|S|, |S|), or mapping {secret column: float}
+        Privacy level, 0 ≤ ε ≤ ∞; smaller is more private. An array has a level for each ordered pair of
+        secrets: P(y|s₁) ≤ e^ε[s₁, s₂] P(y|s₂), ∞ where a pair needs no protection; its diagonal is ignored.
+        A mapping has an own level for each of several secret columns: levels add up over the columns in
+        which two people differ. See ``docs/guide/levels.md`` for whom this protects.
     privacy, utility : UncertaintySet or its name
         On which set of distributions privacy and utility must hold. Names are "chi2", "cr", "g", "credible",
         "nominal" (which trusts the estimate) and, for privacy, "pairs" and "all".
@@ -111,6 +120,19 @@ def design(
         combinations at once: True, or the order of the columns. It costs more distortion, and goes on where
         combinations are too many. It needs ``privacy="credible"`` and ``utility="nominal"``. By default it
         is done where there are more than 1000 combinations. See ``docs/theory.md``, 'Chains'.
+    after : sequence of Protocol, or mapping {value column: Protocol}
+        Protocols whose outputs are out already, of value columns of the sample, in the order of their
+        release. These columns are not published again: their outputs are read from the rows. **epsilon is
+        the total of all releases together**, so it must be larger than theirs. The sample must be of linked
+        rows, with the values that both releases are about; the secret of a person must be the same in both,
+        and who is in the second release must not depend on the value of the first. People without an
+        earlier output need missing entries there and ``missing="category"``. A mapping says which column of
+        the sample was released, where it is called otherwise. See ``docs/theory.md``, 'Contexts'.
+    given_known : bool
+        With given columns (``given=`` of :meth:`rldp.Sample.from_data`): whether epsilon is about readers
+        who know them, P(y|s₁,k) ≤ e^ε P(y|s₂,k), and says nothing of what the given columns themselves tell.
+        By default it is about the whole row: P(k,y|s₁) ≤ e^ε P(k,y|s₂). Both need ``privacy="credible"`` and
+        ``utility="nominal"``.
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
         large batch.
@@ -159,31 +181,39 @@ def design(
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     for name, uncertainty in (("privacy", private), ("utility", useful)):
         require_confidence(name, uncertainty)
-    if isinstance(sample, Sample) and is_chained(sample, chain, private):
-        if sample.noise is not None:
-            raise InvalidArgument("chain must be False where counts have noise, which chains do not know")
-        if windows or epsilon_known != math.inf:
-            raise InvalidArgument("windows and epsilon_known must not be given for a chain of columns")
+    if isinstance(sample, Sample) and is_chained(sample, chain, private, after):
+        if windows:
+            raise InvalidArgument("windows must not be given for a chain of columns")
+        if sample.noise is not None and (after or (sample.reading is not None and sample.reading.given)):
+            raise InvalidArgument(
+                "given and after must be left out where counts have noise: designs beside what is out "
+                "already do not know the noise"
+            )
         if isinstance(private, Credible):
             anything = np.ones((len(sample.values), 1))  # the warning is about counts alone
             table = _problem(sample.counts[None], np.zeros(1), anything, private, useful, math.inf)
             warn_of_sample(table, private, useful, stacklevel=4)
         return design_chain(
             sample,
-            finite_number("epsilon", epsilon, at_least=0.0),
+            _one_level(epsilon),
             private,
             useful,
-            distortion_of(sample, distortion, outputs, weights).columns,
+            lambda columns: distortion_of(columns, distortion, outputs, weights),
             None if isinstance(chain, bool | None) else chain,
             SolveRequest(
                 _checked_gap(gap),
                 _checked_settings(settings),
                 deadline=time.perf_counter() + _checked_seconds(max_seconds),
             ),
+            epsilon_known=_checked_known(epsilon_known),
+            after=after,
+            given_known=bool(given_known),
         )
+    if given_known:
+        raise InvalidArgument("given_known must be False where the sample has no given columns")
     (designed,) = design_levels(
         sample,
-        _epsilons(epsilon, 1).tolist(),
+        [epsilon],
         privacy=privacy,
         utility=utility,
         distortion=distortion,
@@ -201,7 +231,7 @@ def design(
 
 def design_levels(
     sample: Sample,
-    epsilons: Sequence[float],
+    epsilons: Sequence[Any],
     *,
     privacy: PrivacySet = "chi2",
     utility: UtilitySet = "chi2",
@@ -217,13 +247,15 @@ def design_levels(
 ) -> list[Design]:
     """Design a protocol for each of several ε, all in one batch; see :func:`design`.
 
+    Each is a number, or what else :func:`design` takes.
+
     The time in the status of each is its share of the time that all took.
     """
     started = time.perf_counter()
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     measure = distortion_of(sample, distortion, outputs, weights)
-    tolerance, levels = _checked_gap(gap), _epsilons(epsilons, len(epsilons))
+    tolerance, levels = _checked_gap(gap), levels_of_sample(sample, epsilons)
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     problem = _problem(counts, levels, measure.matrix, private, useful, epsilon_known)
@@ -280,8 +312,9 @@ def design_batch(
     Parameters
     ----------
     counts : array_like of int, shape (K, |S|, |U|)
-    epsilon : float, or array_like (K,)
-        One level for all samples, or one for each.
+    epsilon : float, or array_like (K,), (|S|, |S|) or (K, |S|, |S|)
+        One level for all samples, or one for each; or a level for each ordered pair of secrets, as in
+        :func:`design`, for all samples or for each of them.
     privacy, utility, distortion, outputs, epsilon_known, gap, windows
         As in :func:`design`; values are labelled 0, 1, 2, …
     device : str, optional
@@ -313,7 +346,8 @@ def design_batch(
     matrix = distortion_matrix(distortion, values, names)
     tolerance = _checked_gap(gap)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
-    problem = _problem(array, _epsilons(epsilon, len(array)), matrix, private, useful, epsilon_known)
+    levels = levels_of_batch(epsilon, *array.shape[:2])
+    problem = _problem(array, levels, matrix, private, useful, epsilon_known)
     warn_of_sample(problem, private, useful, stacklevel=4)
     request = SolveRequest(
         tolerance,
@@ -343,28 +377,25 @@ def _problem(
 ) -> DesignProblem:
     """The problem with all sets that are known before it is solved."""
     known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
+    problem = DesignProblem.of(counts, epsilon, distortion, *known)
+    return replace(problem, epsilon_known=_checked_known(epsilon_known))
+
+
+def _checked_known(epsilon_known: float) -> float:
     level = real_number("epsilon_known", epsilon_known)
     if level < 0:
         raise InvalidArgument(f"epsilon_known must be at least 0, got {level!r}")
-    return replace(DesignProblem.of(counts, epsilon, distortion, *known), epsilon_known=level)
+    return level
 
 
-def _epsilons(epsilon: ArrayLike, count: int) -> Floats:
-    """One level for each of ``count`` samples."""
-    needed = f"epsilon must be one number or one for each of {count} samples"
-    try:
-        given = np.asarray(epsilon, dtype=object)
-    except ValueError as error:
-        raise InvalidArgument(f"{needed}, got rows that differ") from error
-    levels = np.array([real_number("epsilon", item) for item in given.ravel()])
-    if given.ndim == 0:
-        levels = np.repeat(levels, count)
-    elif given.shape != (count,):
-        raise InvalidArgument(f"{needed}, got shape {given.shape}")
-    for level in levels.tolist():
-        if level < 0:
-            raise InvalidArgument(f"epsilon must be at least 0, got {level!r}")
-    return levels
+def _one_level(epsilon: Any) -> float:
+    """The level of a chain."""
+    if isinstance(epsilon, Mapping | Sequence | np.ndarray) and not isinstance(epsilon, str):
+        raise InvalidArgument(
+            "epsilon must be one number for a chain of columns, beside given columns and after an earlier "
+            "release, got levels of pairs of secrets"
+        )
+    return finite_number("epsilon", epsilon, at_least=0.0)
 
 
 def _checked_gap(gap: float) -> float:
@@ -412,7 +443,8 @@ def _as_design(
     )
     objective, lower_bound = float(solved.objective[0]), float(solved.lower_bound[0])
     guarantee = Guarantee(
-        epsilon=float(problem.epsilon[0]),
+        epsilon=float(problem.pair_epsilon.max()),
+        levels=_levels(problem),
         sample=sample,
         privacy=privacy,
         utility=utility,
@@ -437,6 +469,12 @@ def _as_design(
     )
     columns = _column_costs(protocol, sample, measure)
     return Design(kind, protocol, objective, lower_bound, certificate, status, columns=columns)
+
+
+def _levels(problem: DesignProblem) -> Floats | None:
+    """ε of every pair of secrets of the one problem; None where it is the same."""
+    levels = problem.pair_epsilon[0]
+    return None if len(levels) == 1 else from_pairs(levels, problem.counts.shape[1])
 
 
 def _column_costs(protocol: Protocol, sample: Sample, measure: SampleDistortion) -> tuple[ColumnCost, ...]:

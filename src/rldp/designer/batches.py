@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from rldp._common.cores import core_count
+from rldp._common.process import core_count, in_context
 from rldp.designer.certify import CertifiedBatch, joined
 from rldp.designer.devices import in_memory
 from rldp.designer.engine import EngineResult, Progress, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
-from rldp.designer.engine.cores import in_context
 from rldp.designer.finish import finished
 from rldp.designer.memory import device_bytes, problems_at_once
+from rldp.designer.pair_levels import workable
 from rldp.designer.request import SolveRequest
 from rldp.designer.status import Route
 from rldp.theory.model import DesignProblem
@@ -40,7 +40,7 @@ def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> Engin
     if request.leaves_known_to_repair:
         problem = replace(problem, epsilon_known=math.inf)
     return solve(
-        problem,
+        workable(problem, request),
         gap=request.gap,
         settings=request.settings,
         windows=route is Route.WINDOWS,
@@ -52,7 +52,7 @@ def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> Engin
 
 def _solve_chunk(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
     """Problems that fit the cache together."""
-    return finished(problem, _solve(problem, route, request), route, request.settings)
+    return finished(problem, _solve(problem, route, request), route, request)
 
 
 def _on_every_core(parts: list[DesignProblem], route: Route, request: SolveRequest) -> CertifiedBatch:
@@ -105,7 +105,7 @@ def _on_device(problem: DesignProblem, route: Route, request: SolveRequest) -> C
     ]
 
     def finish(item: tuple[DesignProblem, EngineResult]) -> CertifiedBatch:
-        return finished(*item, route, settings)
+        return finished(*item, route, request)
 
     with ThreadPoolExecutor(core_count()) as pool:
         return joined(list(pool.map(in_context(finish), work)))

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp.chain import Chain, ChainGuarantee, ColumnProof, Stage
+from rldp.designer.chain_bounds import column_bound
 from rldp.designer.chains import ChainProblem, solve_chain
+from rldp.designer.contexts import After, arranged, earlier_names, fixed_stages, margin, require_feasible
 from rldp.designer.designs import ColumnCost, Design
 from rldp.designer.request import SolveRequest
 from rldp.designer.routes import solve_batch
 from rldp.designer.status import Reason, Status
-from rldp.distortions import ColumnDistortion
+from rldp.distortions import ColumnDistortion, SampleDistortion
 from rldp.errors import InvalidArgument
 from rldp.protocol import Certificate
 from rldp.sample import Sample
-from rldp.sets import Credible, Nominal, UncertaintySet
+from rldp.sets import AllDistributions, Credible, Nominal, UncertaintySet
 from rldp.theory import chains
 from rldp.theory.dirichlet import centre_counts
-from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.model import DesignProblem
 
 __all__ = ["MOST_JOINT", "design_chain", "is_chained"]
 
@@ -31,11 +35,20 @@ MOST_JOINT = 1000
 """Combinations of values, above which several columns are chained unless a joint design is asked for."""
 
 _UNIT = 2.0**-52
-_BOUND_GAP = 1e-6  # of the lower bounds of single columns
 
 
-def is_chained(sample: Sample, chain: bool | Sequence[str] | None, privacy: UncertaintySet) -> bool:
-    """Whether columns are designed one after the other: because it is asked for, or they are too many."""
+def is_chained(
+    sample: Sample, chain: bool | Sequence[str] | None, privacy: UncertaintySet, after: After = ()
+) -> bool:
+    """Whether columns are designed one after the other: because it is asked for, or they are too many.
+
+    What is out beside them is a stage of a chain, too.
+    """
+    if after or sample.given_columns:
+        if chain is False:
+            what = "after" if after else "given columns"
+            raise InvalidArgument(f"chain must not be False with {what}, which the released columns follow")
+        return True
     several = sample.reading is not None and len(sample.reading.value) > 1
     if chain is None:
         return several and len(sample.values) > MOST_JOINT and isinstance(privacy, Credible)
@@ -51,11 +64,20 @@ def design_chain(
     epsilon: float,
     privacy: UncertaintySet,
     utility: UncertaintySet,
-    columns: Sequence[ColumnDistortion],
+    measure: Callable[[Sample], SampleDistortion],
     order: Sequence[str] | None,
     request: SolveRequest,
+    *,
+    after: After = (),
+    given_known: bool = False,
+    epsilon_known: float = math.inf,
 ) -> Design:
     """A chain of the sample's value columns; see :func:`rldp.design`.
+
+    Parameters
+    ----------
+    measure : callable
+        Gives the distortion for a sample of the columns that are designed.
 
     Raises
     ------
@@ -65,37 +87,51 @@ def design_chain(
     """
     started = time.perf_counter()
     if not isinstance(privacy, Credible):
-        raise InvalidArgument(f"privacy must be 'credible' for a chain of columns, got {privacy}")
+        what = "beside given columns or earlier releases" if after or sample.given_columns else "of columns"
+        if isinstance(privacy, AllDistributions) and given_known and not after:
+            raise InvalidArgument(
+                "given must be left out of the sample for privacy='all': a protocol for every distribution "
+                "keeps its promise to readers who know any other column, whatever it is"
+            )
+        raise InvalidArgument(f"privacy must be 'credible' for a chain {what}, got {privacy}")
     if not isinstance(utility, Nominal):
         raise InvalidArgument(f"utility must be 'nominal' for a chain of columns, got {utility}")
-    if not columns:
-        raise InvalidArgument("distortion must be given by column for a chain, not for whole rows")
+    if given_known and not sample.given_columns:
+        raise InvalidArgument("given_known must be False where the sample has no given columns")
+    sample = arranged(sample, earlier_names(after))
+    fixed = fixed_stages(sample, after)
+    columns = _measured(sample, len(fixed) - len(sample.given_columns), measure)
     names = [column.name for column in columns]
     if order is not None and sorted(order) != sorted(names):
         raise InvalidArgument(f"chain must name every value column once, {', '.join(map(repr, names))}")
-    problem = ChainProblem(
-        sample.counts,
-        tuple(len(column.matrix) for column in columns),
-        tuple(column.weight * column.matrix for column in columns),
-        epsilon,
-        privacy,
+    problem = replace(
+        _problem(sample, fixed, columns, epsilon, privacy, given_known),
+        noise=sample.count_noise,
+        noisy_counts=sample.noisy_counts,
+        epsilon_known=_left_of_known(epsilon_known, fixed),
     )
+    if fixed:
+        require_feasible(problem, fixed, privacy.alpha)
 
     def solve(part: DesignProblem, gap: float) -> Any:
         return solve_batch(part, replace(request, gap=gap, callback=None))
 
-    found = solve_chain(
-        problem, request.gap, solve, None if order is None else [names.index(n) for n in order]
-    )
-    in_order = [columns[j] for j in found.plan.order]
+    first = len(fixed)
+    wanted = None if order is None else [*range(first), *(first + names.index(n) for n in order)]
+    found = solve_chain(problem, request.gap, solve, wanted)
+    drawn = [j - first for j in found.plan.order[first:]]
     stages = [
-        Stage(column.name, column.labels, table) for column, table in zip(in_order, found.tables, strict=True)
+        *fixed,
+        *(
+            Stage(columns[j].name, columns[j].labels, table)
+            for j, table in zip(drawn, found.tables[first:], strict=True)
+        ),
     ]
-    centre = centre_counts(sample.counts, privacy.prior)
-    objective, costs = _objective(found.plan.order, stages, columns, centre)
-    bounds = [_column_bound(column, j, problem, centre, epsilon, request) for j, column in enumerate(columns)]
+    centre = centre_counts(problem.published, privacy.prior, problem.noise)
+    objective, costs = _objective(found.plan.order, stages, columns, problem, centre)
+    bounds = [column_bound(problem, centre, columns[j], first + j, solve) for j in range(len(columns))]
     lower = sum(bound for bound, _ in bounds)
-    proofs = tuple(ColumnProof(columns[j].weight, columns[j].matrix, bounds[j][1]) for j in found.plan.order)
+    proofs = tuple(ColumnProof(columns[j].weight, columns[j].matrix, bounds[j][1]) for j in drawn)
     assert sample.reading is not None
     guarantee = ChainGuarantee(
         epsilon=epsilon,
@@ -103,10 +139,12 @@ def design_chain(
         privacy=privacy,
         utility=utility,
         objective=objective,
-        lower_bound=min(lower, objective),
+        lower_bound=max(0.0, min(lower, objective)),
         columns=proofs,
         centre=centre,
         order=found.plan.order,
+        given_known=given_known,
+        epsilon_known=epsilon_known,
     )
     protocol = Chain(stages, sample.secrets, sample.reading, guarantee=guarantee)
     seconds = time.perf_counter() - started
@@ -122,49 +160,84 @@ def design_chain(
     )
 
 
+def _measured(
+    sample: Sample, earlier: int, measure: Callable[[Sample], SampleDistortion]
+) -> tuple[ColumnDistortion, ...]:
+    """The distortions of the columns that are designed; a single one counts in its own unit."""
+    own = margin(sample, earlier) if earlier or sample.given_columns else sample
+    found = measure(own)
+    if found.columns:
+        return found.columns
+    assert own.reading is not None
+    if len(own.reading.value) > 1:
+        raise InvalidArgument("distortion must be given by column for a chain, not for whole rows")
+    places = np.arange(len(own.values)), np.arange(len(found.outputs))
+    return (ColumnDistortion(own.reading.value[0].name, 1.0, found.matrix, found.outputs, *places),)
+
+
+def _problem(
+    sample: Sample,
+    fixed: Sequence[Stage],
+    columns: Sequence[ColumnDistortion],
+    epsilon: float,
+    privacy: Credible,
+    given_known: bool,
+) -> ChainProblem:
+    tables = tuple(stage.table for stage in fixed)
+    costless = [np.zeros(table.shape[2:]) for table in tables]
+    own = [column.weight * column.matrix for column in columns]
+    return ChainProblem(
+        sample.counts,
+        (*(table.shape[2] for table in tables), *(len(column.matrix) for column in columns)),
+        (*costless, *own),
+        epsilon,
+        privacy,
+        tables,
+        prod(len(stage.outputs) for stage in fixed if stage.kept) if given_known else 1,
+    )
+
+
+def _left_of_known(epsilon_known: float, fixed: Sequence[Stage]) -> float:
+    """What an earlier release leaves of κ, which is about the whole row."""
+    if not fixed or math.isinf(epsilon_known):
+        return epsilon_known
+    told = chains.known_leakage([stage.table for stage in fixed])
+    if told > epsilon_known:
+        raise InvalidArgument(
+            f"epsilon_known must be at least {told:.6g}, which earlier releases tell to somebody who knows "
+            f"the values, got {epsilon_known!r}"
+        )
+    return epsilon_known - told
+
+
 def _objective(
     order: Sequence[int],
     stages: Sequence[Stage],
     columns: Sequence[ColumnDistortion],
+    problem: ChainProblem,
     centre: NDArray[np.int64],
 ) -> tuple[float, tuple[ColumnCost, ...]]:
     """The expected distortion of rows at the centre, rounded up, and what each column loses there."""
-    sizes = [len(column.matrix) for column in columns]
+    sizes, first = problem.values, len(problem.fixed)
     law = centre * _UNIT
     arranged = np.moveaxis(law.reshape(-1, *sizes), [1 + j for j in order], range(1, 1 + len(sizes)))
     tables = [stage.table for stage in stages]
+    unweighted = [*problem.distortions[:first], *(columns[j - first].matrix for j in order[first:])]
     found = chains.expected_distortions(
-        tables, [columns[j].matrix for j in order], np.ascontiguousarray(arranged).reshape(len(centre), -1)
+        tables, unweighted, np.ascontiguousarray(arranged).reshape(len(centre), -1)
     )
     terms = centre.size + sum(sizes) + sum(table.size for table in tables) + 8
     costs = dict(zip(order, found.tolist(), strict=True))
-    total = sum(column.weight * costs[j] for j, column in enumerate(columns)) * (1 + 16 * terms * _UNIT)
-    return total, tuple(
+    total = sum(column.weight * costs[first + j] for j, column in enumerate(columns))
+    return total * (1 + 16 * terms * _UNIT), tuple(
         ColumnCost(
             column.name,
             column.weight,
-            distortion=costs[j],
-            constant=float((_margin(law, sizes, j).sum(axis=0) @ column.matrix).min()),
+            distortion=costs[first + j],
+            constant=float((_margin(law, sizes, first + j).sum(axis=0) @ column.matrix).min()),
         )
         for j, column in enumerate(columns)
     )
-
-
-def _column_bound(
-    column: ColumnDistortion,
-    j: int,
-    problem: ChainProblem,
-    centre: NDArray[np.int64],
-    epsilon: float,
-    request: SolveRequest,
-) -> tuple[float, Floats]:
-    """What the column costs at least, by itself under the centre, times its weight; multipliers (Y, T)."""
-    counts = _margin(centre, problem.values, j)
-    alone = DesignProblem.of(counts[None], np.array([epsilon]), column.matrix, Nominal(), Nominal())
-    solved = solve_batch(alone, replace(request, gap=_BOUND_GAP, callback=None))
-    multipliers = np.zeros((column.matrix.shape[1], len(counts) * (len(counts) - 1)))
-    multipliers[...] = solved.z[0]
-    return column.weight * float(solved.lower_bound[0]) * (1 - 1e-12), multipliers
 
 
 def _margin(table: NDArray[Any], sizes: Sequence[int], j: int) -> NDArray[Any]:

@@ -6,10 +6,15 @@ context is worth (``docs/theory.md``, 'Chains'). One t serves all contexts and s
 smallest that keeps the posterior probability of a leakage above ε at α, *for the whole row*, so that the
 slack of one stage helps another. The order of the columns, the split of ε and t are searched for with draws
 that the proof does not use.
+
+The first stages may be fixed: kept columns, and outputs that are out already. Their tables are given, and the
+levels of the stages behind them are what they leave: for every context c of fixed stages and pair of secrets,
+ε − log P(c|s)/P(c|s′) at the posterior mean, less a margin for what is not known of that ratio.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +29,7 @@ from rldp.designer.risks import Risk, by_looks
 from rldp.errors import RldpError
 from rldp.sets import Credible
 from rldp.theory import chains
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.dirichlet import conditional_blocks, conditionals, posterior_mean
 from rldp.theory.model import Ball, DesignProblem, Floats
 
@@ -42,8 +48,13 @@ _RATIOS = (1.6, 1.0, 2.8)  # ε of a stage over that of the stage before
 _FINE = 2000  # cells; above, columns are taken in the order of their sizes
 _USUAL_SLOPE = 0.5  # by how much the leakage falls where log t grows by one; measured, a start for the secant
 _UNITS = 2**45  # what a context's law is counted in
+_MARGIN = 1.0
+"""Of the levels in contexts, in standard errors of the contexts' ratio times t; .5 and 2 cost more."""
+_LEAST_SHARE = 0.02  # of ε, which every context is designed for at least
+_FEWEST = 1e-9  # rows
 _LARGER = 0.05  # by how much t grows where fresh draws do not prove it
 _MOST_TRIALS = 12
+_BELOW = 1 - 1e-7  # of κ is shared out, so that rounded shares do not add up to more
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,15 @@ class ChainProblem:
     epsilon : float
         Of the whole row.
     promise : Credible
+    fixed : tuple of array (C_j, |S|, |U_j|, |Y_j|)
+        Tables of the first columns, which are not designed.
+    known : int
+        How many combinations of the first columns readers know; 1 where they know none.
+    noise : float, optional
+        The level of the noise that the counts have; ``noisy_counts`` are then those that were published, and
+        ``counts`` the same with zeros for negative ones.
+    epsilon_known : float
+        κ, of the whole row, shared out to the stages as ε is.
     """
 
     counts: NDArray[np.int64]
@@ -68,18 +88,69 @@ class ChainProblem:
     distortions: tuple[Floats, ...]
     epsilon: float
     promise: Credible
+    fixed: tuple[Floats, ...] = ()
+    known: int = 1
+    noise: float | None = None
+    noisy_counts: NDArray[np.int64] | None = None
+    epsilon_known: float = math.inf
+
+    @property
+    def published(self) -> NDArray[np.int64]:
+        """The counts that the posterior is given."""
+        return self.counts if self.noisy_counts is None else self.noisy_counts
 
     @cached_property
     def mean(self) -> Floats:
         """P(s, u) given the counts: (|S|, |U|)."""
-        return posterior_mean(self.counts, self.promise.prior)
+        return posterior_mean(self.published, self.promise.prior, self.noise)
 
     @cached_property
     def search_draws(self) -> Floats:
         """Conditionals (draws, |S|, |U|) that the search may look at as often as it likes."""
         draws = max(1, min(_SEARCH_DRAWS, _SEARCH_NUMBERS // self.counts.size))
-        drawn = conditionals(self.counts, prior=self.promise.prior, draws=draws, seed=self.promise.seed)
+        drawn = conditionals(
+            self.published,
+            prior=self.promise.prior,
+            draws=draws,
+            seed=self.promise.seed,
+            noise=self.noise,
+        )
         return np.ascontiguousarray(np.moveaxis(drawn, -1, 0))
+
+    @property
+    def free(self) -> range:
+        """The numbers of the columns that are designed."""
+        return range(len(self.fixed), len(self.values))
+
+    @cached_property
+    def conditional_mean(self) -> Floats:
+        """P(u|s) given the counts: (|S|, |U|)."""
+        return np.asarray(self.mean / self.mean.sum(axis=1, keepdims=True))
+
+    def fixed_law(self, conditionals: Floats) -> Floats:
+        """P(c|s) of the contexts that fixed stages make (…, |S|, C), for P(u|s) (…, |S|, |U|)."""
+        return np.asarray(chains.contexts(conditionals, self.fixed, self.values).sum(axis=-1))
+
+    def levels(self, t: float) -> Floats:
+        """What fixed stages leave of ε for the others, by context and pair of secrets: (C, T)."""
+        law = self.fixed_law(self.conditional_mean)
+        first, second = ordered_pairs(len(law)).T
+        unsure = np.zeros_like(law)
+        if law.shape[1] != self.known:  # readers do not know all that the contexts tell
+            rows = self.counts.sum(axis=1)[:, None]
+            unsure = 1 / np.maximum(self.worth(self.fixed), _FEWEST) - 1 / np.maximum(rows, _FEWEST)
+        margin = _MARGIN * t * np.sqrt(np.maximum(unsure[first] + unsure[second], 0)).T
+        left = self.epsilon - chains.log_ratios(law, self.known) - margin
+        return np.asarray(np.maximum(left, _LEAST_SHARE * self.epsilon))
+
+    def worth(self, tables: Sequence[Floats]) -> Floats:
+        """The number of rows that every context is worth: (|S|, C)."""
+        weights = self.conditional_mean
+        squares = _per_context(weights, [table**2 for table in tables], self.values).sum(axis=-1)
+        reached = _per_context(weights, tables, self.values).sum(axis=-1)
+        rows = self.counts.sum(axis=1)[:, None]
+        worth: Floats = np.divide(rows * reached**2, squares, out=np.zeros_like(reached), where=squares > 0)
+        return worth
 
     def arranged(self, order: Sequence[int]) -> ChainProblem:
         """The same with its columns in another order."""
@@ -89,6 +160,7 @@ class ChainProblem:
             counts=self.counts[:, places],
             values=tuple(self.values[j] for j in order),
             distortions=tuple(self.distortions[j] for j in order),
+            noisy_counts=None if self.noisy_counts is None else self.noisy_counts[:, places],
         )
         arranged.__dict__["mean"] = self.mean[:, places]
         arranged.__dict__["search_draws"] = self.search_draws[:, :, places]
@@ -100,12 +172,12 @@ class Plan:
     """The order of the columns, and each stage's share of ε."""
 
     order: tuple[int, ...]
-    shares: tuple[float, ...]
+    shares: tuple[float, ...]  # of the stages that are designed
 
     @classmethod
-    def of(cls, order: Sequence[int], ratio: float) -> Plan:
+    def of(cls, order: Sequence[int], ratio: float, free: int) -> Plan:
         """With shares that grow by ``ratio`` from stage to stage: the last stage decides most."""
-        weights = ratio ** np.arange(len(order))
+        weights = ratio ** np.arange(free)
         return cls(tuple(order), tuple((weights / weights.sum()).tolist()))
 
 
@@ -161,14 +233,22 @@ def solve_chain(
 
 
 def _is_proved(tables: Sequence[Floats], problem: ChainProblem, risk: Risk, trial: int) -> bool:
-    """Whether draws that nothing has seen prove that whole rows keep the promise."""
+    """Return whether fresh draws confirm the promise about whole rows."""
     promise = problem.promise
 
     def count(_: NDArray[np.int64], draws: int, stream: int) -> NDArray[np.int64]:
         blocks = conditional_blocks(
-            problem.counts, prior=promise.prior, draws=draws, seed=promise.seed, stream=stream
+            problem.published,
+            prior=promise.prior,
+            draws=draws,
+            seed=promise.seed,
+            stream=stream,
+            noise=problem.noise,
         )
-        failed = (chains.failures(tables, problem.epsilon, np.moveaxis(block, -1, 0)) for block in blocks)
+        failed = (
+            chains.failures(tables, problem.epsilon, np.moveaxis(block, -1, 0), problem.known)
+            for block in blocks
+        )
         return np.array([[sum(failed)]])
 
     return bool(by_looks([risk], 1, count, trial)[0].all())
@@ -186,11 +266,13 @@ class _Candidate:
 def _searched(problem: ChainProblem, solve: Solve, target: float, order: Sequence[int] | None) -> _Candidate:
     """The best of a few plans: first the order, then the split of ε."""
     orders = [tuple(order)] if order is not None else _orders(problem)
-    tried = [_estimated(problem, Plan.of(orders[0], _RATIOS[0]), _FIRST_T, solve, target)]
+    free = len(problem.free)
+    tried = [_estimated(problem, Plan.of(orders[0], _RATIOS[0], free), _FIRST_T, solve, target)]
     for other in orders[1:]:
-        tried.append(_estimated(problem, Plan.of(other, _RATIOS[0]), tried[0].t, solve, target))
+        tried.append(_estimated(problem, Plan.of(other, _RATIOS[0], free), tried[0].t, solve, target))
     best = min(tried, key=lambda candidate: candidate.cost)
-    others = [_estimated(problem, Plan.of(best.plan.order, r), best.t, solve, target) for r in _RATIOS[1:]]
+    ratios = _RATIOS[1:] if free > 1 else ()
+    others = [_estimated(problem, Plan.of(best.plan.order, r, free), best.t, solve, target) for r in ratios]
     return min([best, *others], key=lambda candidate: candidate.cost)
 
 
@@ -211,10 +293,11 @@ def _estimated(problem: ChainProblem, plan: Plan, t: float, solve: Solve, target
 
 def _orders(problem: ChainProblem) -> list[tuple[int, ...]]:
     """Small columns first, which is best more often than not, and the same with two neighbours swapped."""
-    by_size = sorted(range(len(problem.values)), key=lambda j: problem.values[j])
+    first = range(len(problem.fixed))
+    by_size = sorted(problem.free, key=lambda j: problem.values[j])
     swapped = range(len(by_size) - 1) if problem.counts.size <= _FINE else ()
-    others = ((*by_size[:j], by_size[j + 1], by_size[j], *by_size[j + 2 :]) for j in swapped)
-    return [tuple(by_size), *others]
+    others = ((*first, *by_size[:j], by_size[j + 1], by_size[j], *by_size[j + 2 :]) for j in swapped)
+    return [(*first, *by_size), *others]
 
 
 def _calibrated(
@@ -244,23 +327,25 @@ def _root(points: Sequence[tuple[float, float]]) -> float:
 
 def _exceeded(tables: Sequence[Floats], problem: ChainProblem, share: float) -> float:
     """The leakage that a share of the draws of the search exceeds."""
-    leakages = chains.leakages(tables, problem.search_draws)
+    leakages = chains.leakages(tables, problem.search_draws, problem.known)
     return float(np.quantile(leakages, 1 - share, method="higher"))
 
 
 def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: float) -> SolvedChain:
     """The stages of a plan with sets of size t; the problem's columns are in the order of the plan."""
     masses = problem.mean.sum(axis=1)
-    rows = problem.counts.sum(axis=1)
-    weights = problem.mean / masses[:, None]
-    tables: list[Floats] = []
-    for share, d in zip(plan.shares, problem.distortions, strict=True):
-        given = _per_context(weights, tables, problem.values)  # (S, C, U_j)
-        squares = _per_context(weights, [table**2 for table in tables], problem.values).sum(axis=-1)
-        reached = given.sum(axis=-1)  # (S, C)
-        worth = np.divide(rows[:, None] * reached**2, squares, out=np.zeros_like(reached), where=squares > 0)
+    tables: list[Floats] = list(problem.fixed)
+    levels = problem.levels(t) if problem.fixed else None
+    for share, d in zip(plan.shares, problem.distortions[len(problem.fixed) :], strict=True):
+        given = _per_context(problem.conditional_mean, tables, problem.values)  # (S, C, U_j)
+        worth = problem.worth(tables)
         joint = np.moveaxis(masses[:, None, None] * given, 1, 0)  # (C, S, U_j)
-        tables.append(_stage(joint, share * problem.epsilon, d, t**2 / worth.sum(axis=0), solve, gap))
+        if levels is None:
+            level = np.full(len(joint), share * problem.epsilon)
+        else:
+            level = share * np.repeat(levels, len(joint) // len(levels), axis=0)
+        known = share * problem.epsilon_known * _BELOW
+        tables.append(_stage(joint, level, known, d, t**2 / worth.sum(axis=0), solve, gap))
     costs = chains.expected_distortions(tables, problem.distortions, problem.mean)
     return SolvedChain(plan, t, tuple(tables), costs)
 
@@ -271,7 +356,9 @@ def _per_context(weights: Floats, tables: Sequence[Floats], values: Sequence[int
     return np.asarray(found.reshape(*found.shape[:2], values[len(tables)], -1).sum(axis=-1))
 
 
-def _stage(joint: Floats, epsilon: float, d: Floats, radius: Floats, solve: Solve, gap: float) -> Floats:
+def _stage(
+    joint: Floats, level: Floats, known: float, d: Floats, radius: Floats, solve: Solve, gap: float
+) -> Floats:
     """A table for every context (C, |S|, |U_j|, |Y_j|); where nobody gets to, the best constant."""
     count, secrets, values = joint.shape
     mass = joint.sum(axis=(1, 2))
@@ -282,10 +369,11 @@ def _stage(joint: Floats, epsilon: float, d: Floats, radius: Floats, solve: Solv
     law = joint[reached] / mass[reached, None, None]
     problem = DesignProblem(
         np.rint(law * _UNITS).astype(np.int64),
-        np.full(len(reached), epsilon),
+        level[reached],
         d,
         Ball.of_radius(1.0, radius[reached]),
         None,
+        epsilon_known=known,
     )
     tables[reached] = solve(problem, gap).matrix
     return tables

@@ -12,8 +12,8 @@ import numpy as np
 from rldp.designer.certify import CertifiedBatch, certified
 from rldp.designer.status import Route
 from rldp.theory import bounds
+from rldp.theory.arrays import DENOMINATOR, on_grid
 from rldp.theory.bounds import objective, worst_distribution
-from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem, Floats, Witness
 
 __all__ = [

@@ -3,9 +3,9 @@ r"""Credible designs: the smallest sets that keep the posterior risk of their ow
 Let :math:`Q_\rho` be the robust optimum over the power-divergence set of radius ρ, and :math:`\pi(\rho)` the
 posterior probability that it fails: that it is not ε-private, or that it distorts more than its objective.
 π falls with ρ, and the normal quantile of 1 − π is nearly a straight line in :math:`t=\sqrt{\rho n}`. So two
-rough designs give a line, the line gives t, and a design at the gap asked for is judged by draws that nothing
-before has seen: it is accepted if the upper bound of Clopper and Pearson on π is at most α, and otherwise
-made again with a larger set. See ``docs/theory.md``, 'Credible privacy'.
+rough designs give a line, the line gives t, and a design at the gap asked for is judged by fresh draws: it is
+accepted if the upper bound of Clopper and Pearson on π is at most α, and otherwise made again with a larger
+set. See ``docs/theory.md``, 'Credible privacy'.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rldp.designer.risks import Promised, Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, Credible, Nominal, UncertaintySet
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.dirichlet import centre_counts
 from rldp.theory.model import Ball, DesignProblem, Floats
-from rldp.theory.pairs import ordered_pairs
 
 __all__ = ["CredibleResult", "Solve", "credible_risks", "solve_credible", "with_noise"]
 
@@ -191,9 +191,9 @@ def with_noise(
     if not isinstance(utility, Credible | Nominal):
         raise InvalidArgument(_of_noise("utility", "rldp.Credible() or rldp.Nominal()", utility))
     noisy = np.broadcast_to(sample.noisy_counts, problem.counts.shape)
-    problem = replace(problem, noise=sample.noise, noisy_counts=noisy)
+    problem = replace(problem, noise=sample.count_noise, noisy_counts=noisy)
     if isinstance(privacy, AllDistributions) and isinstance(utility, Nominal):
-        mean = centre_counts(sample.noisy_counts, "adaptive", sample.noise)
+        mean = centre_counts(sample.noisy_counts, "adaptive", sample.count_noise)
         problem = replace(problem, centre_of_utility=np.broadcast_to(mean, problem.counts.shape))
     return problem
 

@@ -86,7 +86,7 @@ class Design:
 
     @property
     def epsilon(self) -> float:
-        """The privacy level that the protocol is proved for."""
+        """The privacy level that the protocol is proved for; the largest, where pairs have their own."""
         assert self.protocol.guarantee is not None
         return self.protocol.guarantee.epsilon
 
@@ -118,6 +118,8 @@ class Design:
         secrets, values, outputs = map(len, (protocol.secrets, protocol.values, protocol.outputs))
         claim = protocol.guarantee
         level = "" if claim is None else f", epsilon={claim.epsilon:g}"
+        if getattr(claim, "levels", None) is not None:
+            level = f", epsilon of each pair, at most {claim.epsilon:g}" if claim is not None else ""
         return (
             f"<Design {self.problem}{level}: {secrets} secrets, {values} values, {outputs} outputs; "
             f"distortion {self.objective:.6g}, at best {self.lower_bound:.6g}; "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import shown
 from rldp.errors import InvalidArgument, InvalidArgumentType, needs
-from rldp.theory.namespace import Array
+from rldp.theory.arrays import Array
 
 __all__ = ["CPU", "Device", "device_named", "device_of", "in_memory"]
 

@@ -9,30 +9,38 @@ from numpy.typing import NDArray
 
 from rldp.designer.certify import CertifiedBatch, certified
 from rldp.designer.engine import EngineResult, Settings, Stop
+from rldp.designer.pair_levels import with_own_multipliers, workable
 from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
 from rldp.designer.repair import repaired
+from rldp.designer.request import SolveRequest
 from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import DesignProblem, Floats, Witness
-from rldp.theory.pairs import ordered_pairs
 
 __all__ = ["finished"]
 
 
 def finished(
-    problem: DesignProblem, result: EngineResult, route: Route, settings: Settings
+    problem: DesignProblem, result: EngineResult, route: Route, request: SolveRequest
 ) -> CertifiedBatch:
-    """Repaired and proved; the objective is infinite where no proof was found."""
+    """Repaired and proved; the objective is infinite where no proof was found.
+
+    The protocol keeps the levels that the engine worked with, which are no larger than those of the problem,
+    and the same η prove both.
+    """
+    settings, worked = request.settings, workable(problem, request)
     matrix = _for_all_secrets(problem, np.moveaxis(result.q, 1, 3))
     eta = None if problem.privacy is None else result.eta
     if route is Route.WINDOWS and eta is not None:
-        eta = pair_eta(problem, matrix, eta, settings)
-    matrix, eta, proved = repaired(problem, matrix, eta, result.objective * problem.scale, settings)
+        eta = pair_eta(worked, matrix, eta, settings)
+    matrix, eta, proved = repaired(worked, matrix, eta, result.objective * problem.scale, settings)
+    witness = _witness(problem, result, route, settings)
     solved = certified(
         problem,
         matrix,
         bounds.trivial_eta(problem, matrix) if eta is None else eta,
-        _witness(problem, result, route, settings),
+        replace(witness, z=with_own_multipliers(witness.z, problem, worked)),
         route,
         eta_utility=None if problem.utility is None else result.eta_utility * problem.scale,
         steps=result.steps.astype(np.int64),

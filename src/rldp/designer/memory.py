@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from rldp._common.cores import core_count
-from rldp._common.memory import require_bytes
+from rldp._common.process import core_count, require_bytes
 from rldp.designer.engine.settings import Settings
-from rldp.designer.engine.terms.pair_curvature import has_few_ranks
+from rldp.designer.engine.terms.pairs import has_few_ranks
 from rldp.designer.status import Route
 from rldp.theory.model import DesignProblem
 

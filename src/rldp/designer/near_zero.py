@@ -1,29 +1,33 @@
-"""ε too small for floats: the problem beside it is solved, and its protocol made private exactly.
+"""ε too small for floats: a neighbouring problem is solved, and its protocol made private exactly.
 
 See ``docs/theory.md``, 'Special cases'.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from rldp.designer import closed_forms
 from rldp.designer.certify import CertifiedBatch, better, certified
 from rldp.designer.request import SolveRequest
 from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
-from rldp.theory.dyadic import DENOMINATOR, on_grid
+from rldp.theory.arrays import DENOMINATOR, from_pairs, on_grid
 from rldp.theory.model import DesignProblem, Floats
+from rldp.theory.support import minimising_eta
 
 __all__ = ["equalised", "equalised_for_all", "solve_near_known", "solve_near_zero"]
 
 _FIRST_PULL = -13  # power of ten: a few hundred grains of the grid; ten times more where they are too few
+
+_TRACES = 2.0 ** np.arange(-40, 0)  # of uniform output, for pairs that others are made equal beside
 
 _LARGEST_GRAIN = 2**40  # multiples of more would be too coarse a grid
 
@@ -37,7 +41,8 @@ def solve_near_zero(
 
     A slightly larger ε, solved by ``solve_inside``, allows more: it gives the lower bound, and a protocol
     from which one that is private at every ε is made by exact arithmetic (nominal privacy). Otherwise a
-    constant protocol serves, which at such ε costs next to nothing.
+    constant protocol serves, which at such ε costs next to nothing. Where only some pairs have such an ε,
+    only their secrets get the same output distribution.
     """
     relaxed = replace(problem, epsilon=np.maximum(problem.epsilon, request.settings.smallest_epsilon))
     near = solve_inside(relaxed)
@@ -52,6 +57,17 @@ def solve_near_zero(
         return bool((bounds.known_excess(problem, matrix[None]) < 0).all())
 
     constant = on_grid(closed_forms.best_constant(problem, request.gap)[0])
+    tiny = problem.pair_epsilon < request.settings.smallest_epsilon
+    if not tiny.all():
+        parts = [
+            _equal_in_groups(problem.subset(np.array([k])), near.matrix[k], tiny[k], constant[k])
+            for k in range(len(constant))
+        ]
+        matrix, eta = (np.stack(each) for each in zip(*parts, strict=True))
+        found = certified(
+            problem, matrix, eta, near.witness, Route.NEAR_ZERO, steps=near.steps, reason=Reason.TINY_EPSILON
+        )
+        return better(found, judged(constant))
     if problem.privacy is not None:
         return judged(constant)
     pairs = zip(problem.private_counts, near.matrix, strict=True)
@@ -61,6 +77,70 @@ def solve_near_zero(
         exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
     exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
     return better(judged(exact_or_constant), judged(constant))
+
+
+def _equal_in_groups(
+    problem: DesignProblem, matrix: Floats, tiny: NDArray[np.bool_], constant: Floats
+) -> tuple[Floats, Floats]:
+    """A protocol near ``matrix`` that keeps tiny levels exactly and the others strictly, and η that prove it.
+
+    Secrets with a tiny level between them get the same output distribution: under the centre by exact
+    arithmetic, over a set by constant rows. What that costs the other pairs is paid with a trace of all used
+    outputs. The ``constant`` protocol stands in where nothing else is found.
+    """
+    groups = _groups(problem, tiny)
+    used = matrix.max(axis=(0, 1)) > 0
+    uniform = used / used.sum()
+    for share in (0.0, *_TRACES):
+        found = _with_equal_groups(problem, (1 - share) * matrix + share * uniform, groups)
+        if found is None:
+            continue
+        eta = None
+        if problem.privacy is not None:
+            eta = minimising_eta(bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, found[None]))
+        excess, eta = bounds.privacy_excess(problem, found[None], eta)
+        excess = np.where(tiny | ~used[:, None], -np.inf, excess[0])
+        if excess.max() < 0 and (bounds.known_excess(problem, found[None]) < 0).all():
+            proof = bounds.trivial_eta(problem, found[None]) if eta is None else eta
+            return found, proof[0]
+    return constant, bounds.trivial_eta(problem, constant[None])[0]
+
+
+def _groups(problem: DesignProblem, tiny: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """The secrets that tiny levels tie together, two or more at a time."""
+    secrets = problem.counts.shape[1]
+    linked = from_pairs(tiny.astype(np.float64), secrets) > 0
+    if problem.privacy is None:  # a secret that was never seen has no nominal constraint
+        seen = problem.private_counts[0].sum(axis=1) > 0
+        linked &= seen[:, None] & seen
+    count, group = connected_components(linked, directed=False)
+    members = [np.flatnonzero(group == number) for number in range(count)]
+    return [each for each in members if len(each) > 1]
+
+
+def _with_equal_groups(
+    problem: DesignProblem, matrix: Floats, groups: list[NDArray[np.int64]]
+) -> Floats | None:
+    """The table on the grid, with one output distribution for the secrets of each group."""
+    counts = problem.private_counts[0]
+    if problem.epsilon_known == 0:
+        return equalised_for_all(counts, matrix, groups) if problem.privacy is None else None
+    result: Floats = on_grid(matrix[None])[0]
+    for group in groups:
+        if problem.privacy is None:
+            equal = equalised(counts[group], matrix[group])
+            if equal is None:
+                return None
+            result[group] = equal
+        else:
+            centre = problem.estimate[0][group]
+            mean = (
+                np.einsum("su,suy->y", centre, matrix[group])
+                if centre.any()
+                else matrix[group].mean(axis=(0, 1))
+            )
+            result[group] = on_grid((mean / mean.sum())[None])[0]
+    return result
 
 
 def solve_near_known(
@@ -111,19 +191,24 @@ def equalised(
     return None
 
 
-def equalised_for_all(counts: NDArray[np.int64], matrix: Floats) -> Floats | None:
+def equalised_for_all(
+    counts: NDArray[np.int64], matrix: Floats, groups: Sequence[NDArray[np.int64]] | None = None
+) -> Floats | None:
     r"""The same where all secrets have one row: q with the same :math:`\sum_u N_{su} q_{uy}/N_s` for each.
 
-    With :math:`q = M_y + X_{uy}` that are linear equations in X, the same for every output. Free unknowns are
-    multiples of the denominators that eliminating the others brings about; so all are integers.
+    With ``groups``, for each secret of a group. With :math:`q = M_y + X_{uy}` that are linear equations in X,
+    the same for every output. Free unknowns are multiples of the denominators that eliminating the others
+    brings about; so all are integers.
     """
     totals = [int(total) for total in counts.sum(axis=1)]
-    first, *others = (s for s, total in enumerate(totals) if total)
+    tied = [np.arange(len(totals))] if groups is None else groups
+    seen = [[int(s) for s in group if totals[s]] for group in tied]
     equations = [
         [
             Fraction(int(counts[s, u]), totals[s]) - Fraction(int(counts[first, u]), totals[first])
             for u in range(counts.shape[1])
         ]
+        for first, *others in seen
         for s in others
     ]
     solved = _eliminated(equations)

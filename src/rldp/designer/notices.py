@@ -1,4 +1,4 @@
-"""What people are warned of: samples that are too small for a promise, gaps that stayed open."""
+"""Warnings about the sample and the design: too few rows for a promise, an optimum that is not proved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.warnings import warn
+from rldp._common.process import warn
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.status import Reason
 from rldp.errors import GapWarning, PriceWarning, SparseTableWarning, UnseenSecretWarning
@@ -62,7 +62,7 @@ def _warn_unseen(problem: DesignProblem, stacklevel: int) -> None:
 
 
 def is_sparse(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the level of a test is not to be relied on, by Cochran's rule: (…) for counts (…, |S|, |U|)."""
+    """Whether the level of a test is unreliable, by Cochran's rule: (…) for counts (…, |S|, |U|)."""
     cells = counts.shape[-2] * counts.shape[-1]
     sparse: NDArray[np.bool_] = (counts < _RARE).sum(axis=(-2, -1)) > _MOST_RARE * cells
     return sparse

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from rldp.designer.engine.cores import on_every_core
+from rldp._common.process import on_every_core
 from rldp.designer.engine.settings import Settings
 from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import DesignProblem, Floats, Witness
-from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import minimising_eta
 
 __all__ = ["estimate_witness", "pair_eta", "pair_witness"]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.designer.engine.settings import Settings
+from rldp.theory.arrays import DENOMINATOR, on_grid
 from rldp.theory.bounds import known_excess, privacy_excess
-from rldp.theory.dyadic import DENOMINATOR, on_grid
 from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["repaired"]

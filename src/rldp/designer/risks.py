@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from rldp._common.process import on_every_core
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
-from rldp.designer.engine.cores import on_every_core
 from rldp.sets import Credible, Prior
+from rldp.theory.arrays import Array
 from rldp.theory.binomial import evidence_below, lower_probability, upper_probability
 from rldp.theory.dirichlet import BLOCK, conditional_blocks, mass_blocks, mixture
 from rldp.theory.model import DesignProblem, Floats
-from rldp.theory.namespace import Array
-from rldp.theory.posterior import excesses, failures
+from rldp.theory.posterior import can_fail, excesses, failures
 
 __all__ = ["Promised", "Risk", "by_looks", "checkable", "estimated", "proved"]
 
@@ -77,12 +77,16 @@ class Risk:
         """Risks of one prior and seed are counted with the same draws."""
         return self.promise.prior, self.promise.seed
 
+    def may_fail(self, problem: DesignProblem, solved: CertifiedBatch, k: int) -> bool:
+        """Whether protocol k could fail under any draw at all."""
+        return self.about == "utility" or can_fail(solved.matrix[k], problem.pair_epsilon[k])
+
     def failing(
         self, problem: DesignProblem, solved: CertifiedBatch, k: int, block: Floats, masses: Floats
     ) -> int:
         """Under how many draws of a block protocol k fails."""
         if self.about == "privacy":
-            return int(failures(solved.matrix[k : k + 1], float(problem.epsilon[k]), block)[0])
+            return int(failures(solved.matrix[k : k + 1], problem.pair_epsilon[k : k + 1], block)[0])
         return excesses(solved.matrix[k], problem.distortion, float(solved.objective[k]), block, masses)
 
 
@@ -97,7 +101,7 @@ def estimated(
 def proved(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, trial: int, device: Device = CPU
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """Whether draws that nothing has seen before prove each promise: (risks, K); and quantiles of 1 − π.
+    """Return whether fresh draws confirm each promise: (risks, K); and quantiles of 1 − π.
 
     Parameters
     ----------
@@ -267,7 +271,13 @@ def _count_on_cpu(
     def count(number: int) -> None:
         alike, counts = np.flatnonzero(sample == number), tables[number].reshape(problem.counts.shape[1:])
         for prior, seed in dict.fromkeys(risk.source for risk in risks):
-            own = [i for i, risk in enumerate(risks) if risk.source == (prior, seed)]
+            own = [
+                i
+                for i, risk in enumerate(risks)
+                if risk.source == (prior, seed) and any(risk.may_fail(problem, solved, int(k)) for k in alike)
+            ]
+            if not own:
+                continue  # private whatever the distribution: there is nothing to count
             options: dict[str, Any] = {"prior": prior, "draws": draws, "seed": seed, "stream": stream}
             options["noise"] = problem.noise
             with_masses = any(risks[i].about == "utility" for i in own)

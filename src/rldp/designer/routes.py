@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.cores import one_blas_thread
+from rldp._common.process import one_blas_thread
 from rldp.designer.batches import solve_by_engine
 from rldp.designer.certify import CertifiedBatch, better, joined
 from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
@@ -105,10 +105,14 @@ def attempts(
     """What is tried in turn as long as a gap is open; the best is kept.
 
     The closed forms are private whatever happened to the engine. The gap of robust windows is due to the
-    windows, and pairs whose Newton blocks are too large are not tried again.
+    windows, and pairs whose Newton blocks are too large are not tried again. Windows under the estimate are
+    tried once more, with whole corrections, before pairs, which take far longer.
     """
     settings, robust = request.settings, problem.privacy is not None
     secrets, values, outputs = problem.shape
+    if request.seconds_left <= 0:  # a search has used up the time
+        yield from ((Route.SINGLE_OUTPUT, request), (Route.UNCONSTRAINED, request))
+        return
     a_step = settings.seconds_a_number * outputs * 2 * secrets * (secrets - 1) * values
     if route is Route.PAIRS and robust and settings.usual_steps * a_step > request.seconds_left:
         yield Route.WINDOWS, replace(request, callback=None)
@@ -117,6 +121,9 @@ def attempts(
     yield Route.SINGLE_OUTPUT, request
     yield Route.UNCONSTRAINED, request
     by_design = route is Route.WINDOWS and robust
+    if route is Route.WINDOWS and not robust and request.seconds_left > 0:
+        whole = replace(settings, blends=settings.careful_blends)
+        yield route, replace(request, settings=whole, callback=None)
     small = block_bytes(problem, settings) <= settings.most_bytes
     if small and not by_design and 2 * a_step <= request.seconds_left:
         careful = replace(settings, lag=settings.careful_lag)

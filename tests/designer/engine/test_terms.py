@@ -10,14 +10,13 @@ from scipy.optimize import linprog
 
 from rldp.designer.engine import Settings, path, solve
 from rldp.designer.engine.algebra.arrays import add_to_diagonal, on_path, updated
-from rldp.designer.engine.terms import choice
-from rldp.designer.engine.terms.linear import LinearTerm
+from rldp.designer.engine.terms.interface import LinearTerm
 from rldp.designer.engine.terms.together import Together
 from rldp.designer.request import SolveRequest
 from rldp.designer.routes import routes
 from rldp.designer.status import Route
 from rldp.theory import bounds
-from rldp.theory.pairs import ordered_pairs
+from rldp.theory.arrays import ordered_pairs
 from strategies import a_problem
 
 pytestmark = pytest.mark.numerical
@@ -106,7 +105,7 @@ def optimum(problem, k, floor=0.0):
 def test_a_constraint_beside_privacy_is_a_term_beside_its_term(sets, monkeypatch):
     task = a_problem(sets, count=2)
     plain = solve(task, gap=1e-7, settings=Settings())
-    usual = choice.privacy_term
+    usual = path.privacy_term
     monkeypatch.setattr(
         path, "privacy_term", lambda at, windows: Together(usual(at, windows=windows), Floor.start(at))
     )

@@ -27,13 +27,17 @@ from rldp.designer.engine.algebra.arrays import (
 )
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.step import Centre, Iterate, advance
-from rldp.designer.engine.terms.choice import privacy_term, utility_term
-from rldp.designer.engine.terms.interface import Start
-from rldp.designer.engine.terms.utility import expected
+from rldp.designer.engine.terms.interface import PrivacyTerm, Start, UtilityTerm
+from rldp.designer.engine.terms.known_value import KnownValue
+from rldp.designer.engine.terms.pairs import NominalPairs, RobustPairs
+from rldp.designer.engine.terms.shared_row import SharedRow
+from rldp.designer.engine.terms.together import Together
+from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, expected
+from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
+from rldp.theory.arrays import Array, namespace
 from rldp.theory.model import DesignProblem, Witness
-from rldp.theory.namespace import Array, namespace
 
-__all__ = ["EngineResult", "Progress", "Stop", "solve"]
+__all__ = ["EngineResult", "Progress", "Stop", "privacy_term", "solve", "utility_term"]
 
 
 class Stop(IntEnum):
@@ -286,3 +290,25 @@ def _in_order(finished: list[tuple[Array, EngineResult]], xp: Any) -> EngineResu
     order = xp.argsort(xp.concat([where for where, _ in finished]))
     parts = [part for _, part in finished]
     return map_arrays(lambda *arrays: xp.take(xp.concat(arrays), order, axis=0), *parts)
+
+
+# Which terms a problem has: a line for each kind of constraint and of objective
+
+
+def privacy_term(at: Start, *, windows: bool) -> PrivacyTerm:
+    """The constraints: on pairs of secrets, or by ``windows``; and beside them on who knows the value."""
+    term = _of_secrets(at, windows)
+    if at.problem.epsilon_known == 0:
+        return SharedRow(term, at.q.shape[2])
+    return term if math.isinf(at.problem.epsilon_known) else Together(term, KnownValue.start(at))
+
+
+def _of_secrets(at: Start, windows: bool) -> PrivacyTerm:
+    if at.problem.privacy is None:
+        return NominalWindows.start(at) if windows else NominalPairs.start(at)
+    return RobustWindows.start(at) if windows else RobustPairs.start(at)
+
+
+def utility_term(at: Start, v: Array) -> UtilityTerm:
+    """The objective, for the expected distortion ``v`` (K, |S|U) of each cell."""
+    return NominalUtility.start(at, v) if at.problem.utility is None else RobustUtility.start(at, v)

@@ -1,26 +1,60 @@
-r"""One iteration: a direction, its correction, a step.
+r"""One iteration: a direction, its correction, a step, and the Newton system behind them.
 
 Newton's system at an iterate is factorised once and solved twice: for the direction to a smaller μ, and
 again with the second-order terms along that direction, those of the products of slacks and multipliers
 and those of the constraints themselves. A correction that gets nowhere is taken in shares. In large tables,
-whose factorisation is dear, a short step is corrected once more, by the second-order terms along itself. The
-point and the multipliers each go as far as they can. See ``docs/theory.md``, 'Direction and corrections'.
+whose factorisation is dear, the point and the multipliers each take the share that carries them farthest, and
+a short step is corrected once more, by the second-order terms along itself. The point and the multipliers
+each go as far as they can. See ``docs/theory.md``, 'Direction and corrections'.
+
+The unknowns are Q, the η of privacy and of utility, and the multipliers ν of :math:`\sum_y Q = 1`.
+With η eliminated, output y has a matrix :math:`H_y` of size |S||U|; the outputs meet only in
+:math:`\sum_y Q` and in :math:`v = \sum_y d_y Q_y`, so one Schur complement of size |S||U| finishes
+the elimination. Near the end :math:`H_y` mixes curvatures 1e18 apart and elimination alone loses
+digits; it serves as the preconditioner of a residual-minimising iteration (GCR) on the system that
+was never eliminated, whose products lose none. See ``docs/theory.md``, 'The engine'.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
-from rldp.designer.engine.algebra.arrays import Constant, Layout, along, choose, flat, reshape
-from rldp.designer.engine.newton import NewtonSystem
+from rldp.designer.engine.algebra.arrays import (
+    Constant,
+    Layout,
+    along,
+    choose,
+    flat,
+    put_problems,
+    reshape,
+    take_problems,
+)
+from rldp.designer.engine.reach import (
+    Between,
+    CurvedBetween,
+    Lengths,
+    farthest,
+    reach_of_sigma,
+    to_boundary,
+)
 from rldp.designer.engine.settings import Settings
-from rldp.designer.engine.terms.interface import PrivacyTerm, SecondOrder, UtilityTerm
+from rldp.designer.engine.terms.interface import (
+    PrivacyCurvature,
+    PrivacyTerm,
+    SecondOrder,
+    UtilityCurvature,
+    UtilityTerm,
+)
 from rldp.designer.engine.terms.utility import expected
-from rldp.theory.namespace import Array, namespace
+from rldp.theory.arrays import Array, namespace
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["Iterate", "advance"]
+
+Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
 
 
 @dataclass(frozen=True)
@@ -34,7 +68,7 @@ class Centre(Constant):
     @classmethod
     def of(cls, q: Array, privacy: PrivacyTerm, utility: UtilityTerm) -> Centre:
         xp, layout = namespace(q), Layout.of((q, *privacy.slacks, *utility.slacks))
-        kinds = zip(layout.places, (1.0, *privacy.shares, *utility.shares), strict=True)
+        kinds = zip(layout.places, (privacy.cell_share, *privacy.shares, *utility.shares), strict=True)
         parts = [xp.full((place.stop - place.start,), share, dtype=q.dtype) for (place, _), share in kinds]
         shares = xp.concat(parts)
         return cls(layout, shares, float(xp.sum(shares)))
@@ -92,18 +126,6 @@ class Direction:
     multipliers: Array  # (K, M)
     variation: Variation | None  # of the privacy constraints, unless they are linear
     rough: Array  # (K,): where refinement was needed to find it
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """How far a step goes: the point, which is Q and η with their slacks, and the multipliers."""
-
-    point: Array  # (K,)
-    multipliers: Array  # (K,)
-
-    @property
-    def least(self) -> Array:
-        return namespace(self.point).minimum(self.point, self.multipliers)
 
 
 @dataclass(frozen=True)
@@ -178,24 +200,17 @@ class NewtonModel:
 
     def reach(self, step: Direction) -> Lengths:
         """How far a step should go: inside all boundaries, as far as second order can tell."""
-        point = self._to_boundary(self.iterate.slacks, step.slacks)
-        multipliers = self._to_boundary(self.iterate.multipliers, step.multipliers)
+        it = self.iterate
+        point = to_boundary(step.slacks / it.slacks, self.settings)
+        multipliers = to_boundary(step.multipliers / it.multipliers, self.settings)
         if step.variation is not None:
             slope = self.layout.part(step.slacks, 1)
             point = self.reach_of_sigma(slope, step.variation.value_curvature, point)
         return Lengths(point, multipliers)
 
-    def _to_boundary(self, x: Array, dx: Array) -> Array:
-        """How far positive ``x`` (K, M) may go along ``dx``, at most 1: (K,)."""
-        xp = namespace(x)
-        return 1 / xp.clip(xp.min(dx / x, axis=1) / -self.settings.boundary, min=1.0)
-
     def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
-        """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
-        xp = namespace(slope)
-        keep = (2 * self.settings.boundary - 1) * self.iterate.privacy.sigma
-        inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
-        return 1 / xp.maximum(xp.max(flat(inverse), axis=1), 1 / most)
+        """How far σ with this slope and curve lets a step go, at ``most`` (K,)."""
+        return reach_of_sigma(self.iterate.privacy.sigma, slope, curve, most, self.settings)
 
     def tempered(self, plain: Direction, corrected: Direction, lengths: Lengths) -> tuple[Direction, Lengths]:
         """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
@@ -230,6 +245,41 @@ class NewtonModel:
             chosen = replace(chosen, variation=self._variation(chosen.slacks))
         return chosen, choose(better, reached, lengths)
 
+    def blended(
+        self, one: Direction, other: Direction, short: Array, kept: tuple[float, Lengths]
+    ) -> tuple[Direction, Lengths]:
+        """For ``short`` (K,) problems the directions from ``one`` to ``other`` that go farthest; and how far.
+
+        The point and the multipliers choose for themselves: a correction for constraints that are nearly used
+        up may stop the multipliers where it carries the point far, and the reverse. Other problems take the
+        share that is ``kept``, which goes as far as is told.
+        """
+        xp, it, settings = namespace(short), self.iterate, self.settings
+        linear = Between.of(it.slacks, one.slacks, other.slacks, settings)
+        point: Between | CurvedBetween = linear
+        if one.variation is not None and other.variation is not None:
+            slopes = self.layout.part(one.slacks, 1), self.layout.part(other.slacks, 1)
+            along_both = one.variation, other.variation
+            point = CurvedBetween.of(linear, it.privacy.sigma, slopes, along_both)
+        multipliers = Between.of(it.multipliers, one.multipliers, other.multipliers, settings)
+        found = [farthest(ways.reach, settings) for ways in (point, multipliers)]
+        share, lengths = kept
+        shares = Lengths(*(xp.where(short, chosen, share) for chosen, _ in found))
+        reached = Lengths(*(length for _, length in found))
+        return self._mixed(one, other, shares), choose(short, reached, lengths)
+
+    def _mixed(self, one: Direction, other: Direction, shares: Lengths) -> Direction:
+        """``one`` and shares of what leads to ``other``: those of the point and those of the multipliers."""
+
+        def mixed(x: Array, y: Array, share: Array) -> Array:
+            return x + along(share, x) * (y - x)
+
+        *ways, turn = zip(one.unknowns, other.unknowns, strict=True)
+        unknowns = *(mixed(*way, shares.point) for way in ways), mixed(*turn, shares.multipliers)
+        slacks = mixed(one.slacks, other.slacks, shares.point)
+        multipliers = mixed(one.multipliers, other.multipliers, shares.multipliers)
+        return Direction(unknowns, slacks, multipliers, self._variation(slacks), other.rough)
+
 
 def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Settings) -> tuple[Iterate, Array]:
     """One iteration; the new iterate and the length of its step, the shorter of its two.
@@ -244,13 +294,19 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Setti
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
     step = model.direction(target, plain, None if bool(xp.any(stiff)) else iterate.rough)
     lengths = model.reach(step)
-    if not bool(xp.all(lengths.least >= settings.near)):
+    large = iterate.nu.shape[1] >= settings.large
+    enough = settings.far if large else settings.near
+    if not bool(xp.all(lengths.least >= enough)):
         if bool(xp.any(step.rough & ~iterate.rough)):  # shares of a correction start from a refined direction
             plain = model.direction(target, rough=step.rough)
-        step, lengths = model.tempered(plain, step, lengths)
-    if iterate.nu.shape[1] >= settings.large and not bool(xp.all(lengths.least >= settings.far)):
-        short = ~(lengths.least >= settings.far)
-        step, lengths = model.farther(step, lengths, model.direction(target, step, step.rough), short)
+        if large:
+            short = ~(lengths.least >= enough)
+            step, lengths = model.blended(plain, step, short, (1.0, lengths))
+        else:
+            step, lengths = model.tempered(plain, step, lengths)
+    if large and not bool(xp.all(lengths.least >= enough)):
+        again, short = model.direction(target, step, step.rough), ~(lengths.least >= enough)
+        step, lengths = model.blended(step, again, short, (0.0, lengths))
     return _moved(model, step, lengths)
 
 
@@ -279,3 +335,121 @@ def _moved(model: NewtonModel, step: Direction, lengths: Lengths) -> tuple[Itera
     least = xp.minimum(length, lengths.multipliers)
     kept = (iterate.centre, iterate.ease)
     return Iterate.of(q, multipliers, nu, privacy, utility, *kept, step.rough, least), least
+
+
+class NewtonSystem:
+    """The system at one iterate, factorised once and solved for several right-hand sides.
+
+    Parameters
+    ----------
+    barrier : array (K, Y, |S|, U)
+        l/Q, the curvature of Q > 0.
+    distortion : array (Y, 1, U)
+    privacy, utility
+        The curvatures of the two terms; None for a linear utility.
+    layout : Layout
+        Of the vectors (Q, η, η of the utility, ν) that the system acts on.
+    settings : Settings
+    """
+
+    def __init__(
+        self,
+        barrier: Array,
+        distortion: Array,
+        privacy: PrivacyCurvature,
+        utility: UtilityCurvature | None,
+        layout: Layout,
+        settings: Settings,
+    ) -> None:
+        self.barrier, self.distortion = barrier, distortion
+        self.privacy, self.utility = privacy, utility
+        self.layout, self.settings = layout, settings
+        self.border = privacy.blocks(barrier, settings).border(distortion, utility, settings)
+
+    def apply(self, x: Array) -> Array:
+        """The system times ``x`` (K, N), without any elimination."""
+        return self._applied(self.layout.split(x))
+
+    def _applied(self, parts: Parts) -> Array:
+        dq, eta, eta_utility, nu = parts
+        gq, geta = self.privacy.apply(dq, eta)
+        gq = gq + self.barrier * dq - self._per_cell(nu)
+        if self.utility is not None:
+            pi, eta_utility = self.utility.apply(expected(self.distortion, dq), eta_utility)
+            gq = gq + self.distortion * self._per_cell(pi)
+        return self.layout.join((gq, geta, eta_utility, namespace(dq).sum(dq, axis=1)))
+
+    def solve(self, rhs: Parts, tolerance: Array, rough: Array = None) -> tuple[Parts, Array]:
+        """Solve to ``tolerance`` (K,), where refinement reaches it.
+
+        Elimination is good enough except for problems that are ``rough`` (K,); if that is not known,
+        it is found out. Returned along with the solution.
+        """
+        xp, layout = namespace(tolerance), self.layout
+        solution, image = self._eliminate(rhs), None
+        if rough is None:
+            image = self._applied(solution)
+            rough = _largest(layout.join(rhs) - image) > tolerance
+        if not bool(xp.any(rough)):
+            return solution, rough
+        which, joined = xp.nonzero(rough)[0], (layout.join(rhs), tolerance, layout.join(solution))
+        if 2 * which.shape[0] > tolerance.shape[0]:
+            return layout.split(self._refined(*joined, image)), rough
+        refined = self._of(which)._refined(*take_problems(joined, which))
+        return layout.split(put_problems(joined[2], rough, refined)), rough
+
+    def _of(self, problems: Array) -> NewtonSystem:
+        """The systems of some of the problems."""
+        some = copy(self)
+        names = ("barrier", "privacy", "utility", "border")
+        parts = take_problems(tuple(getattr(self, name) for name in names), problems)
+        vars(some).update(zip(names, parts, strict=True))
+        return some
+
+    def _refined(self, rhs: Array, tolerance: Array, direction: Array, image: Array = None) -> Array:
+        """Generalised conjugate residuals; the residual never grows.
+
+        ``direction`` is the eliminated solution, and ``image`` what the system makes of it, if known.
+        Each step adds the multiple of a new direction that leaves the smallest residual.
+        """
+        xp = namespace(rhs)
+        residual, x = rhs, 0 * rhs
+        history: list[tuple[Array, Array, Array]] = []
+        for _ in range(self.settings.refinements):
+            image = self.apply(direction) if image is None else image
+            for old, old_image, norm in history:
+                factor = (xp.vecdot(image, old_image) / norm)[:, None]
+                direction, image = direction - factor * old, image - factor * old_image
+            norm = xp.clip(xp.vecdot(image, image), min=1e-300)
+            length = (xp.vecdot(residual, image) / norm)[:, None]
+            x, residual = x + length * direction, residual - length * image
+            if bool(xp.all(_largest(residual) <= tolerance)):
+                break
+            history.append((direction, image, norm))
+            direction, image = self.layout.join(self._eliminate(self.layout.split(residual))), None
+        return x
+
+    def _eliminate(self, rhs: Parts) -> Parts:
+        """Solve by block elimination; the answer may miss digits."""
+        rq, reta, reta_utility, rnu = rhs
+        k, outputs = rq.shape[:2]
+        from_eta, eta0 = self.privacy.reduce(-reta)
+        r = rq - from_eta
+        if self.utility is not None:
+            from_eta_utility, eta_utility0 = self.utility.reduce(-reta_utility)
+            r = r - self.distortion * self._per_cell(from_eta_utility)
+        q, nu = self.border.solve(reshape(r, (k, outputs, -1)), rnu)
+        dq = reshape(q, rq.shape)
+        if self.utility is not None:
+            reta_utility = self.utility.expand(expected(self.distortion, dq), eta_utility0)
+        return dq, self.privacy.expand(dq, eta0), reta_utility, nu
+
+    def _per_cell(self, x: Array) -> Array:
+        """(K, |S|U) → (K, 1, |S|, U)."""
+        return reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
+
+
+def _largest(x: Array) -> Array:
+    """Largest size of an entry, per problem."""
+    xp = namespace(x)
+    return xp.max(xp.abs(x), axis=1)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer.engine.algebra import inverse
-from rldp.designer.engine.algebra.inverse import invert_positive, scaled_inverse
+from rldp.designer.engine.algebra import dense
+from rldp.designer.engine.algebra.dense import invert_positive, scaled_inverse
 from rldp.designer.engine.settings import Settings
-from rldp.theory.namespace import namespace
+from rldp.theory.arrays import namespace
 
 pytestmark = pytest.mark.numerical
 
@@ -34,19 +34,19 @@ def test_a_matrix_that_rounding_made_indefinite_is_inverted_all_the_same():
 
 
 def test_the_routines_of_lapack_are_the_ones_we_know():
-    assert inverse._dpotrf is not None
-    assert inverse._dpotri is not None
+    assert dense._dpotrf is not None
+    assert dense._dpotri is not None
 
 
 def test_a_routine_with_other_arguments_is_not_called(monkeypatch):
-    monkeypatch.setattr(inverse, "_SIGNATURE", b"void (char *, long *, double *, long *, long *)")
-    assert inverse._routine("dpotrf") is None
+    monkeypatch.setattr(dense, "_SIGNATURE", b"void (char *, long *, double *, long *, long *)")
+    assert dense._routine("dpotrf") is None
 
 
 def test_without_such_a_routine_the_inverse_is_the_same(monkeypatch):
     one, other = a_matrix(), a_matrix()
     invert_positive(one)
-    monkeypatch.setattr(inverse, "_dpotrf", None)
+    monkeypatch.setattr(dense, "_dpotrf", None)
     invert_positive(other)
     assert np.allclose(one, other, atol=1e-13)
     assert np.allclose(one @ a_matrix(), np.eye(50), atol=1e-11)
@@ -78,7 +78,7 @@ def test_a_matrix_that_must_not_be_written_is_refused():
 @pytest.mark.parametrize("size", [3, 50])
 def test_a_singular_matrix_spoils_no_other(size):
     matrices = np.stack([a_matrix(size), np.zeros((size, size)), 2 * a_matrix(size)])
-    found = inverse.inverse(matrices)
+    found = dense.inverse(matrices)
     assert np.allclose(found[[0, 2]] @ matrices[[0, 2]], np.eye(size), atol=1e-9)
     assert np.isnan(found[1]).all()
 
@@ -91,7 +91,7 @@ def test_a_library_that_runs_out_of_memory_says_so(monkeypatch):
 
     monkeypatch.setattr(namespace(np.empty(0)).linalg, "inv", full)
     with pytest.raises(RuntimeError, match="out of memory"):
-        inverse.inverse(np.eye(3))
+        dense.inverse(np.eye(3))
 
 
 @pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")  # a gap may stay open here, if that is said

@@ -7,7 +7,7 @@ from rldp.designer.engine.algebra.bases import orthonormal, split_off
 from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.pair_index import PairIndex
-from rldp.theory.pairs import ordered_pairs
+from rldp.theory.arrays import ordered_pairs
 
 pytestmark = pytest.mark.numerical
 

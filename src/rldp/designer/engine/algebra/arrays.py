@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from rldp.theory.namespace import Array, namespace
+from rldp._common.process import on_every_core
+from rldp.designer.engine.settings import Settings
+from rldp.theory.arrays import Array, namespace
 
 Tree = TypeVar("Tree")
 Value = TypeVar("Value")
+Item = TypeVar("Item")
 
 
 class Constant:
@@ -143,3 +146,19 @@ def choose(mask: Array, yes: Tree, no: Tree) -> Tree:
     if not bool(xp.any(mask)):
         return no
     return map_arrays(lambda a, b: namespace(a).where(along(mask, a), a, b) if a.size else a, yes, no)
+
+
+def runs(count: int, size: int, like: Array, settings: Settings) -> list[slice]:
+    """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
+    most = settings.part_bytes if type(like) is np.ndarray else settings.device_part_bytes
+    some = max(1, most // size)
+    return [slice(i, min(i + some, count)) for i in range(0, count, some)]
+
+
+def each(work: Callable[[Item], None], items: Sequence[Item], like: Array) -> None:
+    """Call ``work`` on every item: on every core where ``like`` is NumPy's, otherwise one after the other."""
+    if type(like) is np.ndarray and len(items) > 1:
+        on_every_core(work, items)
+        return
+    for item in items:
+        work(item)

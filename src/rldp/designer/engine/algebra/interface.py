@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rldp.designer.engine.settings import Settings
-from rldp.theory.namespace import Array
+from rldp.theory.arrays import Array
 
 __all__ = ["Blocks", "Border", "Coupling"]
 

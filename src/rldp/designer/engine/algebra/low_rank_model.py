@@ -8,7 +8,7 @@ from rldp.designer.engine.algebra.arrays import reshape
 from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
 from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
 from rldp.designer.engine.settings import Settings
-from rldp.theory.namespace import Array, namespace
+from rldp.theory.arrays import Array, namespace
 
 __all__ = ["LowRankModel"]
 

@@ -13,7 +13,7 @@ from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
 from rldp.designer.engine.settings import Settings
-from rldp.theory.namespace import Array, namespace
+from rldp.theory.arrays import Array, namespace
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """What the engine asks of a term: of privacy, of utility, and of the curvature of each.
 
 A term knows its slacks and multipliers at one strictly private point. It is a value, and moving makes a new
-one. A new kind of constraint is a class with the methods of :class:`PrivacyTerm` and a line in
-:mod:`.choice`. Shapes: K problems, Y outputs, |S| secrets, U values, T ordered pairs of secrets, and M
-constraints σ > 0 of each output.
+one. A new kind of constraint is a class with the methods of :class:`PrivacyTerm`, some of which it can have
+from :class:`LinearTerm` or :class:`RobustTerm`, and a line in :func:`rldp.designer.engine.path.privacy_term`.
+Shapes: K problems, Y outputs, |S| secrets, U values, T ordered pairs of secrets, and M constraints σ > 0 of
+each output.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
+from rldp.designer.engine.algebra.arrays import updated
 from rldp.designer.engine.algebra.interface import Blocks, Coupling
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
+from rldp.theory.arrays import Array, namespace, row_sum
 from rldp.theory.model import Ball, DesignProblem
-from rldp.theory.namespace import Array, namespace
-from rldp.theory.nested_mean import Variation
+from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 __all__ = [
     "FewRanks",
+    "LinearTerm",
     "PrivacyCurvature",
     "PrivacyTerm",
+    "RobustTerm",
     "SecondOrder",
     "Start",
     "UtilityCurvature",
@@ -112,6 +116,10 @@ class PrivacyTerm(Protocol):
     @property
     def shares(self) -> tuple[float, ...]:
         """What a slack times its multiplier is on the central path, in units of μ, for each kind."""
+
+    @property
+    def cell_share(self) -> float:
+        """The same for Q > 0 itself: 1, or less where other slacks imply it."""
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
         """The same point with other multipliers."""
@@ -245,3 +253,112 @@ class UtilityCurvature(Coupling, Protocol):
 
     def expand(self, dv: Array, eta0: Array) -> Array:
         """The step in η that belongs to ``dv``."""
+
+
+class LinearTerm:
+    """What nominal privacy terms share, whether they compare pairs of secrets or keep windows.
+
+    Their constraints σ > 0, with multipliers z, are linear, and the projected set has one member.
+    """
+
+    eta: Array
+    sigma: Array
+    z: Array
+
+    cell_share: float = 1.0
+    shares: tuple[float, ...] = (1.0,)
+
+    @property
+    def proof(self) -> Array:
+        return self.eta
+
+    def prices(self) -> None:
+        """Readers who know the value are promised nothing."""
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return (self.sigma,)
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return (self.z,)
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
+        return updated(self, z=multipliers[0])
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step: not at all."""
+        return None
+
+    def cost_of(self, z: Array) -> Array:
+        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        raise NotImplementedError
+
+    def privacy_cost(self) -> Array:
+        """The same, for the multipliers as they are."""
+        return self.cost_of(self.z)
+
+
+class RobustTerm:
+    r"""What robust privacy terms share, whether they compare pairs of secrets or keep windows.
+
+    A term has constraints :math:`\sigma > 0` that hold G at points :math:`p > 0`, with multipliers z and w.
+    Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
+    """
+
+    mean: NestedMean
+    point: MeanPoint
+    eta: Array
+    sigma: Array
+    z: Array
+    w: Array
+
+    cell_share: float = 1.0
+
+    @property
+    def proof(self) -> Array:
+        return self.eta
+
+    def prices(self) -> None:
+        """Readers who know the value are promised nothing."""
+
+    @property
+    def slacks(self) -> tuple[Array, ...]:
+        return self.sigma, self.point.p
+
+    @property
+    def multipliers(self) -> tuple[Array, ...]:
+        return self.z, self.w
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Of μ for each kind of slack."""
+        return 1.0, 1.0
+
+    def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
+        return updated(self, z=multipliers[0], w=multipliers[1])
+
+    def varrho(self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None) -> Array:
+        """ϱ for the given multipliers, and half its second derivative along a step."""
+        z, w = multipliers
+        if second_order is None:
+            return z[..., None, None] * self.point.gradient + w
+        z, dz, z_now = (x[..., None, None] for x in (z, second_order.dz, self.z))
+        return second_order.variation.bent_gradient(z, dz, z_now) + w
+
+    def along(self, moves: tuple[Array, ...]) -> Variation | None:
+        """How the constraints are curved along a step that moves the slacks so."""
+        return self.point.along(moves[1])
+
+    def privacy_cost(self) -> Array:
+        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        return self.to_q(self.varrho(self.multipliers))
+
+    def to_q(self, varrho: Array) -> Array:
+        """What entries of ϱ mean for Q: (K, Y, |S|, U)."""
+        raise NotImplementedError
+
+    def members(self) -> Array:
+        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
+        varrho = self.varrho(self.multipliers)
+        return self.mean.pulled_inside(varrho / row_sum(varrho)[..., None])

@@ -20,7 +20,7 @@ from rldp.designer.engine.algebra.low_rank_known import CoupledCells, LowRankKno
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import SecondOrder, Start
-from rldp.theory.namespace import Array, namespace
+from rldp.theory.arrays import Array, namespace
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["KnownCurvature", "KnownValue"]
@@ -38,13 +38,15 @@ class KnownValue:
     alpha: Array  # (K, Y, S, U)
     beta: Array  # (K, Y, S, U)
 
+    cell_share: float = 1.0  # of Q > 0, which the windows imply
     shares: tuple[float, ...] = (1.0, 1.0)
 
     @classmethod
     def start(cls, at: Start) -> KnownValue:
         """Where the path begins: the uniform protocol in the middle of its windows."""
         factor = math.exp(at.problem.epsilon_known)
-        term = cls(factor, at.q, at.q[:, :, :1, :] / math.sqrt(factor), at.q, at.q)
+        level, share = at.q[:, :, :1, :] / math.sqrt(factor), at.settings.known_cell_share
+        term = cls(factor, at.q, level, at.q, at.q, share)
         above, below = term.slacks
         return updated(term, alpha=on_path(at.mu, above), beta=on_path(at.mu, below))
 

@@ -20,7 +20,7 @@ from rldp.designer.engine.terms.interface import (
     SecondOrder,
     WrittenOut,
 )
-from rldp.theory.namespace import Array, namespace
+from rldp.theory.arrays import Array, namespace
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["SharedRow"]
@@ -66,6 +66,10 @@ class SharedRow:
     @property
     def multipliers(self) -> tuple[Array, ...]:
         return self.others.multipliers
+
+    @property
+    def cell_share(self) -> float:
+        return self.others.cell_share
 
     @property
     def shares(self) -> tuple[float, ...]:

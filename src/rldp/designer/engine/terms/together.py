@@ -22,7 +22,7 @@ from rldp.designer.engine.terms.interface import (
     WrittenOut,
 )
 from rldp.designer.engine.terms.known_value import KnownCurvature
-from rldp.theory.namespace import Array
+from rldp.theory.arrays import Array
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["Together"]
@@ -67,6 +67,10 @@ class Together:
     @property
     def multipliers(self) -> tuple[Array, ...]:
         return (*self.first.multipliers, *self.second.multipliers)
+
+    @property
+    def cell_share(self) -> float:
+        return min(self.first.cell_share, self.second.cell_share)
 
     @property
     def shares(self) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from rldp.designer.engine.algebra.arrays import flat, on_path, updated
 from rldp.designer.engine.terms.interface import Start
-from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.theory.arrays import Array, namespace, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 

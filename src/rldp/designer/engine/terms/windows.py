@@ -21,12 +21,9 @@ from rldp.designer.engine.algebra.arrays import on_path, reshape, updated
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
-from rldp.designer.engine.terms.interface import SecondOrder, Start
-from rldp.designer.engine.terms.linear import LinearTerm
-from rldp.designer.engine.terms.robust import RobustTerm
-from rldp.theory.namespace import Array, namespace, row_sum
+from rldp.designer.engine.terms.interface import LinearTerm, RobustTerm, SecondOrder, Start
+from rldp.theory.arrays import Array, namespace, per_secret, row_sum
 from rldp.theory.nested_mean import MeanPoint, NestedMean
-from rldp.theory.pairs import per_secret
 
 
 class Windows:
