@@ -272,14 +272,27 @@ class File:
         self.centres = {name: claim[name].get("centre", self.counts) for name in ("privacy", "utility")}
         self.centre = self.centres["privacy"]
         self.whole = sum(map(sum, self.centre))
-        self.epsilon = math.inf if claim["epsilon"] == "infinity" else claim["epsilon"]
+        given, secrets = claim["epsilon"], range(self.secrets)
+        has_levels = isinstance(given, list)
+        self.levels = [[_level(given[s][t] if has_levels else given) for t in secrets] for s in secrets]
+        pairs = list(permutations(secrets, 2))
+        self.epsilon = min((self.levels[s][t] for s, t in pairs), default=self.levels[0][0])
+        if has_levels:
+            assert len({self.levels[s][t] for s, t in pairs}) > 1
+            assert not any(self.levels[s][s] for s in secrets)
+            assert all(len(row) == self.secrets for row in given)
+            assert len(given) == self.secrets
         self.proof = claim["certificate"]
         assert tree["format"] == "rldp-protocol"
         kinds = {claim[name]["kind"] for name in ("privacy", "utility")}
         self.kappa = claim.get("epsilon_known", math.inf)
         news = [claim[name].get("prior") == "adaptive" or "centre" in claim[name] for name in self.centres]
         needed = (
-            3 if "epsilon_known" in claim or any(news) else 2 if kinds & {"credible", "pairs", "all"} else 1
+            3
+            if "epsilon_known" in claim or any(news) or has_levels
+            else 2
+            if kinds & {"credible", "pairs", "all"}
+            else 1
         )
         assert tree["version"] == needed
         assert ("known" in self.proof) == ("epsilon_known" in claim)
@@ -345,7 +358,9 @@ class File:
 
     def privacy_excess(self, y, s1, s2):
         """P(y|s1) − e^ε P(y|s2) under about the worst member of the set; None where there is no claim."""
-        kind, region, e = self.claim["privacy"]["kind"], self.pair_region(s1, s2), mp.exp(self.epsilon)
+        kind, region, e = self.claim["privacy"]["kind"], self.pair_region(s1, s2), mp.exp(self.levels[s1][s2])
+        if math.isinf(self.levels[s1][s2]):
+            return None
         x1, x2 = ([mpf(row[y]) / DENOMINATOR for row in self.k[s]] for s in (s1, s2))
         masses = [mpf(0 if kind == "all" else sum(self.centre[s])) / self.whole for s in (s1, s2)]
         if region.radius == 0 and kind != "pairs":
@@ -413,7 +428,7 @@ class File:
             distribution = self._witness_distribution()
             if distribution is None:
                 return None
-            if proof["multipliers"] is None and self.epsilon == 0 and wide:
+            if proof["multipliers"] is None and not any(map(any, self.levels)) and wide:
                 masses = [sum(column) for column in zip(*distribution, strict=True)]
                 return min(_dot(masses, [row[y] for row in distortion]) for y in range(self.outputs))
             cost = [
@@ -428,9 +443,11 @@ class File:
             for y, weights in enumerate(proof["multipliers"] or []):
                 for t, z in enumerate(weights):
                     members = self._witness_members(y, t, *pairs[t]) if z else []
-                    if members is None or z < 0 or (z and math.isinf(self.epsilon)):
+                    s1, s2 = pairs[t]
+                    level = self.levels[s1][s2]
+                    if members is None or z < 0 or (z and math.isinf(level)):
                         return None
-                    for s, sign, member in zip(pairs[t], (1, -mp.exp(self.epsilon)), members, strict=False):
+                    for s, sign, member in zip(pairs[t], (1, -mp.exp(level)), members, strict=False):
                         for u in range(self.values):
                             cost[s][u][y] += z * sign * member[u]
             return self._least(cost)
@@ -521,8 +538,12 @@ class File:
             return 0.0
         table = np.array(self.k) / DENOMINATOR
         given = np.einsum("suy,sum->sym", table, drawn[1]) / drawn[1].sum(axis=1)[:, None]
-        limit = math.exp(min(self.epsilon, 700)) * (1 + 1e-12) * given.min(axis=0)
-        return float((given.max(axis=0) > limit).any(axis=0).mean())
+        failed = np.zeros(given.shape[2], dtype=bool)
+        for s, t in permutations(range(self.secrets), 2):
+            if math.isfinite(self.levels[s][t]):
+                limit = math.exp(min(self.levels[s][t], 700)) * (1 + 1e-12) * given[t]
+                failed |= (given[s] > limit).any(axis=0)
+        return float(failed.mean())
 
     def _share_exceeded(self, drawn):
         costs = np.einsum("suy,uy->su", np.array(self.k) / DENOMINATOR, np.array(self.claim["distortion"]))
@@ -579,3 +600,7 @@ def _once(pairs):
 
 def _never(name):
     raise AssertionError(f"{name} in a file that was said to be fine")
+
+
+def _level(given):
+    return math.inf if given == "infinity" else given

@@ -468,6 +468,40 @@ def known() -> Iterator[Case]:
         yield f"κ is {json.dumps(level)}", with_entry(apart, (G, "epsilon_known"), level), NO_FILE
 
 
+def levels() -> Iterator[Case]:
+    """Of ordered pairs: P(0|a)/P(0|b) = 2 and P(1|b)/P(1|a) = 1.5; ln 2 = 0.69315 and ln 1.5 = 0.40547."""
+    uneven = [[[8, 8], [8, 8]], [[4, 12], [4, 12]]]
+    for name, privacy in {"nominal": NOMINAL, "a set": a_set(radius=0.1), "all": {"kind": "all"}}.items():
+        tree = document(uneven, [[3, 1], [1, 3]], privacy)
+        tree["version"] = 3
+        for first, second, expected in (
+            (0.6932, 0.4055, OK),
+            (0.6931, 0.4055, REFUSED),
+            (0.6932, 0.4054, REFUSED),
+            (0.4055, 0.6932, REFUSED),
+            ("infinity", 0.4055, OK),
+            ("infinity", 0.4054, REFUSED),
+            (0.6932, "infinity", OK),
+            (0.6931, "infinity", REFUSED),
+            (0, "infinity", REFUSED),
+        ):
+            table = [[0, first], [second, 0]]
+            yield f"levels, {name}: {first} and {second}", with_entry(tree, (G, "epsilon"), table), expected
+    for what, table in {
+        "the same": [[0, 1], [1, 0]],
+        "no level at all": [[0, "infinity"], ["infinity", 0]],
+        "a diagonal": [[1, 1], [2, 0]],
+        "one row": [[0, 1]],
+        "a list": [1, 2],
+        "below zero": [[0, -1], [1, 0]],
+        "a text": [[0, "inf"], [1, 0]],
+        "null": [[None, 1], [2, None]],
+    }.items():
+        yield f"levels: {what}", with_entry(tree, (G, "epsilon"), table), NO_FILE
+    tree["version"] = 2
+    yield "levels of version 2", with_entry(tree, (G, "epsilon"), [[0, 1], [2, 0]]), NO_FILE
+
+
 def corpus() -> Iterator[Case]:
     """All files, in a fixed order."""
     b = bases()
@@ -483,6 +517,7 @@ def corpus() -> Iterator[Case]:
         yield from fine(name, base)
     yield from refused(b)
     yield from known()
+    yield from levels()
     deep = text(b["nominal"]).replace(b'"by hand"', b"[" * 50_000 + b"]" * 50_000)
     yield "a list in a list, fifty thousand times", deep, NO_FILE
 

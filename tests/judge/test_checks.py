@@ -22,9 +22,9 @@ from rldp.judge.checks import Case, _bracket
 from rldp.judge.regions import Group, Region, minimised, upper_quantile, working_bits
 from rldp.protocol_file.format import SetClaim, parsed
 from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import DesignProblem, Witness
 from rldp.theory.nested_mean import NestedMean
-from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import minimising_eta, worst_members
 from strategies import jeffreys_counts, sets_of
 
@@ -1107,7 +1107,7 @@ def test_where_the_precision_does_not_tell_the_judge_doubts():
 def test_what_the_judge_takes_for_e_to_the_level_is_no_more(epsilon):
     for bits in (24, 53, 128):
         with ctx.workprec(bits):
-            factor = case_of(proved_by_hand(epsilon=epsilon))._weakest_factor
+            factor = case_of(proved_by_hand(epsilon=epsilon))._weakest_factor(0, 1)
         with ctx.workprec(2000):
             assert factor <= arb(epsilon).exp()
             assert factor >= arb(epsilon).exp() * (1 - arb(2) ** (12 - bits))
@@ -1183,7 +1183,7 @@ def test_the_verdict_as_json(verify_command, name):
     found = json.loads(output)
     assert set(found) == {
         *("ok", "epsilon", "objective", "lower_bound", "reasons", "proved", "assumptions"),
-        *("not_promised", "scope", "distortion", "readable", "epsilon_known"),
+        *("not_promised", "scope", "distortion", "readable", "epsilon_known", "levels"),
     }
     assert found["ok"] is verdict.ok
     assert (found["epsilon"], found["objective"]) == (verdict.epsilon, verdict.objective)

@@ -72,7 +72,18 @@ PROMISES = [
     lambda: everything_file([[9, 3, 2], [1, 4, 7]], 0.7),
     lambda: known_file([[9, 3, 2], [1, 4, 7]], 0.7, 0.5),
     lambda: known_file([[9, 3], [1, 4], [3, 3]], 0.4, 0.0, prices=False),
+    lambda: levels_file(rldp.Nominal()),
+    lambda: levels_file(rldp.ChiSquare()),
+    lambda: levels_file(rldp.AllDistributions()),
 ]
+
+
+def levels_file(privacy):
+    levels = [[0, 0.4, 1.0], [0.6, 0, math.inf], [math.inf, 0.3, 0]]
+    made = rldp.design(
+        rldp.Sample([[90, 30], [60, 70], [30, 80]]), levels, privacy=privacy, utility="nominal"
+    )
+    return json.loads(made.protocol.to_json())
 
 
 def adaptive_file(counts, epsilon, utility):
@@ -291,11 +302,15 @@ def change_promise(rng, document):
 
 
 def change_level(rng, document):
-    epsilon = document[G]["epsilon"]
+    """Of all pairs of secrets, or of one of them where they differ."""
+    path = (G, "epsilon")
+    if isinstance(document[G]["epsilon"], list):
+        path = (*path, *rng.sample(range(len(document["secrets"])), 2))
+    epsilon = at(document, path)
     others = [0, 1e-9, 0.1, 5, 50, 710, 1e300, "infinity"]
     if epsilon != "infinity":
         others += [epsilon * (1 + sign * 10.0**power) for power in (-15, -9, -4, -1) for sign in (-1, 1)]
-    document[G]["epsilon"] = rng.choice(others)
+    put(document, path, rng.choice(others))
 
 
 def change_counts(rng, document):
@@ -380,7 +395,7 @@ def weaken(rng, document):
     claim = document[G]
     claim["objective"] *= 1 + 10.0 ** rng.randint(-14, 2)
     claim["lower_bound"] *= 1 - 10.0 ** rng.randint(-14, 0)
-    if claim["epsilon"] != "infinity" and rng.random() < 0.5:
+    if is_number(claim["epsilon"]) and rng.random() < 0.5:
         claim["epsilon"] *= 1 + 10.0 ** rng.randint(-14, 0)
         claim["lower_bound"] = 0
 

@@ -17,9 +17,9 @@ import rldp
 from claims import File
 from credible import PUBLISH, risk_of_publishing
 from promised import credible_claim, credible_file, everything_file, pairs_file
-from rldp.judge import posterior, promises, radii
-from rldp.judge.conditionals import pair_number
-from rldp.judge.radii import pair_level
+from rldp.judge import posterior, promises
+from rldp.judge.promises import pair_level
+from rldp.judge.regions import pair_number
 from rldp.theory.radii import moment_radius
 
 pytestmark = pytest.mark.numerical
@@ -344,7 +344,7 @@ def test_radii_that_would_take_too_long_are_refused_with_a_sentence(tmp_path, mo
     counts = [[i + 1, 3] for i in range(12)]
     document = pairs_file(counts, 0.7, method="A1")
     assert judged(document, tmp_path).ok
-    monkeypatch.setattr(radii, "_MOST_WORK", 1e8)
+    monkeypatch.setattr(promises, "_MOST_WORK", 1e8)
     verdict = judged(document, tmp_path)
     assert not verdict.ok
     assert verdict.reasons[0].endswith(
@@ -355,8 +355,8 @@ def test_radii_that_would_take_too_long_are_refused_with_a_sentence(tmp_path, mo
 
 def test_equal_pairs_share_one_proof(monkeypatch):
     asked = []
-    monkeypatch.setattr(radii, "_by_moments", lambda *claim: (asked.append(claim) or True, 1.0))
-    proofs = radii.Radii((5, 9))
+    monkeypatch.setattr(promises, "_by_moments", lambda *claim: (asked.append(claim) or True, 1.0))
+    proofs = promises.Radii((5, 9))
     for n1, n2 in ((5, 9), (9, 5), (5, 9), (5, 5)):
         assert proofs.is_valid(7.0, n1, n2, 3, 0.05, "A1")
     assert len(asked) == 2
@@ -375,9 +375,9 @@ def test_equal_pairs_share_one_proof(monkeypatch):
 )
 def test_pairs_that_differ_share_no_proof(monkeypatch, other):
     one = (7.0, 5, 9, 3, 0.05, "A1")
-    monkeypatch.setattr(radii, "_by_moments", lambda *claim: (claim == (7.0, (9, 5), 3, 0.05), 1.0))
-    monkeypatch.setattr(radii, "recursion_proof", lambda *claim: (False, 1.0))
-    proofs = radii.Radii((5, 9))
+    monkeypatch.setattr(promises, "_by_moments", lambda *claim: (claim == (7.0, (9, 5), 3, 0.05), 1.0))
+    monkeypatch.setattr(promises, "recursion_proof", lambda *claim: (False, 1.0))
+    proofs = promises.Radii((5, 9))
     assert proofs.is_valid(*one)
     assert not proofs.is_valid(*other)
 
@@ -530,8 +530,8 @@ def test_a_verdict_on_pairs_can_be_quoted(tmp_path):
     assert verdict.promise == f"ε = 5.0 for {rldp.Pairs().scope}"
     assert verdict.proved[2] == (
         "Over the draw of the sample, the sets of all pairs of secrets hold the truth with probability at "
-        "least 0.95, whatever the truth and the number of rows (theorem A1 for 1 pair and theorem A2 for 2 "
-        "pairs)."
+        "least 0.95, whatever the truth and the number of rows (a closed formula, theorem A1, for 1 pair and "
+        "an exact recursion, theorem A2, for 2 pairs)."
     )
     assert verdict.assumptions[1].startswith("For privacy, that distribution is in the sets.")
     assert any("floats" in sentence for sentence in verdict.assumptions)

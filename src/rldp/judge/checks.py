@@ -11,19 +11,29 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 
 from flint import arb
 
 from rldp._common.checks import shown
-from rldp.judge.conditionals import centre_of, conditionals_of
-from rldp.judge.regions import SEARCH_STEPS, Group, Region, minimised, region_of, working_bits
-from rldp.protocol_file.format import DENOMINATOR, Claim, Document, EverythingClaim
+from rldp.judge.regions import (
+    SEARCH_STEPS,
+    Group,
+    Region,
+    centre_of,
+    conditionals_of,
+    minimised,
+    region_of,
+    working_bits,
+)
+from rldp.protocol_file.format import Claim, Document, EverythingClaim
+from rldp.protocol_file.reader import DENOMINATOR
 
 __all__ = ["Case"]
 
+_TOO_FAR_APART = "some value of the first and some value of the second are too far apart"
 _LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be told apart
 _MOST_POWERS = 1_000_000  # that the searches for η of one claim may cost, so that no file can hang
 _MOST_TRIPLES_WITHOUT_PROOF = 10_000
@@ -70,8 +80,8 @@ class Case:
     # Privacy
 
     def privacy(self) -> str | None:
-        """P(y|s1) ≤ e^ε P(y|s2) for all of the set, all y, s1, s2."""
-        if math.isinf(self.claim.epsilon):
+        """P(y|s1) ≤ e^ε P(y|s2) for all of the set, all y, s1, s2, with ε of each pair."""
+        if math.isinf(self.claim.least_level):
             return None
         self._powers_left = _MOST_POWERS
         if isinstance(self.claim.privacy, EverythingClaim):
@@ -89,13 +99,23 @@ class Case:
         )
 
     @cached_property
-    def _weakest_factor(self) -> arb:
-        """A number just below e^ε and at least 1: what holds with it holds with e^ε."""
-        return _just_below_exp(self.claim.epsilon)
+    def _factors(self) -> dict[float, arb]:
+        return {}
 
-    def _within(self, top: int, bottom: int) -> bool:
-        """Whether top ≤ e^ε · bottom, for certain."""
-        return _within(top, bottom, self._weakest_factor)
+    def _weakest_factor(self, s1: int, s2: int) -> arb:
+        """A number just below e^ε of the pair and at least 1: what holds with it holds with e^ε."""
+        level = self.claim.level(s1, s2)
+        if level not in self._factors:
+            self._factors[level] = _just_below_exp(level)
+        return self._factors[level]
+
+    def _is_protected(self, s1: int, s2: int) -> bool:
+        """Whether anything is claimed of P(y|s1) and P(y|s2)."""
+        return s1 != s2 and not math.isinf(self.claim.level(s1, s2))
+
+    def _within(self, top: int, bottom: int, s1: int, s2: int) -> bool:
+        """Whether top ≤ e^ε · bottom, for certain, with ε of the pair."""
+        return _within(top, bottom, self._weakest_factor(s1, s2))
 
     def _nominal_failure(self) -> tuple[int, int, int, str] | None:
         """Under the centre alone: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
@@ -106,17 +126,27 @@ class Case:
                 s: sum(n * row[y] for n, row in zip(counts[s], self.document.numerators[s], strict=True))
                 for s in seen
             }
-            high = low = seen[0]
-            for s in seen:
-                if weights[s] * sum(counts[high]) > weights[high] * sum(counts[s]):
-                    high = s
-                if weights[s] * sum(counts[low]) < weights[low] * sum(counts[s]):
-                    low = s
-            top, bottom = weights[high] * sum(counts[low]), weights[low] * sum(counts[high])
-            if not self._within(top, bottom):
-                ratio = f"{top / bottom:.6g}" if bottom else "infinite"
-                return y, high, low, f"the ratio of their probabilities under the estimate is {ratio}"
+            for high, low in self._pairs_in_doubt(seen, weights, [sum(row) for row in counts]):
+                top, bottom = weights[high] * sum(counts[low]), weights[low] * sum(counts[high])
+                if not self._within(top, bottom, high, low):
+                    ratio = f"{top / bottom:.6g}" if bottom else "infinite"
+                    return y, high, low, f"the ratio of their probabilities under the estimate is {ratio}"
         return None
+
+    def _pairs_in_doubt(
+        self, seen: Sequence[int], weights: Mapping[int, int], totals: Sequence[int]
+    ) -> Iterator[tuple[int, int]]:
+        """The pairs that may fail under the centre: with one level, the extremes of weight over total."""
+        if self.claim.levels is not None:
+            yield from (pair for pair in permutations(seen, 2) if self._is_protected(*pair))
+            return
+        high = low = seen[0]
+        for s in seen:
+            if weights[s] * totals[high] > weights[high] * totals[s]:
+                high = s
+            if weights[s] * totals[low] < weights[low] * totals[s]:
+                low = s
+        yield high, low
 
     def _robust_failure(self) -> tuple[int, int, int, str] | None:
         eta = self.claim.proof.eta
@@ -127,7 +157,7 @@ class Case:
             return None if failing is None else (*failing[:3], "the file carries no η to prove it")
         for y, t in ((y, t) for y in doubtful for t in range(pairs)):
             s1, s2 = self._pair(t)
-            if self._private_for_any_distribution(y, s1, s2):
+            if not self._is_protected(s1, s2) or self._private_for_any_distribution(y, s1, s2):
                 continue
             if eta is not None and self._excess(y, s1, s2, [DENOMINATOR * arb(x) for x in eta[y][t]]) <= 0:
                 continue
@@ -144,12 +174,17 @@ class Case:
         """A secret whose smallest entry is too small for the largest entry of another secret."""
         if self.secrets == 1:
             return None
+        if self.claim.levels is not None:
+            for y, (s1, s2) in product(range(self.outputs), permutations(range(self.secrets), 2)):
+                if self._is_protected(s1, s2) and not self._private_for_any_distribution(y, s1, s2):
+                    return y, s1, s2, _TOO_FAR_APART
+            return None
         for y, extremes in enumerate(self._extremes):
             largest = heapq.nlargest(2, range(self.secrets), key=[high for _, high in extremes].__getitem__)
             for s2 in range(self.secrets):
                 s1 = largest[largest[0] == s2]
                 if not self._private_for_any_distribution(y, s1, s2):
-                    return y, s1, s2, "some value of the first and some value of the second are too far apart"
+                    return y, s1, s2, _TOO_FAR_APART
         return None
 
     @cached_property
@@ -160,14 +195,14 @@ class Case:
 
     def _private_for_any_secrets(self, y: int) -> bool:
         lowest, highest = zip(*self._extremes[y], strict=True)
-        return self._within(max(highest), min(lowest))
+        return _within(max(highest), min(lowest), _just_below_exp(self.claim.least_level))
 
     def _private_for_any_distribution(self, y: int, s1: int, s2: int) -> bool:
         """Whether the largest entry is at most e^ε times the smallest: no distribution matters then."""
-        return self._within(self._extremes[y][s1][1], self._extremes[y][s2][0])
+        return self._within(self._extremes[y][s1][1], self._extremes[y][s2][0], s1, s2)
 
     def _x(self, y: int, s1: int, s2: int) -> list[Balls]:
-        factor = self._weakest_factor
+        factor = self._weakest_factor(s1, s2)
         return [self._columns[y][s1], [-factor * q for q in self._columns[y][s2]]]
 
     def _excess(self, y: int, s1: int, s2: int, eta: Sequence[arb]) -> arb:
@@ -343,10 +378,14 @@ class Case:
     def _prices(self) -> list[list[Balls]]:
         """Σ z R over the constraints that a probability takes part in, as [y][s][u]."""
         prices = [[[arb(0)] * self.values for _ in range(self.secrets)] for _ in range(self.outputs)]
-        factor = arb(self.claim.epsilon).exp() if math.isfinite(self.claim.epsilon) else None
+        factors: dict[float, arb] = {}
         for y, t, z, members in self._weighted_members():
-            if factor is None:
+            level = self.claim.level(*self._pair(t))
+            if math.isinf(level):
                 raise _Unusable("at ε = ∞ every multiplier must be 0")
+            if level not in factors:
+                factors[level] = arb(level).exp()
+            factor = factors[level]
             for s, weight, member in zip(self._pair(t), (arb(z), -factor * arb(z)), members, strict=True):
                 row = prices[y][s]
                 prices[y][s] = [price + weight * r for price, r in zip(row, member, strict=True)]

@@ -19,7 +19,9 @@ __all__ = ["TOTALS", "NoisyPosterior"]
 TOTALS = tuple(2.0 ** (k / 2) for k in range(-4, 107))
 """The totals that are possible, all equally likely: from a quarter of a row to 2^53."""
 
-_LEFT_OUT = 45.0  # noise that weighs less than e to minus this plays no part
+_LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
+_DOUBLINGS = 4
+_NO_PART = 1e-9  # what is left out may change the posterior by so much
 
 Floats = NDArray[np.float64]
 
@@ -28,17 +30,35 @@ class NoisyPosterior:
     """The law of the people's distribution, given counts with noise."""
 
     def __init__(self, counts: Sequence[Sequence[int]], noise: float, grid: Sequence[float]) -> None:
-        self.cells = [[_weighed(n, noise) for n in row] for row in counts]
         self.secrets, self.values = len(counts), len(counts[0])
-        evidence, self._totals = [], []
-        for a in grid:
-            logs = np.array([[self._log_likelihood(s, a, mu) for mu in TOTALS] for s in range(self.secrets)])
-            top = logs.max(axis=1, keepdims=True)
-            shares = np.exp(logs - top)
-            evidence.append(float((top[:, 0] + np.log(shares.sum(axis=1))).sum()))
-            self._totals.append(shares / shares.sum(axis=1, keepdims=True))
+        self.grid = list(grid)
+        for doubling in range(_DOUBLINGS + 1):
+            left_out = _LEFT_OUT * 2**doubling
+            self.cells = [[_weighed(n, noise, left_out) for n in row] for row in counts]
+            found = [self._likelihoods(a, left_out) for a in self.grid]
+            evidence, at_most, self._totals = (list(each) for each in zip(*found, strict=True))
+            if np.logaddexp.reduce(at_most) - np.logaddexp.reduce(evidence) <= _NO_PART:
+                break
+        else:
+            evidence = [math.nan] * len(self.grid)
+        self.is_known = not math.isnan(evidence[0])
         likely = np.exp(np.array(evidence) - max(evidence))
-        self.grid, self.weights = list(grid), likely / likely.sum()
+        self.weights = likely / likely.sum()
+
+    def _likelihoods(self, a: float, left_out: float) -> tuple[float, float, Floats]:
+        """Logarithms of the evidence for a and of a bound on it, and how likely each total of each secret is.
+
+        A count has probabilities that sum to one, so that what is left out of a cell's sum is less than
+        what the noise weighs it.
+        """
+        logs = np.array([[self._log_likelihoods(s, a, mu) for mu in TOTALS] for s in range(self.secrets)])
+        at_most = np.logaddexp(logs, -left_out).sum(axis=2)
+        summed = logs.sum(axis=2)
+        top = summed.max(axis=1, keepdims=True)
+        shares = np.exp(summed - top)
+        evidence = float((top[:, 0] + np.log(shares.sum(axis=1))).sum())
+        bound = float(np.logaddexp.reduce(at_most, axis=1).sum())
+        return evidence, bound, shares / shares.sum(axis=1, keepdims=True)
 
     @property
     def size(self) -> int:
@@ -58,15 +78,22 @@ class NoisyPosterior:
         start += a * (math.log(b) - math.log1p(b))
         return first, start + np.concatenate([[0.0], np.cumsum(steps)]) + noise
 
-    def _log_likelihood(self, s: int, a: float, mu: float) -> float:
-        found = 0.0
+    def _log_likelihoods(self, s: int, a: float, mu: float) -> list[float]:
+        """Of every cell of a secret."""
+        found = []
         for u in range(self.values):
             _, logs = self._terms(s, u, a, mu)
-            found += float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
+            found.append(float(logs.max() + np.log(np.exp(logs - logs.max()).sum())))
         return found
 
     def log_weights(self, source: np.random.Generator, size: int) -> Iterator[Floats]:
-        """Logarithms of weights of the cells, arrays (|S|, |U|, m), of ``size`` draws in all."""
+        """Logarithms of weights of the cells, arrays (|S|, |U|, m), of ``size`` draws in all.
+
+        They are not numbers, so that nothing is confirmed, where too much would have to be summed.
+        """
+        if not self.is_known:
+            yield np.full((self.secrets, self.values, size), np.nan)
+            return
         shares = source.multinomial(size, self.weights).tolist()
         for a, totals, m in zip(self.grid, self._totals, shares, strict=True):
             if m:
@@ -92,9 +119,9 @@ class NoisyPosterior:
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=0) + mass)
 
 
-def _weighed(count: int, noise: float) -> tuple[int, Floats]:
+def _weighed(count: int, noise: float, left_out: float) -> tuple[int, Floats]:
     """The first count that is possible, and what the noise weighs it and those after it: logarithms."""
-    reach = math.ceil(_LEFT_OUT / noise)
+    reach = math.ceil(left_out / noise)
     first, last = max(count - reach, 0), max(count, 0) + reach
     away = np.abs(np.arange(first, last + 1, dtype=np.float64) - count)
     return first, -noise * (away - away.min())

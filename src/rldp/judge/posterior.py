@@ -20,14 +20,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import permutations
 from typing import Literal, TypeAlias
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from rldp.judge import balls
 from rldp.judge.noisy import NoisyPosterior
+from rldp.judge.regions import precision
 
 __all__ = [
     "ERROR",
@@ -100,7 +101,7 @@ class Trial:
 def privacy_trial(
     numerators: Sequence[Integers],
     counts: Integers,
-    epsilon: float,
+    epsilon: float | Sequence[Sequence[float]],
     *,
     alpha: float,
     prior: Prior,
@@ -111,14 +112,15 @@ def privacy_trial(
 
     A draw fails unless :math:`\max_sP(y|s)\le e^\varepsilon\min_sP(y|s)` for every output y that is not
     private under all distributions, with a margin: a computed P(y|s) is a quotient of sums of |U| terms that
-    are not negative, so it is off by a factor of at most :math:`1\pm(|U|+2)2^{-52}`.
+    are not negative, so it is off by a factor of at most :math:`1\pm(|U|+2)2^{-52}`. Where pairs of secrets
+    have levels of their own, it fails unless every pair keeps its own.
 
     Parameters
     ----------
     numerators : nested sequences of int [s][u][y]
         Each cell's probabilities of the outputs, up to a common factor of at most :math:`2^{52}`.
     counts : nested sequences of int [s][u]
-    epsilon : float
+    epsilon : float, or nested sequences of float [s1][s2]
     alpha : float
         Positive, below 1.
     prior : float or "adaptive"
@@ -128,17 +130,20 @@ def privacy_trial(
     generator : numpy.random.Generator, optional
         By default a new one, seeded by the operating system.
     """
+    if not isinstance(epsilon, int | float):
+        failing_pairs = _failing_pairs(numerators, epsilon)
+        if failing_pairs is None:
+            return Trial(0, 0, alpha, True)
+        return trial_of(failing_pairs, posterior_of(counts, prior, noise), alpha, generator)
     table = np.array(numerators, dtype=np.float64)
     doubtful = _doubtful(numerators, epsilon)
     if not doubtful:
         return Trial(0, 0, alpha, True)
     columns = np.ascontiguousarray(np.moveaxis(table[:, :, doubtful], 2, 1))
-    with balls.precision(_BITS):
-        e = float(_weakest_factor(epsilon).lower()) * (1 - 4 * (table.shape[1] + 4) * _UNIT)
+    e = _least_factor(epsilon, table.shape[1])
 
     def failing(log_weights: Floats) -> int:
-        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-        given_secret = columns @ weights / weights.sum(axis=1, keepdims=True)
+        given_secret = _given_secrets(columns, log_weights)
         high, low = given_secret.max(axis=0), given_secret.min(axis=0)
         private = (high <= e * low) & (low >= _VANISHING)
         return int((~private.all(axis=0)).sum())
@@ -164,7 +169,7 @@ def utility_trial(
     objective that is too small beside that unit, such as 0, is taken to be exceeded: it is, with probability
     one, by every cell that costs more.
     """
-    with balls.precision(_BITS):
+    with precision(_BITS):
         costs = [
             [_dot(row, distances) * _UNIT for row, distances in zip(rows, distortion, strict=True)]
             for rows in numerators
@@ -186,6 +191,43 @@ def utility_trial(
     return trial_of(failing, posterior_of(counts, prior, noise), alpha, generator)
 
 
+def _failing_pairs(
+    numerators: Sequence[Integers], levels: Sequence[Sequence[float]]
+) -> Callable[[Floats], int] | None:
+    """Under how many draws some pair exceeds its level; None if none does under any distribution."""
+    table = np.array(numerators, dtype=np.float64)
+    doubtful = {
+        (s1, s2): (found, _least_factor(levels[s1][s2], table.shape[1]))
+        for s1, s2 in permutations(range(len(table)), 2)
+        if (found := _doubtful([numerators[s1], numerators[s2]], levels[s1][s2], both_ways=False))
+    }
+    if not doubtful:
+        return None
+    columns = np.ascontiguousarray(np.moveaxis(table, 2, 1))
+
+    def failing(log_weights: Floats) -> int:
+        given_secret = _given_secrets(columns, log_weights)
+        private = np.ones(log_weights.shape[2], dtype=bool)
+        for (s1, s2), (outputs, e) in doubtful.items():
+            top, bottom = given_secret[s1, outputs], given_secret[s2, outputs]
+            private &= ((top <= e * bottom) & (bottom >= _VANISHING)).all(axis=0)
+        return int((~private).sum())
+
+    return failing
+
+
+def _given_secrets(columns: Floats, log_weights: Floats) -> Floats:
+    """P(y|s) under every draw (|S|, |Y|, m), times what numerators are counted in."""
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    return np.asarray(columns @ weights / weights.sum(axis=1, keepdims=True))
+
+
+def _least_factor(epsilon: float, values: int) -> float:
+    """A float below e^ε by more than what rounding can do to a quotient of two computed P(y|s)."""
+    with precision(_BITS):
+        return float(_weakest_factor(epsilon).lower()) * (1 - 4 * (values + 4) * _UNIT)
+
+
 def _dot(row: Sequence[int], distances: Sequence[float]) -> arb:
     return sum((arb(k) * arb(d) for k, d in zip(row, distances, strict=True)), arb(0))
 
@@ -194,12 +236,15 @@ def _weakest_factor(epsilon: float) -> arb:
     return arb(min(epsilon, _LARGEST_EXPONENT)).exp()
 
 
-def _doubtful(numerators: Sequence[Integers], epsilon: float) -> list[int]:
-    """Outputs y for which some P(y|s1) may exceed e^ε P(y|s2), s1 ≠ s2, under some distribution."""
+def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool = True) -> list[int]:
+    """Outputs y for which some P(y|s1) may exceed e^ε P(y|s2), s1 ≠ s2, under some distribution.
+
+    Of two secrets it may be asked for the first against the second alone.
+    """
     if math.isinf(epsilon):
         return []
     columns = [list(zip(*rows, strict=True)) for rows in numerators]
-    with balls.precision(_BITS):
+    with precision(_BITS):
         factor = _weakest_factor(epsilon)
 
         def within(top: int, bottom: int) -> bool:
@@ -212,7 +257,7 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float) -> list[int]:
             first = high.index(max(high))
             second = max(high[:first] + high[first + 1 :], default=0)
             others = [second if s == first else high[first] for s in range(len(high))]
-            if not all(map(within, others, low)):
+            if not (all(map(within, others, low)) if both_ways else within(high[0], low[1])):
                 found.append(y)
         return found
 
@@ -250,7 +295,7 @@ def trial_of(
             draws += size
             if failures >= alpha * planned[-1]:
                 return Trial(draws, failures, alpha, False)  # too many for every look there is
-        with balls.precision(_BITS):
+        with precision(_BITS):
             if binomial_tail(draws, failures, alpha) <= arb(ERROR) / len(planned):
                 return Trial(draws, failures, alpha, True)
         if failures >= alpha * draws + _TOO_MANY * math.sqrt(alpha * draws):
@@ -301,7 +346,7 @@ def components(counts: Integers) -> dict[float, float]:
 
     .. math:: \prod_s\frac{\Gamma(a|U|)}{\Gamma(a|U|+N_s)}\prod_u\frac{\Gamma(a+N_{su})}{\Gamma(a)}
     """
-    with balls.precision(_BITS):
+    with precision(_BITS):
         logs = []
         grid = adaptive_grid(len(counts[0]))
         for a in map(arb, grid):

@@ -1,4 +1,4 @@
-r"""Sets of distributions in ball arithmetic: radius, support function, membership.
+r"""Sets of distributions in ball arithmetic: which of them a promise is about, radius, support, membership.
 
 Written from ``docs/theory.md`` alone, so that it shares no line with what designs protocols. Every
 number is a ball, an interval that holds the true value; a comparison is True only if it holds for the
@@ -6,23 +6,87 @@ whole ball.
 
 Groups are the conditionals that a family of secrets has (two for privacy; all cells as one group for
 utility), each with its estimated mass :math:`P_i` and its estimated conditional :math:`c_i`.
+
+A privacy constraint sees the conditionals of two secrets. What a promise says of them is a :class:`Region`
+around two :class:`Group`:
+
+- a set around the estimate or another centre, also that of a credible promise: its projection, one region
+  for all pairs;
+- a set for each pair of secrets: :math:`\{\sum n_s KL(\hat P_s\|P_s)\le x\}` is the region of λ = 0 and
+  radius x/n, for :math:`\sum P_s KL(\hat P_s\|P_s)\le x/n`;
+- every distribution: groups as of secrets that were never seen, of which every conditional is possible.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 from flint import arb, ctx
 
-from rldp.protocol_file.format import CredibleClaim, Promise, SetClaim
+from rldp.protocol_file.format import Claim, CredibleClaim, EverythingClaim, PairsClaim, Promise, SetClaim
 
-__all__ = ["SEARCH_STEPS", "Group", "Region", "minimised", "region_of", "upper_quantile", "working_bits"]
+__all__ = [
+    "SEARCH_STEPS",
+    "Conditionals",
+    "Group",
+    "Region",
+    "centre_of",
+    "conditionals_of",
+    "minimised",
+    "pair_number",
+    "precision",
+    "region_of",
+    "upper_quantile",
+    "working_bits",
+]
+
 
 SEARCH_STEPS = 46  # evaluations in one dimension
 _BITS = 128
+
+
+class _Shared:
+    """The most bits that any thread asks for; what was there before comes back with the last to leave.
+
+    python-flint keeps the precision in ``flint.ctx.prec``, for all threads together. Balls hold the true
+    value at any precision, so it cannot make a false claim look proved; but with too few bits a valid file
+    is refused.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked: list[int] = []
+        self._before = 0
+
+    def join(self, bits: int) -> None:
+        with self._lock:
+            if not self._asked:
+                self._before = ctx.prec
+            self._asked.append(bits)
+            ctx.prec = max(self._asked)
+
+    def leave(self, bits: int) -> None:
+        with self._lock:
+            self._asked.remove(bits)
+            ctx.prec = max(self._asked, default=self._before)
+
+
+_SHARED = _Shared()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Compute with ``bits`` at least, whatever other threads of the judge ask for meanwhile."""
+    _SHARED.join(bits)
+    try:
+        yield
+    finally:
+        _SHARED.leave(bits)
 
 
 def working_bits(*claims: Promise) -> int:
@@ -179,3 +243,70 @@ def minimised(value: Callable[[tuple[arb, ...]], arb], tops: Sequence[arb], scal
             low, left = high - ratio * (high - low), right
             right = tried(low + ratio * (high - low))
     return min(left, right, key=lambda found: found[0])[1]
+
+
+def pair_number(s1: int, s2: int, secrets: int) -> int:
+    """The place of {s1, s2} among (0, 1), (0, 2), …, (1, 2), …, whatever their order."""
+    low, high = min(s1, s2), max(s1, s2)
+    return low * (2 * secrets - low - 1) // 2 + high - low - 1
+
+
+@dataclass(frozen=True)
+class Conditionals:
+    """The conditionals that privacy is promised for.
+
+    Attributes
+    ----------
+    groups : sequence of Group
+        The estimated conditional of every secret; none is seen where every distribution is meant.
+    regions : sequence of Region
+        One for all pairs of secrets, or one for each in the order of :func:`pair_number`. Empty where the
+        estimate alone is meant, or where there are no pairs.
+    """
+
+    groups: Sequence[Group]
+    regions: Sequence[Region]
+
+    @property
+    def are_estimates(self) -> bool:
+        """Whether the estimate alone is meant."""
+        return not self.regions
+
+    @property
+    def have_interior(self) -> bool:
+        """Whether all conditionals near the estimate are meant, for every pair; one value has no others."""
+        single = len(self.groups[0].conditional) == 1
+        return bool(self.regions) and (single or all(region.radius > 0 for region in self.regions))
+
+    def region(self, s1: int, s2: int) -> Region:
+        """The region that the conditionals of two secrets lie in."""
+        if len(self.regions) == 1:
+            return self.regions[0]
+        return self.regions[pair_number(s1, s2, len(self.groups))]
+
+
+def conditionals_of(claim: Claim) -> Conditionals:
+    """What a file claims to be private for."""
+    match claim.privacy:
+        case EverythingClaim():
+            never_seen = [Group(arb(0), [arb(0)] * len(row)) for row in claim.counts]
+            return Conditionals(never_seen, [Region(0.0, arb(1))])
+        case PairsClaim(radii=radii):
+            return Conditionals(_groups(claim.counts), [Region(0.0, arb(x) / claim.n) for x in radii])
+        case CredibleClaim() | SetClaim() as promise:
+            region = region_of(promise, claim.n, len(claim.counts) * len(claim.counts[0]))
+            return Conditionals(_groups(centre_of(promise, claim)), [] if region is None else [region])
+
+
+def centre_of(promise: Promise, claim: Claim) -> list[list[int]]:
+    """Integers in proportion to the centre of a promise's set: the counts, unless the file names another."""
+    given = promise.centre if isinstance(promise, CredibleClaim | SetClaim) else None
+    return claim.counts if given is None else given
+
+
+def _groups(centre: list[list[int]]) -> list[Group]:
+    totals = [sum(row) for row in centre]
+    return [
+        Group(arb(total) / sum(totals), [arb(count) / max(total, 1) for count in row])
+        for total, row in zip(totals, centre, strict=True)
+    ]

@@ -9,16 +9,23 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol as Interface
 
+from rldp._common.levels import level_words
 from rldp.errors import InvalidArgument, ProtocolFileError, needs
+from rldp.judge.level_words import levels_not_promised, levels_promised, levels_sentence
 from rldp.judge.words import (
     assumption,
     distortion_words,
     except_for,
     given_the_sample,
     known_not_promised,
+    noise_assumption,
+    noise_not_promised,
+    noise_promised,
     not_promised,
+    other_columns,
     proved_set,
     scope,
+    table_promised,
 )
 from rldp.protocol_file.chains import ChainDocument, parsed
 from rldp.protocol_file.format import (
@@ -29,8 +36,8 @@ from rldp.protocol_file.format import (
     PairsClaim,
     Promise,
     SetClaim,
-    content_of,
 )
+from rldp.protocol_file.reader import content_of
 
 if TYPE_CHECKING:
     from rldp.judge.posterior import Trial
@@ -77,6 +84,8 @@ class Verdict:
         Which distortion the file is about, in words.
     readable : bool
         Whether it is a protocol file at all.
+    levels : tuple of tuple of float, or None
+        ε of each ordered pair of secrets, where they differ and are proved; ``epsilon`` is then the largest.
     """
 
     ok: bool
@@ -91,13 +100,16 @@ class Verdict:
     scope: str | None = None
     distortion: str | None = None
     readable: bool = True
+    levels: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def promise(self) -> str:
         """What is proved about privacy: ε, and the distributions without which it says nothing."""
         if self.epsilon is None:
             return "nothing proved"
-        return _NO_LEVEL if math.isinf(self.epsilon) else f"ε = {self.epsilon!r} for {self.scope}"
+        if math.isinf(self.epsilon) and self.levels is None:
+            return _NO_LEVEL
+        return f"{level_words(self.epsilon, self.levels)} for {self.scope}"
 
     def __str__(self) -> str:
         parts = [("Refused" if not self.ok else "Proved", self.reasons)]
@@ -151,8 +163,7 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
 def judged(document: Document | ChainDocument) -> Verdict:
     """As :func:`verify`, of a file that was read already."""
     with needs("verifying", "python-flint"):
-        from rldp.judge import balls
-    from rldp.judge.regions import working_bits
+        from rldp.judge.regions import precision, working_bits
 
     claim = document.guarantee
     if claim is None:
@@ -164,7 +175,7 @@ def judged(document: Document | ChainDocument) -> Verdict:
         verdict = judged_chain(document)
     else:
         assert isinstance(claim, Claim)
-        with balls.precision(working_bits(claim.privacy, claim.utility)):
+        with precision(working_bits(claim.privacy, claim.utility)):
             verdict = _judged(document, claim)
     ruling = "all claims proved" if verdict.ok else f"{len(verdict.reasons)} not proved"  # no label in a log
     _log.info("judged in %.2g s; %s", time.perf_counter() - started, ruling)
@@ -213,11 +224,14 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         _rows_sentence(): whole,
         _risk_sentence(_not_private(claim), claim.privacy, risk): private,
         _privacy_sentence(document, claim): whole and privacy[0] is None,
+        **dict.fromkeys(levels_promised(document, claim), private),
         _radii_sentence(claim): whole and privacy[1] is None,
         _known_sentence(claim): whole and known is None,
         _risk_sentence(_exceeded(claim), claim.utility, excess): useful,
         _objective_sentence(document, claim): whole and objective[0] is None,
         _lower_bound_sentence(claim): lower_bound is None,
+        noise_promised(claim.epsilon, claim.noise): private,
+        table_promised(claim.noise, claim.rows_a_person): True,
     }
     failures = [failure for failure in (rows, *privacy, known, *objective, lower_bound) if failure]
     return Verdict(
@@ -228,10 +242,11 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         reasons=tuple(failures),
         proved=tuple(sentence for sentence, holds in proved.items() if sentence and holds),
         assumptions=_assumptions(claim),
-        not_promised=_not_promised(claim, case.known_level()),
+        not_promised=(*levels_not_promised(document, claim), *_not_promised(claim, case.known_level())),
         scope=scope(claim.privacy) + except_for(claim.privacy, document, claim),
         distortion=distortion_words(document, claim),
         epsilon_known=claim.epsilon_known if whole and known is None else None,
+        levels=tuple(map(tuple, claim.levels)) if private and claim.levels is not None else None,
     )
 
 
@@ -240,6 +255,8 @@ def _rows_sentence() -> str:
 
 
 def _not_private(claim: Claim) -> str:
+    if claim.levels is not None:
+        return "some pair of secrets exceeds its level"
     return f"this protocol is not {claim.epsilon!r}-private"
 
 
@@ -256,22 +273,25 @@ def _risk_sentence(event: str, promise: Promise, trial: Trial | None) -> str:
 
 
 def _privacy_sentence(document: Document, claim: Claim) -> str:
-    if math.isinf(claim.epsilon):
+    if math.isinf(claim.least_level):
         return "Nothing is claimed about privacy (ε = ∞)."
     proved = proved_set(claim.privacy)
-    return (
-        f"P(Y=y | S=s1) ≤ e^{claim.epsilon!r} · P(Y=y | S=s2) for all outputs y and secrets s1, s2, "
-        f"{_for_all(proved, claim)}{except_for(proved, document, claim)}."
-    )
+    constraint = f"P(Y=y | S=s1) ≤ e^{claim.epsilon!r} · P(Y=y | S=s2) for all outputs y and secrets s1, s2"
+    if claim.levels is not None:
+        constraint = levels_sentence(document, claim)
+    return f"{constraint}, {_for_all(proved, claim)}{except_for(proved, document, claim)}."
+
+
+_THEOREMS = {"A1": "a closed formula, theorem A1,", "A2": "an exact recursion, theorem A2,"}
 
 
 def _radii_sentence(claim: Claim) -> str:
     """Why the sets of pairs hold the truth as often as is said; nothing for other promises."""
     promise = claim.privacy
-    if not isinstance(promise, PairsClaim) or math.isinf(claim.epsilon) or not promise.radii:
+    if not isinstance(promise, PairsClaim) or math.isinf(claim.least_level) or not promise.radii:
         return ""
     by = [(method, promise.methods.count(method)) for method in ("A1", "A2") if method in promise.methods]
-    theorems = " and ".join(f"theorem {method} for {_pairs(count)}" for method, count in by)
+    theorems = " and ".join(f"{_THEOREMS[method]} for {_pairs(count)}" for method, count in by)
     return (
         f"Over the draw of the sample, the sets of all pairs of secrets hold the truth with probability at "
         f"least {1 - promise.alpha:.6g}, whatever the truth and the number of rows ({theorems})."
@@ -322,11 +342,12 @@ def _for_all(promise: Promise, claim: Claim) -> str:
     if isinstance(promise, EverythingClaim):
         return f"for {scope(promise)}"
     cells = len(claim.counts) * len(claim.counts[0])
-    return f"for {scope(promise)} (sample of {claim.n} rows, {cells} cells)"
+    rows = f"{claim.n} rows" if claim.noise is None else f"about {claim.n} rows, by noisy counts"
+    return f"for {scope(promise)} (sample of {rows}, {cells} cells)"
 
 
 def _where_sparse(claim: Claim, promise: Promise) -> str:
-    """Cochran's rule: the level of a test is not to be relied on if over a fifth of the cells are rare."""
+    """Cochran's rule: the level of a test is unreliable if over a fifth of the cells are rare."""
     cells = [count for row in claim.counts for count in row]
     rare = sum(count < _RARE for count in cells)
     asymptotic = isinstance(promise, SetClaim) and promise.lambda_ is not None and promise.radius is None
@@ -337,17 +358,13 @@ def _where_sparse(claim: Claim, promise: Promise) -> str:
 
 def _assumptions(claim: Claim) -> tuple[str, ...]:
     claimed = _promises(claim)
+    rows = f"The sample of n = {claim.n} rows was" if claim.noise is None else "The rows of the table were"
     given = [
-        f"The sample of n = {claim.n} rows was drawn independently from the distribution of the people "
-        "who are to be protected.",
+        f"{rows} drawn independently from the distribution of the people who are to be protected.",
         *(assumption(what, promise) + _where_sparse(claim, promise) for what, promise in claimed.items()),
     ]
     if claim.noise is not None:
-        given.append(
-            f"Every count of the table was published with discrete Laplace noise of ε = {claim.noise!r}, "
-            "drawn once; labels, bins and everything else that the design used were public or came from the "
-            "noisy counts."
-        )
+        given.append(noise_assumption(claim.noise, claim.rows_a_person))
     if any(isinstance(promise, CredibleClaim) for promise in claimed.values()):
         given.append("The random draws of this check are independent and have the laws they are named for.")
     if any(isinstance(promise, PairsClaim) and "A2" in promise.methods for promise in claimed.values()):
@@ -361,7 +378,7 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
 
 def _promises(claim: Claim) -> dict[str, Promise]:
     """What is promised; where ε = ∞, that is nothing about privacy."""
-    private: dict[str, Promise] = {} if math.isinf(claim.epsilon) else {"privacy": claim.privacy}
+    private: dict[str, Promise] = {} if math.isinf(claim.least_level) else {"privacy": claim.privacy}
     return {**private, "utility": claim.utility}
 
 
@@ -369,23 +386,13 @@ def _not_promised(claim: Claim, known_level: float) -> tuple[str, ...]:
     given = [
         sentence for what, promise in _promises(claim).items() for sentence in not_promised(what, promise)
     ]
-    if claim.noise is not None and not math.isinf(claim.epsilon):
-        both = claim.epsilon + 2 * claim.noise
-        given.append(
-            f"To people whose rows are in the table: ε = {claim.epsilon!r} given the table. Table and "
-            f"released row together tell at most {both:g} about the secret of such a person. To people who "
-            f"are not in the table, ε = {claim.epsilon!r} is promised. The noisy table alone is "
-            f"{claim.noise!r}-differentially private if each person has one row in it; with its number of "
-            f"rows public, it is {2 * claim.noise:g}-differentially private."
-        )
+    given.append(noise_not_promised(claim.epsilon, claim.noise))
     if isinstance(claim.privacy, CredibleClaim):
         given.append(
             "For the lower bound: that no protocol of the same posterior probability distorts less. It is "
             "about protocols that are private on the whole set of that radius."
         )
-    given.append(
-        "Anything about what is published beside the released column, or released again of the same people."
-    )
+    given.append(other_columns("the released column"))
     given.append(
         "Anything about people of whom somebody knows more than the distribution"
         + (", such as their value." if math.isinf(claim.epsilon_known) else ", other than their value.")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 
 from rldp._common.checks import Label, shown
+from rldp._common.digits import at_most
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,
@@ -23,9 +25,13 @@ __all__ = [
     "except_for",
     "given_the_sample",
     "known_not_promised",
+    "noise_assumption",
+    "noise_not_promised",
+    "noise_promised",
     "not_promised",
     "proved_set",
     "scope",
+    "table_promised",
 ]
 
 _JEFFREYS = 0.5
@@ -50,8 +56,8 @@ def scope(promise: Promise) -> str:
             return "every distribution"
         case PairsClaim(alpha):
             return (
-                "every distribution in the KL sets of all pairs of secrets, which miss the truth with "
-                f"probability at most {alpha!r}, whatever it is"
+                "every distribution in the confidence sets of all pairs of secrets, which miss the truth "
+                f"with probability at most {alpha!r}, whatever it is"
             )
         case CredibleClaim(alpha, prior):
             return (
@@ -172,6 +178,15 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
     )
 
 
+def other_columns(released: str) -> str:
+    """What the release is not: one of several of the same people."""
+    return (
+        f"Anything about what is published beside {released}, or released again of the same people. Two "
+        "columns, each released with a protocol of its own, can together tell far more than the sum of their "
+        "ε: design them in one release."
+    )
+
+
 def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
     """What readers who know the value learn all the same; ``level`` is the κ that the table has."""
     if math.isinf(kappa):
@@ -225,3 +240,56 @@ def _tabulated(formula: Callable[[Label, Label], float], document: Document) -> 
         return [[formula(u, y) for y in document.outputs] for u in document.values]
     except OverflowError:  # an integer that no float holds
         return None
+
+
+def noise_assumption(noise: float, rows_a_person: int) -> str:
+    """What a proof assumes of counts with noise."""
+    level = noise / rows_a_person
+    return (
+        f"Every count of the table has independent discrete Laplace noise of level {level!r}, drawn once, "
+        f"and {_has(rows_a_person)}. Labels, bins, weights and everything else that the design used were "
+        "public or came from the noisy counts."
+    )
+
+
+def noise_promised(epsilon: float, noise: float | None) -> str:
+    """What is promised to people who are, and who are not, in a table whose counts have noise."""
+    if noise is None or math.isinf(epsilon):
+        return ""
+    return (
+        f"To a person who is not in the table, this promises ε = {epsilon!r}. To a person in it, noisy table "
+        f"and released row together tell at most {_total(epsilon, noise, noise)} about the secret, which is "
+        f"ε + 2ε_h with the table's ε_h = {noise!r}, also to a reader who knows all other rows."
+    )
+
+
+def table_promised(noise: float | None, rows_a_person: int) -> str:
+    """What noisy counts tell on their own."""
+    if noise is None:
+        return ""
+    return (
+        f"The noisy table alone is {noise!r}-differentially private when the rows of one person are added or "
+        f"removed, as {_has(rows_a_person)}, and {_total(noise, noise)}-differentially private where the "
+        "number of rows is public. So this file may be shown to anybody."
+    )
+
+
+def noise_not_promised(epsilon: float, noise: float | None) -> str:
+    """What is not promised to the people whose rows were counted."""
+    if noise is None:
+        return (
+            "Anything to the people whose rows are the sample. This file holds its exact counts: show it to "
+            "others only if these rows are public."
+        )
+    return (
+        f"To a person in the table: ε = {epsilon!r} given the noisy table, which tells about its people too."
+    )
+
+
+def _has(rows: int) -> str:
+    return "each person has one row in it" if rows == 1 else f"each person has at most {rows} rows in it"
+
+
+def _total(*levels: float) -> str:
+    """A sum of levels as they are written, in digits that do not make it smaller."""
+    return at_most(sum((Decimal(repr(level)) for level in levels), Decimal(0)), 6)

@@ -1,12 +1,11 @@
-"""Which conditionals a promise is about, for each pair of secrets."""
+"""Which conditionals a promise is about, for each pair of secrets; the precision that all threads share."""
 
 from itertools import combinations, permutations
 
 import pytest
-from flint import arb
+from flint import arb, ctx
 
-from rldp.judge.conditionals import Conditionals, pair_number
-from rldp.judge.regions import Group, Region
+from rldp.judge.regions import Conditionals, Group, Region, pair_number, precision
 
 
 @pytest.mark.parametrize("secrets", [2, 3, 7])
@@ -35,3 +34,20 @@ def conditionals(radii, values=2):
 def test_only_sets_that_all_have_an_interior_leave_constants_alone(radii, values, interior):
     """A pair whose set is the estimate allows protocols that are no constants, at level 0 too."""
     assert conditionals(radii, values).have_interior is interior
+
+
+def test_whoever_leaves_takes_no_bits_from_those_who_stay_and_the_last_restores_what_was():
+    before = ctx.prec
+    first, second = precision(300), precision(128)
+    first.__enter__()
+    second.__enter__()
+    assert ctx.prec == 300
+    first.__exit__(None, None, None)
+    assert ctx.prec == 128
+    second.__exit__(None, None, None)
+    assert ctx.prec == before
+
+
+def test_what_asks_for_fewer_bits_inside_gets_no_fewer():
+    with precision(300), precision(128):
+        assert ctx.prec == 300

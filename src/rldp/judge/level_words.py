@@ -1,0 +1,142 @@
+"""Words for levels of pairs of secrets: what is promised, through whom, to which readers, and what is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from rldp._common.checks import shown
+from rldp._common.levels import Detour, detours, own_levels, summed
+from rldp.protocol_file.format import Claim, Document, SetClaim
+
+__all__ = ["levels_not_promised", "levels_promised", "levels_sentence"]
+
+_MOST = 6  # pairs that are named, with how many there are besides
+
+
+def levels_sentence(document: Document, claim: Claim) -> str:
+    """The constraint that is proved, in words that go before the distributions it is proved for."""
+    levels = claim.levels
+    assert levels is not None
+    named = [
+        f"ε({_secret(document, a)}, {_secret(document, b)}) = {levels[a][b]!r}"
+        for a, b in permutations(range(len(levels)), 2)
+        if not math.isinf(levels[a][b])
+    ]
+    return (
+        "P(Y=y | S=s1) ≤ e^ε(s1, s2) · P(Y=y | S=s2) for all outputs y, with a level of its own for every "
+        f"ordered pair of secrets: {_some(named)}"
+    )
+
+
+def levels_promised(document: Document, claim: Claim) -> tuple[str, ...]:
+    """What follows from the levels: of pairs through other secrets, and for whom attributes are protected."""
+    if claim.levels is None or math.isinf(claim.least_level):
+        return ()
+    return (*_through_others(document, claim), *_of_attributes(document, claim))
+
+
+def _through_others(document: Document, claim: Claim) -> Iterator[str]:
+    found = _detours(claim)
+    named = [
+        f"ε({_secret(document, each.first)}, {_secret(document, each.second)}) is at most {each.level}, "
+        f"through {', '.join(_secret(document, s) for s in each.through)}"
+        for each in found
+    ]
+    if named:
+        yield f"Through other secrets, pairs are protected more than was asked for: {_some(named)}."
+
+
+def _detours(claim: Claim) -> list[Detour]:
+    """Of secrets that the promise speaks of."""
+    assert claim.levels is not None
+    kept = _spoken_of(claim)
+    found = detours([[claim.levels[a][b] for b in kept] for a in kept])
+    return [
+        Detour(kept[each.first], kept[each.second], tuple(kept[s] for s in each.through), each.level)
+        for each in found
+    ]
+
+
+def _spoken_of(claim: Claim) -> list[int]:
+    """The secrets that the promise speaks of: the centre alone says nothing of those that it never shows."""
+    kept, promise = list(range(len(claim.counts))), claim.privacy
+    if isinstance(promise, SetClaim) and (promise.lambda_ is None or promise.radius == 0):
+        rows = claim.counts if promise.centre is None else promise.centre
+        kept = [s for s in kept if any(rows[s])]
+    return kept
+
+
+def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
+    """Which reader an own level of an attribute protects against, where all combinations are spoken of."""
+    own = _own_levels(document, claim)
+    assert document.reading is not None or own is None
+    if own is None or document.reading is None or len(_spoken_of(claim)) < len(document.secrets):
+        return
+    names = [shown(column.name) for column in document.reading.secret]
+    for k, (name, level) in enumerate(zip(names, own, strict=True)):
+        if math.isinf(level):
+            continue
+        others = [names[j] for j in range(len(names)) if j != k]
+        rest = [own[j] for j in range(len(own)) if j != k]
+        known = " and ".join(others)
+        yield (
+            f"ε = {level!r} protects {name} against readers who know {known}, and against all readers where "
+            f"{name} and {known} are independent. {_against_others(name, known, level, rest)}"
+        )
+
+
+def _against_others(name: str, known: str, level: float, rest: Sequence[float]) -> str:
+    if any(map(math.isinf, rest)):
+        return (
+            f"Otherwise, readers who do not know {known} may learn {name} from what the output tells of it."
+        )
+    total = summed(rest)
+    return (
+        f"Against readers who do not know {known}, the level is {level!r} + log(1 + TV · (e^{total} − 1)), "
+        f"where TV is the total variation between the distributions of {known} given the two entries of "
+        f"{name}: at most {summed([level, *rest])}."
+    )
+
+
+def _own_levels(document: Document, claim: Claim) -> tuple[float, ...] | None:
+    columns = () if document.reading is None else document.reading.secret
+    assert claim.levels is not None
+    return own_levels(claim.levels, [len(column.labels) for column in columns])
+
+
+def levels_not_promised(document: Document, claim: Claim) -> tuple[str, ...]:
+    """Pairs of secrets, or attributes, that are not protected."""
+    if claim.levels is None:
+        return ()
+    own = _own_levels(document, claim)
+    if own is not None and document.reading is not None:
+        open_ones = [
+            shown(column.name)
+            for column, level in zip(document.reading.secret, own, strict=True)
+            if math.isinf(level)
+        ]
+        if open_ones:
+            return (f"Protection of {' and '.join(open_ones)}: ε = ∞ was asked for.",)
+    levels = claim.levels
+    pairs = [(a, b) for a, b in permutations(range(len(levels)), 2) if math.isinf(levels[a][b])]
+    named = [f"{_secret(document, a)} against {_secret(document, b)}" for a, b in pairs]
+    if not named:
+        return ()
+    beyond = " beyond what is proved through other secrets" if _detours(claim) else ""
+    return (
+        f"That an output is not far more likely for one secret than for another{beyond}, in these pairs with "
+        f"ε = ∞: {_some(named)}.",
+    )
+
+
+def _some(named: Sequence[str]) -> str:
+    rest = len(named) - _MOST
+    if rest <= 0:
+        return ", ".join(named)
+    return f"{', '.join(named[:_MOST])}, and {rest} more"
+
+
+def _secret(document: Document, s: int) -> str:
+    return shown(document.secrets[s])
