@@ -10,10 +10,12 @@ accepted is what the library's reader says; a client in another language that ag
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
+import struct
 import tempfile
 from collections.abc import Iterator
-from itertools import accumulate, chain
+from itertools import accumulate, chain, product
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,11 @@ def with_noise(file: Tree) -> Tree:
     return file | {G: {**claim, "noise": 0.5}}
 
 
+def with_rows_a_person(file: Tree) -> Tree:
+    """With counts that have noise, of a table in which a person has several rows."""
+    return file | {G: {**file[G], "rows_a_person": 3}}
+
+
 def to_those_who_know(file: Tree) -> Tree:
     """With a claim about readers who know the value, which makes it a file of version 3."""
     claim = file[G]
@@ -77,6 +84,12 @@ def to_those_who_know(file: Tree) -> Tree:
     prices = [[[-0.5] * values for _ in range(secrets)] for _ in range(outputs)]
     certificate = claim[C] | {"known": prices}
     return file | {"version": 3, G: claim | {"epsilon_known": 0.5, C: certificate}}
+
+
+def with_levels(file: Tree) -> Tree:
+    """With levels of pairs of secrets, which makes it a file of version 3."""
+    levels = [[0, 0.5, "infinity"], [1, 0, 1e300], ["infinity", 0, 0.0]]
+    return file | {"version": 3, G: file[G] | {"epsilon": levels}}
 
 
 def even(secrets: int, values: int, outputs: int) -> list:
@@ -119,6 +132,110 @@ READ = list(range(len(JOINT) * len(AGES)))
 PAIRS = [[age, job] for age in (20, 35.5, "(missing)") for job in (True, "1")]
 
 
+# A chain: job is drawn first, which stands second among the columns
+
+THREE = {
+    "secret": [{"name": "sex", "labels": ["f", "m"]}],
+    "value": [
+        {"name": "age", "labels": [20, 35.5, "(missing)"], "edges": [30]},
+        {"name": "job", "labels": [True, "1"]},
+    ],
+    "missing": "category",
+}
+FIRST = [[[[D // 4, D - D // 4], [0, D]], [[D, 0], [1, D - 1]]]]
+SECOND = [
+    [[[D, 0, 0], [0, D, 0], [0, 0, D]], [[D // 2, D // 2, 0], [1, 1, D - 2], [D // 4, D // 4, D // 2]]],
+    [[[0, 0, D], [D, 0, 0], [0, D, 0]], [[5, D - 5, 0], [0, D - 1, 1], [D // 8, 0, D - D // 8]]],
+]
+
+
+def chained(guarantee: Tree | None = None) -> Tree:
+    return {
+        "format": "rldp-chain",
+        "version": 1,
+        "generator": "by hand",
+        "secrets": ["f", "m"],
+        "columns": THREE,
+        "denominator": D,
+        "stages": [
+            {"column": "job", "outputs": ["x", "y"], "numerators": FIRST},
+            {"column": "age", "outputs": [1, 2.5, 0], "numerators": SECOND},
+        ],
+        G: guarantee,
+    }
+
+
+def plain_digest(*content: list) -> str:
+    """That of an earlier table with its labels, from the definition."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# A chain with fixed stages: a given column, then an earlier release that knew it and that some had no part in
+
+REGIONS = ["n\u00e9", 1.0, "(other)"]
+BEFORE = [[[[D // 4 + c, D - D // 4 - c]] * 2, [[D // 2, D // 2], [1, D - 1]]] for c in range(3)]
+LATER = [
+    [[[(7 * c + s + 1) * 2**45, D - (7 * c + s + 1) * 2**45], [0, D]] for s in range(2)] for c in range(9)
+]
+
+
+def after(guarantee: Tree | None = None) -> Tree:
+    digest = plain_digest(["f", "m"], [20, 35.5], ["lo", "hi"], BEFORE)
+    earlier = {"sha256": "ab" * 32, "digest": digest, "context": ["region"], "absent": True}
+    return chained(guarantee) | {
+        "columns": {
+            "secret": THREE["secret"],
+            "value": [{"name": "age", "labels": [20, 35.5, "(missing)"], "edges": [30]}, THREE["value"][1]],
+            "missing": "category",
+            "given": [{"name": "region", "labels": REGIONS}],
+        },
+        "stages": [
+            {"column": "region", "kept": True},
+            {
+                "column": "age",
+                "outputs": ["lo", "hi", "(missing)"],
+                "earlier": earlier,
+                "numerators": BEFORE,
+            },
+            {"column": "job", "outputs": ["x", "y"], "numerators": LATER},
+        ],
+    }
+
+
+def of_later_chains() -> Tree:
+    counts = [[1] * 18, [2] * 18]
+    return of_chains() | {
+        "n": 54,
+        "counts": counts,
+        "centre": [[D // 2, *[0] * 17], [*[0] * 17, D // 2]],
+        "columns": [
+            {"weight": 2.5, "distortion": [[0, 1], [1.5, 0]], "multipliers": [[[0, 0.5], [1, 2]]] * 9}
+        ],
+        "given_known": True,
+    }
+
+
+def of_chains() -> Tree:
+    """A claim that a reader reads; it is not true."""
+    counts = [[3, 1, 0, 2, 5, 1], [0, 5, 2, 1, 1, 3]]
+    return {
+        "epsilon": 0.5,
+        "n": sum(map(sum, counts)),
+        "counts": counts,
+        "alpha": 0.05,
+        "prior": "adaptive",
+        "seed": 2**128 - 1,
+        "centre": [[D // 2, 0, 0, 0, 0, D // 4], [0, 0, D // 8, 0, 0, D // 8]],
+        "columns": [
+            {"weight": 2.5, "distortion": [[0, 1], [1.5, 0]], "multipliers": [[0, 0.5], [1e-300, 2]]},
+            {"weight": 1, "distortion": [[0, 1, 4]] * 3, "multipliers": [[0, 0], [0, 1], [2, 0.25]]},
+        ],
+        "objective": 1.25,
+        "lower_bound": -0.0,
+    }
+
+
 def files() -> dict[str, Tree]:
     return {
         "table": table(["ill", "well"], [0, 1, 2], ["no", "maybe", "yes"], ROWS),
@@ -132,6 +249,13 @@ def files() -> dict[str, Tree]:
         "noisy": with_noise(
             claiming(ADAPTIVE, {"kind": "nominal", "centre": CENTRE}, [[30, -1], [0, 5]], even(2, 2, 2), 3)
         ),
+        "rows a person": with_rows_a_person(
+            with_noise(
+                claiming(
+                    ADAPTIVE, {"kind": "nominal", "centre": CENTRE}, [[30, -1], [0, 5]], even(2, 2, 2), 3
+                )
+            )
+        ),
         "pairs": claiming(
             {"kind": "pairs", "alpha": 1e-300, "radii": [0, 1.5, 2], "methods": ["A1", "A2", "A2"]},
             {"kind": "power-divergence", "lambda": 100, "radius": 0},
@@ -139,6 +263,7 @@ def files() -> dict[str, Tree]:
             even(3, 1, 2),
         ),
         "all": claiming({"kind": "all"}, {"kind": "nominal"}, [[2**53 - 2, 1]], even(1, 2, 1)),
+        "levels": with_levels(claiming({"kind": "all"}, {"kind": "nominal"}, [[3]] * 3, even(3, 1, 2))),
         "known": to_those_who_know(claiming({"kind": "all"}, CREDIBLE, [[3, 1], [0, 5]], even(2, 2, 2))),
         "columns": table(JOINT, AGES, [0, 1], even(8, 4, 2), 2, columns=COLUMNS),
         "reading": table(
@@ -151,11 +276,44 @@ def files() -> dict[str, Tree]:
         ),
         "several": table(["f", "m"], PAIRS, [[20, True], [20, "1"]], even(2, 6, 2), 3, columns=SEVERAL),
         "quoted": table(REPRS, [True, False], [0], even(6, 2, 1), 2, columns=QUOTED),
+        "chain": chained(),
+        "claimed chain": chained(of_chains()),
+        "noisy chain": chained(
+            of_chains()
+            | {"counts": [[-3, 7, 0, 2, 5, 1], [0, 5, 2, 1, 1, 3]]}
+            | {"epsilon_known": 0.5, "noise": 0.5, "rows_a_person": 2}
+        ),
+        "later chain": after(),
+        "claimed later chain": after(of_later_chains()),
+        "once": table(["f", "m"], PAIRS, SHADES, uneven(2, 6, len(SHADES)), 3, columns=SEVERAL),
+        "once chain": chained()
+        | {
+            "stages": [
+                {"column": "job", "outputs": SHADES[:8], "numerators": [uneven(2, 2, 8)]},
+                {
+                    "column": "age",
+                    "outputs": SHADES[4:12],
+                    "numerators": [uneven(2, 3, 8, c) for c in range(8)],
+                },
+            ]
+        },
     }
 
 
 def one_hot(size: int) -> list:
     return [[D * (u == y) for y in range(size)] for u in range(size)]
+
+
+SHADES: list = [-1.5, 2**60, 0, True, "größe", *range(2, 59)]
+
+
+def uneven(secrets: int, values: int, outputs: int, first: int = 0) -> list:
+    """Rows that all differ, of outputs that are about equally likely."""
+    sizes = range(first, first + secrets * values)
+    rows = [[D // outputs + (7 * r + y) % 11 for y in range(outputs)] for r in sizes]
+    for row in rows:
+        row[-1] += D - sum(row)
+    return [rows[s * values : (s + 1) * values] for s in range(secrets)]
 
 
 # Text with the place of everything in it
@@ -546,6 +704,110 @@ def of_several_columns(written: dict[str, Written]) -> Iterator[Change]:
         )
 
 
+def of_a_chain(written: dict[str, Written]) -> Iterator[Change]:
+    """Columns, stages and numbers of a chain at their limits."""
+
+    def put(place: Place, text: str) -> Change:
+        return replaced("claimed chain", written["claimed chain"], place, text)
+
+    stages, age, job = (json.dumps(item) for item in (chained()["stages"], *THREE["value"]))
+    first, second = (json.dumps(stage) for stage in chained()["stages"])
+    for text in (f"[{second}, {first}]", f"[{first}]", f"[{first}, {first}]"):
+        yield put(("stages",), text)
+    yield put(("stages",), stages.replace('"job"', '"sex"'))
+    for text in (f"[{job}, {age}]", f"[{age}]", f"[{age}, {job}, {job}]", age, job, '{"name": "age"}'):
+        yield put(("columns", "value"), text)
+    yield put(("columns", "value", 1), '{"name": "job", "labels": [true, "1"], "header": "work"}')
+    yield put(("columns", "value", 1), '{"name": "sex", "labels": [true, "1"]}')
+    yield put(("columns", "secret", 0), '{"name": "sex", "labels": ["f", "m"], "header": "x"}')
+    for row in ([D, 0], [D - 1, 0], [D, 1], [D + 1, -1], [2, D - 2], [D / 2, D / 2]):
+        yield put(("stages", 0, "numerators", 0, 1, 0), json.dumps(row))
+    for text in ('["x"]', '["x", "y", "z"]', '["x", "x"]', '["1", 1]', "[[1], [2]]", "[1, true]"):
+        yield put(("stages", 0, "outputs"), text)
+    texts = "0", "0.5", "-0.5", "1e308", '"infinity"', "5e-324", '"adaptive"', '"Adaptive"', "1e-5", "9e-6"
+    for text in texts:
+        for key in ("epsilon", "alpha", "prior"):
+            yield put((G, key), text)
+    yield put((G, "centre"), json.dumps([[D, 0, 0, 0, 0, 0], [0] * 6]))
+    yield put((G, "centre"), json.dumps([[D - 1, 0, 0, 0, 0, 0], [0] * 6]))
+    yield put((G, "centre"), json.dumps([[D, 0, 0], [0] * 3]))
+    yield put((G, "columns", 0, "weight"), "0")
+    yield put((G, "columns", 1, "distortion"), "[[0, 1, 4], [0, 1, 4]]")
+    for version in ("2", "1.0", "true", "0"):
+        yield put(("version",), version)
+    yield put(("format",), '"rldp-protocol"')
+    yield put((G, "counts"), "[[-3, 7, 0, 2, 5, 1], [0, 5, 2, 1, 1, 3]]")
+    noisy = written["noisy chain"]
+    for key in ("epsilon_known", "noise", "rows_a_person"):
+        for text in ("0", "1", "2", "-0.5", "1e-3", "500", "1001", "2.0", "null", '"infinity"', "1e308"):
+            yield replaced("noisy chain", noisy, (G, key), text)
+        yield f"{key} is missing", "noisy chain", noisy.keys[G, key] - 1, noisy.spans[G, key][1], ""
+    yield replaced("table", written["table"], ("format",), '"rldp-chain"')
+
+
+def of_a_later_chain(written: Written) -> Iterator[Change]:
+    """Given columns and earlier releases at their limits."""
+    name = "claimed later chain"
+
+    def put(place: Place, text: str) -> Change:
+        return replaced(name, written, place, text)
+
+    kept, earlier, drawn = (json.dumps(stage) for stage in after()["stages"])
+    for stages in ((earlier, kept, drawn), (kept, drawn, earlier), (kept, earlier), (kept, kept, drawn)):
+        yield put(("stages",), f"[{', '.join(stages)}]")
+    yield put(("stages", 0, "column"), '"age"')
+    yield put(("columns", "value"), json.dumps(after()["columns"]["value"][::-1]))
+    for text in ("false", "1", "null", '"true"'):
+        yield put(("stages", 0, "kept"), text)
+        yield put((G, "given_known"), text)
+    yield "not known", name, written.keys[G, "given_known"] - 1, written.spans[G, "given_known"][1], ""
+    at = ("stages", 1, "earlier")
+    for text in ("[]", '["job"]', '["region", "region"]', '["age"]', '"region"', "[0]", "null"):
+        yield put((*at, "context"), text)
+    for text in ("false", "0", "null"):
+        yield put((*at, "absent"), text)
+    digest = after()["stages"][1]["earlier"]["digest"]
+    for text in (digest.upper(), digest[:-1], "0" * 64, digest + "0", digest):
+        yield put((*at, "sha256"), json.dumps(text))
+        yield put((*at, "digest"), json.dumps(text))
+    yield put((*at, "sha256"), "null")
+    yield put(("stages", 1, "outputs"), '["lo", "hi"]')
+    yield put(("stages", 1, "outputs"), '["lo", "hi", "none"]')
+    yield put(("stages", 1, "outputs"), '["lo", "h\\u0069", "(missing)"]')
+    yield put(("stages", 1, "numerators", 0, 0, 0), json.dumps([D // 2, D // 2]))
+    yield put(("columns", "given", 0, "labels"), '["n\\u00e9", 1, "(other)"]')
+    yield put(("columns", "given", 0), '{"name": "region", "labels": ["a", "b", "c"], "header": "x"}')
+    yield put(("columns", "given", 0), '{"name": "region", "labels": [1, 2, 3], "edges": [1, 2]}')
+    for text in ("[]", "null", "{}"):
+        yield put(("columns", "given"), text)
+
+
+LEVELS = [  # of pairs of three secrets: the same everywhere, no table, odd diagonals and odd entries
+    "[[0,1,1],[1,0,1],[1,1,0]]",
+    "[[0,1,1],[1,0,1],[1,1.0000000000000002,0]]",
+    "[[0,1,1],[1,0,1],[1,1.00000000000000001,0]]",
+    '[[0,"infinity","infinity"],["infinity",0,"infinity"],["infinity","infinity",0]]',
+    '[[0,"infinity","infinity"],["infinity",0,"infinity"],["infinity",1e308,0]]',
+    "[[0,0,0],[0,0,0],[0,-0.0,0]]",
+    "[[0,0,0],[0,0,0],[0,5e-324,0]]",
+    "[[-0.0,1,2],[1,0.0,2],[1,2,0]]",
+    "[[1,1,2],[1,0,2],[1,2,0]]",
+    '[["infinity",1,2],[1,0,2],[1,2,0]]',
+    "[[0,1,2],[1,0,2]]",
+    "[[0,1],[1,0],[1,2]]",
+    "[0,1,2]",
+    "[]",
+    "[[0,1,2],[1,0,-2],[1,2,0]]",
+    "[[0,1,2],[1,0,null],[1,2,0]]",
+    '[[0,1,2],[1,0,"inf"],[1,2,0]]',
+    "[[0,1,2],[1,0,true],[1,2,0]]",
+    "[[0,1,2],[1,0,1e400],[1,2,0]]",
+    "0.5",
+    '"infinity"',
+    "null",
+]
+
+
 def of_claims(written: dict[str, Written]) -> Iterator[Change]:
     """Promises of all kinds in each other's place, and numbers at their limits."""
     kinds = {
@@ -585,6 +847,9 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
             yield replaced("credible", written["credible"], (G, "privacy", key), text)
     for text in ("0", "0.001", "1000", "1001", "-1", "null", '"1"', "0.0009"):
         yield replaced("noisy", written["noisy"], (G, "noise"), text)
+    for text in ("0", "1", "2", "500", "501", "1000001", "2.0", "null", '"2"', "-3"):
+        yield replaced("rows a person", written["rows a person"], (G, "rows_a_person"), text)
+    yield replaced("rows a person", written["rows a person"], (G, "noise"), "0.0029")
     for text in kinds.values():
         for side in ("privacy", "utility"):
             yield replaced("noisy", written["noisy"], (G, side), text)
@@ -610,6 +875,12 @@ def of_claims(written: dict[str, Written]) -> Iterator[Change]:
         yield replaced("known", written["known"], ("version",), version)
     for text in ("0", "-0.0", "1e308", "5e-324", '"infinity"'):
         yield replaced("known", written["known"], (G, "epsilon_known"), text)
+    for version in ("1", "2", "3", "4"):
+        yield replaced("levels", written["levels"], ("version",), version)
+    for text in LEVELS:
+        yield replaced("levels", written["levels"], (G, "epsilon"), text)
+    for text in ("0.5", '"infinity"', "[[0,1],[2,0]]", "[[0,1],[1,0]]", "[1.0]"):
+        yield replaced("known", written["known"], (G, "epsilon"), text)
     for text in ("100", "100.00000000000001", "5e-324"):
         yield replaced("proved", written["proved"], (G, "privacy", "lambda"), text)
     for text in ("1e-300", "9.99e-301"):
@@ -642,6 +913,7 @@ def changes() -> list[Change]:
             for name in ("credible", "adaptive", "pairs", "all")
         ),
         systematic("known", written["known"], trees["known"], (G, "epsilon_known")),
+        systematic("levels", written["levels"], trees["levels"], (G, "epsilon")),
         systematic("known", written["known"], trees["known"], (G, C, "known")),
         systematic("columns", written["columns"], trees["columns"], ("columns",)),
         of_rows(written["table"]),
@@ -652,6 +924,15 @@ def changes() -> list[Change]:
         systematic("several", written["several"], trees["several"], ("columns",)),
         systematic("several", written["several"], trees["several"], ("values",)),
         of_several_columns(written),
+        systematic("claimed chain", written["claimed chain"], trees["claimed chain"]),
+        of_a_chain(written),
+        systematic(
+            "claimed later chain", written["claimed later chain"], trees["claimed later chain"], ("stages",)
+        ),
+        systematic(
+            "claimed later chain", written["claimed later chain"], trees["claimed later chain"], ("columns",)
+        ),
+        of_a_later_chain(written["claimed later chain"]),
         of_claims(written),
     )
     seen: set[tuple] = set()
@@ -691,12 +972,52 @@ def words_of(row: list[int], name: str) -> list[int]:
 
 def draws() -> Iterator[Tree]:
     for file, tree in files().items():
+        if file == "once chain":
+            continue  # it has thousands of intervals, and is drawn from with keys
+        if "later" in file:
+            yield from drawn_later(file, tree)
+            continue
+        if "stages" in tree:
+            yield from drawn_by_chains(file, tree)
+            continue
         for s, rows in enumerate(tree["numerators"][:2]):
             for u, row in enumerate(rows[:3]):
-                sums = list(accumulate(row))
                 words = words_of(row, f"{file} {s} {u}")
-                outputs = [next(y for y, end in enumerate(sums) if end > word) for word in words]
+                outputs = [first_above(row, word) for word in words]
                 yield {"file": file, "secret": s, "value": u, "words": words, "outputs": outputs}
+
+
+def first_above(row: list[int], word: int) -> int:
+    return next(y for y, end in enumerate(accumulate(row)) if end > word)
+
+
+def drawn_by_chains(file: str, tree: Tree) -> Iterator[Tree]:
+    """A word for each stage; values and outputs are numbered in the order of the columns: age, then job."""
+    first, second = (stage["numerators"] for stage in tree["stages"])
+    for s, (age, job) in product(range(2), ((0, 1), (2, 0), (1, 1))):
+        words, outputs = [], []
+        for one in words_of(first[0][s][job], f"{file} {s} {job}"):
+            context = first_above(first[0][s][job], one)
+            row = second[context][s][age]
+            for other in words_of(row, f"{file} {s} {age} {one}"):
+                words.append([one, other])
+                outputs.append(first_above(row, other) * len(tree["stages"][0]["outputs"]) + context)
+        yield {"file": file, "secret": s, "value": 2 * age + job, "words": words, "outputs": outputs}
+
+
+def drawn_later(file: str, tree: Tree) -> Iterator[Tree]:
+    """A word for job alone; rows are region, earlier output, job."""
+    for s, (c, job) in product(range(2), ((0, 0), (4, 0), (8, 0), (5, 1))):
+        row = tree["stages"][2]["numerators"][c][s][job]
+        words = words_of(row, f"{file} {s} {c} {job}")
+        outputs = [2 * c + first_above(row, word) for word in words]
+        yield {
+            "file": file,
+            "secret": s,
+            "value": 2 * c + job,
+            "words": words,
+            "outputs": outputs,
+        }
 
 
 # How entries are read: by hand, file, secret, value, and the place of both, or None where one is refused
@@ -733,9 +1054,147 @@ ENTRIES = [
     ("several", "m", ["(missing)", "1"], (1, 5)),
     ("several", "f", [29, None], None),
     ("several", None, [29, True], (0, 0)),
+    ("chain", "f", [29, True], (0, 0)),
+    ("chain", "m", [30.0, "1"], (1, 3)),
+    ("chain", "m", [None, 1], (1, 4)),
+    ("chain", "m", [20, 0], None),
+    ("chain", "m", [20], None),
+    ("chain", None, [20, True], None),
+    ("later chain", "f", ["n\u00e9", "lo", True], (0, 0)),
+    ("later chain", "m", [1, "hi", "1"], (1, 9)),
+    ("later chain", "m", ["elsewhere", None, 1], (1, 16)),
+    ("later chain", "m", [7, "(missing)", 1], (1, 16)),
+    ("later chain", "m", [None, "lo", 1], None),
+    ("later chain", "m", [1, 20, 1], None),
+    ("later chain", "m", [1, "lo"], None),
+    ("later chain", None, [1, "lo", 1], None),
     ("table", "ill", None, None),
     ("table", ["ill"], 0, None),
 ]
+
+
+# Draws that stay, from the definition: key, identifier, secret, value, and the place of both
+
+KEYS = ["000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "ff" * 16, "5a" * 200]
+CHAINED = [[29, True], [-1, "1"], [30, 1], [35.5, "1"], [None, True], ["(missing)", "1"]]
+LATER_ROWS, LATER_PLACES = [["n\u00e9", "lo", True], [1, "hi", True], ["?", None, True]], [0, 8, 16]
+ONCE = [
+    ("once", 0, "7", "f", [20, True], (0, 0)),
+    ("once", 0, 7, "f", [29.5, 1], (0, 0)),
+    ("once", 0, " 7\t\r\n", "f", [-3, True], (0, 0)),
+    ("once", 0, "07", "f", [20, True], (0, 0)),
+    ("once", 0, 0, "m", [35.5, "1"], (1, 3)),
+    ("once", 0, -12, "m", [None, "1"], (1, 5)),
+    ("once", 0, 2**53 - 1, "m", [50, True], (1, 2)),
+    ("once", 0, "Zoe\u0308", "f", [None, True], (0, 4)),
+    ("once", 0, "Zo\u00eb", "f", [None, True], (0, 4)),
+    ("once", 0, "\u00a0x", "m", [20, "1"], (1, 1)),
+    ("once", 1, "7", "f", [20, True], (0, 0)),
+    ("once", 2, "7", "f", [20, True], (0, 0)),
+    ("once", 2, "x" * 300, "m", [20, True], (1, 0)),
+    ("several", 0, "7", None, [29, True], (None, 0)),
+    ("several", 0, "7", "m", [29, True], (None, 0)),
+    ("reading", 0, "7", ["m", 0], 40.5, (7, 2)),
+    ("columns", 0, "a", None, None, (None, 3)),
+    *(("once chain", 0, i, "fm"[i % 2], CHAINED[i % 6], (i % 2, i % 6)) for i in range(30)),
+    *(("later chain", 0, i, "fm"[i % 2], LATER_ROWS[i % 3], (i % 2, LATER_PLACES[i % 3])) for i in range(24)),
+    *(
+        ("once", 0, i, "fm"[i % 2], [20 + 5 * (i % 4), True], (i % 2, 2 * (i % 4 > 1)))
+        for i in range(100, 130)
+    ),
+]
+COLUMN_NAMES = {
+    "once": ["age", "#3"],
+    "several": ["age", "#3"],
+    "reading": ["age"],
+    "columns": ["age"],
+}
+
+
+def canonical(item: Any) -> bytes:
+    """The encoding of docs/file-format.md."""
+    if item is None:
+        return b"n"
+    if isinstance(item, list):
+        return f"l{len(item)}:".encode() + b"".join(map(canonical, item))
+    if isinstance(item, str | bytes):
+        content = item if isinstance(item, bytes) else item.encode()
+        return f"{'b' if item is content else 's'}{len(content)}:".encode() + content
+    return f"i{int(item)};".encode() if item == int(item) else b"f" + struct.pack("!d", item)
+
+
+def integers(table: list) -> bytes:
+    return b"".join(map(integers, table)) if isinstance(table, list) else table.to_bytes(8, "big")
+
+
+def table_digest(tree: Tree) -> bytes:
+    labels = [tree[key] for key in ("secrets", "values", "outputs")]
+    return hashlib.sha256(canonical(["rldp-table-1", *labels, integers(tree["numerators"])])).digest()
+
+
+def chain_digest(tree: Tree) -> bytes:
+    own = {column["name"]: column["labels"] for column in tree["columns"]["value"]}
+    stages = [
+        [stage["column"], own[stage["column"]], stage["outputs"], integers(stage["numerators"])]
+        for stage in tree["stages"]
+    ]
+    return hashlib.sha256(canonical(["rldp-chain-1", tree["secrets"], stages])).digest()
+
+
+def keyed_word(key: str, *message: Any) -> int:
+    digest = hmac.new(bytes.fromhex(key), canonical(["rldp-draw-1", *message]), "sha256").digest()
+    return int.from_bytes(digest, "big") >> 256 - 52
+
+
+def normal(identifier: str | int) -> str:
+    """By hand: what the identifiers above become."""
+    return {" 7\t\r\n": "7", "Zoe\u0308": "Zo\u00eb"}.get(str(identifier), str(identifier))
+
+
+def once() -> Iterator[Tree]:
+    trees = files()
+    for file, key, identifier, secret, value, (s, u) in ONCE:
+        drawn = {"file": file, "key": KEYS[key], "id": identifier, "secret": secret, "value": value}
+        tree, person = trees[file], normal(identifier)
+        if "later" in file:
+            word, output = once_later(tree, KEYS[key], person, s, u)
+        elif "stages" in tree:
+            word, output = once_by_chain(tree, KEYS[key], person, s, u)
+        else:
+            own = None if s is None else tree["secrets"][s]
+            message = [table_digest(tree), COLUMN_NAMES[file], 0, [], person, own, tree["values"][u]]
+            word = keyed_word(KEYS[key], *message)
+            output = first_above(tree["numerators"][s or 0][u], word)
+        yield drawn | {"word": word, "output": output}
+
+
+def once_by_chain(tree: Tree, key: str, person: str, s: int, u: int) -> tuple[list[int], int]:
+    """Job is drawn first, then age; the value is numbered in the order of the columns: age, then job."""
+    (job, age), (ages, jobs) = tree["stages"], [column["labels"] for column in tree["columns"]["value"]]
+    digest, own = chain_digest(tree), tree["secrets"][s]
+    one = keyed_word(key, digest, ["job"], 0, [], person, own, jobs[u % 2])
+    first = first_above(job["numerators"][0][s][u % 2], one)
+    other = keyed_word(key, digest, ["age"], 1, [job["outputs"][first]], person, own, ages[u // 2])
+    second = first_above(age["numerators"][first][s][u // 2], other)
+    return [one, other], second * len(job["outputs"]) + first
+
+
+def once_later(tree: Tree, key: str, person: str, s: int, u: int) -> tuple[int, int]:
+    """Job alone is drawn; the tables of all stages are in the digest."""
+    region, age, job = (stage["column"] for stage in tree["stages"])
+    labels, own = REGIONS, tree["secrets"][s]
+    same = [[[D * (y == k) for y in range(3)] for k in range(3)]] * 2
+    before = [[[*([*row, 0] for row in rows), [0, 0, D]] for rows in by_secret] for by_secret in BEFORE]
+    tables = [
+        [region, labels, labels, integers([same])],
+        [age, [20, 35.5, "(missing)"], tree["stages"][1]["outputs"], integers(before)],
+        [job, [True, "1"], ["x", "y"], integers(LATER)],
+    ]
+    digest = hashlib.sha256(canonical(["rldp-chain-1", tree["secrets"], tables])).digest()
+    context = u // 2
+    out = [labels[context // 3], tree["stages"][1]["outputs"][context % 3]]
+    word = keyed_word(key, digest, [job], 2, out, person, own, [True, "1"][u % 2])
+    return word, 2 * context + first_above(LATER[context][s][u % 2], word)
 
 
 # All of it
@@ -763,7 +1222,14 @@ def vectors() -> Tree:
             for name, file, start, end, text in changes()
         ]
         bytewise = [[name, content.hex(), verdict(content)] for name, content in raw()]
-    return {"files": texts, "changes": changed, "bytes": bytewise, "draws": list(draws()), "entries": ENTRIES}
+    return {
+        "files": texts,
+        "changes": changed,
+        "bytes": bytewise,
+        "draws": list(draws()),
+        "entries": ENTRIES,
+        "once": list(once()),
+    }
 
 
 def text() -> str:

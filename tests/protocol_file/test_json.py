@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.protocol_file import format
+from rldp.protocol_file import reader
 
 SAMPLE = rldp.Sample([[9, 3, 2], [1, 4, 7]], secrets=["f", "m"], values=[1, 2, 4])
 
@@ -240,19 +240,19 @@ def test_a_file_cut_short_is_refused(tmp_path, protocol, share):
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "protocol.json"
     with path.open("wb") as file:
-        file.truncate(format.MOST_BYTES + 1)  # takes no room on the disk
-    monkeypatch.setattr(format, "_PART", None)  # nothing is read
+        file.truncate(reader.MOST_BYTES + 1)  # takes no room on the disk
+    monkeypatch.setattr(reader, "_PART", None)  # nothing is read
     refused(path, "protocol.json' has more than 500 MB")
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file")
 def test_a_file_without_an_end_is_refused(monkeypatch):
-    monkeypatch.setattr(format, "MOST_BYTES", 3 * 2**20)
+    monkeypatch.setattr(reader, "MOST_BYTES", 3 * 2**20)
     refused("/dev/zero", "path must be a protocol file, but '/dev/zero' has more than")
 
 
 def test_a_protocol_that_no_reader_would_take_is_not_written(tmp_path, protocol, monkeypatch):
-    monkeypatch.setattr(format, "MOST_BYTES", 100)
+    monkeypatch.setattr(reader, "MOST_BYTES", 100)
     with pytest.raises(rldp.ProtocolFileError, match="protocol must fit a file, but it has more than"):
         protocol.save(tmp_path / "protocol.json")
     assert not list(tmp_path.iterdir())

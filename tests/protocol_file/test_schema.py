@@ -131,7 +131,7 @@ def test_schema_and_library_refuse_a_key_more(path):
 
 
 def test_pairs_of_secrets_are_numbered_as_the_page_says():
-    from rldp.theory.pairs import ordered_pairs
+    from rldp.theory.arrays import ordered_pairs
 
     said = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 0), (2, 3), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)]
     assert [tuple(pair) for pair in ordered_pairs(4)] == said

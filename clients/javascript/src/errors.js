@@ -3,7 +3,7 @@ export class ProtocolFileError extends Error {
   name = "ProtocolFileError";
 }
 
-/** An entry that cannot be released. It is somebody's, so the message does not show it. */
+/** An entry that cannot be released. It may be personal data, so the message does not show it. */
 export class DataError extends Error {
   name = "DataError";
 }

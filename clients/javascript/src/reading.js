@@ -2,7 +2,7 @@
 import { placesOf, waysToWrite } from "./labels.js";
 
 /** @typedef {import("./labels.js").Label} Label */
-/** @typedef {import("./format.js").Column} Column */
+/** @typedef {import("./columns.js").Column} Column */
 /** @typedef {(entry: unknown) => number | undefined} Place */
 
 /**
@@ -37,13 +37,14 @@ export function placeIn(labels, columns, withMissing) {
  * @param {boolean} withMissing
  * @returns {Place}
  */
-function placeInColumn({ labels, edges }, withMissing) {
+function placeInColumn({ labels, edges, isGiven }, withMissing) {
   const places = /** @type {Map<unknown, number>} */ (placesOf(labels));
+  const other = isGiven ? places.get("(other)") : undefined;
   return (entry) => {
     if (entry === null || entry === undefined || Number.isNaN(entry)) {
       return withMissing ? places.get("(missing)") : undefined;
     }
-    if (!edges) return places.get(entry);
+    if (!edges) return places.get(entry) ?? (isScalar(entry) ? other : undefined);
     const isNumber = typeof entry === "number" || typeof entry === "bigint";
     const number = isNumber ? Number(entry) : NaN;
     return Number.isFinite(number) ? edges.filter((edge) => edge <= number).length : undefined;

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const CLIENT = join("clients", "javascript");
 const PARTS = [join("src", "rldp", "protocol_file", "vectors.json")];
 PARTS.push(...["src", "tests", "package.json"].map((name) => join(CLIENT, name)));
-const TESTS = ["format", "release"].map((name) => join("tests", `${name}.test.js`));
+const TESTS = ["format", "once", "release"].map((name) => join("tests", `${name}.test.js`));
 
 /** @type {{name: string, file: string, find: string, replace: string}[]} */
 const faults = JSON.parse(readFileSync(new URL("faults.json", import.meta.url), "utf8"));

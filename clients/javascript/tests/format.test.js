@@ -60,6 +60,9 @@ test("a refusal names the place where it shows", () => {
     ["proved", '"eta_utility":2.2', '"eta_utility":"2', "it is no JSON"],
     ["credible", '"seed":0', '"seed":-1', `guarantee.utility.seed must be an integer from 0 to ${2n ** 128n - 1n}`],
     ["columns", '"category"', '"guess"', "columns.missing must be one of refuse, skip, category"],
+    ["chain", '"column":"age"', '"column":"job"', "stages[1].column must be a value column that no other stage is about"],
+    ["chain", '"version":1', '"version":2', "its version must be 1"],
+    ["claimed chain", '"alpha":0.05', '"alpha":1', "guarantee.alpha must be at least 1e-5 and below 1"],
   ];
   for (const [file, old, text, sentence] of refusals) {
     assert.ok(vectors.files[file].includes(old));

@@ -83,12 +83,12 @@ test("who installs it can import it, with types", () => {
   assert.equal(names, "DataError,Protocol,ProtocolFileError");
 });
 
-test("it is under 14 kB minified", async (t) => {
+test("it is under 25 kB minified", async (t) => {
   const options = { bundle: true, minify: true, write: false, format: /** @type {const} */ ("esm") };
   const { outputFiles } = await build({ entryPoints: [join(ROOT, "src", "index.js")], ...options });
   const size = outputFiles?.[0].contents.length ?? Infinity;
   t.diagnostic(`${size} bytes minified`);
-  assert.ok(size < 14_000);
+  assert.ok(size < 25_000);
 });
 
 test("it needs nothing at run time, and uses neither the network nor unsafe randomness", () => {

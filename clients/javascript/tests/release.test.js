@@ -1,8 +1,9 @@
 // What is drawn: the same word gives the same output as in Python, and words are fresh, uniform and secure.
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { DataError, Protocol } from "../src/index.js";
+import { DataError, Protocol, ProtocolFileError } from "../src/index.js";
 import { freshWord } from "../src/randomness.js";
+import { sha256 } from "../src/sha256.js";
 import { vectors } from "./vectors.js";
 
 const table = Protocol.parse(vectors.files.table);
@@ -185,7 +186,7 @@ test("entries are read as the shared vectors say: bins, missing entries, several
     const protocol = Protocol.parse(vectors.files[file]);
     const name = JSON.stringify([file, secret, value]);
     if (places === null) {
-      assert.throws(() => protocol.outputFor(secret, value, 0), DataError, name);
+      assert.throws(() => protocol.probabilities(secret, value), DataError, name);
       assert.throws(() => protocol.releaseAll([secret], [value]), /^DataError: row 1: .* got another entry$/, name);
       continue;
     }
@@ -204,6 +205,53 @@ test("bigints fall into bins, and what is no finite number does not", () => {
   for (const entry of /** @type {any[]} */ ([Infinity, 10n ** 400n, {}, "x", Symbol("x")])) {
     assert.throws(() => protocol.outputFor(["f", true], entry, 0), DataError);
   }
+});
+
+test("a chain draws its columns one after the other, with a word for each", () => {
+  const chain = Protocol.parse(vectors.files.chain);
+  assert.deepEqual(chain.values.slice(0, 3), [[20, true], [20, "1"], [35.5, true]]);
+  assert.deepEqual(chain.outputs.slice(1, 3), [[1, "y"], [2.5, "x"]]);
+  assert.deepEqual(chain.outputFor("f", [20, true], [2 ** 50 - 1, 0]), [1, "x"]);
+  assert.deepEqual(chain.outputFor("f", [20, true], [2 ** 50, 0]), [0, "y"]);
+  assert.deepEqual(chain.probabilities("f", [20, true]), [0.25, 0, 0, 0, 0, 0.75]);
+  for (const word of /** @type {any[]} */ ([0, [0], [0, 0, 0], []])) {
+    assert.throws(() => chain.outputFor("f", [20, true], word), { name: "RangeError", message: /^word must hold 2 words/ });
+  }
+  assert.throws(() => chain.outputFor("f", [20, true], [0, 2 ** 52]), RangeError);
+  assert.throws(() => Protocol.parse(vectors.files["claimed chain"]), ProtocolFileError);
+  assert.equal(chain.readsSecret, true);
+});
+
+test("a chain whose stages do not read the secret draws without it", () => {
+  const tree = JSON.parse(vectors.files.chain);
+  for (const stage of tree.stages) for (const rows of stage.numerators) rows[1] = rows[0];
+  const blind = Protocol.parse(JSON.stringify(tree));
+  assert.equal(blind.readsSecret, false);
+  assert.deepEqual(blind.outputFor(null, [20, true], [2 ** 50, 0]), [0, "y"]);
+  tree.stages[1].numerators[1][1] = tree.stages[1].numerators[0][1];
+  assert.equal(Protocol.parse(JSON.stringify(tree)).readsSecret, true);
+});
+
+test("rows of a chain have the joint law of its stages (wrong alarm: one in a million)", () => {
+  const chain = Protocol.parse(vectors.files.chain);
+  const each = 100_000;
+  let statistic = 0;
+  let degrees = 0;
+  for (const secret of ["f", "m"]) {
+    for (const value of [[20, true], [40, "1"], [null, true]]) {
+      const expected = chain.probabilities(secret, value).map((probability) => each * probability);
+      const counts = expected.map(() => 0);
+      const rows = chain.releaseAll(Array(each).fill(secret), Array(each).fill(value));
+      for (const row of rows) counts[chain.outputs.findIndex((output) => output === row)]++;
+      degrees += expected.filter((e) => e > 1).length - 1;
+      for (const [y, e] of expected.entries()) {
+        if (e > 1) statistic += (counts[y] - e) ** 2 / e;
+        else assert.ok(counts[y] <= 2);
+      }
+    }
+  }
+  assert.ok(degrees > 4);
+  assert.ok(tail(statistic, degrees + (degrees % 2)) > 1e-6, `χ² = ${statistic} with ${degrees} degrees of freedom`);
 });
 
 test("many rows are released at once, or none", () => {
@@ -243,4 +291,30 @@ test("a protocol with bins, two secrets and a missing category is drawn from as 
     }
   }
   assert.ok(tail(statistic, 96) > 1e-6, `χ² = ${statistic} with 96 degrees of freedom`);
+});
+
+test("kept entries and earlier outputs stay, and the rest is drawn given them", () => {
+  const chain = Protocol.parse(vectors.files["later chain"]);
+  assert.deepEqual(chain.outputFor("f", ["né", "lo", true], 2 ** 45 - 1), ["né", "lo", "x"]);
+  assert.deepEqual(chain.outputFor("f", ["né", "lo", true], 2 ** 45), ["né", "lo", "y"]);
+  assert.deepEqual(chain.outputFor("m", [1, "hi", true], 30 * 2 ** 45 - 1), [1, "hi", "x"]); // 7 · 4 + 1 + 1
+  assert.deepEqual(chain.outputFor("m", [1, "hi", true], 30 * 2 ** 45), [1, "hi", "y"]);
+  assert.deepEqual(chain.release("f", ["elsewhere", null, "1"]), ["(other)", "(missing)", "y"]);
+  const all = chain.releaseAll(["f", "m"], [["né", "lo", "1"], ["?", "hi", "1"]]);
+  assert.deepEqual(all, [["né", "lo", "y"], ["(other)", "hi", "y"]]);
+  const chances = chain.probabilities("f", ["né", "lo", true]);
+  assert.deepEqual(chances.slice(0, 2), [2 ** -7, 1 - 2 ** -7]);
+  assert.equal(chances.slice(2).some(Boolean), false);
+  for (const value of [["né", 20, true], ["né", "lo"], [null, "lo", true], ["né", "lo", null], [["né"], "lo", true]]) {
+    assert.throws(() => chain.release("f", /** @type {any} */ (value)), DataError);
+  }
+  assert.throws(() => chain.outputFor("f", ["né", "lo", true], [0, 0]), { message: /^word must hold 1 words/ });
+});
+
+test("digests of texts are those of the system", async () => {
+  for (const length of [0, 1, 55, 56, 63, 64, 65, 1000]) {
+    const text = "aé€😀".repeat(length).slice(0, length - (length % 2));
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+    assert.equal(sha256(text), Buffer.from(digest).toString("hex"));
+  }
 });

@@ -8,8 +8,9 @@ const place = new URL("../../../src/rldp/protocol_file/vectors.json", import.met
  * @property {Record<string, string>} files
  * @property {[string, string, number, number, string, boolean][]} changes
  * @property {[string, string, boolean][]} bytes
- * @property {{file: string, secret: number, value: number, words: number[], outputs: number[]}[]} draws
+ * @property {{file: string, secret: number, value: number, words: (number | number[])[], outputs: number[]}[]} draws
  * @property {[string, any, any, [number, number] | null][]} entries
+ * @property {{file: string, key: string, id: string | number, secret: any, value: any, word: number, output: number}[]} once
  */
 
 /** @type {Vectors} */

@@ -1,7 +1,20 @@
 /**
+ * A table to draw from.
+ * @typedef {object} Drawn
+ * @property {Float64Array} ends where the interval of each output ends, row by row
+ * @property {number} outputs
+ * @property {number} values
+ * @property {number} valueStep
+ * @property {number} outputStep
+ * @property {number} [place] the place of a stage's column among those of a row
+ * @property {readonly Label[]} [own] of a chain: the labels of its values
+ * @property {() => bigint[][][][]} [fixed] of a stage that is not drawn: its table
+ */
+/**
  * A release protocol: for each secret and value, the exact probability of each output.
  *
- * It is a table. What its file claims is neither checked nor shown here: `rldp verify` does that, where the
+ * It is a table, or the tables of a chain, whose columns are drawn one after the other: values and outputs are
+ * then lists with an entry for each column. What its file claims is neither checked nor shown here: `rldp verify` does that, where the
  * file is made.
  */
 export class Protocol {
@@ -65,19 +78,38 @@ export class Protocol {
      */
     releaseAll(secrets: readonly Entry[] | null, values: readonly Entry[]): Label[];
     /**
+     * Draw an output for a person once: with the same key, the same person with the same secret and value gets the
+     * same output for ever, from every client. A changed secret or value gets a fresh draw. Whoever has the key can
+     * undo every draw.
+     *
+     * @param {Entry} secret null or undefined where the protocol does not read it
+     * @param {Entry} value
+     * @param {{ id: string | number | bigint, key: Uint8Array | CryptoKey }} who the person, and the secret key: at
+     *   least 16 bytes, or a CryptoKey for HMAC with SHA-256
+     * @returns {Promise<Label>}
+     * @throws {DataError} if secret or value is no label of the protocol, or the id identifies nobody
+     * @throws {RangeError} if the key is too short
+     * @throws {TypeError} if the protocol does not name its columns: two columns would then share their draws
+     */
+    releaseOnce(secret: Entry, value: Entry, { id, key }: {
+        id: string | number | bigint;
+        key: Uint8Array | CryptoKey;
+    }): Promise<Label>;
+    /**
      * The output that a word stands for, the same in every client: Python's `Protocol.output_for`. To release
      * data, use `release`, which takes a fresh word.
      *
      * @param {Entry} secret null or undefined where the protocol does not read it
      * @param {Entry} value
-     * @param {number} word an integer from 0 to 2^52 − 1
+     * @param {number | readonly number[]} word an integer from 0 to 2^52 − 1; of a chain, one for each column in
+     *   the order in which columns are drawn
      * @returns {Label}
      * @throws {DataError} if secret or value is no label of the protocol
-     * @throws {RangeError} if the word is no integer in that range
+     * @throws {RangeError} if a word is no integer in that range, or if there are more or fewer than are needed
      */
-    outputFor(secret: Entry, value: Entry, word: number): Label;
+    outputFor(secret: Entry, value: Entry, word: number | readonly number[]): Label;
     /**
-     * The probabilities of the outputs, in their order: doubles that are exact.
+     * The probabilities of the outputs, in their order: doubles that are exact, and of a chain rounded products.
      *
      * @param {Entry} secret null or undefined where the protocol does not read it
      * @param {Entry} value
@@ -93,3 +125,28 @@ export type Scalar = import("./labels.js").Scalar;
  * what stands in the data
  */
 export type Entry = Label | readonly (Scalar | null | undefined)[] | null | undefined;
+/**
+ * A table to draw from.
+ */
+export type Drawn = {
+    /**
+     * where the interval of each output ends, row by row
+     */
+    ends: Float64Array;
+    outputs: number;
+    values: number;
+    valueStep: number;
+    outputStep: number;
+    /**
+     * the place of a stage's column among those of a row
+     */
+    place?: number | undefined;
+    /**
+     * of a chain: the labels of its values
+     */
+    own?: readonly import("./labels.js").Label[] | undefined;
+    /**
+     * of a stage that is not drawn: its table
+     */
+    fixed?: (() => bigint[][][][]) | undefined;
+};

@@ -1,5 +1,5 @@
 /** @typedef {import("./labels.js").Label} Label */
-/** @typedef {import("./format.js").Column} Column */
+/** @typedef {import("./columns.js").Column} Column */
 /** @typedef {(entry: unknown) => number | undefined} Place */
 /**
  * Where the label stands that an entry is read as; undefined where there is none. What is a label of the
@@ -11,5 +11,5 @@
  */
 export function placeIn(labels: Label[], columns: Column[] | undefined, withMissing: boolean): Place;
 export type Label = import("./labels.js").Label;
-export type Column = import("./format.js").Column;
+export type Column = import("./columns.js").Column;
 export type Place = (entry: unknown) => number | undefined;

@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+from math import prod
+
 import numpy as np
 
 from rldp._version import __version__
-from rldp.chain import Chain, ChainGuarantee, ColumnProof, Stage
-from rldp.errors import InvalidArgument
-from rldp.protocol_file.chains import ChainClaim, ChainDocument, ColumnClaim, StageTable, text_of
+from rldp.chain import Chain, ChainGuarantee, ColumnProof, Earlier, Stage
+from rldp.errors import InvalidArgument, ProtocolFileError
+from rldp.protocol_file.chains import (
+    ChainClaim,
+    ChainDocument,
+    ColumnClaim,
+    EarlierTable,
+    StageTable,
+    table_digest,
+    text_of,
+)
 from rldp.sample import Sample
 from rldp.sets import Credible, Nominal
-from rldp.theory.dyadic import DENOMINATOR, numerators
+from rldp.theory.arrays import DENOMINATOR, numerators
+from rldp.theory.chains import kept_as_it_is
 
 __all__ = ["chain_of", "to_json"]
 
 
-def to_json(chain: Chain) -> str:
+def to_json(protocol: Chain) -> str:
     """The text of the chain's file; the same chain always gives the same text."""
     try:
-        return text_of(_document(chain))
+        return text_of(_document(protocol))
     except ValueError as error:
         raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
 
 
-def _document(chain: Chain) -> ChainDocument:
-    claim = chain.guarantee
-    assert chain.reading is not None
+def _document(protocol: Chain) -> ChainDocument:
+    claim = protocol.guarantee
+    assert protocol.reading is not None
     return ChainDocument(
         generator=f"rldp {__version__}",
-        secrets=chain.secrets,
-        reading=chain.reading,
-        stages=tuple(
-            StageTable(stage.column, stage.outputs, numerators(stage.table).tolist())
-            for stage in chain.stages
-        ),
+        secrets=protocol.secrets,
+        reading=protocol.reading,
+        stages=tuple(_table(stage, protocol) for stage in protocol.stages),
         guarantee=_claim(claim) if isinstance(claim, ChainGuarantee) else None,
     )
+
+
+def _table(stage: Stage, protocol: Chain) -> StageTable:
+    if stage.kept:
+        return StageTable(stage.column, stage.outputs, [], kept=True)
+    if stage.earlier is None:
+        return StageTable(stage.column, stage.outputs, numerators(stage.table).tolist())
+    assert protocol.reading is not None
+    out, own = stage.earlier, numerators(stage.earlier.table).tolist()
+    (column,) = (each for each in protocol.reading.value if each.name == stage.column)
+    digest = table_digest(
+        protocol.secrets,
+        column.labels[: len(column.labels) - out.absent],
+        stage.outputs[: len(stage.outputs) - out.absent],
+        own,
+    )
+    earlier = EarlierTable(out.sha256, digest, out.context, out.absent)
+    return StageTable(stage.column, stage.outputs, own, earlier=earlier)
 
 
 def _claim(claim: ChainGuarantee) -> ChainClaim:
@@ -43,7 +71,9 @@ def _claim(claim: ChainGuarantee) -> ChainClaim:
     return ChainClaim(
         epsilon=claim.epsilon,
         n=claim.sample.n,
-        counts=claim.sample.counts.tolist(),
+        counts=(
+            claim.sample.counts if claim.sample.noisy_counts is None else claim.sample.noisy_counts
+        ).tolist(),
         alpha=claim.privacy.alpha,
         prior=claim.privacy.prior,
         seed=claim.privacy.seed,
@@ -54,25 +84,51 @@ def _claim(claim: ChainGuarantee) -> ChainClaim:
         ),
         objective=claim.objective,
         lower_bound=claim.lower_bound,
+        given_known=claim.given_known,
+        epsilon_known=claim.epsilon_known,
+        noise=claim.sample.noise,
+        rows_a_person=claim.sample.rows_a_person,
     )
 
 
 def chain_of(document: ChainDocument) -> Chain:
     """The chain that a document describes."""
-    stages = [
-        Stage(stage.column, stage.outputs, np.array(stage.numerators, dtype=np.float64) / DENOMINATOR)
-        for stage in document.stages
-    ]
+    rows = (row for stage in document.stages for by_secret in stage.numerators for row in chain(*by_secret))
+    if any(sum(row) != DENOMINATOR for row in rows):
+        raise ProtocolFileError("its rows do not sum to the denominator 2^52")
+    stages: list[Stage] = []
+    for table in document.stages:
+        stages.append(_stage(table, stages, len(document.secrets)))
     claim = document.guarantee
     guarantee = None if claim is None else _guarantee(claim, document)
     return Chain(stages, document.secrets, document.reading, guarantee=guarantee)
+
+
+def _stage(table: StageTable, before: Sequence[Stage], secrets: int) -> Stage:
+    sizes = [len(stage.outputs) for stage in before]
+    if table.kept:
+        same = kept_as_it_is(prod(sizes), secrets, len(table.outputs))
+        return Stage(table.column, table.outputs, same, kept=True)
+    own = np.array(table.numerators, dtype=np.float64) / DENOMINATOR
+    if table.earlier is None:
+        return Stage(table.column, table.outputs, own)
+    out, names = table.earlier, [stage.column for stage in before]
+    earlier = Earlier(own, out.context, out.absent, out.sha256)
+    return Stage(table.column, table.outputs, earlier.spread(names, sizes), earlier=earlier)
 
 
 def _guarantee(claim: ChainClaim, document: ChainDocument) -> ChainGuarantee:
     reading = document.reading
     return ChainGuarantee(
         epsilon=claim.epsilon,
-        sample=Sample(claim.counts, document.secrets, reading.values, reading=reading),
+        sample=Sample(
+            claim.counts,
+            document.secrets,
+            reading.values,
+            reading=reading,
+            noise=claim.noise,
+            rows_a_person=claim.rows_a_person,
+        ),
         privacy=Credible(claim.alpha, prior=claim.prior, seed=claim.seed),
         utility=Nominal(),
         objective=claim.objective,
@@ -83,4 +139,6 @@ def _guarantee(claim: ChainClaim, document: ChainDocument) -> ChainGuarantee:
         ),
         centre=np.array(claim.centre, dtype=np.int64),
         order=document.order,
+        given_known=claim.given_known,
+        epsilon_known=claim.epsilon_known,
     )

@@ -1,38 +1,50 @@
 """The file of a chain: a table for every stage and context, and what is claimed of the whole row.
 
-JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.format`); see ``docs/file-format.md``.
+JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.reader`); see ``docs/file-format.md``.
 Columns, values and counts stand in the order of the reading, stages in the order in which they are drawn.
+The first stages may be kept columns, which have no table, and outputs of earlier releases.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from rldp._common.checks import Label
-from rldp.data.reading import Reading
+from rldp.data.reading import MISSING, Column, Reading
 from rldp.errors import ProtocolFileError
-from rldp.protocol_file.format import (
+from rldp.protocol_file.format import Document, parsed as parsed_table
+from rldp.protocol_file.reader import (
     DENOMINATOR,
-    Document,
-    _columns,
-    _denominator,
-    _generator,
-    _integer,
-    _labels,
-    _name,
-    _non_negative,
-    _number,
-    _Part,
-    _positive,
-    _reading_tree,
-    _risk,
-    _treatment,
-    _Wrong,
-    parsed as parsed_table,
+    MOST_DRAWS,
+    MOST_SEEDS,
+    Part,
+    Wrong,
+    as_denominator,
+    as_generator,
+    as_integer,
+    as_name,
+    as_noisy_count,
+    as_non_negative,
+    as_number,
+    as_positive,
+    as_prior,
+    as_risk,
+    as_treatment,
+    columns_in,
+    given_in,
+    given_keys,
+    labels_in,
+    noise_in,
+    noise_keys,
     tree_of,
+    tree_of_noise,
+    tree_of_reading,
 )
 
 __all__ = [
@@ -41,15 +53,15 @@ __all__ = [
     "ChainClaim",
     "ChainDocument",
     "ColumnClaim",
+    "EarlierTable",
     "StageTable",
     "parsed",
+    "table_digest",
     "text_of",
 ]
 
 FORMAT = "rldp-chain"
 VERSION = 1
-_MOST_DRAWS = 2**53
-_MOST_SEEDS = 2**128 - 1
 _MOST_VALUES = 2**20
 
 Prior: TypeAlias = float | Literal["adaptive"]
@@ -58,15 +70,68 @@ Integers = list[list[int]]
 
 
 @dataclass(frozen=True)
+class EarlierTable:
+    """Where the outputs of a stage are out already: what its table is of.
+
+    Attributes
+    ----------
+    sha256 : str or None
+        The digest of the file of its protocol.
+    digest : str
+        That of the table, :func:`table_digest`.
+    context : tuple of str
+        The columns that the contexts of its table are made of; it knows no other.
+    absent : bool
+        Whether there is one more value and output, ``(missing)``, of people who had no part in it.
+    """
+
+    sha256: str | None
+    digest: str
+    context: tuple[str, ...]
+    absent: bool
+
+
+@dataclass(frozen=True)
 class StageTable:
     """The table of one column: integers over 2^52, [context][secret][value][output].
 
-    Contexts are the outputs of the stages before, numbered in the order of :func:`itertools.product`.
+    Contexts are the outputs of the stages before, numbered in the order of :func:`itertools.product`. A kept
+    column has no numerators: its outputs are its values. An earlier one has those of its own contexts, values
+    and outputs; ``outputs`` has ``(missing)`` as well where people may have been absent.
     """
 
     column: str
     outputs: tuple[Label, ...]
     numerators: list[list[list[list[int]]]]
+    kept: bool = False
+    earlier: EarlierTable | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a release draws it."""
+        return not self.kept and self.earlier is None
+
+    @property
+    def tree(self) -> dict[str, object]:
+        """The stage as JSON."""
+        if self.kept:
+            return {"column": self.column, "kept": True}
+        tree: dict[str, object] = {"column": self.column, "outputs": list(self.outputs)}
+        if self.earlier is not None:
+            tree["earlier"] = {**vars(self.earlier), "context": list(self.earlier.context)}
+        return {**tree, "numerators": self.numerators}
+
+
+def table_digest(
+    secrets: Sequence[Label],
+    values: Sequence[Label],
+    outputs: Sequence[Label],
+    numerators: list[list[list[list[int]]]],
+) -> str:
+    """The SHA-256 of a table with its labels, in hexadecimal digits: whoever has the table can check it."""
+    content = [list(secrets), list(values), list(outputs), numerators]
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -75,7 +140,7 @@ class ColumnClaim:
 
     weight: float
     distortion: Table
-    multipliers: Table
+    multipliers: Any  # [output][pair], or [context][output][pair] behind fixed stages
 
 
 @dataclass(frozen=True)
@@ -93,8 +158,14 @@ class ChainClaim:
     centre : [secret][value]
         The distribution of the objective and of the lower bound, over 2^52.
     columns : tuple of ColumnClaim
-        In the order of the stages.
+        Of the stages that are drawn, in their order.
     objective, lower_bound : float
+    given_known : bool
+        Whether ε is about readers who know the kept columns.
+    epsilon_known : float
+        κ, of whole rows; ∞, which is not written, where nothing is claimed.
+    noise, rows_a_person
+        ε of the noise that the counts have, if any, and how many rows a person has at most.
     """
 
     epsilon: float
@@ -107,6 +178,25 @@ class ChainClaim:
     columns: tuple[ColumnClaim, ...]
     objective: float
     lower_bound: float
+    given_known: bool = False
+    epsilon_known: float = math.inf
+    noise: float | None = None
+    rows_a_person: int = 1
+
+    @property
+    def count_noise(self) -> float | None:
+        """The level of the noise of each count; None without noise."""
+        return None if self.noise is None else self.noise / self.rows_a_person
+
+    @property
+    def tree(self) -> dict[str, object]:
+        """The claim as JSON; what is not claimed is left out."""
+        tree = {**vars(self), "columns": [vars(column) for column in self.columns]}
+        for optional in ("given_known", "epsilon_known", "noise", "rows_a_person"):
+            del tree[optional]
+        about = {"given_known": True} if self.given_known else {}
+        known = {} if math.isinf(self.epsilon_known) else {"epsilon_known": self.epsilon_known}
+        return tree | about | known | tree_of_noise(self.noise, self.rows_a_person)
 
 
 @dataclass(frozen=True)
@@ -122,7 +212,19 @@ class ChainDocument:
     @property
     def order(self) -> tuple[int, ...]:
         """The number of each stage's column in the reading."""
-        return tuple(self.reading.value_names.index(stage.column) for stage in self.stages)
+        return tuple(self.reading.row_names.index(stage.column) for stage in self.stages)
+
+    @property
+    def fixed(self) -> int:
+        """How many of the first stages are kept columns and earlier releases."""
+        return sum(not stage.is_drawn for stage in self.stages)
+
+    @property
+    def known(self) -> int:
+        """How many combinations of kept columns the promise lets readers know; 1 where they know none."""
+        if self.guarantee is None or not self.guarantee.given_known:
+            return 1
+        return math.prod(len(stage.outputs) for stage in self.stages if stage.kept)
 
 
 def text_of(document: ChainDocument) -> str:
@@ -133,10 +235,10 @@ def text_of(document: ChainDocument) -> str:
         "version": VERSION,
         "generator": document.generator,
         "secrets": list(document.secrets),
-        "columns": _reading_tree(document.reading),
+        "columns": tree_of_reading(document.reading),
         "denominator": DENOMINATOR,
-        "stages": [vars(stage) for stage in document.stages],
-        "guarantee": None if claim is None else {**vars(claim), "columns": [vars(c) for c in claim.columns]},
+        "stages": [stage.tree for stage in document.stages],
+        "guarantee": None if claim is None else claim.tree,
     }
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -156,14 +258,14 @@ def parsed(content: bytes) -> Document | ChainDocument:
     if type(version) is not int or version != VERSION:
         raise ProtocolFileError(f"its version must be {VERSION}, got {version!r}")
     keys = ("format", "version", "generator", "secrets", "columns", "denominator", "stages", "guarantee")
-    fields = _Part("", tree).fields(*keys)
-    fields["denominator"].read(_denominator)
-    secrets = _labels(fields["secrets"])
+    fields = Part("", tree).fields(*keys)
+    fields["denominator"].read(as_denominator)
+    secrets = labels_in(fields["secrets"])
     reading = _chain_reading(fields["columns"], secrets)
-    stages = _stages(fields["stages"], len(secrets), reading)
+    stages = _stages(fields["stages"], secrets, reading)
     claim = fields["guarantee"]
     return ChainDocument(
-        generator=fields["generator"].read(_generator),
+        generator=fields["generator"].read(as_generator),
         secrets=secrets,
         reading=reading,
         stages=stages,
@@ -171,17 +273,18 @@ def parsed(content: bytes) -> Document | ChainDocument:
     )
 
 
-def _chain_reading(part: _Part, secrets: tuple[Label, ...]) -> Reading:
-    fields = part.fields("secret", "value", "missing")
-    missing = fields["missing"].read(_treatment)
+def _chain_reading(part: Part, secrets: tuple[Label, ...]) -> Reading:
+    fields = part.fields("secret", "value", "missing", *given_keys(part))
+    missing = fields["missing"].read(as_treatment)
     reading = Reading(
-        _columns(fields["secret"], missing, "header"),
-        _columns(fields["value"], missing, "header", "edges"),
+        columns_in(fields["secret"], missing, "header"),
+        columns_in(fields["value"], missing, "header", "edges"),
         missing,
+        given=given_in(fields, missing),
     )
-    if len(reading.value) < 2 or len(set(reading.names)) < len(reading.names):
+    if len(reading.row) < 2 or len(set(reading.names)) < len(reading.names):
         raise part.fail("about two value columns or more, and columns of distinct names")
-    if math.prod(len(column.labels) for column in reading.value) > _MOST_VALUES:
+    if math.prod(len(column.labels) for column in reading.row) > _MOST_VALUES:
         raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of values")
     combinations = math.prod(len(column.labels) for column in reading.secret)
     if combinations != len(secrets) or reading.secrets != secrets:
@@ -189,26 +292,98 @@ def _chain_reading(part: _Part, secrets: tuple[Label, ...]) -> Reading:
     return reading
 
 
-def _stages(part: _Part, secrets: int, reading: Reading) -> tuple[StageTable, ...]:
-    if not isinstance(part.tree, list) or len(part.tree) != len(reading.value):
-        raise part.fail(f"a list of {len(reading.value)}, a stage for each value column")
-    sizes = {column.name: len(column.labels) for column in reading.value}
+def _stages(part: Part, secrets: tuple[Label, ...], reading: Reading) -> tuple[StageTable, ...]:
+    if not isinstance(part.tree, list) or len(part.tree) != len(reading.row):
+        raise part.fail(f"a list of {len(reading.row)}, a stage for each value column")
+    left = {column.name: column for column in reading.value}
     found: list[StageTable] = []
-    contexts = 1
     for i, item in enumerate(part.tree):
-        fields = _Part(f"{part.path}[{i}]", item).fields("column", "outputs", "numerators")
-        column, outputs = fields["column"].read(_name), _labels(fields["outputs"])
-        if column not in sizes:
-            raise fields["column"].fail("a value column that no other stage is about")
-        shape = (contexts, secrets, sizes.pop(column), len(outputs))
-        found.append(StageTable(column, outputs, fields["numerators"].array(shape, _integer(DENOMINATOR))))
-        contexts *= len(outputs)
-        if contexts > _MOST_VALUES:
+        each = Part(f"{part.path}[{i}]", item)
+        if i < len(reading.given):
+            found.append(_kept(each, reading.given[i]))
+        else:
+            stage = _stage(each, found, len(secrets), left, secrets)
+            if stage.earlier is not None and found and found[-1].is_drawn:
+                raise each.fail("drawn, behind a stage that is drawn")
+            found.append(stage)
+        if math.prod(len(stage.outputs) for stage in found) > _MOST_VALUES:
             raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of outputs")
+    if not found[-1].is_drawn:
+        raise part.fail("stages of which the last is drawn")
+    earlier = [stage.column for stage in found if stage.earlier is not None]
+    if list(reading.value_names[: len(earlier)]) != earlier:
+        raise part.fail(
+            "about columns of earlier releases in the order of columns.value, where they come first"
+        )
     return tuple(found)
 
 
-def _claim(part: _Part, secrets: int, reading: Reading, stages: tuple[StageTable, ...]) -> ChainClaim:
+def _kept(part: Part, column: Column) -> StageTable:
+    """The stage of a given column, which is its mark alone."""
+    fields = part.fields("column", "kept")
+    if fields["column"].read(as_name) != column.name:
+        raise fields["column"].fail(f"the given column {column.name!r}: given columns come first")
+    if fields["kept"].tree is not True:
+        raise fields["kept"].fail("true")
+    return StageTable(column.name, column.labels, [], kept=True)
+
+
+def _stage(
+    part: Part,
+    before: Sequence[StageTable],
+    count: int,
+    left: dict[str, Column],
+    secrets: tuple[Label, ...],
+) -> StageTable:
+    """The stage of a value column, which leaves ``left``."""
+    is_earlier = isinstance(part.tree, dict) and "earlier" in part.tree
+    fields = part.fields("column", "outputs", *(("earlier",) if is_earlier else ()), "numerators")
+    column, outputs = fields["column"].read(as_name), labels_in(fields["outputs"])
+    if column not in left:
+        raise fields["column"].fail("a value column that no other stage is about")
+    values = left.pop(column).labels
+    if not is_earlier:
+        contexts = math.prod(len(stage.outputs) for stage in before)
+        shape = (contexts, count, len(values), len(outputs))
+        return StageTable(column, outputs, fields["numerators"].array(shape, as_integer(DENOMINATOR)))
+    earlier = _earlier(fields["earlier"], before)
+    if earlier.absent and not (values[-1] == outputs[-1] == MISSING and len(outputs) > 1 < len(values)):
+        raise fields["outputs"].fail(f"labels of which the last is {MISSING!r}, as that of the values is")
+    sizes = {stage.column: len(stage.outputs) for stage in before}
+    own = values[: len(values) - earlier.absent], outputs[: len(outputs) - earlier.absent]
+    contexts = math.prod(sizes[name] for name in earlier.context)
+    numerators = fields["numerators"].array(
+        (contexts, count, len(own[0]), len(own[1])), as_integer(DENOMINATOR)
+    )
+    if table_digest(secrets, *own, numerators) != earlier.digest:
+        raise fields["earlier"].fail("about the table in the file, which has another digest")
+    return StageTable(column, outputs, numerators, earlier=earlier)
+
+
+def _earlier(part: Part, before: Sequence[StageTable]) -> EarlierTable:
+    fields = part.fields("sha256", "digest", "context", "absent")
+    names = [stage.column for stage in before]
+    context, absent = fields["context"].tree, fields["absent"].tree
+    if not isinstance(context, list) or context != [name for name in names if name in context]:
+        raise fields["context"].fail("a list of columns before it, in their order")
+    if type(absent) is not bool:
+        raise fields["absent"].fail("true or false")
+    file = fields["sha256"]
+    return EarlierTable(
+        None if file.tree is None else file.read(_as_digest),
+        fields["digest"].read(_as_digest),
+        tuple(context),
+        absent,
+    )
+
+
+def _as_digest(item: Any) -> str:
+    if not isinstance(item, str) or not re.fullmatch("[0-9a-f]{64}", item):
+        raise Wrong("64 hexadecimal digits")
+    return item
+
+
+def _claim(part: Part, secrets: int, reading: Reading, stages: tuple[StageTable, ...]) -> ChainClaim:
     keys = (
         "epsilon",
         "n",
@@ -221,48 +396,57 @@ def _claim(part: _Part, secrets: int, reading: Reading, stages: tuple[StageTable
         "objective",
         "lower_bound",
     )
-    fields = part.fields(*keys)
-    shape = (secrets, math.prod(len(column.labels) for column in reading.value))
-    counts = fields["counts"].array(shape, _integer(_MOST_DRAWS))
-    n = fields["n"].read(_integer(_MOST_DRAWS))
-    if n != sum(map(sum, counts)) or not 0 < n < _MOST_DRAWS:
+    there = part.tree if isinstance(part.tree, dict) else ()
+    optional = [key for key in ("given_known", "epsilon_known") if key in there]
+    fields = part.fields(*keys, *optional, *noise_keys(part))
+    known = "given_known" in optional
+    if known and (fields["given_known"].tree is not True or not reading.given):
+        raise fields["given_known"].fail("true, where columns are given, or be left out")
+    noise, rows_a_person = noise_in(fields)
+    drawn = [stage for stage in stages if stage.is_drawn]
+    fixed = [stage for stage in stages if not stage.is_drawn]
+    contexts = (math.prod(len(stage.outputs) for stage in fixed),) if fixed else ()
+    shape = (secrets, math.prod(len(column.labels) for column in reading.row))
+    counts = fields["counts"].array(shape, as_integer(MOST_DRAWS) if noise is None else as_noisy_count)
+    n = fields["n"].read(as_integer(MOST_DRAWS))
+    if n != sum(map(sum, counts)) or not 0 < n < MOST_DRAWS:
         raise fields["n"].fail("the sum of the counts, positive and below 2^53")
-    centre = fields["centre"].array(shape, _integer(DENOMINATOR))
+    centre = fields["centre"].array(shape, as_integer(DENOMINATOR))
     if sum(map(sum, centre)) != DENOMINATOR:
         raise fields["centre"].fail("integers that sum to 2^52")
     columns = fields["columns"]
-    if not isinstance(columns.tree, list) or len(columns.tree) != len(stages):
-        raise columns.fail(f"a list of {len(stages)}")
+    if not isinstance(columns.tree, list) or len(columns.tree) != len(drawn):
+        raise columns.fail(f"a list of {len(drawn)}")
     return ChainClaim(
-        epsilon=fields["epsilon"].read(_non_negative),
+        epsilon=fields["epsilon"].read(as_non_negative),
         n=n,
         counts=counts,
-        alpha=fields["alpha"].read(_risk),
-        prior=fields["prior"].read(_prior),
-        seed=fields["seed"].read(_integer(_MOST_SEEDS)),
+        alpha=fields["alpha"].read(as_risk),
+        prior=fields["prior"].read(as_prior),
+        seed=fields["seed"].read(as_integer(MOST_SEEDS)),
         centre=centre,
         columns=tuple(
-            _column(_Part(f"{columns.path}[{i}]", item), secrets, stage)
-            for i, (item, stage) in enumerate(zip(columns.tree, stages, strict=True))
+            _column(Part(f"{columns.path}[{i}]", item), secrets, stage, contexts)
+            for i, (item, stage) in enumerate(zip(columns.tree, drawn, strict=True))
         ),
-        objective=fields["objective"].read(_number),
-        lower_bound=fields["lower_bound"].read(_number),
+        objective=fields["objective"].read(as_number),
+        lower_bound=fields["lower_bound"].read(as_number),
+        given_known=known,
+        epsilon_known=fields["epsilon_known"].read(as_non_negative)
+        if "epsilon_known" in optional
+        else math.inf,
+        noise=noise,
+        rows_a_person=rows_a_person,
     )
 
 
-def _column(part: _Part, secrets: int, stage: StageTable) -> ColumnClaim:
+def _column(part: Part, secrets: int, stage: StageTable, contexts: tuple[int, ...]) -> ColumnClaim:
     values, outputs = len(stage.numerators[0][0]), len(stage.outputs)
     fields = part.fields("weight", "distortion", "multipliers")
     return ColumnClaim(
-        weight=fields["weight"].read(_positive),
-        distortion=fields["distortion"].array((values, outputs), _non_negative),
-        multipliers=fields["multipliers"].array((outputs, secrets * (secrets - 1)), _non_negative),
+        weight=fields["weight"].read(as_positive),
+        distortion=fields["distortion"].array((values, outputs), as_non_negative),
+        multipliers=fields["multipliers"].array(
+            (*contexts, outputs, secrets * (secrets - 1)), as_non_negative
+        ),
     )
-
-
-def _prior(item: Any) -> Prior:
-    if item == "adaptive":
-        return "adaptive"
-    if isinstance(item, str):
-        raise _Wrong('a positive number or "adaptive"')
-    return _positive(item)

@@ -15,12 +15,10 @@ from rldp._version import __version__
 from rldp.data.atomic import replacing
 from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Certificate, Guarantee, Protocol
-from rldp.protocol_file import format
+from rldp.protocol_file import reader
 from rldp.protocol_file.chain_json import chain_of
 from rldp.protocol_file.chains import ChainDocument, parsed
 from rldp.protocol_file.format import (
-    DENOMINATOR,
-    TOO_LARGE,
     Claim,
     CredibleClaim,
     Document,
@@ -29,9 +27,9 @@ from rldp.protocol_file.format import (
     Promise,
     Proof,
     SetClaim,
-    content_of,
     text_of,
 )
+from rldp.protocol_file.reader import DENOMINATOR, TOO_LARGE, content_of
 from rldp.sample import Sample
 from rldp.sets import (
     AllDistributions,
@@ -101,7 +99,7 @@ def to_json(protocol: Protocol) -> str:
         text = text_of(_document(protocol))
     except ValueError as error:
         raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
-    if len(text) > format.MOST_BYTES:
+    if len(text) > reader.MOST_BYTES:
         raise ProtocolFileError(
             f"protocol must fit a file, but it {TOO_LARGE}; windows=True has smaller proofs"
         )
@@ -149,9 +147,11 @@ def _claim(guarantee: Guarantee) -> Claim:
     proof = guarantee.certificate
     return Claim(
         epsilon=float(guarantee.epsilon),
+        levels=_listed(guarantee.levels),
         n=guarantee.sample.n,
         counts=_published(guarantee.sample),
         noise=guarantee.sample.noise,
+        rows_a_person=guarantee.sample.rows_a_person,
         privacy=_promise(guarantee.privacy),
         utility=_set_claim(guarantee.utility),
         distortion=guarantee.distortion.tolist(),
@@ -225,8 +225,14 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
     proof = claim.proof
     return Guarantee(
         epsilon=claim.epsilon,
+        levels=_array(claim.levels),
         sample=Sample(
-            claim.counts, document.secrets, document.values, reading=document.reading, noise=claim.noise
+            claim.counts,
+            document.secrets,
+            document.values,
+            reading=document.reading,
+            noise=claim.noise,
+            rows_a_person=claim.rows_a_person,
         ),
         privacy=_set(claim.privacy),
         utility=_set(claim.utility),

@@ -1,6 +1,6 @@
 """The sample file: counts, labels and reading of a table that was read once.
 
-JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.format`): keys in a fixed order, none
+JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.reader`): keys in a fixed order, none
 missing, none unknown, every number in full.
 """
 
@@ -18,18 +18,21 @@ from rldp._version import __version__
 from rldp.data.atomic import checked_path, replacing
 from rldp.data.scale import Scale
 from rldp.errors import DataFileError, ProtocolFileError, RldpError
-from rldp.protocol_file.format import (
-    _generator,
-    _integer,
-    _labels,
-    _noise_level,
-    _noisy,
-    _non_negative,
-    _number,
-    _Part,
-    _reading,
-    _reading_tree,
+from rldp.protocol_file.reader import (
+    MOST_DRAWS,
+    Part,
+    as_generator,
+    as_integer,
+    as_noisy_count,
+    as_non_negative,
+    as_number,
+    labels_in,
+    noise_in,
+    noise_keys,
+    reading_in,
     tree_of,
+    tree_of_noise,
+    tree_of_reading,
 )
 from rldp.sample import Sample
 
@@ -40,7 +43,6 @@ VERSION = 1
 LARGEST = 2**28
 """Bytes: a larger file is not read."""
 _BEGINNING = f'{{"format":"{FORMAT}"'.encode()
-_MOST = 2**53
 
 
 def is_sample_file(path: str | PathLike[str]) -> bool:
@@ -73,9 +75,9 @@ def save(sample: Sample, path: str | PathLike[str]) -> None:
         "secrets": list(sample.secrets),
         "values": list(sample.values),
         "counts": (sample.counts if sample.noisy_counts is None else sample.noisy_counts).tolist(),
-        **({} if sample.noise is None else {"noise": sample.noise}),
+        **tree_of_noise(sample.noise, sample.rows_a_person),
         "skipped": sample.skipped,
-        "columns": None if sample.reading is None else _reading_tree(sample.reading),
+        "columns": None if sample.reading is None else tree_of_reading(sample.reading),
         "scales": [None if scale is None else _scale_tree(scale) for scale in sample.scales],
     }
     text = json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
@@ -102,7 +104,7 @@ def load(path: str | PathLike[str]) -> Sample:
     if len(content) > LARGEST:
         raise DataFileError(f"{source} must be a sample file of at most {LARGEST} bytes, but it is larger")
     try:
-        return _sample(_Part("", _tree(content)))
+        return _sample(Part("", _tree(content)))
     except RldpError as error:
         raise DataFileError(f"{source} must be a sample file, but {error}") from error
 
@@ -116,27 +118,33 @@ def _tree(content: bytes) -> dict[str, Any]:
     return tree
 
 
-def _sample(part: _Part) -> Sample:
-    noisy = isinstance(part.tree, dict) and "noise" in part.tree
+def _sample(part: Part) -> Sample:
+    noisy = noise_keys(part)
     names = ("format", "version", "generator", "secrets", "values", "counts", "skipped", "columns", "scales")
-    fields = part.fields(*names, *(("noise",) if noisy else ()))
-    fields["generator"].read(_generator)
-    secrets, values = _labels(fields["secrets"]), _labels(fields["values"], of_columns=True)
+    fields = part.fields(*names, *noisy)
+    noise, rows_a_person = noise_in(fields)
+    fields["generator"].read(as_generator)
+    secrets, values = labels_in(fields["secrets"]), labels_in(fields["values"], of_columns=True)
     columns, scales = fields["columns"], fields["scales"]
-    reading = None if columns.tree is None else _reading(columns, secrets=secrets, values=values)
+    reading = (
+        None if columns.tree is None else reading_in(columns, secrets=secrets, values=values, with_given=True)
+    )
     if not isinstance(scales.tree, list):
         raise scales.fail("a list")
     lengths = [len(values)] if reading is None else [len(column.labels) for column in reading.value]
     if scales.tree and len(scales.tree) != len(lengths):
         raise scales.fail(f"a list of {len(lengths)}, one for each column of the value, or an empty one")
-    parts = [_Part(f"{scales.path}[{i}]", item) for i, item in enumerate(scales.tree)]
+    parts = [Part(f"{scales.path}[{i}]", item) for i, item in enumerate(scales.tree)]
     return Sample(
-        fields["counts"].array((len(secrets), len(values)), _noisy if noisy else _integer(_MOST)),
+        fields["counts"].array(
+            (len(secrets), len(values)), as_noisy_count if noisy else as_integer(MOST_DRAWS)
+        ),
         secrets,
         values,
         reading=reading,
-        skipped=fields["skipped"].read(_integer(_MOST)),
-        noise=fields["noise"].read(_noise_level) if noisy else None,
+        skipped=fields["skipped"].read(as_integer(MOST_DRAWS)),
+        noise=noise,
+        rows_a_person=rows_a_person,
         scales=tuple(
             None if each.tree is None else _scale(each, labels)
             for each, labels in zip(parts, lengths, strict=False)
@@ -153,30 +161,30 @@ def _scale_tree(scale: Scale) -> dict[str, Any]:
     }
 
 
-def _scale(part: _Part, labels: int) -> Scale:
+def _scale(part: Part, labels: int) -> Scale:
     """What labels stand for; one that stands for no number is that of missing entries."""
     fields = part.fields("numbers", "points", "counts", "missing")
     counts, missing = fields["counts"], fields["missing"]
-    numbers = fields["numbers"].array((labels,), lambda item: math.nan if item is None else _number(item))
+    numbers = fields["numbers"].array((labels,), lambda item: math.nan if item is None else as_number(item))
     listed = fields["points"].array((labels,), lambda item: item)
-    points = tuple(_points(_Part(f"{fields['points'].path}[{i}]", item)) for i, item in enumerate(listed))
+    points = tuple(_points(Part(f"{fields['points'].path}[{i}]", item)) for i, item in enumerate(listed))
     if [math.isnan(number) for number in numbers] != [not len(each) for each, _ in points]:
         raise fields["points"].fail("numbers for each label that stands for a number, and none for others")
     return Scale(
         tuple(numbers),
         points,
-        tuple(counts.array((labels if counts.tree else 0,), _integer(_MOST))),
-        None if missing.tree is None else missing.read(_non_negative),
+        tuple(counts.array((labels if counts.tree else 0,), as_integer(MOST_DRAWS))),
+        None if missing.tree is None else missing.read(as_non_negative),
     )
 
 
-def _points(part: _Part) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _points(part: Part) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The numbers that a label stands for, and how often each was seen."""
     if not isinstance(part.tree, list) or len(part.tree) != 2 or not isinstance(part.tree[0], list):
         raise part.fail("a list of numbers and a list of their counts")
-    numbers, counts = (_Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
+    numbers, counts = (Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
     shape = (len(part.tree[0]),)
-    weights = counts.array(shape, _integer(_MOST))
+    weights = counts.array(shape, as_integer(MOST_DRAWS))
     if shape[0] and not any(weights):
         raise counts.fail("counts that are not all 0")
-    return np.array(numbers.array(shape, _number), dtype=np.float64), np.array(weights, dtype=np.int64)
+    return np.array(numbers.array(shape, as_number), dtype=np.float64), np.array(weights, dtype=np.int64)

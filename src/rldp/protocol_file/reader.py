@@ -1,0 +1,430 @@
+"""The strict reader that every file of this library shares: bytes → JSON → parts that say what is wrong.
+
+Each object has just the keys that it must have, and each entry is read by a function such as
+:func:`as_number`, which refuses everything else. What cannot be read is a :class:`ProtocolFileError` with the
+place where that shows. What the entries of a kind of file are is said in the module of that kind.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
+from typing import Any, Literal, TypeVar
+
+from rldp._common.checks import Label, labels, shown
+from rldp.data.atomic import checked_path
+from rldp.data.reading import MISSING, TREATMENTS, Column, Reading
+from rldp.errors import ProtocolFileError, RldpError
+
+__all__ = [
+    "DENOMINATOR",
+    "MOST_BYTES",
+    "MOST_DRAWS",
+    "MOST_SEEDS",
+    "TOO_LARGE",
+    "Part",
+    "Wrong",
+    "as_denominator",
+    "as_generator",
+    "as_integer",
+    "as_level",
+    "as_name",
+    "as_noise",
+    "as_noisy_count",
+    "as_non_negative",
+    "as_number",
+    "as_positive",
+    "as_prior",
+    "as_risk",
+    "as_treatment",
+    "columns_in",
+    "content_of",
+    "given_in",
+    "given_keys",
+    "labels_in",
+    "needs_lists",
+    "noise_in",
+    "noise_keys",
+    "reading_in",
+    "tree_of",
+    "tree_of_noise",
+    "tree_of_reading",
+]
+
+DENOMINATOR = 2**52
+MOST_DRAWS = 2**53
+MOST_SEEDS = 2**128 - 1
+MOST_BYTES = 500_000_000  # of a file; a string in JavaScript holds hardly more
+TOO_LARGE = f"has more than {MOST_BYTES // 10**6} MB"
+_PART = 2**20
+_SMALLEST_LEVEL = 1e-300
+_SMALLEST_RISK = 1e-5
+_LEAST_NOISE, _MOST_NOISE = 1e-3, 1e3
+_MOST_ROWS = 10**6
+
+T = TypeVar("T")
+
+
+def content_of(path: str | PathLike[str]) -> bytes:
+    """The bytes of a file that should be a protocol."""
+    source = checked_path(path)
+    content = bytearray()
+    try:
+        with source.open("rb") as file:
+            is_larger = os.fstat(file.fileno()).st_size > MOST_BYTES
+            while not is_larger and (part := file.read(_PART)):  # a pipe does not know its size
+                content += part
+                is_larger = len(content) > MOST_BYTES
+    except FileNotFoundError as error:
+        raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} is missing") from error
+    except OSError as error:
+        raise ProtocolFileError(
+            f"{source} must be a protocol file, but it cannot be read: {error.strerror or error}"
+        ) from error
+    if is_larger:
+        raise ProtocolFileError(f"path must be a protocol file, but {str(source)!r} {TOO_LARGE}")
+    return bytes(content)
+
+
+def tree_of(content: bytes) -> Any:
+    """The JSON in a file's bytes, read strictly: no key twice, no number that JSON does not know."""
+    if len(content) > MOST_BYTES:
+        raise ProtocolFileError(f"it {TOO_LARGE}")
+    try:
+        return json.loads(
+            content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
+        )
+    except (ValueError, RecursionError) as error:
+        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON knows")
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
+        raise ValueError("an object holds a key twice")
+    return tree
+
+
+# Parts of the tree
+
+
+class Wrong(Exception):
+    """What an entry had to be and is not."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the tree and the path to it, for messages."""
+
+    path: str
+    tree: Any
+
+    def fail(self, needed: str) -> ProtocolFileError:
+        return ProtocolFileError(f"{self.path} must be {needed}, got {shown(self.tree)}")
+
+    def fields(self, *names: str) -> Mapping[str, Part]:
+        """The parts of an object that has just these keys."""
+        if not isinstance(self.tree, dict):
+            raise self.fail("an object")
+        prefix = f"{self.path}." if self.path else ""
+        for name in names:
+            if name not in self.tree:
+                raise ProtocolFileError(f"{prefix}{name} is missing")
+        for key in self.tree:
+            if key not in names:
+                raise ProtocolFileError(f"{prefix}{shown(key)} is not a key of this format")
+        return {name: Part(prefix + name, self.tree[name]) for name in names}
+
+    def read(self, reader: Callable[[Any], T]) -> T:
+        try:
+            return reader(self.tree)
+        except Wrong as error:
+            raise self.fail(str(error)) from None
+
+    def array(self, shape: Sequence[int], reader: Callable[[Any], T]) -> Any:
+        """Nested lists of the given shape, with every entry read by ``reader``."""
+        if not isinstance(self.tree, list) or len(self.tree) != shape[0]:
+            raise self.fail(f"a list of {shape[0]}")
+        entries = (Part(f"{self.path}[{i}]", item) for i, item in enumerate(self.tree))
+        if len(shape) > 1:
+            return [entry.array(shape[1:], reader) for entry in entries]
+        try:
+            return [reader(item) for item in self.tree]
+        except Wrong:
+            return [entry.read(reader) for entry in entries]
+
+
+# Entries
+
+
+def as_number(item: Any) -> float:
+    """A finite number."""
+    if type(item) is not float and type(item) is not int:
+        raise Wrong("a number")
+    try:
+        number = float(item)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise Wrong("a number that a float can hold")
+    return number
+
+
+def as_non_negative(item: Any) -> float:
+    """A number ≥ 0."""
+    number = as_number(item)
+    if number < 0:
+        raise Wrong("a number that is not negative")
+    return number
+
+
+def as_positive(item: Any) -> float:
+    """A number > 0."""
+    number = as_number(item)
+    if number <= 0:
+        raise Wrong("a positive number")
+    return number
+
+
+def as_integer(most: int) -> Callable[[Any], int]:
+    """Read an integer from 0 to ``most``."""
+
+    def read(item: Any) -> int:
+        if type(item) is not int or not 0 <= item <= most:
+            raise Wrong(f"an integer from 0 to {most}")
+        return item
+
+    return read
+
+
+def as_noisy_count(item: Any) -> int:
+    """A count with noise, which may be negative."""
+    if type(item) is not int or not -MOST_DRAWS <= item <= MOST_DRAWS:
+        raise Wrong(f"an integer from {-MOST_DRAWS} to {MOST_DRAWS}")
+    return item
+
+
+def noise_keys(part: Part) -> tuple[str, ...]:
+    """The keys about noise that an object has."""
+    present = part.tree if isinstance(part.tree, dict) and "noise" in part.tree else ()
+    return tuple(key for key in ("noise", "rows_a_person") if key in present)
+
+
+def noise_in(fields: Mapping[str, Part]) -> tuple[float | None, int]:
+    """ε of the noise, and how many rows a person has at most, which is written where it is not 1."""
+    if "noise" not in fields:
+        return None, 1
+    level = fields["noise"].read(as_noise)
+    if "rows_a_person" not in fields:
+        return level, 1
+    most = fields["rows_a_person"].read(as_integer(_MOST_ROWS))
+    if most < 2 or level / most < _LEAST_NOISE:
+        raise fields["rows_a_person"].fail(f"at least 2, and noise / rows_a_person at least {_LEAST_NOISE:g}")
+    return level, most
+
+
+def tree_of_noise(noise: float | None, rows_a_person: int) -> dict[str, float]:
+    """The keys about noise: none without it, one where each person has one row."""
+    if noise is None:
+        return {}
+    return {"noise": noise, **({} if rows_a_person == 1 else {"rows_a_person": rows_a_person})}
+
+
+def as_noise(item: Any) -> float:
+    """The level of the noise in counts."""
+    level = as_positive(item)
+    if not _LEAST_NOISE <= level <= _MOST_NOISE:
+        raise Wrong(f"from {_LEAST_NOISE:g} to {_MOST_NOISE:g}")
+    return level
+
+
+def as_level(item: Any) -> float:
+    """A probability of failure."""
+    level = as_number(item)
+    if not 0 < level < 1:
+        raise Wrong("a number between 0 and 1")
+    if level < _SMALLEST_LEVEL:
+        raise Wrong(f"at least {_SMALLEST_LEVEL:g}")
+    return level
+
+
+def as_risk(item: Any) -> float:
+    """A posterior probability of failure, which draws can show."""
+    level = as_level(item)
+    if level < _SMALLEST_RISK:
+        raise Wrong(f"at least {_SMALLEST_RISK:g}")
+    return level
+
+
+def as_prior(item: Any) -> float | Literal["adaptive"]:
+    """Counts added to each cell, or the adaptive prior."""
+    if type(item) is str:
+        if item != "adaptive":
+            raise Wrong('a positive number or "adaptive"')
+        return "adaptive"
+    return as_positive(item)
+
+
+def as_generator(item: Any) -> str:
+    """What wrote the file."""
+    if not isinstance(item, str):
+        raise Wrong("the name and version of what wrote the file")
+    return item
+
+
+def as_denominator(item: Any) -> int:
+    """The denominator of every table."""
+    if type(item) is not int or item != DENOMINATOR:
+        raise Wrong(f"2^52 = {DENOMINATOR}")
+    return item
+
+
+def as_name(item: Any) -> str:
+    """A column's name."""
+    if not isinstance(item, str):
+        raise Wrong("the name of a column")
+    return item
+
+
+def as_treatment(item: Any) -> str:
+    """What becomes of missing entries."""
+    if item not in TREATMENTS:
+        raise Wrong(f"one of {', '.join(TREATMENTS)}")
+    return str(item)
+
+
+# Labels and columns
+
+
+def labels_in(part: Part, *, of_columns: bool = False) -> Any:
+    """Distinct labels; ``of_columns``: a list of labels in the file is a tuple of them."""
+    if not isinstance(part.tree, list):
+        raise part.fail("a list of labels")
+    given = (
+        [tuple(item) if isinstance(item, list) else item for item in part.tree] if of_columns else part.tree
+    )
+    try:
+        return labels(part.path, given, of_columns=of_columns)
+    except RldpError as error:
+        raise ProtocolFileError(str(error)) from error
+
+
+def reading_in(
+    part: Part,
+    *,
+    secrets: tuple[Label, ...],
+    values: tuple[Label, ...],
+    with_given: bool = False,
+    **_: object,
+) -> Reading:
+    """How columns are read, whose labels combine to ``secrets`` and ``values``."""
+    fields = part.fields("secret", "value", "missing", *(given_keys(part) if with_given else ()))
+    missing = fields["missing"].read(as_treatment)
+    value = fields["value"]
+    several = isinstance(value.tree, list)
+    reading = Reading(
+        columns_in(fields["secret"], missing, "header"),
+        columns_in(value, missing, "header", "edges")
+        if several
+        else (_value_column(value, values, missing),),
+        missing,
+        given=given_in(fields, missing),
+    )
+    if len(set(reading.names)) < len(reading.names):
+        raise part.fail("about columns of distinct names")
+    if several != needs_lists(reading):
+        needed = "an object, where a single column is found by its name" if several else "a list of columns"
+        raise value.fail(needed)
+    for listed, columns, wanted in (
+        (fields["secret"], reading.secret, secrets),
+        (value, reading.row, values),
+    ):
+        combinations = math.prod(len(column.labels) for column in columns)
+        found = reading.secrets if columns is reading.secret else reading.values
+        if combinations != len(wanted) or found != wanted:
+            what = "secrets" if columns is reading.secret else "values"
+            raise listed.fail(f"columns whose labels combine to the {what}")
+    return reading
+
+
+def given_keys(part: Part) -> tuple[str, ...]:
+    """The key about given columns, where an object has it."""
+    return ("given",) if isinstance(part.tree, dict) and "given" in part.tree else ()
+
+
+def given_in(fields: Mapping[str, Part], missing: str) -> tuple[Column, ...]:
+    """The given columns, of which there may be none."""
+    return columns_in(fields["given"], missing, "header") if "given" in fields else ()
+
+
+def columns_in(part: Part, missing: str, *optional: str) -> tuple[Column, ...]:
+    """Columns, one after the other, which may have the ``optional`` keys."""
+    if not isinstance(part.tree, list) or not part.tree:
+        raise part.fail("a list of columns")
+    parts = (Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
+    return tuple(_column(each, missing, optional) for each in parts)
+
+
+def _column(part: Part, missing: str, optional: Sequence[str]) -> Column:
+    tree = part.tree if isinstance(part.tree, dict) else {}
+    fields = part.fields("name", "labels", *(key for key in optional if key in tree))
+    listed = labels_in(fields["labels"])
+    return Column(
+        fields["name"].read(as_name),
+        listed,
+        _edges(fields["edges"], listed, missing) if "edges" in fields else None,
+        fields["header"].read(as_name) if "header" in fields else None,
+    )
+
+
+def _value_column(part: Part, values: tuple[Label, ...], missing: str) -> Column:
+    """The one column of the value in a file of the second version, which has the labels of the table."""
+    tree = part.tree if isinstance(part.tree, dict) else {}
+    fields = part.fields("name", *(("edges",) if "edges" in tree else ()))
+    listed = tuple(label for label in values if not isinstance(label, tuple))
+    if len(listed) < len(values):
+        raise part.fail("a list of columns")
+    edges = _edges(fields["edges"], listed, missing) if "edges" in fields else None
+    return Column(fields["name"].read(as_name), listed, edges)
+
+
+def _edges(part: Part, listed: tuple[Label, ...], missing: str) -> tuple[float, ...]:
+    bins = len(listed) - (missing == "category" and listed[-1] == MISSING)
+    edges = part.array((bins - 1,), as_number)
+    if any(one >= other for one, other in pairwise(edges)):
+        raise part.fail("numbers that increase")
+    return tuple(edges)
+
+
+def needs_lists(reading: Reading) -> bool:
+    """Whether the second version has no words for these columns."""
+    return len(reading.row) > 1 or any(column.header is not None for column in reading.columns)
+
+
+def tree_of_reading(reading: Reading) -> dict[str, Any]:
+    """How columns are read, as JSON."""
+    secret = [_column_tree(column) for column in reading.secret]
+    value: Any = [_column_tree(column) for column in reading.value]
+    if not needs_lists(reading):
+        (value,) = value
+        del value["labels"]
+    given = {"given": [_column_tree(column) for column in reading.given]} if reading.given else {}
+    return {"secret": secret, **given, "value": value, "missing": reading.missing}
+
+
+def _column_tree(column: Column) -> dict[str, Any]:
+    tree: dict[str, Any] = {"name": column.name, "labels": list(column.labels)}
+    if column.header is not None:
+        tree["header"] = column.header
+    if column.edges is not None:
+        tree["edges"] = list(column.edges)
+    return tree
