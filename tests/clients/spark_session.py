@@ -75,6 +75,16 @@ def what_is_released(spark):
     blind = rldp.Protocol(np.stack([np.roll(np.eye(3), 1, axis=1)] * 2), *LABELS, (10, 20, 30))
     unread = rldp.spark.release(blind, frame.drop("sex"), value="age", keep=["id"], allow_identifier=True)
     yield "without the secret", tuples(unread.select("id", "age"))
+    reading = Reading((Column("sex", ("f", "m")),), (Column("age", (10, 20, 30)),))
+    table = rldp.Protocol(np.full((2, 3, 3), 1 / 3), *LABELS, LABELS[1], reading=reading)
+    key = bytes(range(32))
+    once = rldp.spark.release(table, frame, id="id", key=key, keep=["id"], allow_identifier=True)
+    first = tuples(once.select("id", "age"))
+    ids, secrets, values = zip(*tuples(frame.select("id", "sex", "age")), strict=True)
+    alone = table.release(list(secrets), list(values), ids=list(ids), key=key)
+    yield "once", [first == tuples(once.select("id", "age")), first == list(zip(ids, alone, strict=True))]
+    twice = frame.withColumn("id", functions.col("id") % 999).coalesce(1)
+    yield "twice", answer(twice, table, id="id", key=key)
 
 
 def what_is_refused(spark, folder):

@@ -142,7 +142,10 @@ def test_frames_of_clusters_are_sent_to_their_clients():
         swap().release_frame(parts(), **COLUMNS)
 
 
-@pytest.mark.parametrize(("name", "library"), [("dask", "Dask"), ("spark", "PySpark")])
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("dask", "Dask"), ("spark", "PySpark"), ("sklearn", "scikit-learn 1.7 or later")],
+)
 def test_a_client_whose_library_is_missing_says_how_to_install_it(name, library):
     found = python(
         f"""
@@ -152,7 +155,7 @@ def test_a_client_whose_library_is_missing_says_how_to_install_it(name, library)
         except rldp.MissingDependency as error:
             print(error)
         """,
-        without=["dask", "pyspark"],
+        without=["dask", "pyspark", "sklearn"],
     )
     assert " ".join(found) == f"rldp.{name} needs {library}; pip install 'robust-ldp[{name}]' installs it"
 

@@ -70,6 +70,11 @@ def test_a_table_that_does_not_read_the_secret_needs_no_column_of_it(results):
     assert results["without the secret"] == [[i, 10 * ((i % 3 + 1) % 3 + 1)] for i in range(1000)]
 
 
+def test_with_a_key_a_person_gets_the_same_output_however_often_it_is_computed(results):
+    assert results["once"] == [True, True]
+    assert "column 'id' must identify people, each in one row" in results["twice"][1]
+
+
 def test_outputs_may_be_text(results):
     assert [row[0] for row in results["texts"]] == ["a", "b", "c"]
     assert sum(row[1] for row in results["texts"]) == 1000

@@ -205,7 +205,7 @@ def test_a_design_releases_frames_as_its_protocol_does(proved):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"key": "k"}, "key must be None"),
+        ({"key": "k"}, "id must name the column that identifies people, where a key is given"),
         ({"id": 3}, "id must be the name of a column, got 3"),
         ({"key_file": "k"}, "options must be those of rldp.ReleaseOptions, got 'key_file'"),
         ({"options": {"keep": []}}, "options must be an rldp.ReleaseOptions, got "),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, Unpack
 
-from rldp.clients._arguments import protocol_first
+from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.errors import InvalidArgumentType, needs
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
@@ -31,7 +31,8 @@ def release(
 
     Partitions, order and index stay as they are. It is lazy, as all Dask frames are. **It draws anew whenever
     it is computed, and two draws of one row are two releases: write it once, or compute it once, and go on
-    with that.** Workers get the table of the protocol and how columns are read, nothing else of it.
+    with that.** With ``id`` and ``key`` each person's output stays instead. Workers get the table of the
+    protocol, how columns are read, and the key, nothing else; a person with two rows is found in a partition.
 
     Parameters
     ----------
@@ -55,7 +56,9 @@ def release(
     protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, dask.dataframe.DataFrame):
         raise InvalidArgumentType(f"frame must be a Dask data frame, got {type(frame).__name__}")
-    request, _ = requested(protocol, asked_for(options, keywords))
+    asked = asked_for(options, keywords)
+    require_no_ledger(asked)
+    request, _ = requested(protocol, asked)
     empty = released_part(request, frame._meta)  # refuses columns that are not there, and shows the types
     warn_of_kept(request)
     partitions: Any = frame

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any, Unpack
 
 from rldp._common.checks import Label
-from rldp.clients._arguments import protocol_first
+from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.data.columns import arrow_labels
 from rldp.data.headers import require_columns, require_distinct
 from rldp.errors import InvalidArgumentType, needs
@@ -42,6 +42,9 @@ def release(
     two releases: write it once, and go on with what was written.** The order of rows is not promised.
     Workers get the table of the protocol and how columns are read, nothing else of it.
 
+    With ``id`` and ``key`` each person's output stays, however often it is computed. Workers then get the
+    key, too, and a person with two rows is found where both are in one partition: nobody sees all rows.
+
     A task that fails and is tried again, or runs twice by speculation, draws anew; what the other attempt
     drew is thrown away by Spark as long as the output is committed task by task, as Spark's writers do.
 
@@ -69,7 +72,9 @@ def release(
     protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, pyspark.sql.DataFrame):
         raise InvalidArgumentType(f"frame must be a Spark data frame, got {type(frame).__name__}")
-    request, _ = requested(protocol, asked_for(options, keywords))
+    asked = asked_for(options, keywords)
+    require_no_ledger(asked)
+    request, _ = requested(protocol, asked)
     schema, columns = frame.schema, request.columns
     places = require_columns(schema.names, columns.names, "the frame")
     require_distinct(places)

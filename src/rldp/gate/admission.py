@@ -196,7 +196,7 @@ def _require_proof(
         needed, reason = "a privacy level", verdict.reasons[0]
     elif not verdict.ok:
         needed, reason = "what it claims", verdict.reasons[0]
-    elif verdict.epsilon is None or math.isinf(verdict.epsilon):
+    elif verdict.epsilon is None or (math.isinf(verdict.epsilon) and verdict.levels is None):
         needed, reason = "a privacy level", "it claims none (ε = ∞)"
     else:
         _require_level(name, verdict, conditions)

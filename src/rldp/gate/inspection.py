@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from rldp.auditor.new_data import membership
-from rldp.chain import ChainGuarantee
+from rldp.auditor.new_data import membership, predicted
+from rldp.chain import Chain, ChainGuarantee
 from rldp.errors import DataError
-from rldp.measures.leakage import leakage
+from rldp.measures.leakage import leakage, leakages_of_outputs
 from rldp.protocol import Protocol
 from rldp.releaser.options import ReleaseOptions
 from rldp.releaser.requests import Tally
@@ -33,6 +33,13 @@ _MOST_CELLS = 2**8  # that are shuffled, which takes a fifth of a second
 _MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
 _FEW = 50.0  # from this expected count on, the χ² law has LEVEL to within a third
 _ROUNDING = 1e-12
+
+_ABSENT_TO_THOSE_WHO_KNOW = (
+    "rows with missing entries must not be left out where ε is about readers who know the given columns: "
+    "among the rows with one of their entries, being left out can tell more of the secret than among all "
+    "rows; a design with missing='category' publishes them, and allow_absence=True leaves them out all the "
+    "same"
+)
 
 _log = logging.getLogger(__name__)
 
@@ -72,22 +79,25 @@ class Inspection:
         claim = self.protocol.guarantee
         if claim is None or self.options.unproved or not tally.pairs.any():
             return
-        rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
-        self.leakage = leakage(self.protocol, rows.distribution)
+        self.leakage = self._leakage(tally.pairs)
         if not self.options.allow_drift:
             self._require_no_drift(tally)
         if self.absence is not None and not self.options.allow_absence:
-            self._require_discreet_absence(self.absence, claim.epsilon)
+            if isinstance(claim, ChainGuarantee) and claim.given_known:
+                raise DataError(_ABSENT_TO_THOSE_WHO_KNOW)
+            self._require_discreet_absence(self.absence, claim.least_level)
 
     def _require_no_drift(self, tally: Tally) -> None:
         claim = self.protocol.guarantee
         assert claim is not None
-        rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
-        if not isinstance(claim, ChainGuarantee) and membership(claim, claim.privacy, rows).inside:
-            return  # a chain has no set
-        if claim.sample.noise is not None:
-            return  # rows differ from noisy counts by the noise too
-        chance = p_value(claim.sample.counts, tally.pairs)
+        if not isinstance(claim, ChainGuarantee):  # a chain has no set
+            rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
+            if membership(claim, claim.privacy, rows).inside:
+                return
+        if claim.sample.noise is not None:  # which the test knows; there is nothing out beside such samples
+            chance = predicted(claim.sample, tally.pairs, claim.privacy)
+        else:
+            chance = p_value(self._expected_counts(claim.sample.counts), tally.pairs)
         if chance <= LEVEL:
             raise DataError(
                 "data must come from the population that the protocol was designed for, but its rows differ "
@@ -95,6 +105,24 @@ class Inspection:
                 f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised; allow_drift=True "
                 "releases them all the same"
             )
+
+    def _leakage(self, pairs: NDArray[np.int64]) -> float:
+        """ε* of everything that leaves, under the distribution of these rows."""
+        distribution = pairs / pairs.sum()
+        if not isinstance(self.protocol, Chain):
+            return leakage(self.protocol, distribution)
+        law = self.protocol.law_of_rows(distribution)
+        return float(leakages_of_outputs(law[None], distribution.sum(axis=1)[None] > 0)[0])
+
+    def _expected_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sample as rows would show it: with an output drawn for each value whose output is out already.
+
+        Rows of the sample's population then have the law of these counts, so that the test keeps its level.
+        """
+        chain = self.protocol
+        if not isinstance(chain, Chain) or not chain.earlier_columns:
+            return counts
+        return chain.with_earlier_drawn(counts, np.random.default_rng())
 
     def _require_discreet_absence(self, found: float, epsilon: float) -> None:
         if found > epsilon + _ROUNDING:

@@ -125,7 +125,9 @@ def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | P
     others = ", and the same with each other column of the secret" if len(secret) > 1 else ""
     warnings.warn(
         "ε is that of the released column alone; kept columns are copied as they are and can tell the "
-        f"secret, alone or together with it. {how}{others}",
+        "secret, alone or together with it. A design with given=['COLUMN'] has such a column inside its "
+        "promise. If one of them was itself released by a protocol, design both columns in one release. "
+        f"{how}{others}",
         KeptColumnsWarning,
         stacklevel=4,
     )

@@ -17,12 +17,13 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.gate.admission import Admitted, Conditions, admitted_protocol
 from rldp.gate.inspection import Inspection
 from rldp.gate.kept import KeptColumns, warn_of_kept
+from rldp.gate.recorder import Recorder
 from rldp.protocol import Protocol
 from rldp.releaser.files import Step, release_one
 from rldp.releaser.folders import is_folder, release_folder
 from rldp.releaser.frames import release_frame as release_rows
 from rldp.releaser.options import Asked, ReleaseOptions, ReleaseResult, asked_for
-from rldp.releaser.randomness import randomness
+from rldp.releaser.randomness import randomness, require_no_seed
 from rldp.releaser.requests import Request
 
 __all__ = ["release_file", "release_frame", "requested"]
@@ -38,8 +39,11 @@ def requested(protocol: Protocol | str | PathLike[str], options: ReleaseOptions)
 
 def release_frame(protocol: Protocol, frame: Any, options: ReleaseOptions, *, seed: int | None = None) -> Any:
     """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
-    request, _ = requested(protocol, options)
-    released = release_rows(request, frame, Inspection(protocol, options), seed=seed)
+    if options.key is not None:
+        require_no_seed(seed)
+    request, admitted = requested(protocol, options)
+    inspect, recorder = Inspection(protocol, options), Recorder.of(request, admitted, options)
+    released = release_rows(request, frame, inspect, seed=seed, recorder=recorder)
     warn_of_kept(request)
     return released
 
@@ -113,14 +117,29 @@ def release_file(
     given = _renamed("data", data, "source", source)
     path = checked_path(_renamed("output", output, "target", target), "output")
     asked = asked_for(options, keywords)
+    if asked.key is not None:
+        require_no_seed(seed)
     to_folder = is_folder(checked_path(given, "data"), path)
     _require_free(path, to_folder, protocol, asked)
     request, admitted = requested(protocol, asked)
-    inspect = Inspection(admitted.protocol, asked)
-    if to_folder:
-        outcome = release_folder(request, Path(given), path, inspect, jobs=jobs, seed=seed, callback=callback)
-    else:
-        outcome = release_one(request, given, path, randomness(seed), inspect, callback)
+    inspect, recorder = Inspection(admitted.protocol, asked), Recorder.of(request, admitted, asked)
+    try:
+        if to_folder:
+            outcome = release_folder(
+                request,
+                Path(given),
+                path,
+                inspect,
+                jobs=jobs,
+                seed=seed,
+                callback=callback,
+                recorder=recorder,
+            )
+        else:
+            outcome = release_one(request, given, path, randomness(seed), inspect, callback, recorder)
+    finally:
+        if recorder is not None:
+            recorder.end()
     seconds = time.perf_counter() - started
     _log.info("released %d rows of %s into %s, %.2g s", outcome.rows, given, path, seconds)
     files = () if isinstance(protocol, Protocol) else (protocol, given)
@@ -134,7 +153,14 @@ def release_file(
         sha256=admitted.sha256,
         leakage=inspect.leakage,
         absence=inspect.absence,
+        known=_known(admitted.protocol),
+        key=None if request.stable is None else request.stable.fingerprint,
     )
+
+
+def _known(protocol: Protocol) -> tuple[str, ...]:
+    """The columns beside the released ones whose readers alone the promise is to."""
+    return protocol.given_columns if getattr(protocol.guarantee, "given_known", False) else ()
 
 
 def _renamed(name: str, given: Any, old_name: str, old: Any) -> Any:
@@ -151,6 +177,8 @@ def _require_free(
     output: Path, to_folder: bool, protocol: Protocol | str | PathLike[str], options: ReleaseOptions
 ) -> None:
     """Refuse an output that cannot be written, or must not be, before any work."""
+    if options.ledger is not None:
+        require_other_file(output, Path(options.ledger), "the ledger")
     if to_folder:
         require_new_folder(output, "output")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,43 +13,60 @@ from rldp.data.bins import alphabet_of
 from rldp.data.columns import decode, encode, kind_of
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, faults
 from rldp.data.reading import Column, Reading
-from rldp.data.rows import joint_codes, with_missing_labelled
+from rldp.data.rows import joint_codes, with_missing_labelled, with_others_labelled
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
-from rldp.releaser.randomness import randomness
-from rldp.theory.sampling import Randomness
+from rldp.releaser.ids import ids_of, listed, require_distinct
+from rldp.releaser.keys import Key, key_of
+from rldp.releaser.randomness import randomness, require_no_seed
+from rldp.releaser.stable_draws import StableDraws
+from rldp.theory.sampling import Randomness, RowWords
 
 __all__ = ["output_for", "release"]
 
 _UNUSED_BITS = 12  # of a word of 64, of which a draw takes the first 52
 
 
-def release(protocol: Protocol, secrets: Any, values: Any, *, seed: int | None = None) -> Any:
+def release(
+    protocol: Protocol,
+    secrets: Any,
+    values: Any,
+    *,
+    ids: Any = None,
+    key: str | PathLike[str] | bytes | Key | None = None,
+    seed: int | None = None,
+) -> Any:
     """Draw an output for every row; see :meth:`rldp.Protocol.release`."""
-    source = randomness(seed)
-    if secrets is None and not protocol.reads_secret:
-        return _released_blind(protocol, values, source)
-    _require_secret_read(protocol, "secrets")
-    for name, column in (("secrets", secrets), ("values", values)):
-        kind_of(name, column)
-    if len(secrets) != len(values):
-        raise InvalidArgument(
-            f"secrets and values must have the same length, got {len(secrets)} and {len(values)}"
-        )
-    _require_same_rows(secrets, values)
-    s, u = _secrets(protocol, "secrets", secrets), _values(protocol, "values", values)
-    faults(s, u).refuse("released")
-    decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
-    return decode(values, protocol.draw(s.codes, u.codes, source), protocol.outputs)
-
-
-def _released_blind(protocol: Protocol, values: Any, source: Randomness) -> Any:
-    """Outputs for rows whose secrets are not given, from a table that does not read them."""
+    source: Randomness | RowWords = randomness(seed)
+    if (ids is None) != (key is None):
+        raise InvalidArgument("ids and key must be given together, got one of them")
+    blind = secrets is None and not protocol.reads_secret
+    if not blind:
+        _require_secret_read(protocol, "secrets")
+        kind_of("secrets", secrets)
     kind_of("values", values)
+    columns = {} if blind else {"secrets": secrets}
+    for name, column in ({**columns, "ids": ids} if key is not None else columns).items():
+        kind_of(name, column)
+        if len(column) != len(values):
+            raise InvalidArgument(
+                f"{name} and values must have the same length, got {len(column)} and {len(values)}"
+            )
+        _require_same_rows(name, column, values)
     u = _values(protocol, "values", values)
-    faults(u).refuse("released")
-    decode(values[:0], u.codes[:0], protocol.outputs)
-    return decode(values, protocol.draw(np.zeros_like(u.codes), u.codes, source), protocol.outputs)
+    s = _secrets(protocol, "secrets", secrets) if not blind else None
+    read = [u] if s is None else [s, u]
+    if key is None:
+        faults(*read).refuse("released")
+    else:
+        require_no_seed(seed)
+        people = ids_of("ids", ids)
+        faults(*read, people.column).refuse("released")
+        require_distinct("ids", [people.identified(None)])
+        source = StableDraws.of(protocol, key_of(key)).words(people.items)
+    decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
+    codes = np.zeros_like(u.codes) if s is None else s.codes
+    return decode(values, protocol.draw(codes, u.codes, source), protocol.outputs)
 
 
 def _require_secret_read(protocol: Protocol, name: str) -> None:
@@ -67,7 +85,7 @@ def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int |
         secret = protocol.secrets[0]
     s, u = _secrets(protocol, "secret", [secret]), _values(protocol, "value", [value])
     for name, found in (("secret", s), ("value", u)):
-        if found.codes[0] < 0:  # it is somebody's, and is not shown
+        if found.codes[0] < 0:  # an entry is personal data, and is not shown
             count = len(found.labels)
             raise DataError(f"{name} must be one of the protocol's {count} {name}s, got another entry")
     left = (np.array([integer << _UNUSED_BITS], dtype=np.uint64) for integer in integers)
@@ -83,8 +101,9 @@ def _secrets(protocol: Protocol, name: str, column: Any) -> Encoded:
 
 
 def _values(protocol: Protocol, name: str, column: Any) -> Encoded:
-    reading = protocol.reading
-    return _coded(name, column, protocol.values, None if reading is None else reading.value, reading)
+    reading = protocol.reading_of_rows
+    values = protocol.values if reading is None or not reading.given else reading.values
+    return _coded(name, column, values, None if reading is None else reading.row, reading)
 
 
 def _coded(
@@ -107,14 +126,14 @@ def _coded(
     elif not isinstance(labels[0], tuple) and (plain.codes != NOT_A_LABEL).all():
         return plain
     else:
-        entries = [each if _is_tuple(each, len(wanted)) else None for each in _listed(column)]
+        entries = [each if _is_tuple(each, len(wanted)) else None for each in listed(column)]
         parts = [
             _read(reading, one, name, [_NO_LABEL if each is None else each[i] for each in entries])
             for i, one in enumerate(wanted)
         ]
 
         def entry(row: int) -> object:
-            """What is at fault in a row: the first part that is no label, if the entry has parts."""
+            """The unusable part of a row: the first part that is no label, if the entry has parts."""
             at_fault = (part.entry(row) for part in parts if part.codes[row] == NOT_A_LABEL)
             return plain.entry(row) if entries[row] is None else next(at_fault, None)
 
@@ -130,21 +149,15 @@ def _is_tuple(entry: object, length: int) -> bool:
     return isinstance(entry, tuple | list) and len(entry) == length
 
 
-def _listed(column: Any) -> list[Any]:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
-
-
 def _read(reading: Reading, wanted: Column, name: str, column: Any) -> Encoded:
     """The codes of a column's entries, a missing one too where that is a category."""
     found = encode(name, column, alphabet_of(wanted))
-    return with_missing_labelled(found) if reading.missing == "category" else found
+    found = with_missing_labelled(found) if reading.missing == "category" else found
+    return with_others_labelled(found) if wanted in reading.given else found
 
 
-def _require_same_rows(secrets: Any, values: Any) -> None:
+def _require_same_rows(name: str, column: Any, values: Any) -> None:
     """Two pandas series must name their rows alike: pairing them by place would mix people up."""
-    both_pandas = kind_of("secrets", secrets) == kind_of("values", values) == "pandas"
-    if both_pandas and not secrets.index.equals(values.index):
-        raise InvalidArgument("secrets and values must have the same index, got two that differ")
+    both_pandas = kind_of(name, column) == kind_of("values", values) == "pandas"
+    if both_pandas and not column.index.equals(values.index):
+        raise InvalidArgument(f"{name} and values must have the same index, got two that differ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,13 +11,14 @@ from typing import BinaryIO
 
 from rldp.data.atomic import checked_path, replacing
 from rldp.data.dialects import Dialect
-from rldp.data.headers import Located
+from rldp.data.headers import Located, column_name
 from rldp.data.labels import HOW_TO_SHOW, Faults
 from rldp.data.readers import located, read_parts
 from rldp.data.sources import opened, require_apart
 from rldp.data.standard import STANDARD, printing
 from rldp.data.writers import TYPED, Maker, writer_for
-from rldp.releaser.requests import Inspection, Request, Tally
+from rldp.releaser.ids import ids_of
+from rldp.releaser.requests import Inspection, Recorder, Request, Tally
 from rldp.theory.sampling import Randomness
 
 __all__ = ["Outcome", "Step", "release_one", "release_table"]
@@ -61,7 +62,7 @@ class Outcome:
         return self.faults.rows - self.skipped
 
     def require_sound(self, inspect: Inspection) -> None:
-        """Refuse rows at fault, and what the inspection of all rows refuses."""
+        """Refuse unusable rows, and what the inspection of all rows refuses."""
         self.faults.refuse("released", advice=HOW_TO_SHOW)
         inspect(self.tally)
 
@@ -73,16 +74,22 @@ def release_one(
     words: Randomness,
     inspect: Inspection,
     callback: Callable[[Step], None] | None = None,
+    recorder: Recorder | None = None,
 ) -> Outcome:
     """Release a file, or a folder of files, into one file."""
     make_writer = writer_for(target)
     dialect = Dialect(request.options.delimiter, request.options.encoding)
-    with opened(checked_path(data, "data"), dialect) as source:
+    printed = str(target) == STANDARD
+    with opened(checked_path(data, "data"), dialect) as source, ExitStack() as appearing:
         require_apart(target, source)
         table = located(source, request.columns.names)
-        with printing() if str(target) == STANDARD else replacing(target, name="output") as file:
+        if recorder is not None:
+            recorder.begin(source.paths)
+        with printing() if printed else replacing(target, name="output") as file:
             outcome = release_table(request, table, file, make_writer, words, callback)
-            outcome.require_sound(inspect)
+            outcome.require_sound(request.with_people(inspect))
+            if recorder is not None:
+                appearing.enter_context(recorder.files(outcome, [file], undone=not printed))
     return outcome
 
 
@@ -96,10 +103,11 @@ def release_table(
 ) -> Outcome:
     """Write what is released from a table to an open file, part by part.
 
-    After a row at fault nothing more is written, but all rows are looked at, to say how many are.
+    After an unusable row nothing more is written, but all rows are read to count the unusable ones.
     """
+    columns = request.columns
     released = request.released_names(table.name)
-    parts = read_parts(table, request.columns, typed=make_writer in TYPED)
+    parts = read_parts(table, columns, typed=make_writer in TYPED)
     names = tuple(field.name for field in parts.kept)
     found, skipped, tally = request.no_faults(), 0, request.no_rows()
     labels = {name: column.labels for name, column in zip(released, request.released, strict=True)}
@@ -107,7 +115,8 @@ def release_table(
         for part in parts:
             if not found.rows:
                 request.guard.require_rows(dict(zip(names, part.kept, strict=True)))
-            drawn = request.draw(part.columns, found, words)
+            ids = None if part.ids is None else ids_of(column_name(str(columns.id), table.source), part.ids)
+            drawn = request.draw(part.columns, found, words, ids)
             found, skipped, tally = drawn.faults, skipped + drawn.skipped, tally + drawn.tally
             if not found.at_fault:
                 kept = part.kept if drawn.used is None else [c.filter(drawn.used) for c in part.kept]

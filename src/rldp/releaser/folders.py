@@ -7,21 +7,22 @@ only where ``keep`` names their columns, and files are numbered, whatever they w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rldp._common.checks import whole_number
-from rldp._common.cores import core_count
+from rldp._common.process import core_count
 from rldp.data.atomic import new_folder
 from rldp.data.headers import Located
 from rldp.data.labels import Faults
-from rldp.data.readers import Columns, located
+from rldp.data.readers import located
 from rldp.data.sources import Source, source_of
 from rldp.data.writers import PARQUET
 from rldp.errors import InvalidArgument
 from rldp.releaser.files import Outcome, Step, release_table
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Inspection, Request
+from rldp.releaser.requests import Inspection, Recorder, Request
 from rldp.theory.sampling import Randomness
 
 __all__ = ["Piece", "is_folder", "release_folder", "release_piece"]
@@ -52,6 +53,7 @@ def release_folder(
     jobs: int | None = None,
     seed: int | None = None,
     callback: Callable[[Step], None] | None = None,
+    recorder: Recorder | None = None,
 ) -> Outcome:
     """Release all files of a folder; see :func:`rldp.release_file`."""
     source = source_of(data)
@@ -61,7 +63,9 @@ def release_folder(
     request = _without_partitions(request, partitions)
     table = located(source, request.columns.names)
     request.released_names(table.name)
-    with new_folder(target, name="output") as (scratch, lock):
+    if recorder is not None:
+        recorder.begin(source.paths)
+    with ExitStack() as appearing, new_folder(target, name="output") as (scratch, lock):
         pieces = [
             Piece(replace(table, source=_alone(source, i)), scratch / at / f"part-{i:05d}.parquet")
             for i, at in enumerate(partitions)
@@ -69,7 +73,9 @@ def release_folder(
         for folder in {piece.target.parent for piece in pieces}:
             folder.mkdir(parents=True, exist_ok=True)
         outcome = _released(request, pieces, _processes(jobs, seed, source), lock, seed, callback)
-        outcome.require_sound(inspect)
+        outcome.require_sound(request.with_people(inspect))
+        if recorder is not None:
+            appearing.enter_context(recorder.files(outcome, [piece.target for piece in pieces]))
     return outcome
 
 
@@ -175,4 +181,5 @@ def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request
                 f"the released column must not be called {column!r} like a column that is kept; "
                 "name it otherwise with released="
             )
-    return replace(request, columns=Columns(reading, tuple(c for c in keep if c not in columns)))
+    kept = tuple(column for column in keep if column not in columns)
+    return replace(request, columns=replace(request.columns, keep=kept))

@@ -18,8 +18,9 @@ from rldp.data.columns import arrow_labels, decode, encode, polars_labels
 from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
 from rldp.data.labels import Faults
 from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.releaser.ids import ids_of
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Drawn, Inspection, Request, Tally
+from rldp.releaser.requests import Drawn, Inspection, Recorder, Request, Tally
 from rldp.theory.sampling import Randomness
 
 __all__ = ["PART", "release_frame", "released_batches", "released_part"]
@@ -28,22 +29,64 @@ PART = "a part of the data"
 """What messages call rows of which nobody knows how many others came before."""
 
 
-def release_frame(request: Request, frame: Any, inspect: Inspection, *, seed: int | None = None) -> Any:
+def release_frame(
+    request: Request,
+    frame: Any,
+    inspect: Inspection,
+    *,
+    seed: int | None = None,
+    recorder: Recorder | None = None,
+) -> Any:
     """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
 
     All rows are inspected before a frame in memory comes back, and at the end of a stream. Nobody sees all
     rows of a lazy frame.
     """
-    words = randomness(seed)
+    words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
+    if recorder is not None:
+        return _recorded(frame, kind, request, words, inspect, recorder)
     if kind == "polars.LazyFrame":
         return _of_lazy_polars(frame, request, words, in_parts=seed is None)
     return _KINDS[kind](frame, request, words, inspect)
 
 
+def _recorded(
+    frame: Any,
+    kind: str,
+    request: Request,
+    words: Randomness,
+    inspect: Inspection,
+    recorder: Recorder,
+) -> Any:
+    """A frame in memory, released and recorded before it comes back."""
+    if kind not in _IN_MEMORY:
+        raise InvalidArgument(
+            "ledger must be for files and for frames of pandas, Polars or Arrow that are in memory, got "
+            f"{type(frame).__name__}: nobody sees all of its rows before some are out"
+        )
+    header, column = _IN_MEMORY[kind](frame)
+    at = _placed(request, header)
+    released = _KINDS[kind](frame, request, words, inspect)
+    read = [(str(header[place]), column(place)) for place in at.read]
+    ids = [] if at.id is None else [(str(header[at.id]), column(at.id))]
+    recorder.frame(read, ids, len(released), len(frame) - len(released), at.released)
+    return released
+
+
+_IN_MEMORY: dict[str, Callable[[Any], tuple[Sequence[Any], Callable[[int], Any]]]] = {
+    "pandas.DataFrame": lambda frame: (list(frame.columns), lambda place: frame.iloc[:, place]),
+    "polars.DataFrame": lambda frame: (frame.columns, frame.to_series),
+    "pyarrow.Table": lambda table: (table.schema.names, table.column),
+    "pyarrow.RecordBatch": lambda batch: (batch.schema.names, batch.column),
+}
+"""Frames whose rows are all there: names of their columns, and what gives a column by its place."""
+
+
 def released_part(request: Request, frame: Any) -> Any:
     """Some rows of a larger frame, released: a frame of the same kind, drawn with secure randomness."""
-    return _KINDS[_kind(frame)](frame, request, randomness(None), _uninspected, PART)
+    inspect = request.with_people(_uninspected)
+    return _KINDS[_kind(frame)](frame, request, randomness(None), inspect, PART)
 
 
 def _uninspected(tally: Tally) -> None:
@@ -74,6 +117,7 @@ class _Places:
     read: list[int]
     kept: list[int]
     released: tuple[Any, ...]
+    id: int | None
 
     @property
     def values(self) -> list[int]:
@@ -83,7 +127,7 @@ class _Places:
     @property
     def all(self) -> list[int]:
         """Each place once."""
-        return list(dict.fromkeys([*self.read, *self.kept]))
+        return list(dict.fromkeys([*self.read, *self.kept, *([] if self.id is None else [self.id])]))
 
 
 def _placed(request: Request, header: Sequence[Any], source: str = "data") -> _Places:
@@ -96,18 +140,28 @@ def _placed(request: Request, header: Sequence[Any], source: str = "data") -> _P
         [places[name] for name in columns.reading.names],
         [places[name] for name in columns.keep],
         request.released_names(lambda column: header[places[column]]),
+        None if columns.id is None else places[columns.id],
     )
 
 
 def _drawn(
-    request: Request, columns: Sequence[Any], words: Randomness, source: str, before: Faults | None = None
+    request: Request,
+    columns: Sequence[Any],
+    ids: Any,
+    words: Randomness,
+    source: str,
+    before: Faults | None = None,
 ) -> Drawn:
-    """Outputs for all rows of these columns, or the sentence about those that cannot be released."""
+    """Outputs for all rows of these columns, or the sentence about those that cannot be released.
+
+    ``ids``: the column that identifies people, if there is one.
+    """
     encoded = [
         encode(column_name(column.name, source), entries, alphabet_of(column))
         for column, entries in zip(request.columns.reading.columns, columns, strict=True)
     ]
-    drawn = request.draw(encoded, before or request.no_faults(), words)
+    people = None if ids is None else ids_of(column_name(str(request.columns.id), source), ids)
+    drawn = request.draw(encoded, before or request.no_faults(), words, people)
     drawn.faults.refuse("released")
     return drawn
 
@@ -125,7 +179,8 @@ def _of_pandas(
     request.guard.require_rows({name: kept.iloc[:, i] for i, name in enumerate(kept.columns)})
     for column, like in zip(request.released, values, strict=True):
         decode(like.iloc[:0], np.empty(0, dtype=np.int32), column.labels)
-    drawn = _drawn(request, read, words, source)
+    ids = None if at.id is None else frame.iloc[:, at.id]
+    drawn = _drawn(request, read, ids, words, source)
     inspect(drawn.tally)
     if drawn.used is not None:
         kept, values = kept[drawn.used], [like[drawn.used] for like in values]
@@ -159,7 +214,8 @@ def _of_polars(
     ]
     kept = [frame.to_series(place) for place in at.kept]
     request.guard.require_rows({column.name: column for column in kept})
-    drawn = _drawn(request, read, words, source)
+    ids = None if at.id is None else frame.to_series(at.id)
+    drawn = _drawn(request, read, ids, words, source)
     inspect(drawn.tally)
     if drawn.used is not None:
         used = polars.Series(drawn.used)
@@ -181,7 +237,7 @@ def _of_table(
 
 def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts: bool) -> Any:
     """A filter on a released column must not reach the value of the same name: nothing is pushed down."""
-    schema = frame.collect_schema()
+    schema, inspect = frame.collect_schema(), request.with_people(_uninspected)
     at = _placed(request, schema.names())
     names = [schema.names()[place] for place in at.all]
     kept = {schema.names()[place]: schema.dtypes()[place] for place in at.kept}
@@ -190,7 +246,7 @@ def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts
         for name, column, place in zip(at.released, request.released, at.values, strict=True)
     }
     return frame.select(names).map_batches(
-        lambda part: _of_polars(part, request, words, _uninspected, PART if in_parts else "data"),
+        lambda part: _of_polars(part, request, words, inspect, PART if in_parts else "data"),
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
@@ -213,7 +269,7 @@ def released_batches(
     batches: Any,
     schema: Any,
     words: Randomness | None = None,
-    inspect: Inspection = _uninspected,
+    inspect: Inspection | None = None,
     *,
     source: str = PART,
 ) -> Iterator[Any]:
@@ -227,12 +283,14 @@ def released_batches(
         Theirs.
     words : callable, optional
         By default the operating system's secure randomness.
-    inspect : callable
-        Sees what is counted of all rows, after the last of them.
+    inspect : callable, optional
+        Sees what is counted of all rows, after the last of them; by default, nothing but whether each person
+        has one row.
     source : str
         What messages call the rows.
     """
     words = randomness(None) if words is None else words
+    inspect = request.with_people(_uninspected) if inspect is None else inspect
     at, released = _arrow_plan(request, schema, source)
     names = [schema.field(place).name for place in at.kept]
     labels = [
@@ -244,7 +302,9 @@ def released_batches(
         kept = [batch.column(place) for place in at.kept]
         if not found.rows:
             request.guard.require_rows(dict(zip(names, kept, strict=True)))
-        drawn = _drawn(request, [batch.column(place) for place in at.read], words, source, found)
+        read = [batch.column(place) for place in at.read]
+        ids = None if at.id is None else batch.column(at.id)
+        drawn = _drawn(request, read, ids, words, source, found)
         found, tally = drawn.faults, tally + drawn.tally
         yield _arrow_rows(type(batch), kept, released, labels, drawn)
     inspect(tally)

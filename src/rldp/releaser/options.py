@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from rldp._common.checks import Label, shown
+from rldp.data.atomic import checked_path
 from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp.releaser.keys import Key, key_of
 
 if TYPE_CHECKING:
     from rldp.judge import Verdict
 
-__all__ = ["Asked", "ReleaseOptions", "ReleaseResult", "asked_for"]
+__all__ = ["DRAWN_ONCE", "Asked", "ReleaseOptions", "ReleaseResult", "asked_for"]
+
+DRAWN_ONCE = (
+    "Outputs are drawn once for each person: with this key and this table, whoever keeps secret and value "
+    "keeps the output. The promise is for people whose secret and value stay. Two different outputs of a "
+    "person prove that something changed, another table is another draw, and whoever has the key can undo "
+    "every draw."
+)
+"""What a release with a key promises, and what it does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +39,9 @@ class ReleaseOptions:
         name them. ``"#2"`` is the second column, if none is called so.
     as_secret, as_value : str or sequence of str, optional
         Other names than the protocol's, of columns that hold the same.
+    as_earlier : str or sequence of str, optional
+        For a protocol that was designed ``after`` others: the columns that hold their outputs, one for each,
+        in the order of these releases. They leave beside the released columns.
     unknown : "refuse", "value=LABEL" or label
         What to do about values that the protocol does not know: refuse the rows, or read such a value as the
         label.
@@ -37,9 +51,17 @@ class ReleaseOptions:
     released : str or sequence of str, optional
         Names of the released columns, one for each; those of the value columns by default.
     id : str, optional
-        The column that identifies people. ``keep`` must not name it, unless ``allow_identifier`` is set.
-    key : None
-        Reserved for draws that stay the same for the same person.
+        The column that identifies people. ``keep`` must not name it, unless ``allow_identifier`` is set. With
+        a key it is read: texts or whole numbers, each in one row.
+    key : path or bytes, optional
+        The file of a secret key, or its bytes, at least 16: each person's output then stays the same as long
+        as secret and value stay, in every client. ``rldp key`` writes such a file. See
+        ``docs/guide/again-and-beside.md``.
+    ledger : path, optional
+        A file to which the release adds a line: what was released when, under which promise. A second
+        release of the same input is then refused, unless it is the same draw.
+    again : bool
+        Whether to release an input that the ledger shows as released before.
     allow_original : bool
         Whether ``keep`` may name the secret or the value column, which are then copied as they are.
     allow_identifier : bool
@@ -69,11 +91,14 @@ class ReleaseOptions:
     value: str | Sequence[str] | None = None
     as_secret: str | Sequence[str] | None = None
     as_value: str | Sequence[str] | None = None
+    as_earlier: str | Sequence[str] | None = None
     unknown: Label | None = "refuse"
     keep: Sequence[str] = ()
     released: str | Sequence[str] | None = None
     id: str | None = None
-    key: None = None
+    key: str | PathLike[str] | bytes | Key | None = None
+    ledger: str | PathLike[str] | None = None
+    again: bool = False
     allow_original: bool = False
     allow_identifier: bool = False
     allow_drift: bool = False
@@ -100,7 +125,14 @@ class ReleaseOptions:
             if given is not None and (not isinstance(given, str) or not given):
                 raise InvalidArgumentType(f"{name} must be the name of a column, got {shown(given)}")
         if self.key is not None:
-            raise InvalidArgument("key must be None: draws that stay the same for a person are not there yet")
+            if self.id is None:
+                raise InvalidArgument("id must name the column that identifies people, where a key is given")
+            if not isinstance(self.key, str | PathLike):
+                object.__setattr__(self, "key", key_of(self.key))  # whose text shows no secret
+        if self.ledger is not None:
+            checked_path(self.ledger, "ledger")
+        elif self.again:
+            raise InvalidArgument("again=True must come with a ledger, which tells what was released before")
         object.__setattr__(self, "keep", tuple(self.keep))
 
     def names_of_released(self, values: Sequence[str]) -> tuple[str, ...]:
@@ -124,11 +156,14 @@ class Asked(TypedDict, total=False):
     value: str | Sequence[str] | None
     as_secret: str | Sequence[str] | None
     as_value: str | Sequence[str] | None
+    as_earlier: str | Sequence[str] | None
     unknown: Label | None
     keep: Sequence[str]
     released: str | Sequence[str] | None
     id: str | None
-    key: None
+    key: str | PathLike[str] | bytes | Key | None
+    ledger: str | PathLike[str] | None
+    again: bool
     allow_original: bool
     allow_identifier: bool
     allow_drift: bool
@@ -189,6 +224,12 @@ class ReleaseResult:
     absence : float or None
         What it tells that a row is left out: the ε of being absent, among these rows. None where no row is
         left out.
+    known : tuple of str
+        The given columns that readers are taken to know: what these tell is not in ε.
+    key : str or None
+        The fingerprint of the key, where outputs are drawn once for each person; it tells nothing about the
+        key. The promise is then for people whose secret and value stay, however often they are released. None
+        where outputs are drawn anew.
     """
 
     rows: int
@@ -199,6 +240,22 @@ class ReleaseResult:
     sha256: str | None
     leakage: float | None = None
     absence: float | None = None
+    known: tuple[str, ...] = ()
+    key: str | None = None
+
+    @property
+    def covers(self) -> str:
+        """What the ε of the protocol is about, in words: these columns alone, released once."""
+        about = [name for name in self.released if name not in self.known]
+        columns = "these columns together" if len(about) > 1 else "this column"
+        if self.known:
+            readers = f"to readers who know {' and '.join(map(repr, self.known))}"
+            columns = f"{' and '.join(map(repr, about))}, {readers},"
+        return (
+            f"ε covers {columns} alone, released once. Another column of the same people, released with "
+            "another protocol, can tell far more beside it than the sum of both ε: name several columns in "
+            "one design instead (--value A --value B)."
+        )
 
     def __int__(self) -> int:
         return self.rows

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import seed_number
+from rldp.errors import InvalidArgument
 from rldp.theory.sampling import Randomness
 
-__all__ = ["randomness"]
+__all__ = ["randomness", "require_no_seed"]
 
 
 def randomness(seed: int | None) -> Randomness:
@@ -26,6 +27,12 @@ def randomness(seed: int | None) -> Randomness:
     if seed is None:
         return _system
     return np.random.PCG64(seed_number(seed)).random_raw
+
+
+def require_no_seed(seed: int | None) -> None:
+    """Refuse a seed where a key says what is drawn."""
+    if seed is not None:
+        raise InvalidArgument("seed must not be given with a key, which says what is drawn")
 
 
 def _system(count: int) -> NDArray[np.uint64]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol as Interface, cast
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol as Interface, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +15,18 @@ from numpy.typing import NDArray
 from rldp._common.checks import Label, shown
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, Faults, count_pairs
 from rldp.data.readers import Columns
+from rldp.data.reading import Reading
 from rldp.data.rows import joint_codes, rows_of
 from rldp.data.wanted import reading_of_new_data
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
+from rldp.releaser.ids import Identified, Ids, require_distinct
+from rldp.releaser.keys import key_of
 from rldp.releaser.options import ReleaseOptions
-from rldp.theory.sampling import Randomness
+from rldp.releaser.stable_draws import StableDraws
+from rldp.theory.sampling import Randomness, RowWords
 
-__all__ = ["Drawn", "Guard", "Inspection", "ReleasedColumn", "Request", "Tally"]
+__all__ = ["Drawn", "Guard", "Inspection", "Recorder", "ReleasedColumn", "Request", "Tally"]
 
 
 class Guard(Interface):
@@ -42,17 +49,46 @@ class Tally:
         Released rows by secret and value; (1, |U|) where the secret is not read.
     absent : int array (|S|,)
         Rows left out because an entry is missing, by secret, where that is known.
+    people : tuple of Identified
+        Who the rows are about, part by part, where they are identified.
     """
 
     pairs: NDArray[np.int64]
     absent: NDArray[np.int64]
+    people: tuple[Identified, ...] = ()
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(self.pairs + other.pairs, self.absent + other.absent)
+        return Tally(self.pairs + other.pairs, self.absent + other.absent, (*self.people, *other.people))
 
 
 Inspection = Callable[[Tally], None]
 """What has the last word on all rows, before anything appears; it raises to refuse them."""
+
+
+class Recorder(Interface):
+    """What adds a release to a ledger; :mod:`rldp.gate.recorder` has the one there is."""
+
+    def begin(self, paths: Sequence[Path]) -> None:
+        """Look at the files that go in, while they are released."""
+
+    def files(
+        self, outcome: Any, written: Sequence[BinaryIO | Path], *, undone: bool = True
+    ) -> AbstractContextManager[None]:
+        """A block in which the files that are written appear, or an error that refuses them.
+
+        ``outcome``: rows, rows that are left out, names of the released columns; ``undone``: whether nothing
+        appeared if the block fails.
+        """
+
+    def frame(
+        self,
+        columns: Sequence[tuple[str, Any]],
+        ids: Sequence[tuple[str, Any]],
+        rows: int,
+        skipped: int,
+        released: Sequence[Any],
+    ) -> None:
+        """Record a frame, given what was read of it, or refuse it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +168,9 @@ class Request:
     guard : Guard
     released : tuple of ReleasedColumn
         In the order of the reading's value columns.
+    stable : StableDraws or None
+        What draws the same output for the same person; None where every draw is new. It holds the key, and
+        nothing else of the request does.
     """
 
     protocol: Protocol
@@ -140,12 +179,13 @@ class Request:
     unknown: int | None
     guard: Guard
     released: tuple[ReleasedColumn, ...]
+    stable: StableDraws | None
 
     @classmethod
     def of(cls, protocol: Protocol, options: ReleaseOptions, guard: Guard) -> Request:
         """What the options of a release ask for."""
         reading = reading_of_new_data(
-            protocol.reading,
+            protocol.reading_of_rows,
             (protocol.secrets, protocol.values),
             secret=options.secret,
             value=options.value,
@@ -153,6 +193,7 @@ class Request:
             as_value=options.as_value,
             reads_secret=protocol.reads_secret,
         )
+        reading = _with_earlier(reading, protocol, options)
         if reading.secret and protocol.epsilon_known == 0 and not protocol.reads_secret:
             raise InvalidArgument(
                 "secret must be left out: the protocol does not read the secret, and takes no column of it"
@@ -161,9 +202,21 @@ class Request:
         if not reading.secret:
             labels = protocol.secrets[:1], protocol.values, protocol.outputs
             alone = Protocol(protocol.matrix[:1], *labels)
-        columns = Columns(reading, tuple(options.keep))
-        released = ReleasedColumn.all_of(protocol.outputs)
-        return cls(alone, columns, options, _code_of_unknown(protocol, options), guard, released)
+        stable = None if options.key is None else StableDraws.of(protocol, key_of(options.key))
+        if stable is not None and options.id in reading.names:
+            raise InvalidArgument(
+                f"id must be another column than those of secret and value, got {options.id!r}"
+            )
+        columns = Columns(reading, tuple(options.keep), None if stable is None else options.id)
+        return cls(
+            alone,
+            columns,
+            replace(options, key=None),
+            _code_of_unknown(protocol, options),
+            guard,
+            ReleasedColumn.all_of(protocol.outputs),
+            stable,
+        )
 
     def released_names(self, called: Callable[[str], str]) -> tuple[str, ...]:
         """What the released columns are called, unlike all that are kept, which the guard lets pass.
@@ -174,12 +227,21 @@ class Request:
         secret, value = (
             [called(column) for column in names] for names in (reading.secret_names, reading.value_names)
         )
-        released = self.options.names_of_released(value)
+        given = [called(column) for column in reading.given_names]
+        released = (*given, *self.options.names_of_released(value))
+        for name in given:
+            if released.count(name) > 1:
+                raise InvalidArgument(f"released must not be {name!r}, which leaves beside it")
         kept = {column: called(column) for column in self.columns.keep}
         names = list(kept.values())
         for column in names:
             if names.count(column) > 1:
                 raise InvalidArgument(f"keep must name columns of different names, got two called {column!r}")
+        for column in kept.values():
+            if column in given:
+                raise InvalidArgument(
+                    f"keep must leave out {column!r}, which leaves anyway, inside the promise"
+                )
         self.guard.require_names(secret, value, kept)
         for name in released:
             if name in names:
@@ -195,32 +257,87 @@ class Request:
 
     def no_rows(self) -> Tally:
         """What is counted of no rows at all."""
-        secrets, values = len(self.protocol.secrets), len(self.protocol.values)
+        secrets, values = self._shape
         return Tally(np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64))
 
-    def draw(self, columns: Sequence[Encoded], before: Faults, words: Randomness) -> Drawn:
-        """An output for every row of the columns, which come in the order of the reading's names."""
+    @property
+    def _shape(self) -> tuple[int, int]:
+        """Of the tally: secrets, and combinations of what the rows hold."""
+        return len(self.protocol.secrets), prod(len(column.labels) for column in self.columns.reading.row)
+
+    def draw(
+        self,
+        columns: Sequence[Encoded],
+        before: Faults,
+        words: Randomness,
+        ids: Ids | None = None,
+    ) -> Drawn:
+        """An output for every row of the columns, which come in the order of the reading's names.
+
+        ``ids``: who the rows are about, if the same person is to get the same output.
+        """
         reading = self.columns.reading
-        rows = rows_of(reading, columns, before, self.unknown)
+        beside = () if ids is None else (ids.column,)
+        rows = rows_of(reading, columns, before, self.unknown, beside)
         if rows.faults.at_fault:
             nothing = np.empty(0, dtype=np.int32)
             return Drawn((nothing,) * len(self.released), rows.used, rows.faults, self.no_rows())
-        shape = len(self.protocol.secrets), len(self.protocol.values)
+        shape = self._shape
         pairs = count_pairs(rows.secrets, rows.values, shape)
         absent = np.zeros(shape[0], dtype=np.int64)
         if rows.used is not None and reading.secret:
             codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
             joint = joint_codes(reading.secret, codes)
             absent = np.bincount(joint[joint >= 0], minlength=shape[0])
-        drawn = self.protocol.draw(rows.secrets, rows.values, words)
+        if self.stable is None or ids is None:
+            source: Randomness | RowWords = words
+            people: tuple[Identified, ...] = ()
+        else:
+            source, people = self.stable.words(ids.among(rows.used)), (ids.identified(rows.used),)
+        drawn = self.protocol.draw(rows.secrets, rows.values, source)
         released = tuple(column.codes(drawn) for column in self.released)
-        return Drawn(released, rows.used, rows.faults, Tally(pairs, absent))
+        return Drawn(released, rows.used, rows.faults, Tally(pairs, absent, people))
+
+    def with_people(self, inspect: Inspection) -> Inspection:
+        """The inspection of all rows, after a look at whether each person has one row."""
+
+        def look(tally: Tally) -> None:
+            require_distinct(str(self.columns.id), tally.people)
+            inspect(tally)
+
+        return look
+
+
+def _with_earlier(reading: Reading, protocol: Protocol, options: ReleaseOptions) -> Reading:
+    """The reading, with the columns of earlier outputs as they are called in the rows."""
+    kept, earlier = len(protocol.given_columns), reading.given[len(protocol.given_columns) :]
+    asked = options.as_earlier
+    names = () if asked is None else (asked,) if isinstance(asked, str) else tuple(asked)
+    if len(names) != len(earlier):
+        if not earlier:
+            raise InvalidArgument("as_earlier must be left out: the protocol follows no earlier release")
+        wanted = ", ".join(repr(column.name) for column in earlier)
+        raise InvalidArgument(
+            f"as_earlier must name a column for each of {wanted}, in this order, got {len(names)}; it holds "
+            "what the earlier release published, not what people have"
+        )
+    for name in names:
+        if name in (*reading.secret_names, *reading.value_names, *protocol.given_columns):
+            raise InvalidArgument(
+                f"as_earlier must name columns of earlier outputs, got {name!r}, which is read already"
+            )
+    columns = [replace(column, name=name) for column, name in zip(earlier, names, strict=True)]
+    return replace(reading, given=(*reading.given[:kept], *columns))
 
 
 def _code_of_unknown(protocol: Protocol, options: ReleaseOptions) -> int | None:
     given = options.unknown
     if given is None or given == "refuse":
         return None
+    if protocol.reading_of_rows is not None and protocol.reading_of_rows.given:
+        raise InvalidArgument(
+            "unknown= must be refuse for a protocol with given columns or earlier releases, got another value"
+        )
     if given in protocol.values:
         return protocol.values.index(given)
     code = NOT_A_LABEL

@@ -1,0 +1,344 @@
+"""A ledger: what was released before, one line of JSON for each release, and what it adds up to.
+
+It is about releases, never about people: which input (by its digest), which protocol, which promise, which
+columns, how many rows. Two draws for the same people tell more than one, so an input that is in the ledger is
+released again only if that draws the same outputs, or if the protocol was designed after the earlier ones, or
+on purpose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rldp.data.atomic import checked_path
+from rldp.errors import DataError, FileError
+
+try:
+    import fcntl
+except ImportError:  # where files cannot be locked, one process at a time must write
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Line", "Total", "read_ledger", "recording", "totals"]
+
+FORMAT, VERSION = "rldp-ledger", 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A release.
+
+    Attributes
+    ----------
+    when : str
+        In UTC.
+    input : str
+        SHA-256 of the file, or of the columns of a frame that were read, identifiers aside.
+    output : str or None
+        SHA-256 of what was written; None for a frame.
+    protocol : str
+        SHA-256 of its file; of one in memory, of what its file would be.
+    table : str
+        :attr:`rldp.Protocol.table_sha256`.
+    epsilon : float or None
+        As proved; None where nothing is.
+    promise : str
+        The same in words.
+    privacy : str or None
+        The name of the promise's set, and its level ``alpha``.
+    secret : tuple of str
+        Names of the secret's columns.
+    secrets : str
+        Digest of the secret's labels.
+    columns : tuple of str
+        The value columns, as the protocol calls them.
+    read : tuple of str
+        The columns of the data that were read: of the secret, of the value, and the one that identifies
+        people.
+    unknown : str
+        What was done about values that the protocol does not know.
+    released, kept : tuple of str
+        The columns of the output.
+    rows, skipped : int
+    key : str or None
+        Fingerprint of the key; None where every draw is new.
+    people : str or None
+        SHA-256 of the identifiers in a frame that was released with a key; a file's are in its input.
+    after : tuple of str
+        SHA-256 of the files of the protocols after which this one was designed.
+    again : bool
+        Whether it was released again on purpose.
+    """
+
+    when: str
+    input: str
+    output: str | None
+    protocol: str
+    table: str
+    epsilon: float | None
+    promise: str
+    privacy: str | None
+    alpha: float | None
+    secret: tuple[str, ...]
+    secrets: str
+    columns: tuple[str, ...]
+    read: tuple[str, ...]
+    unknown: str
+    released: tuple[str, ...]
+    kept: tuple[str, ...]
+    rows: int
+    skipped: int
+    key: str | None
+    people: str | None
+    after: tuple[str, ...]
+    again: bool
+
+    def draws_as(self, other: Line) -> bool:
+        """Whether both give each person of one input the same output: the same key, table and columns."""
+        names = ("key", "people", "table", "columns", "read", "unknown")
+        return self.key is not None and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def follows(self, others: Sequence[Line]) -> bool:
+        """Whether its protocol was designed after just these draws, so that its ε is the total."""
+        before = [other.protocol for other in others]
+        return len(set(before)) == len(before) and all(each in self.after for each in before)
+
+
+_TEXT, _TEXTS, _NUMBER = (str,), (list,), (int, float)
+_NONE = type(None)
+_KINDS: dict[str, tuple[type, ...]] = {
+    "when": _TEXT,
+    "input": _TEXT,
+    "output": (str, _NONE),
+    "protocol": _TEXT,
+    "table": _TEXT,
+    "epsilon": (*_NUMBER, _NONE),
+    "promise": _TEXT,
+    "privacy": (str, _NONE),
+    "alpha": (*_NUMBER, _NONE),
+    "secret": _TEXTS,
+    "secrets": _TEXT,
+    "columns": _TEXTS,
+    "read": _TEXTS,
+    "unknown": _TEXT,
+    "released": _TEXTS,
+    "kept": _TEXTS,
+    "rows": (int,),
+    "skipped": (int,),
+    "key": (str, _NONE),
+    "people": (str, _NONE),
+    "after": _TEXTS,
+    "again": (bool,),
+}
+assert list(_KINDS) == [field.name for field in fields(Line)]
+
+
+# The file
+
+
+def read_ledger(path: str | PathLike[str]) -> tuple[Line, ...]:
+    """The releases in a ledger, in order.
+
+    Raises
+    ------
+    FileError
+        If it cannot be read, or is no ledger of a known version, or a line of it is damaged.
+    """
+    file = checked_path(path, "ledger")
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(
+            f"ledger must be a file that can be read, but {str(path)!r} is not: {reason}"
+        ) from None
+    return _lines(content, file)
+
+
+@contextmanager
+def recording(path: Path, line: Line, *, undone: bool = True) -> Iterator[None]:
+    """Add a line to the ledger if the block, in which the release appears, ends well.
+
+    The ledger is locked from before it is read until the block ends, so that of two releases of one input at
+    a time one sees the other. The line is on the disk before anything appears: a process that is killed in
+    between leaves a release too many in the ledger, never one too few.
+
+    Parameters
+    ----------
+    path : Path
+    line : Line
+    undone : bool
+        Whether nothing appeared if the block fails, so that the line is taken back.
+
+    Raises
+    ------
+    DataError
+        If the input was released before, and the release is neither the same draw, nor designed after it,
+        nor meant (``line.again``).
+    FileError
+        If the ledger cannot be read or written.
+    """
+    with _locked(path) as file:
+        with _of_ledger(path):
+            earlier = _lines(file.read(), path)
+            if not line.again:
+                _require_no_second_draw(earlier, line, path)
+            end = file.seek(0, os.SEEK_END)
+        try:
+            with _of_ledger(path):
+                file.write(_text(line))
+                _sync(file)
+            yield
+        except BaseException:
+            if undone:
+                with _of_ledger(path):
+                    file.truncate(end)
+                    _sync(file)
+            raise
+
+
+@contextmanager
+def _of_ledger(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(f"ledger must be writable, but {str(path)!r} is not: {reason}") from error
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """The file, which is made if there is none, for this process alone."""
+    with _of_ledger(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    with os.fdopen(handle, "r+b") as file:
+        if fcntl is not None:
+            with _of_ledger(path):
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        yield file
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _text(line: Line) -> bytes:
+    document = {"format": FORMAT, "version": VERSION, **asdict(line)}
+    return json.dumps(document, allow_nan=False).encode() + b"\n"
+
+
+def _lines(content: bytes, path: Path) -> tuple[Line, ...]:
+    *whole, rest = content.split(b"\n")
+    if rest:
+        raise FileError(f"ledger {str(path)!r} must end with a whole line, but its last line is cut off")
+    needed = f"ledger {str(path)!r} must hold a release in each line, but line"
+    return tuple(_line(text, f"{needed} {number}") for number, text in enumerate(whole, 1))
+
+
+def _line(text: bytes, needed: str) -> Line:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
+        raise FileError(f"{needed} is damaged or something else")
+    if document.pop("version", None) != VERSION:
+        raise FileError(f"{needed} is of another version")
+    if document.keys() != _KINDS.keys() or not all(_is_of(document[key], _KINDS[key]) for key in _KINDS):
+        raise FileError(f"{needed} is damaged")
+    given: dict[str, Any] = {k: tuple(x) if isinstance(x, list) else x for k, x in document.items()}
+    return Line(**given)
+
+
+def _is_of(item: Any, kinds: tuple[type, ...]) -> bool:
+    if isinstance(item, list):
+        return kinds == _TEXTS and all(isinstance(each, str) for each in item)
+    return type(item) in kinds
+
+
+# What may be released, and what it adds up to
+
+
+def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> None:
+    before = _draws([other for other in earlier if other.input == line.input])
+    if not before or any(map(line.draws_as, before)) or line.follows(before):
+        return
+    last = before[-1]
+    if line.key is None:
+        how = "this one has no key"
+    elif last.key != line.key:
+        how = f"that one has {'no key' if last.key is None else 'another key'}"
+    else:
+        how = "it was from another table or for other columns"
+    raise DataError(
+        f"data must not be drawn twice, but ledger {str(path)!r} has a release of this input, of "
+        f"{last.when}, and {how}: two draws of a person tell more than one, and no total is proved. "
+        "A key draws each person once, a design after the first adds up, and again=True releases all the same"
+    )
+
+
+def _draws(lines: Sequence[Line]) -> list[Line]:
+    """A line for each draw: those that draw the same are one."""
+    found: list[Line] = []
+    for line in lines:
+        if not any(map(line.draws_as, found)):
+            found.append(line)
+    return found
+
+
+@dataclass(frozen=True)
+class Total:
+    """What all releases of one input tell together.
+
+    Attributes
+    ----------
+    input : str
+    releases : tuple of int
+        Their lines in the ledger, from 1.
+    draws : int
+        How many draws they are: releases with one key and one table are the same draw.
+    epsilon : float or None
+        The ε of them all together; None where none is proved.
+    reason : str
+        Why that is so.
+    """
+
+    input: str
+    releases: tuple[int, ...]
+    draws: int
+    epsilon: float | None
+    reason: str
+
+
+def totals(lines: Sequence[Line]) -> tuple[Total, ...]:
+    """For each input, in the order of its first release, what its releases add up to."""
+    inputs = dict.fromkeys(line.input for line in lines)
+    found = []
+    for each in inputs:
+        numbers = tuple(i for i, line in enumerate(lines, 1) if line.input == each)
+        draws = _draws([lines[i - 1] for i in numbers])
+        found.append(Total(each, numbers, len(draws), *_together(draws)))
+    return tuple(found)
+
+
+def _together(draws: Sequence[Line]) -> tuple[float | None, str]:
+    epsilons = [line.epsilon for line in draws]
+    if any(epsilon is None for epsilon in epsilons):
+        return None, "no total is proved: one of the protocols proves no finite ε for all pairs of secrets"
+    if len(draws) == 1:
+        return epsilons[0], "one draw"
+    *before, last = draws
+    if last.follows(before):
+        return last.epsilon, "the last protocol was designed after the others, and its ε is the total"
+    total = sum(epsilon for epsilon in epsilons if epsilon is not None)
+    same_secret = len({(line.secret, line.secrets) for line in draws}) == 1
+    if same_secret and all(line.privacy == "all" for line in draws):
+        return total, "each holds for every distribution, so they add"
+    return None, f"no total is proved; designs for all distributions would add to {total:.6g}"

@@ -1,0 +1,174 @@
+"""Who a row is about: identifiers as texts that are the same in every file, frame and client.
+
+An identifier is a text or a whole number. A text is brought into Unicode's form NFC and loses blanks (space,
+tab, carriage return, line feed) at both ends. A whole number is the text of its decimal digits: entries of a
+CSV file have no type, and a person must be the same in every kind of file. What is left must not be empty.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._common.canonical import encoded_text
+from rldp.data.columns import kind_of
+from rldp.data.labels import Alphabet, Encoded
+from rldp.errors import DataError
+
+__all__ = ["Identified", "Ids", "ids_of", "listed", "require_distinct"]
+
+_BLANKS = " \t\r\n"
+_NEEDED = "texts or whole numbers that identify people"
+_NO_LABELS = Alphabet(())
+
+
+@dataclass(frozen=True, eq=False)
+class Identified:
+    """Who some rows are about, as digests of 128 bits.
+
+    Attributes
+    ----------
+    digests : uint64 array (m, 2)
+        Of the rows that are used.
+    used : bool array (n,) or None
+        Which of the rows these are; None where it is all of them.
+    """
+
+    digests: NDArray[np.uint64]
+    used: NDArray[np.bool_] | None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, used or not."""
+        return len(self.digests) if self.used is None else len(self.used)
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """The identifiers of some rows.
+
+    Attributes
+    ----------
+    column : Encoded
+        0 where the entry identifies somebody, −1 where it does not: this finds unusable rows.
+    items : list of bytes
+        Each identifier in its canonical encoding (:mod:`rldp._common.canonical`).
+    """
+
+    column: Encoded
+    items: list[bytes]
+
+    def among(self, used: NDArray[np.bool_] | None) -> list[bytes]:
+        """Those of the rows that are used."""
+        if used is None:
+            return self.items
+        return [self.items[row] for row in np.flatnonzero(used).tolist()]
+
+    def identified(self, used: NDArray[np.bool_] | None) -> Identified:
+        """Who the rows are about that are used."""
+        digests = b"".join([blake2b(item, digest_size=16).digest() for item in self.among(used)])
+        return Identified(np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2), used)
+
+
+def ids_of(name: str, column: Any) -> Ids:
+    """The identifiers in a column of any kind; ``name``: what messages call it."""
+    kind_of(name, column)
+    entries = listed(column)
+    items = _items(entries)
+    codes = np.fromiter((-1 if item is None else 0 for item in items), np.int32, len(items))
+    encoded = Encoded(name, codes, _NO_LABELS, entries.__getitem__, needed=_NEEDED)
+    return Ids(encoded, [b"" if item is None else item for item in items])
+
+
+def listed(column: Any) -> list[Any]:
+    """The entries of a column of any kind, as Python has them."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def _items(entries: Sequence[Any]) -> Sequence[bytes | None]:
+    """The encoding of each entry's identifier; None for an entry that has none."""
+    kinds = set(map(type, entries))
+    if kinds == {int}:
+        return list(map(encoded_text, map(str, entries)))
+    if kinds == {str} and all(map(str.isascii, entries)):
+        stripped = list(map(str.strip, entries, repeat(_BLANKS)))
+        if all(stripped):
+            return [b"s%d:%b" % (len(text), text.encode("ascii")) for text in stripped]
+    return list(map(_item, entries))
+
+
+def _item(entry: Any) -> bytes | None:
+    if isinstance(entry, np.integer):
+        entry = int(entry)
+    if type(entry) is int:
+        return encoded_text(str(entry))
+    if not isinstance(entry, str):
+        return None
+    text = unicodedata.normalize("NFC", entry).strip(_BLANKS)
+    try:
+        return encoded_text(text) if text else None
+    except UnicodeEncodeError:  # half of a pair of surrogates
+        return None
+
+
+def require_distinct(column: str, parts: Sequence[Identified]) -> None:
+    """Refuse rows about somebody whom an earlier row is about; the sentence names nobody.
+
+    Parameters
+    ----------
+    column : str
+        What it is called.
+    parts : sequence of Identified
+        Of all rows, in order.
+
+    Raises
+    ------
+    DataError
+        With the number of the first such row, from 1, and how many there are.
+    """
+    if not parts:
+        return
+    digests = np.concatenate([part.digests for part in parts])
+    order = np.argsort(digests[:, 0], kind="stable")
+    ordered = digests[order, 0]
+    same = np.zeros(len(ordered), dtype=np.bool_)
+    same[1:] = ordered[1:] == ordered[:-1]
+    if not same.any():
+        return
+    same[:-1] |= same[1:]
+    doubtful = np.sort(order[same])  # nearly always the rows that are told
+    seen: set[bytes] = set()
+    repeated = []
+    for row in doubtful.tolist():
+        digest = digests[row].tobytes()
+        if digest in seen:
+            repeated.append(row)
+        seen.add(digest)
+    if repeated:
+        number = _row_number(parts, repeated[0])
+        total = sum(part.rows for part in parts)
+        raise DataError(
+            f"column {column!r} must identify people, each in one row, but row {number} has the entry of an "
+            f"earlier row; {len(repeated)} of {total} rows do"
+        )
+
+
+def _row_number(parts: Sequence[Identified], place: int) -> int:
+    """The number, from 1, of the row at a place among those that are used."""
+    before = 0
+    for part in parts:
+        if place < len(part.digests):
+            return before + 1 + (place if part.used is None else int(np.flatnonzero(part.used)[place]))
+        place -= len(part.digests)
+        before += part.rows
+    raise AssertionError("the row is in none of the parts")

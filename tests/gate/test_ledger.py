@@ -1,0 +1,372 @@
+"""The ledger: no second draw of an input goes unnoticed, and totals are told only where they are proved."""
+
+import dataclasses
+import hashlib
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import rldp
+from rldp.data.atomic import replacing
+from rldp.gate import ledger
+from rldp.gate.ledger import Line, read_ledger, recording, totals
+
+KEY = bytes(range(32))
+
+
+def designed(epsilon=0.5, privacy="nominal"):
+    """Of a table whose minority alone is randomised."""
+    rows = people()
+    sample = rldp.Sample.from_data(pd.DataFrame(rows), secret="ethnicity", value="insurance")
+    return rldp.design(sample, epsilon, privacy=privacy, utility="nominal").protocol
+
+
+def people():
+    """800 rows: 80 of a minority, whose values differ from those of the others."""
+    shares = {"minority": (8, 32, 28, 12), "majority": (264, 336, 88, 32)}
+    rows = [(who, u) for who, counts in shares.items() for u, n in enumerate(counts) for _ in range(n)]
+    order = np.random.default_rng(0).permutation(len(rows))
+    return {
+        "person": [f"P{i:04d}" for i in range(len(rows))],
+        "ethnicity": [rows[i][0] for i in order],
+        "insurance": [rows[i][1] for i in order],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(people()).to_csv("rows.csv", index=False)
+    return tmp_path
+
+
+def released(protocol, output, data="rows.csv", **options):
+    done = rldp.release_file(protocol, data, output, ledger="ledger.jsonl", **options)
+    assert done.rows == 800
+    return pd.read_csv(output)["insurance"].to_numpy() if str(output).endswith("csv") else None
+
+
+def test_two_releases_without_a_key_show_who_belongs_to_the_minority_and_with_one_nobody_differs(folder):
+    """The case for which all this is made."""
+    protocol, rows = designed(), pd.DataFrame(people())
+    rldp.release_file(protocol, "rows.csv", "a.csv")
+    rldp.release_file(protocol, "rows.csv", "b.csv")
+    differ = pd.read_csv("a.csv")["insurance"] != pd.read_csv("b.csv")["insurance"]
+    assert differ.sum() >= 10  # about 25 are expected; fewer than 10 are less likely than 1e-4
+    assert set(rows["ethnicity"][differ]) == {"minority"}
+    one = released(protocol, "c.csv", id="person", key=KEY)
+    other = released(protocol, "d.csv", id="person", key=KEY)
+    assert (one == other).all()
+    assert (one != rows["insurance"]).any()
+    assert len(read_ledger("ledger.jsonl")) == 2
+
+
+def test_a_second_draw_of_the_same_input_is_refused_before_it_appears(folder):
+    protocol = designed()
+    released(protocol, "a.csv")
+    content = (folder / "ledger.jsonl").read_bytes()
+    with pytest.raises(rldp.DataError) as caught:
+        released(protocol, "b.csv")
+    when = read_ledger("ledger.jsonl")[0].when
+    assert str(caught.value) == (
+        f"data must not be drawn twice, but ledger 'ledger.jsonl' has a release of this input, of {when}, "
+        "and this one has no key: two draws of a person tell more than one, and no total is proved. A "
+        "key draws each person once, a design after the first adds up, and again=True releases all the same"
+    )
+    assert (folder / "ledger.jsonl").read_bytes() == content
+    assert not (folder / "b.csv").exists()
+    released(protocol, "b.csv", again=True)
+    assert [line.again for line in read_ledger("ledger.jsonl")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"key": None, "id": None}, "this one has no key"),
+        ({"key": KEY[::-1]}, "that one has another key"),
+        ({"protocol": 0.4}, "it was from another table or for other columns"),
+        ({"id": "number"}, "it was from another table or for other columns"),
+    ],
+    ids=["no key", "another key", "another table", "another identifier"],
+)
+def test_the_same_key_is_the_same_draw_only_with_the_same_table_and_people(folder, change, reason):
+    rows = pd.DataFrame(people())
+    rows.assign(number=range(800)).to_csv("rows.csv", index=False)
+    released(designed(), "a.csv", id="person", key=KEY)
+    released(designed(), "b.csv", id="person", key=KEY, keep=["number"], allow_identifier=True)
+    change = {"id": "person", "key": KEY} | change
+    protocol = designed(change.pop("protocol", 0.5))
+    with pytest.raises(rldp.DataError, match=reason):
+        released(protocol, "c.csv", **change)
+
+
+def test_another_input_may_be_released(folder):
+    protocol = designed()
+    released(protocol, "a.csv")
+    rows = pd.DataFrame(people())
+    rows.loc[0, "insurance"] = 1 - rows.loc[0, "insurance"] % 2
+    rows.to_csv("next.csv", index=False)
+    released(protocol, "b.csv", data="next.csv")
+    assert len(totals(read_ledger("ledger.jsonl"))) == 2
+
+
+def test_a_line_tells_the_release_and_nothing_about_a_person(folder):
+    protocol = designed()
+    protocol.save("protocol.json")
+    released("protocol.json", "a.csv", id="person", key=KEY)
+    text = (folder / "ledger.jsonl").read_text()
+    (line,) = read_ledger("ledger.jsonl")
+
+    def digest(name):
+        return hashlib.sha256((folder / name).read_bytes()).hexdigest()
+
+    assert (line.input, line.output, line.protocol) == tuple(
+        map(digest, ("rows.csv", "a.csv", "protocol.json"))
+    )
+    assert (line.epsilon, line.privacy, line.table) == (0.5, "nominal", protocol.table_sha256)
+    assert (line.read, line.released, line.rows) == (
+        ("ethnicity", "insurance", "person"),
+        ("insurance",),
+        800,
+    )
+    assert line.key == "ae07113a24faa677"
+    assert set(json.loads(text)) == {field.name for field in dataclasses.fields(Line)} | {"format", "version"}
+    assert "P0" not in text
+    assert KEY.hex() not in text
+
+
+@pytest.mark.parametrize("kind", ["parquet", "folder", "compressed"])
+def test_every_kind_of_file_is_known_again(folder, kind):
+    protocol, rows = designed(), pd.DataFrame(people())
+    match kind:
+        case "parquet":
+            rows.to_parquet("rows.parquet")
+            data, outputs = "rows.parquet", ("a.parquet", "b.parquet")
+        case "folder":
+            (folder / "rows").mkdir()
+            for i in range(2):
+                pq.write_table(pa.table(rows[400 * i : 400 * i + 400]), folder / "rows" / f"{i}.parquet")
+            data, outputs = "rows", ("a", "b")
+        case "compressed":
+            rows.to_csv("rows.csv.gz", index=False)
+            data, outputs = "rows.csv.gz", ("a.csv.gz", "b.csv.gz")
+    released(protocol, folder / outputs[0], data=data)
+    with pytest.raises(rldp.DataError, match="this one has no key"):
+        released(protocol, folder / outputs[1], data=data)
+    assert not (folder / outputs[1]).exists()
+
+
+def test_frames_in_memory_are_known_again_whatever_their_kind(folder):
+    protocol, rows = designed(), people()
+    protocol.release_frame(pd.DataFrame(rows), ledger="ledger.jsonl")
+    for frame in (pl.DataFrame(rows), pa.table(rows), pd.DataFrame(rows).astype({"insurance": "Int64"})):
+        with pytest.raises(rldp.DataError, match="has a release of this input"):
+            protocol.release_frame(frame, ledger="ledger.jsonl")
+    rows["insurance"][5] = (rows["insurance"][5] + 1) % 4
+    assert len(protocol.release_frame(pl.DataFrame(rows), ledger="ledger.jsonl")) == 800
+    for frame in (pl.LazyFrame(rows), pa.table(rows).to_reader()):
+        with pytest.raises(rldp.InvalidArgument, match="ledger must be for files and for frames of pandas"):
+            protocol.release_frame(frame, ledger="ledger.jsonl")
+    assert len(read_ledger("ledger.jsonl")) == 2
+
+
+def test_a_frame_is_the_same_input_with_a_key_and_without_one(folder):
+    protocol, frame = designed(), pd.DataFrame(people())
+    keyed = {"ledger": "ledger.jsonl", "id": "person", "key": KEY}
+    protocol.release_frame(frame, **keyed)
+    protocol.release_frame(frame, **keyed)
+    others = frame.assign(person=frame["person"].to_numpy()[::-1])
+    for given, options in ((frame, {"ledger": "ledger.jsonl"}), (others, keyed)):
+        with pytest.raises(rldp.DataError, match="must not be drawn twice"):
+            protocol.release_frame(given, **options)
+
+
+def test_dask_has_no_ledger():
+    frames = pytest.importorskip("dask.dataframe")
+    frame = frames.from_pandas(pd.DataFrame(people()), npartitions=2)
+    with pytest.raises(rldp.InvalidArgument, match="ledger must be for files and for frames in memory"):
+        rldp.dask.release(designed(), frame, ledger="ledger.jsonl")
+
+
+# The file
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"nothing\n", "line 1 is damaged or something else"),
+        (b"\n", "line 1 is damaged or something else"),
+        (b'{"format": "other", "version": 1}\n', "line 1 is damaged or something else"),
+        (b'{"format": "rldp-ledger", "version": 2}\n', "line 1 is of another version"),
+        (b'{"format": "rldp-ledger", "version": 1}\n', "line 1 is damaged"),
+        (b'{"format": "rldp-ledger"', "must end with a whole line, but its last line is cut off"),
+        (b"\xff\n", "line 1 is damaged or something else"),
+    ],
+)
+def test_a_damaged_ledger_is_refused_before_any_row_is_read(folder, content, message):
+    (folder / "ledger.jsonl").write_bytes(content)
+    with pytest.raises(rldp.FileError, match=message):
+        released(designed(), "a.csv", again=True)
+    assert not (folder / "a.csv").exists()
+    assert (folder / "ledger.jsonl").read_bytes() == content
+
+
+@pytest.mark.parametrize("key", [field.name for field in dataclasses.fields(Line)])
+def test_a_line_in_which_something_is_missing_or_of_another_kind_is_damaged(tmp_path, key):
+    path = tmp_path / "ledger.jsonl"
+    with recording(path, line()):
+        pass
+    document = json.loads(path.read_text())
+    for changed in (
+        {k: v for k, v in document.items() if k != key},
+        document | {key: {}},
+        document | {"x": 1},
+    ):
+        path.write_text(json.dumps(changed) + "\n")
+        with pytest.raises(rldp.FileError, match="line 1 is damaged"):
+            read_ledger(path)
+
+
+def test_what_did_not_appear_is_not_in_the_ledger(folder):
+    output = replacing(folder / "none" / "a.csv", name="output")
+    refused = pytest.raises(rldp.FileError, match="output must be writable")
+    with refused, recording(folder / "ledger.jsonl", line()), output:
+        pass
+    assert (folder / "ledger.jsonl").read_bytes() == b""
+    with pytest.raises(KeyboardInterrupt), recording(folder / "ledger.jsonl", line(), undone=False):
+        raise KeyboardInterrupt
+    assert len(read_ledger("ledger.jsonl")) == 1
+
+
+def test_of_two_releases_at_a_time_one_sees_the_other(tmp_path, monkeypatch):
+    """Between what is read of the ledger and what is written, another process would have time enough."""
+    path, text = tmp_path / "ledger.jsonl", ledger._text
+
+    def slowly(each):
+        time.sleep(0.2)
+        return text(each)
+
+    def attempt(_):
+        try:
+            with recording(path, line()):
+                return True
+        except rldp.DataError:
+            return False
+
+    monkeypatch.setattr(ledger, "_text", slowly)
+    with ThreadPoolExecutor(3) as pool:
+        assert sum(pool.map(attempt, range(3))) == 1
+
+
+# Totals
+
+
+def line(**changed):
+    fields = {
+        "when": "2026-01-01T00:00:00Z",
+        "input": "i",
+        "output": None,
+        "protocol": "p",
+        "table": "t",
+        "epsilon": 0.5,
+        "promise": "ε = 0.5",
+        "privacy": "credible",
+        "alpha": 0.05,
+        "secret": ("sex",),
+        "secrets": "s",
+        "columns": ("age",),
+        "read": ("sex", "age"),
+        "unknown": "refuse",
+        "released": ("age",),
+        "kept": (),
+        "rows": 5,
+        "skipped": 0,
+        "key": None,
+        "people": None,
+        "after": (),
+        "again": False,
+    }
+    return Line(**(fields | changed))
+
+
+@pytest.mark.parametrize(
+    ("lines", "epsilon", "reason"),
+    [
+        ([{}], 0.5, "one draw"),
+        ([{"epsilon": None}], None, "proves no finite ε"),
+        ([{"key": "k"}, {"key": "k"}], 0.5, "one draw"),
+        ([{"key": "k"}, {"key": "l"}], None, "designs for all distributions would add to 1"),
+        ([{"key": "k"}, {"key": "k", "table": "x"}], None, "would add to 1"),
+        ([{"key": "k"}, {"key": "k", "columns": ("job",)}], None, "would add to 1"),
+        ([{}, {}], None, "would add to 1"),
+        ([{"protocol": "a"}, {"after": ("a",), "epsilon": 0.7}], 0.7, "designed after the others"),
+        ([{"protocol": "a"}, {"protocol": "a"}, {"after": ("a",)}], None, "no total"),
+        ([{"protocol": "a"}, {"protocol": "b"}, {"after": ("a",)}], None, "no total"),
+        ([{"protocol": "b"}, {"after": ("a",)}], None, "no total"),
+        ([{"privacy": "all"}, {"privacy": "all", "epsilon": 0.25}], 0.75, "every distribution"),
+        ([{"privacy": "all"}, {}], None, "no total"),
+        ([{"privacy": "all"}, {"privacy": "all", "secret": ("race",)}], None, "no total"),
+        ([{"privacy": "all"}, {"privacy": "all", "secrets": "x"}], None, "no total"),
+        ([{"privacy": "all"}, {"privacy": "all", "epsilon": None}], None, "proves no finite ε"),
+    ],
+)
+def test_a_total_is_told_where_it_is_proved_and_nowhere_else(lines, epsilon, reason):
+    (total,) = totals([line(**each) for each in lines])
+    assert total.epsilon == epsilon
+    assert reason in total.reason
+    assert total.releases == tuple(range(1, len(lines) + 1))
+
+
+def test_inputs_are_added_up_apart():
+    found = totals(
+        [line(), line(input="j"), line(key="k"), line(input="j", key="k"), line(input="j", key="k")]
+    )
+    assert [(each.input, each.releases, each.draws) for each in found] == [
+        ("i", (1, 3), 2),
+        ("j", (2, 4, 5), 2),
+    ]
+
+
+def test_a_release_after_the_others_may_be_recorded_and_one_after_some_of_them_may_not(tmp_path):
+    path = tmp_path / "ledger.jsonl"
+    for each in (line(protocol="a"), line(protocol="b", after=("a",)), line(protocol="c", after=("a", "b"))):
+        with recording(path, each):
+            pass
+    with pytest.raises(rldp.DataError, match="this one has no key"), recording(path, line(after=("a", "b"))):
+        pass
+    assert totals(read_ledger(path))[0].epsilon == 0.5
+
+
+def test_a_design_after_the_first_release_is_recorded_with_its_total(folder):
+    rng = np.random.default_rng(0)
+    sex = rng.integers(2, size=3000)
+    age = (rng.random(3000) < 0.3 + 0.3 * sex).astype(int)
+    job = (rng.random(3000) < 0.4 + 0.2 * age).astype(int)
+    rows = pd.DataFrame({"pid": range(3000), "sex": np.array(["f", "m"])[sex], "age": age, "job": job})
+
+    def sample(*columns):
+        return rldp.Sample.from_data(rows, secret="sex", value=list(columns))
+
+    sets = {"privacy": "credible", "utility": "nominal"}
+    first = rldp.design(sample("age"), 0.3, **sets).protocol
+    second = rldp.design(sample("age", "job"), 0.6, after=[first], **sets).protocol
+    drawn_once = {"id": "pid", "key": KEY, "ledger": "ledger.jsonl"}
+    out = first.release_frame(rows, id="pid", key=KEY)["age"]
+    rows.assign(out=out).to_csv("rows.csv", index=False)
+    rldp.release_file(first, "rows.csv", "first.csv", **drawn_once)
+    assert (pd.read_csv("first.csv")["age"] == out).all()
+    rldp.release_file(second, "rows.csv", "second.csv", as_earlier="out", **drawn_once)
+    (total,) = totals(read_ledger("ledger.jsonl"))
+    assert (total.epsilon, total.draws) == (0.6, 2)
+    again = second.release_frame(pd.read_csv("rows.csv"), id="pid", key=KEY, as_earlier="out")
+    assert again.equals(pd.read_csv("second.csv"))
+    other = rldp.design(sample("job"), 0.3, **sets).protocol
+    with pytest.raises(rldp.DataError, match="another table or for other columns"):
+        rldp.release_file(other, "rows.csv", "third.csv", **drawn_once)
