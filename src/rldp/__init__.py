@@ -1,4 +1,7 @@
-"""Publish one column without leaking another: robust local differential privacy.
+"""Publish a column without leaking another: robust local differential privacy.
+
+Pages that docstrings name, such as ``docs/theory.md``, come with the source distribution. ``rldp --help``
+lists the commands, and ``rldp verify`` says of every protocol file what is proved, assumed and not promised.
 
 >>> import rldp
 >>> sample = rldp.Sample([[30, 10, 5], [5, 25, 25]], secrets=["ill", "well"])
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from rldp._version import __version__ as __version__
 
-if _TYPE_CHECKING:  # for who reads types; a program imports each name when it first uses it, as told below
+if _TYPE_CHECKING:  # for type checkers; a program imports each name when it first uses it, as told below
     from rldp.adviser.compare import Compared as Compared, Comparison as Comparison, compare as compare
     from rldp.adviser.frontier import (
         Frontier as Frontier,
@@ -28,7 +31,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     )
     from rldp.auditor.new_data import Audit as Audit, Membership as Membership, audit as audit
     from rldp.auditor.released_rows import ReleaseAudit as ReleaseAudit, audit_release as audit_release
-    from rldp.chain import Chain as Chain, Stage as Stage
+    from rldp.chain import Chain as Chain, Earlier as Earlier, Stage as Stage
     from rldp.designer.api import design as design, design_batch as design_batch
     from rldp.designer.designs import Batch as Batch, ColumnCost as ColumnCost, Design as Design
     from rldp.designer.engine import Progress as Progress, Settings as Settings
@@ -42,6 +45,7 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
         InvalidArgument as InvalidArgument,
         InvalidArgumentType as InvalidArgumentType,
         KeptColumnsWarning as KeptColumnsWarning,
+        KeyFileWarning as KeyFileWarning,
         MissingDependency as MissingDependency,
         NotEnoughMemory as NotEnoughMemory,
         NotProved as NotProved,
@@ -58,11 +62,13 @@ if _TYPE_CHECKING:  # for who reads types; a program imports each name when it f
     from rldp.estimator.sharpening import sharpen as sharpen
     from rldp.gate.release import release_file as release_file
     from rldp.judge import Verdict as Verdict, verify as verify
+    from rldp.measures.association import Association as Association, associations as associations
     from rldp.measures.leakage import (
         WorstCase as WorstCase,
         distortion as distortion,
         known_leakage as known_leakage,
         leakage as leakage,
+        pair_leakage as pair_leakage,
         worst_case as worst_case,
         worst_case_distortion as worst_case_distortion,
         worst_case_leakage as worst_case_leakage,
@@ -94,7 +100,7 @@ _NAMES = {
     "auditor.confirmation": ["Confirmation", "confirm", "confirm_chain"],
     "auditor.new_data": ["Audit", "Membership", "audit"],
     "auditor.released_rows": ["ReleaseAudit", "audit_release"],
-    "chain": ["Chain", "Stage"],
+    "chain": ["Chain", "Earlier", "Stage"],
     "designer.api": ["design", "design_batch"],
     "designer.designs": ["Batch", "ColumnCost", "Design"],
     "designer.engine": ["Progress", "Settings"],
@@ -108,6 +114,7 @@ _NAMES = {
         "InvalidArgument",
         "InvalidArgumentType",
         "KeptColumnsWarning",
+        "KeyFileWarning",
         "MissingDependency",
         "NotEnoughMemory",
         "NotProved",
@@ -124,11 +131,13 @@ _NAMES = {
     "estimator.sharpening": ["sharpen"],
     "gate.release": ["release_file"],
     "judge": ["Verdict", "verify"],
+    "measures.association": ["Association", "associations"],
     "measures.leakage": [
         "WorstCase",
         "distortion",
         "known_leakage",
         "leakage",
+        "pair_leakage",
         "worst_case",
         "worst_case_distortion",
         "worst_case_leakage",
@@ -152,7 +161,7 @@ _NAMES = {
         "UncertaintySet",
     ],
 }
-_MODULES = ["dask", "spark"]  # that are more than an import away: each needs an extra
+_MODULES = ["dask", "sklearn", "spark"]  # that are more than an import away: each needs an extra
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -12,20 +13,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.canonical import digest_of
 from rldp._common.checks import Label, counted
-from rldp._common.memory import require_bytes
-from rldp.data.reading import Reading
+from rldp._common.process import require_bytes
+from rldp.data.reading import Column, Reading
 from rldp.errors import InvalidArgument
-from rldp.protocol import Guarantee, Protocol
+from rldp.protocol import Guarantee, Protocol, table_bytes
 from rldp.sample import Sample
 from rldp.sets import UncertaintySet
 from rldp.theory import chains
-from rldp.theory.dyadic import numerators, on_grid
-from rldp.theory.sampling import Randomness, Sampler
+from rldp.theory.arrays import numerators, on_grid
+from rldp.theory.sampling import Randomness, RowWords, Sampler, words_of_stage
 
-__all__ = ["Chain", "ChainGuarantee", "ColumnProof", "Stage"]
+__all__ = ["Chain", "ChainGuarantee", "ColumnProof", "Earlier", "Stage"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """The release that a column's outputs come from, which was made before.
+
+    Attributes
+    ----------
+    table : array of four dimensions
+        That of its protocol, for its own contexts, values and outputs.
+    context : tuple of str
+        The columns that its contexts are made of.
+    absent : bool
+        Whether people may have had no part in it: they have the value and the output ``(missing)``.
+    sha256 : str or None
+        The digest of its protocol's file, where it comes from one.
+    """
+
+    table: Floats
+    context: tuple[str, ...] = ()
+    absent: bool = False
+    sha256: str | None = None
+
+    def spread(self, names: Sequence[str], sizes: Sequence[int]) -> Floats:
+        """The table for all contexts, which the columns ``names`` make that have so many outputs."""
+        table = self.table
+        if self.absent:
+            table = np.pad(table, ((0, 0), (0, 0), (0, 1), (0, 1)))
+            table[:, :, -1, -1] = 1.0
+        return chains.spread(table, [names.index(name) for name in self.context], sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +72,22 @@ class Stage:
     table : array of four dimensions
         Probabilities by context, secret, value and output. A context is the outputs of the stages before.
         Each probability is a multiple of 2^-52.
+    kept : bool
+        Whether the column is published as it is: its outputs are its values.
+    earlier : Earlier or None
+        Where the outputs are out already, and are not drawn again.
     """
 
     column: str
     outputs: tuple[Label, ...]
     table: Floats
+    kept: bool = False
+    earlier: Earlier | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a release draws the column: it is neither kept nor out already."""
+        return not self.kept and self.earlier is None
 
     def __post_init__(self) -> None:
         table = on_grid(np.asarray(self.table, dtype=np.float64))
@@ -85,16 +128,22 @@ class ChainGuarantee(Guarantee):
     epsilon, sample, privacy, utility, objective, lower_bound
         As in :class:`rldp.Guarantee`; ``utility`` is about ``centre`` alone.
     columns : tuple of ColumnProof
-        In the order of the stages.
+        In the order of the stages, of which fixed ones have none.
     centre : int array (|S|, |U|)
         The posterior mean, over 2^52: the distribution of the objective and of the lower bound.
     order : tuple of int
-        The number of each stage's column among the value columns.
+        The number of each stage's column among the columns of the row.
+    given_known : bool
+        Whether the promise is to readers who know the kept columns: ε bounds the ratios of P(y|s, k), not of
+        P(k, y|s).
+    epsilon_known : float
+        κ, of whole rows, for readers who know all values; ∞ where nothing is claimed.
     """
 
     columns: tuple[ColumnProof, ...]
     centre: NDArray[np.int64]
     order: tuple[int, ...]
+    given_known: bool
 
     def __init__(
         self,
@@ -108,20 +157,51 @@ class ChainGuarantee(Guarantee):
         columns: tuple[ColumnProof, ...],
         centre: NDArray[np.int64],
         order: tuple[int, ...],
+        given_known: bool = False,
+        epsilon_known: float = math.inf,
     ) -> None:
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 object.__setattr__(self, name, value)
 
+    @property
+    def promise(self) -> str:
+        """ε, whom it is about, and of which columns together."""
+        kept, earlier = (" and ".join(map(repr, names)) for names in (self._kept, self.earlier_columns))
+        words = super().promise
+        if kept:
+            words += (
+                f", to readers who know {kept}"
+                if self.given_known
+                else f", together with {kept}, kept as it is"
+            )
+        return words + (f", as the total with the earlier release of {earlier}" if earlier else "")
+
+    @property
+    def earlier_columns(self) -> tuple[str, ...]:
+        """Names of the columns whose outputs are out already."""
+        return self._reading.value_names[: len(self.order) - len(self.columns) - len(self._kept)]
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        return self._reading.given_names
+
+    @property
+    def _reading(self) -> Reading:
+        assert self.sample.reading is not None
+        return self.sample.reading
+
     @cached_property
     def distortion(self) -> Floats:
         """d(u, y) of whole rows, for alphabets whose product is small."""
-        sizes = [proof.distortion.shape for proof in self.columns]
+        if self.earlier_columns:
+            raise InvalidArgument("protocol must follow no earlier release for a distortion of whole rows")
+        kept = [np.zeros((len(column.labels),) * 2) for column in self._reading.given]  # they lose nothing
+        by_stage = [*kept, *(proof.weight * proof.distortion for proof in self.columns)]
+        sizes = [own.shape for own in by_stage]
         _require_small("the distortions", prod(u for u, _ in sizes), prod(y for _, y in sizes), 1)
         total = np.zeros((1, 1))
-        in_order = [self.columns[self.order.index(j)] for j in range(len(self.columns))]
-        for proof in in_order:
-            own = proof.weight * proof.distortion
+        for own in (by_stage[self.order.index(j)] for j in range(len(by_stage))):
             total = (total[:, None, :, None] + own[None, :, None, :]).reshape(
                 total.shape[0] * own.shape[0], -1
             )
@@ -140,7 +220,7 @@ class Chain(Protocol):
         In the order in which they are drawn.
     secrets : sequence of labels
     reading : Reading
-        Of the secret and of all value columns, whose order is that of values and outputs.
+        Of the secret and of the columns of the row, whose order is that of values and outputs.
     guarantee : ChainGuarantee, optional
     """
 
@@ -155,10 +235,10 @@ class Chain(Protocol):
         guarantee: ChainGuarantee | None = None,
     ) -> None:
         names = [stage.column for stage in stages]
-        if sorted(names) != sorted(reading.value_names):
-            raise InvalidArgument("stages must be about the value columns of the reading, one each")
+        if sorted(names) != sorted(reading.row_names):
+            raise InvalidArgument("stages must be about the columns of the reading's row, one each")
         by_name = {stage.column: stage for stage in stages}
-        outputs: Any = tuple(product(*(by_name[name].outputs for name in reading.value_names)))
+        outputs: Any = tuple(product(*(by_name[name].outputs for name in reading.row_names)))
         given = {
             "stages": tuple(stages),
             "secrets": tuple(secrets),
@@ -172,9 +252,35 @@ class Chain(Protocol):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The number of each stage's column among the value columns."""
+        """The number of each stage's column among the columns of the row."""
         assert self.reading is not None
-        return tuple(self.reading.value_names.index(stage.column) for stage in self.stages)
+        return tuple(self.reading.row_names.index(stage.column) for stage in self.stages)
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """Names of the columns that are drawn."""
+        return self.reading_of_rows.value_names
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        """Names of the columns that are published as they are, inside the promise."""
+        assert self.reading is not None
+        return self.reading.given_names
+
+    @property
+    def earlier_columns(self) -> tuple[str, ...]:
+        """Names of the columns whose outputs are out already, in their order."""
+        return tuple(stage.column for stage in self.stages if stage.earlier is not None)
+
+    @cached_property
+    def reading_of_rows(self) -> Reading:
+        """How rows that are to be released are read: with earlier outputs in place of their values."""
+        assert self.reading is not None
+        earlier = {stage.column: stage.outputs for stage in self.stages if stage.earlier is not None}
+        by_name = {column.name: column for column in self.reading.value}
+        out = tuple(Column(name, outputs) for name, outputs in earlier.items())
+        drawn = tuple(column for name, column in by_name.items() if name not in earlier)
+        return replace(self.reading, given=(*self.reading.given, *out), value=drawn)
 
     @cached_property
     def matrix(self) -> Floats:
@@ -192,48 +298,107 @@ class Chain(Protocol):
     def numerators(self) -> NDArray[np.int64]:
         raise InvalidArgument("protocol must have one table, got a chain, which has a table for every stage")
 
-    @property
+    @cached_property
     def reads_secret(self) -> bool:
-        """True: a chain is released with the secret of every row."""
-        return True
+        """Whether a probability of any stage depends on the secret."""
+        return any(bool((stage.table != stage.table[:, :1]).any()) for stage in self.stages)
 
     @property
     def sampler(self) -> Sampler:
         raise InvalidArgument("protocol must have one table, got a chain, which is drawn stage by stage")
 
+    @cached_property
+    def table_sha256(self) -> str:
+        """The digest of the tables of all stages, in order."""
+        labels = {column.name: column.labels for column in self._columns}
+        stages = [
+            [stage.column, labels[stage.column], stage.outputs, table_bytes(numerators(stage.table))]
+            for stage in self.stages
+        ]
+        return digest_of(["rldp-chain-1", self.secrets, stages]).hex()
+
     def draw(
-        self, secrets: NDArray[np.integer], values: NDArray[np.integer], words: Randomness
+        self,
+        secrets: NDArray[np.integer],
+        values: NDArray[np.integer],
+        words: Randomness | RowWords,
     ) -> NDArray[np.int32]:
-        sizes = [len(column.labels) for column in self._columns]
+        reading = self.reading_of_rows
+        sizes = [len(column.labels) for column in reading.row]
         own = np.unravel_index(np.asarray(values, dtype=np.int64), sizes)
         context = np.zeros(len(own[0]), dtype=np.int64)
         drawn: dict[int, NDArray[np.int64]] = {}
-        for stage, j in zip(self.stages, self.order, strict=True):
-            rows = (context * len(self.secrets) + secrets) * sizes[j] + own[j]
-            drawn[j] = stage.sampler.draw(rows, words).astype(np.int64)
+        for number, stage in enumerate(self.stages):
+            j = reading.row_names.index(stage.column)
+            if stage.is_drawn:
+                rows = (context * len(self.secrets) + secrets) * sizes[j] + own[j]
+                source = words_of_stage(words, number, secrets, own[j], list(drawn.values()))
+                drawn[j] = stage.sampler.draw(rows, source).astype(np.int64)
+            else:
+                drawn[j] = own[j]
             context = context * len(stage.outputs) + drawn[j]
-        widths = [len(self.stages[self.order.index(j)].outputs) for j in range(len(sizes))]
-        joint = np.ravel_multi_index([drawn[j] for j in range(len(sizes))], widths)
+        joint = np.ravel_multi_index([drawn[j] for j in range(len(sizes))], self._widths)
         return np.asarray(joint, dtype=np.int32)
+
+    @property
+    def _widths(self) -> list[int]:
+        """Numbers of outputs, in the order of the columns of rows."""
+        outputs = {stage.column: len(stage.outputs) for stage in self.stages}
+        return [outputs[name] for name in self.reading_of_rows.row_names]
 
     def output_law(self, distribution: Floats) -> Floats:
         """P(y|s) of whole rows (|S|, |Y|) under P (|S|, |U|), outputs in the order of the stages."""
+        return self._law(distribution, self._columns, [stage.table for stage in self.stages])
+
+    def law_of_rows(self, distribution: Floats) -> Floats:
+        """The same under the distribution of rows that are to be released, where earlier outputs are out."""
+        tables = [
+            stage.table
+            if stage.earlier is None
+            else chains.kept_as_it_is(len(stage.table), len(self.secrets), len(stage.outputs))
+            for stage in self.stages
+        ]
+        return self._law(distribution, self.reading_of_rows.row, tables)
+
+    def with_earlier_drawn(
+        self, counts: NDArray[np.int64], generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Counts of rows by secret and what rows hold, with an earlier output drawn for each person."""
         sizes = [len(column.labels) for column in self._columns]
-        whole = distribution.reshape(-1, *sizes).transpose(0, *(1 + j for j in self.order))
+        fixed = [stage for stage in self.stages if not stage.is_drawn]
+        drawn = np.asarray(counts).reshape(len(counts), 1, -1)  # secret, what is out, what is left
+        for stage, size in zip(fixed, sizes, strict=False):
+            left = drawn.reshape(len(counts), len(stage.table), size, -1)
+            out = np.stack(
+                [
+                    generator.multinomial(left[s, c].T, stage.table[c, s])  # (left, values, outputs)
+                    for s in range(len(counts))
+                    for c in range(len(stage.table))
+                ]
+            )
+            summed = out.sum(axis=2).transpose(0, 2, 1)
+            drawn = summed.reshape(len(counts), len(stage.table) * len(stage.outputs), -1)
+        return np.ascontiguousarray(drawn.reshape(len(counts), -1))
+
+    def _law(self, distribution: Floats, columns: Sequence[Column], tables: Sequence[Floats]) -> Floats:
+        names = [column.name for column in columns]
+        order = [names.index(stage.column) for stage in self.stages]
+        whole = distribution.reshape(-1, *(len(column.labels) for column in columns))
+        whole = whole.transpose(0, *(1 + j for j in order))
         flat = whole.reshape(len(whole), -1)
         masses = flat.sum(axis=1, keepdims=True)
         conditionals = np.divide(flat, masses, out=np.zeros_like(flat), where=masses > 0)
-        return chains.output_law(conditionals, [stage.table for stage in self.stages])
+        return chains.output_law(conditionals, tables)
 
     @property
     def words(self) -> int:
-        """How many random words a row takes: one for each column, in the order of the stages."""
-        return len(self.stages)
+        """How many random words a row takes: one for each drawn column, in the order of the stages."""
+        return sum(stage.is_drawn for stage in self.stages)
 
     @property
-    def _columns(self) -> tuple[Any, ...]:
+    def _columns(self) -> tuple[Column, ...]:
         assert self.reading is not None
-        return self.reading.value
+        return self.reading.row
 
     def alone(self) -> Chain:
         return Chain(self.stages, self.secrets, self.reading)  # type: ignore[arg-type]

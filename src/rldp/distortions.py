@@ -16,7 +16,7 @@ from rldp._common.checks import Label, finite_number, labels, number_array, show
 from rldp.data.scale import Scale
 from rldp.data.texts import number_of_text
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.sample import Sample
+from rldp.sample import Sample, require_no_given
 
 __all__ = [
     "ColumnDistortion",
@@ -124,7 +124,7 @@ def _numbers(name: str, kind: str, labels: Sequence[Label]) -> list[float]:
 
 
 def _no_number(label: Label) -> str:
-    """What a label is, which may be somebody's entry and is not shown."""
+    """The type of a label. The label itself may be personal data and is not shown."""
     if isinstance(label, str) and number_of_text(label) is not None:
         return "texts that stand for numbers"
     if isinstance(label, str | tuple):
@@ -139,7 +139,7 @@ def _advice(labels: Sequence[Label]) -> str:
 
 
 def _pair(value: int, output: int) -> str:
-    """Which entry of the table is meant; labels may be somebody's entries and are not shown."""
+    """The position of an entry of the table. Labels may be personal data and are not shown."""
     return f"value {value + 1} and output {output + 1}"
 
 
@@ -257,6 +257,7 @@ def distortion_of(
     InvalidArgument, InvalidArgumentType
         If a column is unknown, a weight is not positive, or a column without a weight has one value only.
     """
+    require_no_given(sample)
     names = () if sample.reading is None else sample.reading.value_names
     for argument, given in (("distortion", distortion), ("outputs", outputs), ("weights", weights)):
         if isinstance(given, Mapping):

@@ -17,6 +17,7 @@
     ├── FewerBinsWarning          numbers are cut into fewer bins than were asked for
     ├── GapWarning                a design is private, but not proved optimal to the asked gap
     ├── KeptColumnsWarning        columns leave beside the released one, which no promise covers
+    ├── KeyFileWarning            a key can be read by others than its owner
     ├── PriceWarning              a design is private, but windows may have cost much of its utility
     ├── SparseTableWarning        a set may miss the truth far more often than its alpha says
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
@@ -39,6 +40,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidArgumentType",
     "KeptColumnsWarning",
+    "KeyFileWarning",
     "MissingDependency",
     "NotEnoughMemory",
     "NotProved",
@@ -142,6 +144,10 @@ class GapWarning(RldpWarning):
 
 class KeptColumnsWarning(RldpWarning):
     """Columns leave as they are beside the released one: the protocol's ε does not cover them."""
+
+
+class KeyFileWarning(RldpWarning):
+    """The file of a key can be read by others than its owner: whoever reads it can undo every draw."""
 
 
 class PriceWarning(RldpWarning):

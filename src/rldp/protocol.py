@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common import html as _html
+from rldp._common.canonical import digest_of
 from rldp._common.checks import Label, counted, labels, number_array, shown
+from rldp._common.levels import largest, level_words, smallest
 from rldp.data.reading import Reading
 from rldp.data.wanted import reading_of_new_data
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 from rldp.sets import Nominal, PowerDivergence, UncertaintySet, checked_set
-from rldp.theory.dyadic import DENOMINATOR, numerators, on_grid
-from rldp.theory.sampling import Randomness, Sampler
+from rldp.theory.arrays import DENOMINATOR, numerators, on_grid
+from rldp.theory.sampling import Randomness, RowWords, Sampler, words_of_stage
 
 if TYPE_CHECKING:
     from rldp.releaser.options import Asked, ReleaseOptions
 
-__all__ = ["Certificate", "Guarantee", "Protocol", "require_labels"]
+__all__ = ["Certificate", "Guarantee", "Protocol", "require_labels", "table_bytes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,7 @@ class Guarantee:
     Attributes
     ----------
     epsilon : float
+        Where pairs of secrets have levels of their own, the largest of them; ∞ if one is not protected.
     sample : Sample
         The public sample the sets are built around.
     privacy, utility : UncertaintySet
@@ -89,6 +92,9 @@ class Guarantee:
     certificate : Certificate
     epsilon_known : float
         κ: what an output tells about the secret to a reader who knows the value; ∞ claims nothing.
+    levels : array (|S|, |S|), or None
+        ε of each ordered pair of secrets, ∞ for those that are not protected, 0 on the diagonal; None where
+        all have the same.
     """
 
     epsilon: float
@@ -100,10 +106,13 @@ class Guarantee:
     lower_bound: float
     certificate: Certificate
     epsilon_known: float = math.inf
+    levels: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         checked_set("privacy", self.privacy)
         checked_set("utility", self.utility)
+        if self.levels is not None:
+            object.__setattr__(self, "levels", _checked_levels(self.levels, self.epsilon))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Guarantee):
@@ -119,11 +128,21 @@ class Guarantee:
     @property
     def promise(self) -> str:
         """ε, and the distributions without which it says nothing: what the file claims, in words."""
-        if math.isinf(self.epsilon):
+        if not self.protects:
             return "nothing claimed (ε = ∞)"
         kappa = self.epsilon_known
         known = "" if math.isinf(kappa) else f"; κ = {kappa!r} for readers who know the value"
-        return f"ε = {self.epsilon!r} for {self.privacy.scope}{self._except_for()}{known}"
+        return f"{level_words(self.epsilon, self.levels)} for {self.privacy.scope}{self._except_for()}{known}"
+
+    @property
+    def least_level(self) -> float:
+        """The smallest ε of any pair of secrets."""
+        return self.epsilon if self.levels is None else smallest(self.levels)
+
+    @property
+    def protects(self) -> bool:
+        """Whether any pair of secrets has a finite level."""
+        return math.isfinite(self.least_level)
 
     def _except_for(self) -> str:
         """The estimate says nothing about a secret that it does not show."""
@@ -266,11 +285,24 @@ class Protocol:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "sampler"}
 
+    @cached_property
+    def table_sha256(self) -> str:
+        """The digest of the table: labels and probabilities, whatever the sample, the claim and the proof.
+
+        ``docs/file-format.md`` says how it is computed.
+        """
+        labels = self.secrets, self.values, self.outputs
+        return digest_of(["rldp-table-1", *labels, table_bytes(self.numerators)]).hex()
+
     def draw(
-        self, secrets: NDArray[np.integer], values: NDArray[np.integer], words: Randomness
+        self,
+        secrets: NDArray[np.integer],
+        values: NDArray[np.integer],
+        words: Randomness | RowWords,
     ) -> NDArray[np.int32]:
         """Numbers of outputs, drawn for rows of which the numbers of secret and value are known."""
-        return self.sampler.draw(secrets * np.int32(len(self.values)) + values, words)
+        rows = secrets * np.int32(len(self.values)) + values
+        return self.sampler.draw(rows, words_of_stage(words, 0, secrets, values))
 
     @property
     def words(self) -> int:
@@ -282,7 +314,15 @@ class Protocol:
         labels = self.secrets, self.values, self.outputs
         return Protocol(self.matrix, *labels, reading=self.reading)
 
-    def release(self, secrets: Any = None, values: Any = None, *, seed: int | None = None) -> Any:
+    def release(
+        self,
+        secrets: Any = None,
+        values: Any = None,
+        *,
+        ids: Any = None,
+        key: str | PathLike[str] | bytes | None = None,
+        seed: int | None = None,
+    ) -> Any:
         """Draw an output for every row, with exactly the probabilities of the protocol.
 
         Parameters
@@ -294,6 +334,11 @@ class Protocol:
             same label, whatever their type; a number is not its text. Rows cannot be left out of a column:
             missing entries that the protocol skips are refused. Where :attr:`reads_secret` is False, secrets
             may be left out; a protocol designed with ``epsilon_known=0`` takes none.
+        ids : column, optional
+            Who the rows are about: texts or whole numbers, each in one row. Needs a key.
+        key : path or bytes, optional
+            A secret key, as in :class:`rldp.ReleaseOptions`: each person's output then stays the same as long
+            as secret and value stay. Needs ids.
         seed : int, optional
             **For tests only.** Whoever knows the seed can undo the randomisation. By default, every
             draw uses the operating system's secure randomness.
@@ -318,7 +363,7 @@ class Protocol:
         """
         from rldp.releaser.columns import release
 
-        return release(self, secrets, values, seed=seed)
+        return release(self, secrets, values, ids=ids, key=key, seed=seed)
 
     def release_frame(
         self,
@@ -376,6 +421,16 @@ class Protocol:
     def value_columns(self) -> tuple[str, ...]:
         """Names of the columns that are published; none where the protocol does not name its columns."""
         return () if self.reading is None else self.reading.value_names
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        """Names of the columns that are published as they are, inside the promise; see ``given=``."""
+        return ()
+
+    @property
+    def reading_of_rows(self) -> Reading | None:
+        """How rows that are to be released are read."""
+        return self.reading
 
     def count(
         self,
@@ -517,6 +572,27 @@ def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") 
                 f"{name} must have the protocol's {which}, got {found}; "
                 "protocol.count(data) reads data with the protocol's labels and bins"
             )
+
+
+def table_bytes(table: NDArray[np.int64]) -> bytes:
+    """Integers as 8 bytes each, most significant first, the last axis fastest."""
+    return table.astype(">u8").tobytes()
+
+
+def _checked_levels(levels: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+    """A read-only copy, whose largest level is ``epsilon``."""
+    table = np.array(levels, dtype=np.float64)
+    if (
+        table.ndim != 2
+        or table.shape[0] != table.shape[1]
+        or not (table >= 0).all()
+        or table.diagonal().any()
+    ):
+        raise InvalidArgument("levels must be a square table of levels with 0 on its diagonal, got another")
+    if largest(table) != epsilon:
+        raise InvalidArgument("epsilon must be the largest of levels, got another number")
+    table.setflags(write=False)
+    return table
 
 
 def _same(one: Any, other: Any) -> bool:

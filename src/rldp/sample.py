@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common import html as _html
-from rldp._common.checks import Label, count_array, counted, finite_number, labels
+from rldp._common.checks import Label, count_array, counted, finite_number, labels, whole_number
 from rldp._common.discrete_laplace import discrete_laplace
 from rldp.data.contingency import taken_apart
 from rldp.data.reading import Reading
@@ -24,7 +24,7 @@ from rldp.data.scale import Scale
 from rldp.data.wanted import Alphabets, Wanted
 from rldp.errors import InvalidArgument
 
-__all__ = ["Sample"]
+__all__ = ["Sample", "require_no_given"]
 
 _log = logging.getLogger(__name__)
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e3
@@ -51,8 +51,12 @@ class Sample:
         For each column of the value, what its labels stand for as numbers, for squared and absolute
         distortions, where that is not what they are: dates, ordered categories, bins, missing entries.
     noise : float, optional
-        The level ε of discrete Laplace noise that the counts have; :meth:`noisy` adds it. Such counts may be
-        negative. ``noisy_counts`` keeps them, and in ``counts`` they stand as zeros.
+        The counts have discrete Laplace noise and are ε-differentially private with this ε; :meth:`noisy`
+        adds it. Such counts may be negative. ``noisy_counts`` keeps them, and in ``counts`` they stand as
+        zeros.
+    rows_a_person : int
+        Where there is noise: how many rows of the table one person has at most. The noise of each count has
+        the level ``noise / rows_a_person``.
 
     Raises
     ------
@@ -81,6 +85,7 @@ class Sample:
     scales: tuple[Scale | None, ...] = ()
     noise: float | None = None
     noisy_counts: NDArray[np.int64] | None = None
+    rows_a_person: int = 1
 
     def __init__(
         self,
@@ -93,16 +98,20 @@ class Sample:
         scales: tuple[Scale | None, ...] = (),
         noise: float | None = None,
         noisy_counts: Any = None,
+        rows_a_person: int = 1,
     ) -> None:
         cells, own_secrets, own_values = taken_apart(counts)
+        if noise is None and rows_a_person != 1:
+            raise InvalidArgument("rows_a_person must be left out where counts have no noise")
         if noise is not None:
-            noise = _checked_noise("noise", noise)
+            noise, rows_a_person = _checked_noise("noise", noise, rows_a_person)
             noisy_counts = count_array(
                 "counts", cells if noisy_counts is None else noisy_counts, ndim=2, noisy=True
             )
             cells = np.maximum(noisy_counts, 0)
         object.__setattr__(self, "noise", noise)
         object.__setattr__(self, "noisy_counts", noisy_counts)
+        object.__setattr__(self, "rows_a_person", rows_a_person)
         array = count_array("counts", cells, ndim=2)
         object.__setattr__(self, "counts", array)
         object.__setattr__(
@@ -130,6 +139,9 @@ class Sample:
         order: Mapping[str, Sequence[Label]] | None = None,
         bins: int | str | Mapping[str, int | str] | None = None,
         bin_width: float | Mapping[str, float] | None = None,
+        given: str | Sequence[str] = (),
+        rare: int = 1,
+        after: Any = (),
         delimiter: str | None = None,
         encoding: str | None = None,
         show_labels: bool = False,
@@ -163,7 +175,7 @@ class Sample:
             these entries the label ``(missing)``.
         missing_distance : float, optional
             How far the label ``(missing)`` is from every other under a squared or absolute distortion. By
-            default as far as the known entries are, in the mean, from the best constant output.
+            default as far as the known entries are, on average, from the best constant output.
         text, number : sequence of str
             Columns whose entries are text, or numbers, whatever they look like.
         order : mapping, optional
@@ -176,14 +188,24 @@ class Sample:
         bin_width : float, or mapping from columns to float, optional
             Cut it into bins of this width. The label of a bin is the mean of what it holds, and a squared or
             absolute distortion of a bin is the mean over what it holds, so that it counts what binning loses.
+        given : str or sequence of str, optional
+            Columns that will be published as they are, beside the value. A protocol that is designed on the
+            sample promises ε for them and the released columns together. Values are then tuples: the entries
+            of the given columns, then those of the value. ``values=`` may name the labels of given columns.
+        rare : int
+            Labels of a given column are merged into ``(other)``, the rarest first, until each was seen so
+            often under every secret; 0 merges none. A label never seen under some secret may reveal it.
+        after : sequence of Protocol, or mapping {value column: Protocol}
+            Protocols whose outputs are out already, as for :func:`rldp.design`: their columns are read with
+            the labels and bins that these protocols have.
         delimiter : str, optional
-            The mark between the columns of a CSV file, ``"tab"`` too. By default that of comma, semicolon,
+            The delimiter of a CSV file; ``"tab"`` stands for a tab. By default that of comma, semicolon,
             tab and bar under which all columns are there.
         encoding : str, optional
             Of a CSV file, such as ``"latin-1"``; UTF-8 by default.
         show_labels : bool
-            Whether a message about an entry that is no label may show it. It is somebody's, and
-            messages end in logs.
+            Show offending values in error messages. They may contain personal data, and messages end
+            up in logs.
 
         Raises
         ------
@@ -203,6 +225,9 @@ class Sample:
             order=order,
             bins=bins,
             bin_width=bin_width,
+            kept=given,
+            rare=rare,
+            known={name: column for protocol in _earlier(after) for name, column in protocol},
         )
         return cls._counted(data, wanted, delimiter, encoding, show_labels)
 
@@ -245,6 +270,11 @@ class Sample:
         return sample
 
     @property
+    def given_columns(self) -> tuple[str, ...]:
+        """Names of the columns that are kept beside the value, inside the promise."""
+        return () if self.reading is None else self.reading.given_names
+
+    @property
     def scale(self) -> Scale | None:
         """That of the value, where it is a single column."""
         return self.scales[0] if len(self.scales) == 1 else None
@@ -272,7 +302,7 @@ class Sample:
 
         return load(path)
 
-    def noisy(self, epsilon: float) -> Sample:
+    def noisy(self, epsilon: float, *, rows_a_person: int = 1) -> Sample:
         """A sample that may be shown to anybody: the counts with noise, drawn once, securely.
 
         Every count gets discrete Laplace noise, those of cells never seen too. One row more or less changes
@@ -284,6 +314,9 @@ class Sample:
         ----------
         epsilon : float
             From 0.001 to 1000; smaller is more private.
+        rows_a_person : int
+            How many rows of the table one person has at most. A person with M rows changes counts by M in
+            all, so that the noise of each count has the level ε/M, at least 0.001.
 
         Returns
         -------
@@ -302,7 +335,7 @@ class Sample:
         >>> private.noise, private.counts.shape
         (1.0, (2, 2))
         """
-        level = _checked_noise("epsilon", epsilon)
+        level, most = _checked_noise("epsilon", epsilon, rows_a_person)
         if self.noise is not None:
             raise InvalidArgument(
                 f"the sample must have no noise yet, got one with noise of ε = {self.noise!r}"
@@ -314,17 +347,28 @@ class Sample:
                 "since distances there rest on exact counts; cut the column into bins before it is read, and "
                 "name them with values="
             )
-        exact = Fraction(level)
+        exact = Fraction(level) / most
         counts = [[int(n) + discrete_laplace(exact, randbelow) for n in row] for row in self.counts]
         if sum(map(sum, counts)) <= 0:
-            needed = math.ceil(10 * math.sqrt(2 * self.counts.size) / level)
+            needed = math.ceil(10 * math.sqrt(2 * self.counts.size) * most / level)
             raise InvalidArgument(
                 f"nothing is left of the sample: with noise of ε = {level!r}, the counts of "
                 f"{self.counts.size} cells sum to zero or less; some {needed} rows would be needed"
             )
         return Sample(
-            counts, self.secrets, self.values, reading=self.reading, scales=self.scales, noise=level
+            counts,
+            self.secrets,
+            self.values,
+            reading=self.reading,
+            scales=self.scales,
+            noise=level,
+            rows_a_person=most,
         )
+
+    @property
+    def count_noise(self) -> float | None:
+        """The level of the noise of each count, ``noise / rows_a_person``; None without noise."""
+        return None if self.noise is None else self.noise / self.rows_a_person
 
     @property
     def n(self) -> int:
@@ -352,7 +396,7 @@ class Sample:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sample):
             return NotImplemented
-        mine, theirs = ((each.secrets, each.values, each.noise) for each in (self, other))
+        mine, theirs = ((each.secrets, each.values, each.noise, each.rows_a_person) for each in (self, other))
         return mine == theirs and np.array_equal(self._raw, other._raw)
 
     def __hash__(self) -> int:
@@ -363,8 +407,38 @@ class Sample:
         return self.counts if self.noisy_counts is None else self.noisy_counts
 
 
-def _checked_noise(name: str, value: float) -> float:
-    level = finite_number(name, value)
+def require_no_given(sample: Sample) -> None:
+    """Refuse a sample with given columns, which :func:`rldp.design` takes and little else does."""
+    if sample.given_columns:
+        raise InvalidArgument(
+            f"the sample must have no given columns here, got {', '.join(map(repr, sample.given_columns))}; "
+            "rldp.design takes them with privacy='credible' and utility='nominal'"
+        )
+
+
+def _earlier(after: Any) -> list[list[tuple[str, Any]]]:
+    """The columns of earlier releases, by their names in new data, and how they were read."""
+    listed = after.items() if isinstance(after, Mapping) else [(None, protocol) for protocol in after]
+    found = []
+    for name, protocol in listed:
+        reading = getattr(protocol, "reading", None)
+        if reading is None:
+            raise InvalidArgument(
+                "after must hold protocols that name their columns, as designs on Sample.from_data do"
+            )
+        if name is not None and len(reading.value) != 1:
+            raise InvalidArgument(f"after[{name!r}] must be a protocol of one value column")
+        found.append([(name or column.name, column) for column in reading.value])
+    return found
+
+
+def _checked_noise(name: str, value: float, rows: int) -> tuple[float, int]:
+    level, most = finite_number(name, value), whole_number("rows_a_person", rows, 1, 10**6)
     if not _LEAST_NOISE <= level <= _MOST_NOISE:
         raise InvalidArgument(f"{name} must be from {_LEAST_NOISE:g} to {_MOST_NOISE:g}, got {level!r}")
-    return level
+    if level / most < _LEAST_NOISE:
+        raise InvalidArgument(
+            f"{name} must be at least {_LEAST_NOISE:g} for each of the rows of a person, got {level!r} for "
+            f"{most} rows"
+        )
+    return level, most

@@ -108,7 +108,7 @@ class _Ball(_Set):
         if self.centre is None:
             return sample
         counts = np.array(self.centre, dtype=np.int64)
-        return replace(sample, counts=counts, noise=None, noisy_counts=None)
+        return replace(sample, counts=counts, noise=None, noisy_counts=None, rows_a_person=1)
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
@@ -487,7 +487,7 @@ class Pairs(_Set):
     def scope(self) -> str:
         """What the sets of all pairs hold."""
         return (
-            "every distribution in the KL sets of all pairs of secrets, which miss the truth with "
+            "every distribution in the confidence sets of all pairs of secrets, which miss the truth with "
             f"probability at most {self.alpha!r}, whatever it is"
         )
 

@@ -19,9 +19,9 @@ def found():
 
 
 def test_the_rows_are_ours_and_the_simple_ones(found):
-    ours = ["nominal", "without reading the secret", "all distributions"]
+    ours = ["nominal", "without reading the secret", "all distributions", "OptimPreproc's constraint"]
     assert [row.name for row in found.rows] == [*ours, "as it is", "constant", "GRR", "SRR", "independent"]
-    assert [row.kind for row in found.rows] == ["design"] * 3 + ["simple"] * 5
+    assert [row.kind for row in found.rows] == ["design"] * 4 + ["simple"] * 5
 
 
 def test_the_column_as_it_is_leaks_what_it_leaks(found):
@@ -38,6 +38,37 @@ def test_a_design_that_does_not_read_the_secret_stands_beside_the_first(found):
     assert row.known_leakage == 0
     assert row.promised >= found["nominal"].promised - 1e-6
     assert type(row.proved) is type(found["nominal"].proved)
+
+
+def test_the_constraint_of_optimized_pre_processing_is_kept_under_the_estimate_and_no_further(found):
+    """By hand: at E = 3 the table keeps it as it is, 3/4 ≤ 3 · 1/3 and 2/3 ≤ 3 · 1/4.
+
+    At E = 2, moving a share q of the ill to the second value, 3/4 − q ≤ 2 · 1/3 and 2/3 ≤ 2 (1/4 + q) ask for
+    q = 1/12: 0.4/12 of all rows.
+    """
+    row = found["OptimPreproc's constraint"]
+    assert row.estimate == pytest.approx(0, abs=1e-6)
+    tighter = rldp.compare(SAMPLE, math.log(2), privacy="pairs", utility="nominal", draws=2000)
+    row = tighter["OptimPreproc's constraint"]
+    assert row.estimate == pytest.approx(0.4 / 12, abs=1e-6)
+    released = np.einsum("su,suy->sy", P, row.protocol.matrix)
+    conditional = released / released.sum(axis=1, keepdims=True)
+    ratios = conditional[:, None] / conditional[None]
+    assert np.abs(ratios - 1).max() <= 2 - 1 + 1e-12
+    assert row.proved == rldp.Nominal()
+    assert row.risk[0] > 0.3
+
+
+def test_it_is_the_nominal_design_and_costs_no_second_one(found):
+    assert found["OptimPreproc's constraint"].protocol is found["nominal"].protocol
+    bounded = rldp.compare(SAMPLE, 1.0, epsilon_known=0.5, **NOMINAL)
+    assert bounded["OptimPreproc's constraint"].known_leakage > 0.5 >= bounded["nominal"].known_leakage
+
+
+@pytest.mark.parametrize("sample", [SAMPLE.noisy(5.0), rldp.Sample([[3, 4, 5]])], ids=["noisy", "one secret"])
+def test_where_it_means_nothing_it_is_left_out(sample):
+    rows = rldp.compare(sample, 1.0, privacy="credible", utility="nominal", draws=2000).rows
+    assert "OptimPreproc's constraint" not in {row.name for row in rows}
 
 
 def test_randomised_response_by_hand(found):
@@ -162,7 +193,7 @@ def test_what_a_protocol_claims_about_another_sample_proves_nothing_here():
 
 def test_the_table_is_tidy(found):
     table = found.table()
-    assert set(map(len, table.values())) == {8}
+    assert set(map(len, table.values())) == {9}
     assert table["proved_for"][-1] == "every distribution"
     with pytest.raises(KeyError):
         found["no such row"]

@@ -353,3 +353,20 @@ def test_an_audit_prints_its_sentences():
     sample = rldp.Sample([[30, 10], [5, 25]])
     found = rldp.audit(rldp.design(sample, 1.0).protocol, sample)
     assert str(found).splitlines() == ["New data, 70 rows:", *(f"  - {each}" for each in found.sentences)]
+
+
+def test_every_pair_of_secrets_is_held_to_its_own_level():
+    """The pair with the large level leaks most, and keeps its level; a stricter one breaks its own."""
+    sample = rldp.Sample([[300, 100, 20], [150, 150, 120], [30, 100, 280]])
+    levels = [[0, 0.2, 2.0], [0.2, 0, 2.0], [2.0, 2.0, 0]]
+    protocol = rldp.design(sample, levels, privacy="nominal", utility="nominal").protocol
+    kept = rldp.audit(protocol, sample)
+    assert kept.private
+    assert kept.leakage > 1.0
+    assert kept.excess == pytest.approx(0.0, abs=1e-5)
+    other = rldp.audit(protocol, rldp.Sample([[300, 100, 20], [30, 100, 280], [30, 100, 280]]))
+    assert not other.private
+    assert other.leakage <= 2.0
+    assert other.excess > 0.5
+    with pytest.raises(rldp.InvalidArgument, match="epsilon must be given for a protocol that has a level"):
+        rldp.confirm(protocol, sample)

@@ -103,7 +103,7 @@ def test_outputs_that_could_have_come_count():
     secrets, _, outputs = honest(STRONG, 4000, seed=3)
     seen = rldp.audit_release(secrets, outputs).epsilon
     assert rldp.audit_release(secrets, outputs, outputs=range(3)).epsilon == seen
-    assert rldp.audit_release(secrets, outputs, outputs=range(300)).epsilon < seen
+    assert rldp.audit_release(secrets, outputs, outputs=range(8)).epsilon < seen  # more are grouped at random
 
 
 # --- planted faults are caught ---------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The mark between columns and the encoding of a CSV file."""
+"""The delimiter and the encoding of a CSV file."""
 
 import pytest
 

@@ -254,3 +254,26 @@ def test_bad_questions_get_one_sentence(ask, error, message):
     found = rldp.posterior(PROTOCOL, SAMPLE, draws=5, seed=15)
     with pytest.raises(error, match=message):
         ask(found)
+
+
+# --- levels of pairs of secrets ----------------------------------------------------------------------
+
+
+def test_the_risk_of_levels_is_that_some_pair_exceeds_its_own():
+    rng = np.random.default_rng(5)
+    protocol = rldp.Protocol(rng.dirichlet(np.full(3, 15.0), size=(3, 2)))
+    counts = [[30, 20], [25, 25], [40, 10]]
+    levels = np.array([[9.0, 0.4, 0.3], [0.2, 9.0, math.inf], [math.inf, 0.35, 9.0]])
+    found = rldp.posterior(protocol, rldp.Sample(counts), prior=0.5, seed=2)
+    lower, upper = found.risk(levels)
+    drawn = np.stack([rng.dirichlet(np.add(row, 0.5), size=20_000) for row in counts])
+    law = np.einsum("smu,suy->msy", drawn, protocol.matrix)
+    ratios = np.log(law[:, :, None] / law[:, None]).max(axis=3)
+    share = ((ratios > levels) & ~np.eye(3, dtype=bool)).any(axis=(1, 2)).mean()
+    assert 0.05 < share < 0.95
+    assert lower - 0.02 < share < upper + 0.02
+    assert upper - lower < 0.05
+    assert found.risk(np.full((3, 3), 0.4)) == found.risk(0.4)
+    assert found.risk(np.full((3, 3), math.inf)) == (0.0, 0.0)
+    with pytest.raises(VALUE, match=r"shape \(3, 3\), got shape \(2, 2\)"):
+        found.risk([[0, 1], [1, 0]])

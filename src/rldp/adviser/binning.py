@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.adviser.verdict import WORTH_TELLING
 from rldp.designer.api import design
 from rldp.designer.designs import Design

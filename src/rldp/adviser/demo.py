@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.errors import SparseTableWarning

@@ -11,7 +11,7 @@ import numpy as np
 
 from rldp._common.checks import finite_number
 from rldp._common.digits import at_most
-from rldp._common.warnings import silenced, warn
+from rldp._common.process import silenced, warn
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion, Outputs

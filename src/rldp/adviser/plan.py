@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rldp._common.checks import finite_number, seed_number, whole_number
 from rldp._common.deprecated import renamed, warn_deprecated
 from rldp._common.frames import Backend, frame_of
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.adviser.frontier import checked_levels
 from rldp.designer.api import design, design_batch
 from rldp.distortions import Distortion, Outputs, distortion_of
@@ -31,6 +31,7 @@ from rldp.sets import (
     checked_prior,
     checked_set,
 )
+from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.hierarchy import alike_secrets, cells_apart
 
 __all__ = ["Plan", "PlanRow", "plan"]
@@ -40,6 +41,7 @@ BAND = (0.05, 0.5, 0.95)
 _LARGEST = 10**15
 _AS_GOOD_AS_INFINITE = 10**12
 _GAP = 1e-4
+_NOISY_GAP = 1e-2  # of designs with noise, which are made one by one
 _Options = ParamSpec("_Options")
 
 
@@ -176,6 +178,9 @@ def plan(
     Dirichlet(``prior``) on the cells, half from one under which secrets may be alike; see
     ``docs/theory.md``, 'Planning'. The band is a prediction that rests on them, not a guarantee.
 
+    Where the sample's counts have noise, distributions are drawn from the posterior that knows it, and new
+    samples get noise of the same level; privacy must then be a promise that knows the noise.
+
     Parameters
     ----------
     sample : Sample
@@ -219,10 +224,30 @@ def plan(
     measure = distortion_of(sample, distortion, outputs, weights)
     d, names = measure.matrix, measure.outputs
     count = whole_number("draws", draws, 10, 100_000)
-    if sample.noise is not None:
-        raise InvalidArgument("sample must have no noise to plan with, since new samples would have none")
     truths = _truths(sample, prior, count, seed)
     rows = []
+
+    def noisy(counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
+        """What new tables would promise whose counts get the noise of the present one."""
+        assert sample.count_noise is not None
+        found = []
+        for table in _with_noise(counts, sample.count_noise, generator):
+            if table.sum() <= 0:  # nothing is left: the best constant
+                found.append(float((truths.mean(axis=0).sum(axis=0) @ d).min()))
+                continue
+            made = design(
+                Sample(table, sample.secrets, sample.values, noise=sample.count_noise),
+                level,
+                privacy=private,
+                utility=useful,
+                distortion=d,
+                outputs=names,
+                epsilon_known=epsilon_known,
+                chain=False,
+                gap=_NOISY_GAP,
+            )
+            found.append(made.objective)
+        return np.array(found)
 
     def promised(counts: NDArray[np.int64], of_privacy: UncertaintySet, of_utility: UncertaintySet) -> Any:
         made = design_batch(
@@ -243,7 +268,9 @@ def plan(
                 callback(done, len(wanted) + 1, f"{size} rows")
             rng = np.random.default_rng([seed, 1, size])
             counts = np.stack([rng.multinomial(size, p) for p in truths.reshape(count, -1)])
-            rows.append(PlanRow.of(size, promised(counts.reshape(truths.shape), private, useful)))
+            tables = counts.reshape(truths.shape)
+            found = promised(tables, private, useful) if sample.noise is None else noisy(tables, rng)
+            rows.append(PlanRow.of(size, found))
         if callback is not None:
             callback(len(wanted), len(wanted) + 1, "known distribution")
         known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
@@ -279,11 +306,23 @@ def _checked_sizes(sizes: Iterable[int]) -> list[int]:
 def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> NDArray[np.float64]:
     """Distributions that the sample makes likely: (count, |S|, |U|)."""
     a = checked_prior(prior)
+    if sample.noise is not None:
+        assert sample.noisy_counts is not None
+        options: dict[str, Any] = {"prior": a, "draws": count, "seed": seed, "noise": sample.count_noise}
+        given = conditionals(sample.noisy_counts, **options)
+        return np.moveaxis(masses(sample.noisy_counts, **options)[:, None] * given, -1, 0)
     rng = np.random.default_rng([seed_number(seed), 0])
     half = count // 2
     return np.concatenate(
         [cells_apart(sample.counts, a, half, rng), alike_secrets(sample.counts, a, count - half, rng)]
     )
+
+
+def _with_noise(counts: NDArray[np.int64], level: float, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Tables with discrete Laplace noise, the difference of two geometric counts; for planning alone."""
+    stop = -math.expm1(-level)
+    noise = [generator.geometric(stop, counts.shape) for _ in range(2)]
+    return np.asarray(counts + noise[0] - noise[1], dtype=np.int64)
 
 
 def _between(before: PlanRow, row: PlanRow, wanted: float) -> int:

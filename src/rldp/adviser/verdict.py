@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rldp._common.checks import Label
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.adviser.ladder import under_estimate
+from rldp.chain import Chain
 from rldp.designer.api import design
 from rldp.designer.designs import Design
 from rldp.designer.notices import is_sparse
 from rldp.errors import RldpWarning
+from rldp.measures.association import basis_of
 from rldp.measures.leakage import known_leakage
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
@@ -187,6 +189,10 @@ def _is_binned(sample: Sample) -> bool:
 def outputs_used(protocol: Protocol) -> int:
     """How many outputs have a probability above 1e-6 under the estimate; where there is none, above 0."""
     claim = protocol.guarantee
+    if isinstance(protocol, Chain):
+        p = basis_of(protocol)
+        likely = p.sum(axis=1) @ protocol.output_law(p)
+        return int((likely > (0 if claim is None else USED)).sum())
     if claim is None:
         return int(protocol.matrix.any(axis=(0, 1)).sum())
     likely = np.einsum("su,suy->y", claim.sample.distribution, protocol.matrix)
@@ -268,7 +274,7 @@ def _designed_for(left: list[int], sample: Sample, designed: Design, claim: Guar
     with silenced(RldpWarning):
         again = design(
             fewer,
-            claim.epsilon,
+            claim.epsilon if claim.levels is None else claim.levels[np.ix_(left, left)],
             privacy=_as_asked(claim.privacy),
             utility=_as_asked(claim.utility),
             distortion=claim.distortion,

@@ -16,7 +16,7 @@ from rldp._common.checks import Label, finite_number, real_number, seed_or_fresh
 from rldp._common.digits import at_most
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures import leakage as measures
-from rldp.protocol import Protocol, require_labels
+from rldp.protocol import Guarantee, Protocol, require_labels
 from rldp.sample import Sample
 from rldp.theory.betting import block_shares, split
 from rldp.theory.leakage_bounds import leakage_bound, table_bound
@@ -306,7 +306,13 @@ def _claim(protocol: Protocol, sample: Sample, epsilon: float | None) -> float |
     require_labels(protocol, sample)
     if epsilon is not None:
         return _checked_epsilon(epsilon)
-    return None if protocol.guarantee is None else protocol.guarantee.epsilon
+    claim = protocol.guarantee
+    if isinstance(claim, Guarantee) and claim.levels is not None:
+        raise InvalidArgument(
+            "epsilon must be given for a protocol that has a level for each pair of secrets: the bound is on "
+            "the largest ε* of any pair"
+        )
+    return None if claim is None else claim.epsilon
 
 
 def _used_before(protocol: Protocol, sample: Sample, planned: Sample | None) -> bool:

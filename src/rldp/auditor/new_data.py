@@ -20,14 +20,16 @@ from rldp.measures import leakage as measures
 from rldp.measures.leakage import WorstCase
 from rldp.protocol import Guarantee, Protocol, require_labels
 from rldp.sample import Sample
-from rldp.sets import AllDistributions, Pairs, UncertaintySet
+from rldp.sets import AllDistributions, Credible, Pairs, UncertaintySet
+from rldp.theory.dirichlet import conditionals
 from rldp.theory.pair_sets import radii_values, spent_by_pairs
 
-__all__ = ["Audit", "Membership", "audit", "homogeneity", "membership"]
+__all__ = ["Audit", "Membership", "audit", "homogeneity", "membership", "predicted"]
 
 _ROUNDING = 1e-12  # ε* and D* are sums of floats; what is proved of them is exact
 _SMALLEST_EXPECTED = 5.0  # below this count the χ² law is not trusted
 _SHUFFLES = 1999
+_PREDICTED = 1999
 _MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
 
 
@@ -79,6 +81,11 @@ class Audit:
         The worst distribution in the privacy set.
     seed : int
         It drew what ``p_value`` is compared with; ``audit(…, seed=…)`` repeats the result.
+    excess : float or None
+        By how much ε* of a pair of secrets exceeds the pair's own level, at most; None where all pairs have
+        one level. ``epsilon`` is then the largest level.
+    least_level : float
+        The smallest level of any pair of secrets.
     """
 
     sample: Sample
@@ -94,10 +101,14 @@ class Audit:
     design: Sample | None
     worst: WorstCase | None
     seed: int
+    excess: float | None = None
+    least_level: float = math.inf
 
     @property
     def private(self) -> bool | None:
         """Whether the new data leak no more than was promised."""
+        if self.excess is not None:
+            return self.excess <= _ROUNDING
         return None if self.epsilon is None else self.leakage <= self.epsilon + _ROUNDING
 
     @property
@@ -112,6 +123,8 @@ class Audit:
         """Whether the protocol keeps its promise over the set it was designed for."""
         if self.epsilon is None or self.worst is None:
             return None
+        if self.excess is not None and self.worst.upper > self.least_level + _ROUNDING:
+            return None  # the worst case is about all pairs together
         return self.worst.upper <= self.epsilon + _ROUNDING
 
     @property
@@ -239,14 +252,67 @@ def audit(
         design=None if promise is None else promise.sample,
         worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
         seed=drawn,
+        excess=_excess(protocol, observed),
+        least_level=getattr(promise, "least_level", math.inf),
     )
 
 
-def _chance(promise: Guarantee | None, sample: Sample, seed: int) -> float | None:
-    """That samples of one population differ so much; None without one, or where its counts have noise."""
-    if promise is None or promise.sample.noise is not None:
+def _excess(protocol: Protocol, distribution: NDArray[np.float64]) -> float | None:
+    """By how much some pair of secrets exceeds its own level; None where there is one for all."""
+    claim = protocol.guarantee
+    if not isinstance(claim, Guarantee) or claim.levels is None:
         return None
+    protected = np.isfinite(claim.levels) & ~np.eye(len(claim.levels), dtype=bool)
+    found = measures.pair_leakage(protocol, distribution)
+    return float((found[protected] - claim.levels[protected]).max(initial=-math.inf))
+
+
+def _chance(promise: Guarantee | None, sample: Sample, seed: int) -> float | None:
+    """That samples of one population differ so much; None without one."""
+    if promise is None:
+        return None
+    if promise.sample.noise is not None:
+        return predicted(promise.sample, sample.counts, promise.privacy, seed=seed)
     return homogeneity(promise.sample.counts, sample.counts, seed=seed)
+
+
+def predicted(
+    sample: Sample, counts: NDArray[np.int64], privacy: UncertaintySet, *, seed: int | None = None
+) -> float:
+    r"""p-value of the hypothesis that new rows and noisy counts have one distribution given the secret.
+
+    The noise is part of the hypothesis: 1999 distributions are drawn from the posterior given the noisy
+    counts, and as many new rows of each secret from each of them. The statistic is the sum over the cells of
+    :math:`(N_{su}-\bar N_{su})^2/v_{su}`, with mean and variance over these tables and the new rows' own.
+    Given the noisy counts, and averaged over the posterior, a p-value of at most p has probability at most p.
+
+    Parameters
+    ----------
+    sample : Sample
+        With noise.
+    counts : int array (|S|, |U|)
+        Of the new rows.
+    privacy : UncertaintySet
+        Whose prior is taken, if it is credible.
+    seed : int, optional
+        Of the draws; by default a fresh one.
+    """
+    assert sample.noisy_counts is not None
+    generator = np.random.default_rng(seed)
+    drawn = conditionals(
+        sample.noisy_counts,
+        prior=privacy.prior if isinstance(privacy, Credible) else "adaptive",
+        draws=_PREDICTED,
+        seed=int(generator.integers(2**63)),
+        noise=sample.count_noise,
+    )
+    rows = counts.sum(axis=1)
+    laws = [np.moveaxis(law, -1, 0) for law in drawn]
+    new = np.stack([generator.multinomial(n, p) for n, p in zip(rows, laws, strict=True)], axis=1)
+    tables = np.concatenate([counts[None], new]).astype(np.float64)
+    variance = np.maximum(tables.var(axis=0), 1e-300)
+    statistic = ((tables - tables.mean(axis=0)) ** 2 / variance).sum(axis=(1, 2))
+    return float((statistic >= statistic[0] * (1 - 1e-9)).mean())
 
 
 def membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:

@@ -14,7 +14,15 @@ from rldp._common.checks import shown
 from rldp.data.scratch import clear_abandoned, growing, growing_folder
 from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, RldpError
 
-__all__ = ["checked_path", "new_folder", "replacing", "require_new_folder", "require_other_file", "whole"]
+__all__ = [
+    "checked_path",
+    "new_file",
+    "new_folder",
+    "replacing",
+    "require_new_folder",
+    "require_other_file",
+    "whole",
+]
 
 
 @contextmanager
@@ -65,6 +73,45 @@ def whole(target: Path, *, scratch_folder: Path | None = None) -> Iterator[Binar
         if target.exists():
             _take_permissions(scratch, target.stat())
         os.replace(scratch, target)
+
+
+@contextmanager
+def new_file(
+    path: str | PathLike[str], *, name: str = "path", error: type[RldpError] = DataFileError
+) -> Iterator[BinaryIO]:
+    """A new binary file, for its owner alone, that becomes ``path`` when the block ends well.
+
+    ``path`` must not exist: not at first, and not when the block ends. Otherwise as :func:`replacing`.
+    """
+    target = Path(os.path.realpath(checked_path(path, name)))
+    exists = InvalidArgument(f"{name} must be a new file, got {str(path)!r}, which exists")
+    if os.path.lexists(target):
+        raise exists
+    try:
+        clear_abandoned(target.parent, target.name)
+        with growing(target.parent, target.name, private=True) as (file, scratch):
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+            _take_name(scratch, target)
+    except FileExistsError:
+        raise exists from None
+    except OSError as failure:
+        reason = failure.strerror or failure
+        raise error(f"{name} must be writable, but {str(path)!r} is not: {reason}") from failure
+
+
+def _take_name(scratch: Path, target: Path) -> None:
+    """Give a file a name that no other file has. Without links, that is looked at a moment before."""
+    try:
+        os.link(scratch, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        if os.path.lexists(target):
+            raise FileExistsError(target) from None
+        scratch.rename(target)
 
 
 @contextmanager

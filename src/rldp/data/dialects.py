@@ -1,4 +1,4 @@
-"""How the text of a CSV file is read: the mark between its columns, and its encoding."""
+"""How the text of a CSV file is read: its delimiter and its encoding."""
 
 from __future__ import annotations
 

@@ -17,9 +17,10 @@ from rldp.data.columns import is_column
 from rldp.data.dialects import Dialect
 from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
+from rldp.data.merging import merged
 from rldp.data.readers import located, read_table, typed, untyped
 from rldp.data.reading import MISSING, Column, Reading
-from rldp.data.rows import rows_of, with_category
+from rldp.data.rows import rows_of, with_category, with_missing_labelled
 from rldp.data.scale import Scale
 from rldp.data.sources import Source, opened
 from rldp.data.texts import Kind
@@ -44,6 +45,7 @@ class Counted:
     Attributes
     ----------
     counts : int array (|S|, |U|)
+        With one column for each combination of given columns and values.
     reading : Reading
         How the columns were read.
     skipped : int
@@ -95,8 +97,12 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
         raise DataError(f"{table.source} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:
         columns = [with_category(column) for column in columns]
+    columns = _without_rare(wanted, columns)
     found = tuple(_column(table, name, column) for name, column in zip(readings, columns, strict=True))
-    reading = Reading(found[: len(wanted.secret)], found[len(wanted.secret) :], wanted.missing)
+    secrets, before_value = len(wanted.secret), len(wanted.secret) + len(wanted.given)
+    reading = Reading(
+        found[:secrets], found[before_value:], wanted.missing, given=found[secrets:before_value]
+    )
     shape = (len(reading.secrets), len(reading.values))
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
     if rows.faults.first is not None:
@@ -108,7 +114,8 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
     if len(rows.values) == 0:
         raise DataError(f"{table.source} must hold a row without missing entries, got none")
     counts = count_pairs(rows.secrets, rows.values, shape)
-    by_column = counts.sum(axis=0).reshape([len(column.labels) for column in reading.value])
+    sizes = [len(column.labels) for column in reading.value]
+    by_column = counts.sum(axis=0).reshape(-1, *sizes).sum(axis=0)
     return Counted(
         counts,
         reading,
@@ -118,6 +125,28 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
             for axis, (name, column) in enumerate(zip(wanted.value, reading.value, strict=True))
         ),
     )
+
+
+def _without_rare(wanted: Wanted, columns: list[Encoded]) -> list[Encoded]:
+    """The columns, of which given ones have their rare labels merged."""
+    secrets = columns[: len(wanted.secret)]
+    if not wanted.given or wanted.rare == 0:
+        return columns
+    if wanted.missing == "category":
+        secrets = [with_missing_labelled(column) for column in secrets]
+    joint = secrets[0].codes
+    for column in secrets[1:]:
+        joint = np.where(
+            (joint < 0) | (column.codes < 0),
+            np.int32(-1),
+            joint * np.int32(len(column.labels)) + column.codes,
+        )
+    count = int(np.prod([len(column.labels) for column in secrets]))
+    given = range(len(secrets), len(secrets) + len(wanted.given))
+    return [
+        merged(column, joint, count, wanted.rare) if i in given else column
+        for i, column in enumerate(columns)
+    ]
 
 
 def _margin(counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:

@@ -40,7 +40,7 @@ class Located:
     Attributes
     ----------
     source : Source
-        Where it lies; for a CSV file, with the mark between its columns.
+        Where it lies; for a CSV file, with its delimiter.
     header : tuple of str
         The names of all columns.
     places : dict
@@ -83,7 +83,7 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
     wanted : sequence of str
         Names or places of columns.
     header : callable
-        Source, with the mark between columns → the names of them all.
+        Source, with the delimiter → the names of them all.
     head : callable
         Source → its first bytes, uncompressed and in UTF-8 if it has another encoding that is known.
 

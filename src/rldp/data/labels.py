@@ -217,6 +217,8 @@ class Encoded:
         Row, from 0 → the entry that stands there.
     entries : callable, optional
         Array of rows → their entries, all at once.
+    needed : str, optional
+        What its entries must be, in words, where they are no labels; messages then never show one.
     """
 
     name: str
@@ -224,6 +226,7 @@ class Encoded:
     alphabet: Alphabet
     entry: Callable[[int], object]
     entries: Callable[[NDArray[np.intp]], Sequence[object]] | None = None
+    needed: str | None = None
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -272,7 +275,7 @@ class Faults:
     first : str or None
         What is wrong with the first of these.
     show_labels : bool
-        Whether that may show the entry, which is somebody's, and some of the labels.
+        Whether the message may show the entry, which may be personal data, and some of the labels.
     """
 
     rows: int = 0
@@ -316,11 +319,14 @@ def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> ND
 
 
 def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: bool) -> str:
-    """What is wrong with a row at fault; ``before``: how many rows came earlier."""
+    """What is wrong with an unusable row; ``before``: how many rows came earlier."""
     column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
     entry = column.entry(row)
     if _is_missing(entry):
         return f"{column.name} must hold no nulls, but row {number} has no value"
+    if column.needed is not None:
+        kind = "" if isinstance(entry, str) else f" of type {type(entry).__name__}"
+        return f"{column.name} must hold {column.needed}, but row {number} has another entry{kind}"
     plain = entry.item() if isinstance(entry, np.generic) and is_label(type(entry)) else entry
     parts = plain if isinstance(plain, tuple) and _may_be_label(plain) else (plain,)
     needed = next(filter(None, map(needed_of_label, parts)), "known labels")
@@ -328,7 +334,7 @@ def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: b
         return (
             f"{column.name} must hold {needed}, but row {number} has an entry of type {type(plain).__name__}"
         )
-    if not show_labels:  # it is somebody's, and messages end in logs
+    if not show_labels:  # an entry is personal data, and messages end in logs
         return f"{column.name} must hold {needed}, but row {number} {_HIDDEN}"
     known = f" ({_some(column.labels)})" if needed == "known labels" else ""
     return f"{column.name} must hold {needed}{known}, but row {number} has {shown(plain)}"

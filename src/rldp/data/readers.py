@@ -206,14 +206,19 @@ def _csv_options(
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the data that are needed: those that are read, and those to keep as they are."""
+    """The columns of the data that are needed: read, kept as they are, and one that identifies people."""
 
     reading: Reading
     keep: tuple[str, ...]
+    id: str | None = None
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys((*self.reading.names, *self.keep)))
+        return list(dict.fromkeys((*self.reading.names, *self.keep, *self._id)))
+
+    @property
+    def _id(self) -> tuple[str, ...]:
+        return () if self.id is None else (self.id,)
 
     @property
     def alphabets(self) -> dict[str, Alphabet]:
@@ -224,12 +229,13 @@ class Columns:
 class Part:
     """Some rows in a row: the columns that are read, in order, and those to keep.
 
-    ``share`` of the file is read by now.
+    ``share`` of the file is read by now. ``ids``: the column that identifies people, if it is asked for.
     """
 
     columns: list[Encoded]
     kept: list[Any]
     share: float
+    ids: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +284,8 @@ def _parquet_parts(found: Located, columns: Columns) -> Parts:
                 rows += batch.num_rows
                 chosen = _chosen(batch, found, columns.names)
                 read = [encode(column_name(c, source), chosen.column(c), a) for c, a in alphabets.items()]
-                yield Part(read, [chosen.column(name) for name in columns.keep], rows / total)
+                ids = None if columns.id is None else chosen.column(columns.id)
+                yield Part(read, [chosen.column(name) for name in columns.keep], rows / total, ids)
             source.require_unchanged()
 
     kept = [schema.field(found.places[column]).remove_metadata() for column in columns.keep]
@@ -293,7 +300,8 @@ def _csv_parts(found: Located, columns: Columns, typed: bool) -> Parts:
         alphabet.require_readable(column_name(column, source))
     as_read = pyarrow.string() if typed else pyarrow.binary()
     types = _kinds(found, columns.keep) if typed else [as_read] * len(columns.keep)
-    labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in alphabets}, found=found)
+    texts = [*alphabets, *([] if columns.id is None else [columns.id])]
+    labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in texts}, found=found)
     kept = _kept(found, columns.keep, as_read)
 
     def parts() -> Iterator[Part]:
@@ -310,7 +318,8 @@ def _csv_parts(found: Located, columns: Columns, typed: bool) -> Parts:
                     read_as(beside.column(found.key(column)), kind)
                     for column, kind in zip(columns.keep, types, strict=True)
                 ]
-                yield Part(read, cells, min(1.0, file.position() / size))
+                ids = None if columns.id is None else batch.column(found.key(columns.id))
+                yield Part(read, cells, min(1.0, file.position() / size), ids)
             source.require_unchanged()
 
     named = zip(map(found.name, columns.keep), types, strict=True)

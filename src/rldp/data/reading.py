@@ -16,10 +16,13 @@ from typing import Any
 from rldp._common.checks import Label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
-__all__ = ["MISSING", "TREATMENTS", "Column", "Reading", "checked_treatment"]
+__all__ = ["MISSING", "OTHER", "TREATMENTS", "Column", "Reading", "checked_treatment"]
 
 MISSING = "(missing)"
 """The label of entries that are missing, where they are a category."""
+
+OTHER = "(other)"
+"""The label of a given column's entries that have none of their own."""
 
 TREATMENTS = ("refuse", "skip", "category")
 """What may be done about missing entries."""
@@ -64,6 +67,9 @@ class Reading:
     missing : str
         What is done about rows with missing entries: "refuse", "skip", or "category", where they have the
         label ``(missing)`` in every column whose labels hold it.
+    given : tuple of Column
+        Columns that leave beside the value and are inside the promise: they are kept as they are, but for
+        entries that become ``(other)``.
 
     Examples
     --------
@@ -78,11 +84,17 @@ class Reading:
     secret: tuple[Column, ...]
     value: tuple[Column, ...]
     missing: str = "refuse"
+    given: tuple[Column, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of the secret, then those of the value."""
-        return (*self.secret, *self.value)
+        """Those of the secret, then those of the row."""
+        return (*self.secret, *self.row)
+
+    @property
+    def row(self) -> tuple[Column, ...]:
+        """The columns that leave together: given ones, then those of the value."""
+        return (*self.given, *self.value)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,27 +112,39 @@ class Reading:
         return tuple(column.name for column in self.value)
 
     @property
+    def given_names(self) -> tuple[str, ...]:
+        """Of the given columns."""
+        return tuple(column.name for column in self.given)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Of the given columns and of those of the value."""
+        return tuple(column.name for column in self.row)
+
+    @property
     def secrets(self) -> tuple[Label, ...]:
         """The labels of the secret: of its column, or the texts of all combinations of several."""
         return _joint_texts([column.labels for column in self.secret])
 
     @property
     def values(self) -> tuple[Label, ...]:
-        """The labels of the value: of its column, or all combinations of several, as tuples."""
-        if len(self.value) == 1:
-            return self.value[0].labels
-        listed: list[tuple[Any, ...]] = [column.labels for column in self.value]
+        """The labels of the row: of its one column, or all combinations of several, as tuples."""
+        if len(self.row) == 1:
+            return self.row[0].labels
+        listed: list[tuple[Any, ...]] = [column.labels for column in self.row]
         if prod(map(len, listed)) > _MOST_VALUES:
             raise DataError(
-                f"the columns of the value must have at most 2^20 combinations of labels, got "
+                f"the columns that are published must have at most 2^20 combinations of labels, got "
                 f"{prod(map(len, listed))}; publish fewer columns together, or cut numbers into bins"
             )
         return tuple(product(*listed))
 
     def renamed(self, secret: Sequence[str] | None, value: Sequence[str] | None) -> Reading:
         """The same reading of columns with other names; None keeps the names."""
-        return Reading(
-            _renamed("secret", self.secret, secret), _renamed("value", self.value, value), self.missing
+        return replace(
+            self,
+            secret=_renamed("secret", self.secret, secret),
+            value=_renamed("value", self.value, value),
         )
 
 

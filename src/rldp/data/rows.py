@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp.data.labels import NOT_A_LABEL, Codes, Encoded, Faults
-from rldp.data.reading import MISSING, Column, Reading
+from rldp.data.reading import MISSING, OTHER, Column, Reading
 from rldp.errors import DataError
 
-__all__ = ["Rows", "joint_codes", "rows_of", "with_category", "with_missing_labelled"]
+__all__ = ["Rows", "joint_codes", "rows_of", "with_category", "with_missing_labelled", "with_others_labelled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,15 @@ class Rows:
 
 
 def rows_of(
-    reading: Reading, columns: Sequence[Encoded], before: Faults | None = None, unknown: int | None = None
+    reading: Reading,
+    columns: Sequence[Encoded],
+    before: Faults | None = None,
+    unknown: int | None = None,
+    beside: Sequence[Encoded] = (),
 ) -> Rows:
     """What the entries of the columns stand for, which come in the order of ``reading.names``.
+
+    An entry of a given column that is no label stands for ``(other)``, if the column has that label.
 
     Parameters
     ----------
@@ -53,18 +59,26 @@ def rows_of(
         Of the rows that came earlier.
     unknown : int, optional
         The code of a value, whose labels take the place of entries that are not missing and no label; by
-        default, rows with such entries are at fault.
+        default, rows with such entries are unusable.
+    beside : sequence of Encoded
+        Other columns, in which the used rows must have no unusable entry.
     """
-    secrets = len(reading.secret)
+    secrets, given = len(reading.secret), len(reading.given)
     if reading.missing == "category":
         columns = [with_missing_labelled(column) for column in columns]
     if unknown is not None:
         codes = np.unravel_index(unknown, [len(column.labels) for column in reading.value])
-        columns = [*columns[:secrets], *map(_with_unknown_labelled, columns[secrets:], codes)]
+        before_value = secrets + given
+        columns = [*columns[:before_value], *map(_with_unknown_labelled, columns[before_value:], codes)]
+    if given:
+        columns = [
+            with_others_labelled(column) if secrets <= i < secrets + given else column
+            for i, column in enumerate(columns)
+        ]
     used = _complete(columns) if reading.missing == "skip" else None
-    faults = (before or Faults()).and_in(*columns, among=used)
+    faults = (before or Faults()).and_in(*columns, *beside, among=used)
     found = [column.codes if used is None else column.codes[used] for column in columns]
-    values = joint_codes(reading.value, found[secrets:])
+    values = joint_codes(reading.row, found[secrets:])
     joint = joint_codes(reading.secret, found[:secrets]) if secrets else np.zeros_like(values)
     return Rows(joint, values, used, faults)
 
@@ -97,6 +111,12 @@ def with_missing_labelled(column: Encoded) -> Encoded:
         return column
     codes = np.where(column.missing(), np.int32(code), column.codes)
     return Encoded(column.name, codes, column.alphabet, column.entry, column.entries)
+
+
+def with_others_labelled(column: Encoded) -> Encoded:
+    """The column with ``(other)`` for entries that are no label, if its alphabet has that."""
+    code = column.alphabet.index.get(OTHER)
+    return column if code is None else _with_unknown_labelled(column, np.intp(code))
 
 
 def _with_unknown_labelled(column: Encoded, code: np.intp) -> Encoded:

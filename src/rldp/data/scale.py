@@ -38,7 +38,7 @@ class Scale:
         How often the sample shows each label; needed only where entries are missing.
     missing : float or None
         How far a missing entry is from every number, in the unit of the distortion. By default as far as
-        known entries are, in the mean, from the one output that is best for all of them.
+        known entries are, on average, from the one output that is best for all of them.
     """
 
     numbers: tuple[float, ...]

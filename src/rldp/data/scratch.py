@@ -35,7 +35,7 @@ def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryI
         path = _scratch_path(folder, name)
         lock = None
         try:  # from before there is a file: an interruption may come while the system makes it
-            with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb") as file:
+            with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "w+b") as file:
                 if _claimed(file.fileno()):
                     lock = os.dup(file.fileno()) if fcntl else None  # outlasts the file object
                     yield file, path

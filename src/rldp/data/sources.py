@@ -74,7 +74,7 @@ class Source:
         return sum(identity[2] for identity in self.identities)
 
     def split_by(self, delimiter: str) -> Source:
-        """The same, with this mark between its columns."""
+        """The same, with this delimiter."""
         return replace(self, dialect=Dialect(delimiter, self.dialect.encoding))
 
     def require_unchanged(self) -> None:

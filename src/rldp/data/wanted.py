@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
-from rldp._common.checks import Label, finite_number, labels, shown
+from rldp._common.checks import Label, finite_number, labels, shown, whole_number
 from rldp.data.bins import Binning, alphabet_of
 from rldp.data.labels import Alphabet
 from rldp.data.reading import Column, Reading, checked_treatment
@@ -30,7 +30,7 @@ class Wanted:
         Names of columns.
     readings : mapping
         Column → its alphabet, or the kind of its labels, or None if they are to be found. First those of the
-        secret, then those of the value.
+        secret, then given ones, then those of the value.
     missing : str
         One of :data:`rldp.data.reading.TREATMENTS`.
     binnings : mapping
@@ -41,6 +41,10 @@ class Wanted:
         How far a missing entry is from every other, in the unit of the distortion.
     has_all_labels : bool
         Whether there is no other label, not even one for what is missing.
+    given : tuple of str
+        Names of the columns that are kept beside the value, inside the promise.
+    rare : int
+        Labels of given columns are merged until each was seen so often under every secret.
     """
 
     secret: tuple[str, ...]
@@ -52,6 +56,8 @@ class Wanted:
     missing_distance: float | None = None
     has_all_labels: bool = False
     headers: Mapping[str, str | None] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    rare: int = 0
 
     @classmethod
     def of(
@@ -68,12 +74,23 @@ class Wanted:
         order: Mapping[str, Sequence[Label]] | None = None,
         bins: int | str | Mapping[str, int | str] | None = None,
         bin_width: float | Mapping[str, float] | None = None,
+        kept: str | Sequence[str] = (),
+        rare: int = 1,
+        known: Mapping[str, Column] | None = None,
     ) -> Wanted:
-        """As :meth:`rldp.Sample.from_data` is asked."""
+        """As :meth:`rldp.Sample.from_data` is asked; ``kept`` are given columns, ``known`` are read."""
         secret, value = _listed("secret", secret), _listed("value", value)
-        names = (*secret, *value)
-        _require_distinct(names)
-        given = _alphabets("secret", secret, secrets) | _alphabets("value", value, values)
+        beside = _listed("given", kept) if kept else ()
+        names = (*secret, *beside, *value)
+        _require_distinct(names, "secret, given and value" if beside else "secret and value")
+        given = _alphabets("secret", secret, secrets)
+        given |= _alphabets("value", value, values, others=beside)
+        for column, read in (known or {}).items():
+            if column in given:
+                raise InvalidArgument(
+                    f"values must leave out {column!r}, whose labels are those of the earlier release"
+                )
+            given[column] = alphabet_of(read)
         given |= _orders(names, given, order or {})
         kinds = _kinds(names, given, text=text, number=number)
         binnings = Binning.asked(_by_column("bins", value, bins), _by_column("bin_width", value, bin_width))
@@ -92,6 +109,8 @@ class Wanted:
             binnings,
             frozenset(order or ()),
             missing_distance,
+            given=beside,
+            rare=whole_number("rare", rare, 0, 2**31),
         )
 
     @classmethod
@@ -106,6 +125,7 @@ class Wanted:
             reading.missing,
             has_all_labels=True,
             headers=headers,
+            given=reading.given_names,
         )
 
     @property
@@ -135,16 +155,19 @@ def _listed(role: str, columns: object) -> tuple[str, ...]:
     return tuple(map(str, names))  # some frames number their columns
 
 
-def _require_distinct(names: Sequence[str]) -> None:
+def _require_distinct(names: Sequence[str], roles: str = "secret and value") -> None:
     for column in names:
         if names.count(column) > 1:
-            raise InvalidArgument(
-                f"secret and value must be different columns, got {column!r} more than once"
-            )
+            raise InvalidArgument(f"{roles} must be different columns, got {column!r} more than once")
 
 
 def _by_column(
-    name: str, columns: tuple[str, ...], given: T | Mapping[str, T] | None, *, role: str = "value"
+    name: str,
+    columns: tuple[str, ...],
+    given: T | Mapping[str, T] | None,
+    *,
+    role: str = "value",
+    others: tuple[str, ...] = (),
 ) -> dict[str, T]:
     """What is given for each column: by its name, or as it is where there is one column only."""
     if given is None:
@@ -157,14 +180,16 @@ def _by_column(
             )
         return {columns[0]: given}
     for column in given:
-        if column not in columns:
+        if column not in (*columns, *others):
             raise InvalidArgument(f"{name} must be about columns of the {role}, got {shown(column)}")
     return dict(given)
 
 
-def _alphabets(role: str, columns: tuple[str, ...], given: Alphabets) -> dict[str, Alphabet]:
+def _alphabets(
+    role: str, columns: tuple[str, ...], given: Alphabets, *, others: tuple[str, ...] = ()
+) -> dict[str, Alphabet]:
     name = f"{role}s"
-    listed = _by_column(name, columns, given, role=role)
+    listed = _by_column(name, columns, given, role=role, others=others)
     return {column: Alphabet(labels(name, each)) for column, each in listed.items()}
 
 

@@ -17,14 +17,14 @@ ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 def as_csv(path: Path) -> Callable[[BinaryIO], None]:
-    """What writes the one sheet of a workbook that is not empty to a file, as CSV in UTF-8.
+    """Return a function that writes the only non-empty sheet of a workbook to a file, as CSV in UTF-8.
 
     Numbers, truth values and dates are written as a CSV file has them, an empty cell as an empty entry.
 
     Raises
     ------
     DataError
-        If it is no workbook, or not one sheet of it has cells.
+        If it is not a workbook, or not exactly one sheet has cells.
     MissingDependency
         If the library that reads workbooks is not installed.
     """

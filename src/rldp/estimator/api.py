@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from rldp._common.checks import finite_number, seed_or_fresh, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpWarning
@@ -24,6 +25,7 @@ from rldp.estimator.released import Released
 from rldp.estimator.sources import sources_of
 from rldp.protocol import Protocol, require_labels
 from rldp.sample import Sample
+from rldp.theory.derived import Derived
 from rldp.theory.estimation import (
     allowed,
     identified,
@@ -92,7 +94,11 @@ def estimate(
     of : {"shares", "mean"}, array (|U|,) or (|S|, |U|), or mapping from names to these
         What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u). Where several
         columns were released together, "shares" are those of all combinations, the cells of a cross table;
-        "shares of age" and "mean of age" are about one column.
+        "shares of age" and "mean of age" are about one column. About two columns are "mean of pay by job",
+        "difference of pay by job" (each group less the first), "slope of pay on age", "regression of pay on
+        age" (slope and intercept), "correlation of pay and age", and "moments of pay and age". All but the
+        last are functions of moments, whose intervals the delta method gives, or with
+        ``interval="betting"`` proved limits on all moments together.
     alpha : float
         Intervals miss the truth with this probability.
     method : {"unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"}
@@ -110,8 +116,8 @@ def estimate(
         with a probability below this. With 0 it is always used, and the estimate is exactly unbiased.
     seed : int, optional
         Of the random order in which the rows are split into folds and bet on. By default it is a fresh one
-        from the operating system. The result holds it, and giving it repeats the result. What is said of
-        bias and of betting intervals is over this draw, too: a seed that is always the same voids it.
+        from the operating system. The result holds it, and giving it repeats the result. The statements about
+        bias and betting intervals include this draw: they do not hold with a seed that is always the same.
 
     Returns
     -------
@@ -220,8 +226,7 @@ def _overall(sources: list[Released], sample: Sample | None, of: Functionals, ho
     _require_possible(tallies)
     if sample is not None:
         tallies.insert(0, Tally.of_sample(sample.counts))
-    a = of.a.reshape(-1, len(of.labels))
-    answer = _tested(tallies, a, how)
+    answer = _tested(tallies, of.a.reshape(-1, of.a.shape[-1]), of, how)
     rows = 0 if sample is None or answer.rejected else sample.n
     return _estimate(answer, sources, sample, of, how, naive=_naive(sources, of), sample_rows=rows)
 
@@ -260,7 +265,7 @@ def _by_secret(
         tallies = [Tally(source.protocol.matrix[s], source.counts[s]) for source in known]
         if sample is not None:
             tallies.insert(0, Tally.of_sample(sample.counts[s]))
-        answers.append(_tested([tally for tally in tallies if tally.n], of.a[s], how))
+        answers.append(_tested([tally for tally in tallies if tally.n], of.a[s], of, how))
         naive.append(_naive(known, of, s))
     fields = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
     stacked = {name: np.stack([getattr(answer, name) for answer in answers]) for name in fields}
@@ -323,6 +328,7 @@ def _estimate(
         prior_rows=answer.prior_rows,
         posterior_errors=answer.posterior_errors,
         overall=overall,
+        of_moments=of.derived is not None,
     )
 
 
@@ -332,7 +338,7 @@ def _was_designed_on(protocol: Protocol, sample: Sample | None) -> bool:
 
 def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = None) -> Floats | None:
     """What the released columns say, taken for the values."""
-    total, rows = np.zeros(len(of.labels)), 0
+    total, rows = np.zeros(of.a.shape[-1]), 0
     for source in sources:
         scores = of.naive(source.protocol)
         if scores is None or (secret is None and not source.knows_secrets and (scores != scores[0]).any()):
@@ -343,22 +349,64 @@ def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = No
             counts, scores = counts[secret : secret + 1], scores[secret : secret + 1]
         total += np.einsum("sy,sym->m", counts, scores)
         rows += int(counts.sum())
-    return total / rows if rows else np.full(len(of.labels), np.nan)
+    moments = total / rows if rows else np.full(len(total), np.nan)
+    return moments if of.derived is None else of.derived.at(moments)[: len(of.labels)]
 
 
-def _tested(tallies: list[Tally], a: Floats, how: _How) -> _Answer:
-    """Estimates of the functionals a (k, m) from tallies, without a sample that the other rows reject.
+def _tested(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Answer:
+    """Answers of the functionals a (k, m) from tallies, without a sample that the other rows reject.
 
     Proved intervals keep their level over this choice: they miss with probability 0.9 α where the sample is
     used, and with 0.1 α where it is rejected.
     """
     probability = agreement(tallies)
     if probability is None or not tallies[0].is_sample or how.min_agreement == 0:
-        return replace(_answer(tallies, a, how, how.alpha), agreement=probability)
+        return replace(_asked(tallies, a, of, how, how.alpha), agreement=probability)
     if probability >= how.min_agreement:
-        return replace(_answer(tallies, a, how, _KEPT * how.alpha), agreement=probability)
-    alone = _answer(tallies[1:], a, how, (1 - _KEPT) * how.alpha)
+        return replace(_asked(tallies, a, of, how, _KEPT * how.alpha), agreement=probability)
+    alone = _asked(tallies[1:], a, of, how, (1 - _KEPT) * how.alpha)
     return replace(alone, agreement=probability, rejected=True)
+
+
+def _asked(tallies: list[Tally], a: Floats, of: Functionals, how: _How, alpha: float) -> _Answer:
+    """The functionals themselves, or the functions of them that were asked for."""
+    if of.derived is None:
+        return _answer(tallies, a, how, alpha)
+    shared = replace(how, alpha=how.alpha / of.derived.needed)
+    moments = _answer(tallies, a, shared, alpha / of.derived.needed)
+    return _function(of.derived, len(of.labels), moments, how)
+
+
+def _function(derived: Derived, wanted: int, moments: _Answer, how: _How) -> _Answer:
+    """Functions of moments: by the delta method, or by the limits of all moments that they need.
+
+    ``moments`` have intervals that hold together with the level asked for.
+    """
+    lowest, highest = (ends[:wanted] for ends in derived.limits())
+    m = moments.values
+    values = derived.at(m)[:wanted]
+    lower, upper = (ends[:wanted] for ends in derived.between(moments.lower, moments.upper))
+    sure = np.isfinite(values)
+    covariance = np.full((wanted, wanted), np.nan)
+    if sure.any():
+        gradient = derived.gradient(m)[:wanted][sure]
+        used = (gradient != 0).any(axis=0)  # a group without rows has moments of its own
+        spread = gradient[:, used] @ moments.covariance[np.ix_(used, used)] @ gradient[:, used].T
+        covariance[np.ix_(sure, sure)] = spread
+        if how.interval == "normal":
+            half = -float(ndtri(how.alpha / 2)) * np.sqrt(np.maximum(np.diag(spread), 0.0))
+            lower[sure], upper[sure] = values[sure] - half, values[sure] + half
+    return replace(
+        moments,
+        values=values,
+        lower=np.clip(lower, lowest, highest),
+        upper=np.clip(upper, lowest, highest),
+        identifiable=sure,
+        least=np.where(sure, values, lowest),
+        most=np.where(sure, values, highest),
+        covariance=covariance,
+        posterior_errors=None,
+    )
 
 
 def _answer(tallies: list[Tally], a: Floats, how: _How, alpha: float) -> _Answer:

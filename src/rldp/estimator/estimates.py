@@ -63,6 +63,22 @@ _ABOUT_INTERVAL = {
     ),
 }
 
+_ABOUT_FUNCTIONS = {
+    "unbiased": (
+        "The answers are functions of moments. The moments are unbiased{if_so}; the functions have a bias "
+        "that vanishes with the number of rows."
+    ),
+    "normal": (
+        "The intervals are the delta method's: they hold the truth with probability {level:g} for many rows, "
+        "and less often where few rows decide or where a variance or a group is small beside its error."
+    ),
+    "betting": (
+        "Each interval holds the truth with probability {level:g} at least, for every distribution and every "
+        "number of rows that was fixed before the rows were seen. It is what limits on all moments together "
+        "leave open, which is conservative."
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
@@ -114,6 +130,8 @@ class Estimate:
         Standard deviations given the rows and that prior, with its weight unknown; None for other methods.
     overall : Estimate or None
         The same for all people together, where secrets are known.
+    of_moments : bool
+        Whether the answers are functions of moments, such as slopes.
     """
 
     values: Floats
@@ -140,6 +158,7 @@ class Estimate:
     prior_rows: float | None = field(default=None)
     posterior_errors: Floats | None = field(default=None)
     overall: Estimate | None = field(default=None)
+    of_moments: bool = field(default=False)
 
     @property
     def standard_errors(self) -> Floats:
@@ -159,7 +178,9 @@ class Estimate:
         if self.sample_rows:
             yield self._about_assumption()
         if self.identifiable.any():
-            yield _ABOUT_METHOD[self.method].format(if_so=self._if_so())
+            of_moments = self.of_moments and self.method == "unbiased"
+            about = _ABOUT_FUNCTIONS["unbiased"] if of_moments else _ABOUT_METHOD[self.method]
+            yield about.format(if_so=self._if_so())
             if self.prior_rows is not None:
                 yield f"The fitted prior is worth {self.prior_rows:.2g} rows whose cells are known."
             if self.method == "unbiased" and self.designed_on_sample:
@@ -168,7 +189,8 @@ class Estimate:
                     "beside the "
                     "standard error."
                 )
-            yield _ABOUT_INTERVAL[self.interval].format(level=1 - self.alpha)
+            about_intervals = _ABOUT_FUNCTIONS if self.of_moments else _ABOUT_INTERVAL
+            yield about_intervals[self.interval].format(level=1 - self.alpha)
             yield f"The rows were split at random, with seed {self.seed}; it repeats this result."
         if not self.identifiable.all():
             yield from self._about_the_rest()

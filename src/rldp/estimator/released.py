@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -97,21 +98,22 @@ class Released:
         data: Any,
         protocol: Protocol,
         *,
-        released: str | None = None,
+        released: str | Sequence[str] | None = None,
         secret: str | Sequence[str] | None = None,
         delimiter: str | None = None,
         encoding: str | None = None,
         show_labels: bool = False,
     ) -> Released:
-        """Count a column of a CSV or Parquet file of any size, part by part, or of a data frame.
+        """Count released columns of a CSV or Parquet file of any size, part by part, or of a data frame.
 
         Parameters
         ----------
         data : path, or data frame (pandas, Polars, PyArrow, …)
             A file as for :meth:`rldp.Sample.from_data`.
         protocol : Protocol
-        released : str, optional
-            The column of outputs; by default called like the value column that the protocol names.
+        released : str or sequence of str, optional
+            The columns of outputs, one for each value column of the protocol and in their order; by default
+            those with the names of the value columns.
         secret : str or sequence of str, optional
             The columns of the secret, where they are known.
         delimiter, encoding, show_labels
@@ -194,13 +196,19 @@ def same_protocol(one: Protocol, other: Protocol) -> bool:
 def _counted(
     reading: Reading, columns: Sequence[Any], faults: Faults, protocol: Protocol
 ) -> tuple[Faults, NDArray[np.int64]]:
-    """Counts of some rows; those at fault are told, and counted nowhere."""
-    if not reading.secret:
-        codes, faults = columns[0].codes, faults.and_in(columns[0])
-        return faults, _tallied(codes[codes >= 0], None, protocol)
+    """Counts of some rows; unusable rows are reported and not counted."""
     rows = rows_of(reading, columns, faults)
     good = (rows.secrets >= 0) & (rows.values >= 0)
-    return rows.faults, _tallied(rows.values[good], rows.secrets[good], protocol)
+    outputs: NDArray[np.integer] = rows.values[good]
+    places = _places(protocol, reading)
+    if places is not None:
+        outputs = places[outputs]
+        if (unknown := int((outputs < 0).sum())) > 0:
+            raise DataError(
+                f"released must hold rows that the protocol can release, but {unknown} of {len(outputs)} are "
+                "combinations that are no output of it; another protocol may have released them"
+            )
+    return rows.faults, _tallied(outputs, rows.secrets[good] if reading.secret else None, protocol)
 
 
 def _tallied(outputs: Any, secrets: Any, protocol: Protocol) -> NDArray[np.int64]:
@@ -209,7 +217,9 @@ def _tallied(outputs: Any, secrets: Any, protocol: Protocol) -> NDArray[np.int64
     return count_pairs(secrets, outputs, (len(protocol.secrets), len(protocol.outputs)))
 
 
-def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[str] | None) -> Reading:
+def _reading(
+    protocol: Protocol, released: str | Sequence[str] | None, secret: str | Sequence[str] | None
+) -> Reading:
     """How a table of released rows is read: nobody's row is left out."""
     own = protocol.reading
     if released is None:
@@ -218,14 +228,12 @@ def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[st
                 "released must name the column of outputs, since the protocol does not name its columns, "
                 "got none"
             )
-        if len(own.value) > 1:
-            raise InvalidArgument(
-                "released must name the column of outputs, since the protocol publishes several"
-            )
-        released = own.value_names[0]
-    if not isinstance(released, str):
-        raise InvalidArgumentType(f"released must be the name of a column, got {shown(released)}")
-    names = _names(secret)
+        released = own.value_names
+    outputs = _outputs_by_column(protocol)
+    chosen = _names("released", released)
+    if len(chosen) != len(outputs):
+        raise InvalidArgument(f"released must name {len(outputs)} columns, got {len(chosen)}")
+    names = _names("secret", secret)
     known = (Column("secret", protocol.secrets),) if own is None else own.secret
     if names and len(names) != len(known):
         raise InvalidArgument(
@@ -234,30 +242,44 @@ def _reading(protocol: Protocol, released: str | None, secret: str | Sequence[st
     columns = tuple(
         Column(name, column.labels, column.edges) for name, column in zip(names, known, strict=False)
     )
-    if released in names:
-        raise InvalidArgument(f"secret and released must be different columns, got {released!r} for both")
+    if both := set(chosen) & set(names):
+        raise InvalidArgument(f"secret and released must be different columns, got {min(both)!r} for both")
+    if len(set(chosen)) < len(chosen):
+        raise InvalidArgument("released must name different columns, got one twice")
     missing = "category" if own is not None and own.missing == "category" else "refuse"
-    outputs = tuple(label for label in protocol.outputs if not isinstance(label, tuple))
-    if len(outputs) < len(protocol.outputs):
-        raise InvalidArgument(
-            "protocol must publish one column for its released rows to be counted, got several"
-        )
-    return Reading(columns, (Column(released, outputs),), missing)
+    return Reading(columns, tuple(map(Column, chosen, outputs)), missing)
 
 
-def _names(secret: object) -> tuple[str, ...]:
-    if secret is None:
+def _outputs_by_column(protocol: Protocol) -> list[tuple[Label, ...]]:
+    """The distinct outputs of every column."""
+    if not isinstance(protocol.outputs[0], tuple):
+        return [protocol.outputs]
+    rows = (output for output in protocol.outputs if isinstance(output, tuple))
+    return [tuple(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
+
+
+def _places(protocol: Protocol, reading: Reading) -> NDArray[np.int64] | None:
+    """Which output each combination of the columns' outputs is, −1 if none; None for a single column."""
+    if len(reading.value) == 1:
+        return None
+    at: dict[Any, int] = {output: y for y, output in enumerate(protocol.outputs)}
+    combinations = product(*(column.labels for column in reading.value))
+    return np.array([at.get(each, -1) for each in combinations], dtype=np.int64)
+
+
+def _names(argument: str, given: object) -> tuple[str, ...]:
+    if given is None:
         return ()
-    names = (secret,) if isinstance(secret, str) else secret
+    names = (given,) if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise InvalidArgumentType(
-            f"secret must be the name of a column, or a list of them, got {shown(secret)}"
+            f"{argument} must be the name of a column, or a list of them, got {shown(given)}"
         )
     return tuple(names)
 
 
 def _refuse(faults: Faults, protocol: Protocol, *, advice: str = "") -> None:
-    """One sentence about rows that are none of the protocol's, which may be another protocol's."""
+    """Refuse rows whose outputs the protocol lacks; another protocol may have released them."""
     foreign = faults.first is not None and "known labels" in faults.first
     which = f"; the protocol has {len(protocol.outputs)} outputs, and another may have released these rows"
     faults.refuse(hint=which if foreign else "", advice=advice)

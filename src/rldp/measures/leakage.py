@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, distribution_table
-from rldp._common.memory import require_bytes, within_memory
+from rldp._common.process import require_bytes, within_memory
 from rldp.chain import Chain
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
@@ -28,11 +29,11 @@ from rldp.sets import (
     UncertaintySet,
     checked_set,
 )
-from rldp.theory import bounds
+from rldp.theory import bounds, chains
+from rldp.theory.arrays import per_secret
 from rldp.theory.membership import pulled_inside
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import joined_pairs
-from rldp.theory.pairs import per_secret
 from rldp.theory.worst_ratios import WorstRatio, joined, over_everything, over_set, proved_ratio
 
 _COPIES = 36  # arrays of the size of one end of all pairs that are held at once; counted, with tracemalloc
@@ -45,6 +46,8 @@ __all__ = [
     "known_leakage",
     "leakage",
     "leakages",
+    "leakages_of_outputs",
+    "pair_leakage",
     "worst_case",
     "worst_case_distortion",
     "worst_case_leakage",
@@ -63,6 +66,8 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     ----------
     protocol : Protocol
     distribution : array_like (|S|, |U|)
+        For a chain also with an axis for each column of the row: given columns, then those of the value. Of
+        given columns and earlier releases, the leakage is that of everything that is published.
 
     Returns
     -------
@@ -74,10 +79,46 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     >>> round(leakage(flip, [[0.5], [0.5]]), 4) == round(math.log(3), 4)
     True
     """
+    if isinstance(protocol, Chain):
+        distribution = _flat(protocol, distribution)
     p = _checked_distribution(protocol, distribution)
     if isinstance(protocol, Chain):
         return float(leakages_of_outputs(protocol.output_law(p)[None], p.sum(axis=1)[None] > 0)[0])
     return float(leakages(protocol.matrix[None], p[None])[0])
+
+
+def pair_leakage(protocol: Protocol, distribution: ArrayLike) -> Floats:
+    r"""ε* of each ordered pair of secrets, :math:`\max_y\log P(y|s_1)/P(y|s_2)`, to compare with levels.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    distribution : array_like
+        As for :func:`leakage`.
+
+    Returns
+    -------
+    array (|S|, |S|)
+        0 on the diagonal, and for pairs with a secret of probability zero.
+
+    Examples
+    --------
+    >>> coins = Protocol([[[0.5, 0.5]], [[0.25, 0.75]]])
+    >>> np.exp(pair_leakage(coins, [[0.5], [0.5]])).round(3).tolist()
+    [[1.0, 2.0], [1.5, 1.0]]
+    """
+    if isinstance(protocol, Chain):
+        distribution = _flat(protocol, distribution)
+    p = _checked_distribution(protocol, distribution)
+    masses, conditionals = per_secret(p)
+    if isinstance(protocol, Chain):
+        law = protocol.output_law(p)
+    else:
+        law = np.einsum("su,suy->sy", conditionals, protocol.matrix)
+    table = np.zeros((len(law), len(law)))
+    for s, t in permutations(np.flatnonzero(masses > 0).tolist(), 2):
+        table[s, t] = _largest_log_ratio(law[None, s], law[None, t])[0]
+    return table
 
 
 def leakages(matrices: Floats, distributions: Floats) -> Floats:
@@ -138,6 +179,8 @@ def known_leakage(protocol: Protocol) -> float:
     """
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    if isinstance(protocol, Chain):
+        return chains.known_leakage([stage.table for stage in protocol.stages])
     return float(known_leakages(protocol.matrix[None])[0])
 
 
@@ -381,7 +424,17 @@ def _require_sample(protocol: Protocol, sample: Sample) -> None:
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    return distribution_table(distribution, protocol.matrix.shape[:2])
+    return distribution_table(distribution, (len(protocol.secrets), len(protocol.values)))
+
+
+def _flat(chain: Chain, distribution: ArrayLike) -> ArrayLike:
+    """A distribution with an axis for each column of the row, as one of whole rows."""
+    assert chain.reading is not None
+    sizes = [len(column.labels) for column in chain.reading.row]
+    array = np.asarray(distribution)
+    if array.shape != (len(chain.secrets), *sizes):
+        return distribution
+    return array.reshape(len(chain.secrets), -1)
 
 
 def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:

@@ -6,13 +6,14 @@ See ``docs/theory.md``, 'Credible privacy'.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from rldp._common.checks import finite_number, real_number, seed_number, whole_number
-from rldp._common.memory import require_bytes, within_memory
+from rldp._common.checks import finite_number, number_array, real_number, seed_number, whole_number
+from rldp._common.process import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol, require_labels
@@ -23,6 +24,8 @@ from rldp.theory.dirichlet import conditional_blocks, mass_blocks
 from rldp.theory.posterior import (
     always_infinite,
     distortions,
+    exceedances,
+    keeps_levels,
     largest_ratios,
     leakages,
     log_ratio_rounding,
@@ -32,6 +35,19 @@ __all__ = ["Posterior", "posterior"]
 
 _ERROR = 1e-6  # of a bound
 _MOST_DRAWS = 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What draws are made from, and the table that they are about."""
+
+    matrix: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    noise: float | None
+
+    def blocks(self, prior: Prior, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+        """Conditionals of every draw, block by block."""
+        return conditional_blocks(self.counts, prior=prior, draws=draws, seed=seed, noise=self.noise)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,27 +73,32 @@ class Posterior:
     _values: int
     _largest_ratio: float
     _always_infinite: bool
+    _source: _Source
 
     @property
     def draws(self) -> int:
         """How many there are."""
         return len(self.leakage)
 
-    def risk(self, epsilon: float) -> tuple[float, float]:
+    def risk(self, epsilon: ArrayLike) -> tuple[float, float]:
         """Bounds on Pr(ε* > epsilon | sample), the posterior probability of not being private.
+
+        With levels of ordered pairs of secrets, it is the probability that some pair exceeds its own.
 
         Each bound is wrong with probability 1e-6 at most, over the draws, for an ``epsilon`` that was
         not chosen by looking at them. See ``docs/theory.md``, 'Monte Carlo'.
 
         Parameters
         ----------
-        epsilon : float
-            Non-negative; may be infinite.
+        epsilon : float, or array (|S|, |S|)
+            Non-negative; may be infinite. The diagonal of an array is ignored.
 
         Returns
         -------
         lower, upper : float
         """
+        if np.ndim(epsilon):
+            return self._risk_of_pairs(_levels(epsilon, len(self._source.matrix)))
         level = _level(epsilon)
         if self._private_anyway(level):
             return 0.0, 0.0
@@ -85,6 +106,19 @@ class Posterior:
         above = (self.leakage > level + rounding) & (np.isfinite(self.leakage) | self._always_infinite)
         certain = int(above.sum())  # without draws that are infinite for want of digits
         possible = int((self.leakage >= level - rounding).sum())
+        return (
+            float(lower_probability(certain, self.draws, _ERROR)),
+            float(upper_probability(possible, self.draws, _ERROR)),
+        )
+
+    def _risk_of_pairs(self, levels: NDArray[np.float64]) -> tuple[float, float]:
+        """The same draws once more, each pair of secrets held to its own level."""
+        source, certain, possible = self._source, 0, 0
+        if keeps_levels(source.matrix, levels):
+            return 0.0, 0.0
+        for block in source.blocks(self.prior, self.draws, self.seed):
+            found = exceedances(source.matrix, levels, block)
+            certain, possible = certain + found[0], possible + found[1]
         return (
             float(lower_probability(certain, self.draws, _ERROR)),
             float(upper_probability(possible, self.draws, _ERROR)),
@@ -196,6 +230,11 @@ def posterior(
         _values=len(protocol.values),
         _largest_ratio=float(largest_ratios(protocol.matrix).max()),
         _always_infinite=always_infinite(protocol.matrix),
+        _source=_Source(
+            protocol.matrix,
+            sample.counts if sample.noisy_counts is None else sample.noisy_counts,
+            sample.count_noise,
+        ),
     )
 
 
@@ -213,8 +252,8 @@ def _drawn(
     leakage, cost = np.empty(size), np.empty(size)
     start = 0
     for conditionals, masses in zip(
-        conditional_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.noise),
-        mass_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.noise),
+        conditional_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.count_noise),
+        mass_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.count_noise),
         strict=True,
     ):
         block = slice(start, start + masses.shape[-1])
@@ -235,7 +274,19 @@ def _measure(protocol: Protocol, given: Distortion | None) -> Distortion:
     return "hamming" if named else "squared"
 
 
-def _level(epsilon: float) -> float:
+def _levels(epsilon: ArrayLike, secrets: int) -> NDArray[np.float64]:
+    levels = number_array("epsilon", "a number or an array of numbers (secrets, secrets)", epsilon)
+    if levels.shape != (secrets, secrets):
+        raise InvalidArgument(
+            f"epsilon must be a number or have shape {(secrets, secrets)}, got shape {levels.shape}"
+        )
+    np.fill_diagonal(levels, 0.0)
+    if not (levels >= 0).all():
+        raise InvalidArgument("epsilon must be at least 0 for every pair of secrets, got less or NaN")
+    return levels
+
+
+def _level(epsilon: ArrayLike) -> float:
     level = real_number("epsilon", epsilon)
     if level < 0:
         raise InvalidArgument(f"epsilon must be at least 0, got {level:g}")

@@ -1,0 +1,220 @@
+r"""Several published columns under a known distribution: each one's own table, and what stays between them.
+
+The table of one column, :math:`P(y_j\,|\,s,u_j)`, is not part of a protocol for several: it depends on the
+other columns' values, and so on the distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rldp._common.checks import Label, distribution_table
+from rldp.chain import Chain
+from rldp.errors import InvalidArgument
+from rldp.protocol import Protocol
+from rldp.theory import chains
+from rldp.theory.model import Floats
+
+__all__ = ["Association", "associations", "basis_of", "by_column"]
+
+_EVERYWHERE = 1e-12  # of the mass is spread evenly, so that values that were never seen have rows, too
+
+
+@dataclass(frozen=True)
+class Association:
+    """How closely two published columns belong together, before and after the release.
+
+    Attributes
+    ----------
+    columns : (str, str)
+    measure : str
+        "correlation" where all labels are numbers, else "Cramér's V".
+    before, after : float or None
+        Of the values, and of what is released instead; None where a column holds one label only.
+    """
+
+    columns: tuple[str, str]
+    measure: str
+    before: float | None
+    after: float | None
+
+
+def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Association, ...]:
+    """What a release keeps of the association between published columns, under a known distribution.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        That publishes several columns, by one table or by a chain.
+    distribution : array_like (|S|, |U|)
+        For instance ``sample.distribution``.
+
+    Returns
+    -------
+    tuple of Association
+        One for each pair of columns, given ones and those of earlier releases too, of which one is drawn at
+        least; none for a protocol of a single column.
+
+    Examples
+    --------
+    >>> import rldp
+    >>> people = {"ill": ["y", "n"] * 50, "age": [1, 2] * 50, "pay": [1, 1, 2, 2] * 25}
+    >>> import pyarrow
+    >>> sample = rldp.Sample.from_data(pyarrow.table(people), secret="ill", value=["age", "pay"])
+    >>> found = rldp.associations(rldp.design(sample, 1.0).protocol, sample.distribution)[0]
+    >>> found.columns, found.measure, found.before
+    (('age', 'pay'), 'correlation', 0.0)
+    """
+    p = distribution_table(distribution, (len(protocol.secrets), len(protocol.values)))
+    names = _names(protocol)
+    if len(names) < 2:
+        return ()
+    values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
+    before = _as_grid(p.sum(axis=0), values)
+    after = _released(protocol, p, outputs)
+    found = []
+    for i, j in combinations(range(len(names)), 2):
+        if not {names[i], names[j]} & set(protocol.value_columns):
+            continue  # both are out as they are
+        labels = [tuple(dict.fromkeys(side[k])) for side in (values, outputs) for k in (i, j)]
+        pairs = _pair(before, i, j), _pair(after, i, j)
+        if any(isinstance(label, str) for side in labels for label in side):
+            strengths = [_cramer(pair) for pair in pairs]
+            measure = "Cramér's V"
+        else:
+            strengths = [
+                _correlation(pairs[0], labels[0], labels[1]),
+                _correlation(pairs[1], labels[2], labels[3]),
+            ]
+            measure = "correlation"
+        found.append(Association((names[i], names[j]), measure, *strengths))
+    return tuple(found)
+
+
+def basis_of(protocol: Protocol) -> Floats:
+    """The estimated distribution of the protocol's sample; equal shares where it has none."""
+    if protocol.guarantee is not None:
+        return protocol.guarantee.sample.distribution
+    shape = len(protocol.secrets), len(protocol.values)
+    return np.full(shape, 1.0 / (shape[0] * shape[1]))
+
+
+def by_column(protocol: Protocol, distribution: ArrayLike) -> dict[str, Protocol]:
+    """P(y_j | s, u_j) of each column that is drawn, under a distribution (|S|, |U|).
+
+    None where it is the only column of the row. Where a value never occurs beside a secret, all values of the
+    other columns count alike.
+    """
+    p = distribution_table(distribution, (len(protocol.secrets), len(protocol.values)))
+    names = _names(protocol)
+    if len(names) < 2:
+        return {}
+    p = (1 - _EVERYWHERE) * p + _EVERYWHERE / p.size
+    values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
+    tables = _of_stages(protocol, p) if isinstance(protocol, Chain) else _of_table(protocol, p)
+    labels = [[tuple(dict.fromkeys(column)) for column in side] for side in (values, outputs)]
+    return {
+        name: Protocol(tables[j], protocol.secrets, labels[0][j], labels[1][j])
+        for j, name in enumerate(names)
+        if name in protocol.value_columns
+    }
+
+
+def _names(protocol: Protocol) -> tuple[str, ...]:
+    """Of the columns that whole rows have: those of a chain may be given, or out already."""
+    if isinstance(protocol, Chain) and protocol.reading is not None:
+        return protocol.reading.row_names
+    return protocol.value_columns
+
+
+# Laws
+
+
+def _of_table(protocol: Protocol, p: Floats) -> list[Floats]:
+    values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
+    joint = p[:, :, None] * protocol.matrix
+    found = []
+    for u, y in zip(map(_indicators, values), map(_indicators, outputs), strict=True):
+        own = np.einsum("suy,ui,yk->sik", joint, u, y, optimize=True)
+        found.append(own / own.sum(axis=-1, keepdims=True))
+    return found
+
+
+def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
+    """Stage by stage, never with the product of all columns squared."""
+    assert protocol.reading is not None
+    order, tables = protocol.order, [stage.table for stage in protocol.stages]
+    sizes = [len(column.labels) for column in protocol.reading.row]
+    whole = p.reshape(len(p), *sizes).transpose(0, *(1 + j for j in order)).reshape(len(p), -1)
+    in_order = [sizes[j] for j in order]
+    found: dict[int, Floats] = {}
+    for i, (j, table) in enumerate(zip(order, tables, strict=True)):
+        weights = chains.contexts(whole, tables[:i], in_order)
+        mass = weights.reshape(*weights.shape[:-1], sizes[j], -1).sum(axis=-1)  # (S, C, U_j)
+        own = np.einsum("scu,csuy->suy", mass, table, optimize=True)
+        found[j] = own / own.sum(axis=-1, keepdims=True)
+    return [found[j] for j in range(len(sizes))]
+
+
+def _released(protocol: Protocol, p: Floats, outputs: Sequence[tuple[Label, ...]]) -> Floats:
+    """P(y₁, …, y_d) as a grid."""
+    if not isinstance(protocol, Chain):
+        return _as_grid(np.einsum("su,suy->y", p, protocol.matrix), outputs)
+    law = p.sum(axis=1) @ protocol.output_law(p)  # in the order of the stages
+    widths = [len(stage.outputs) for stage in protocol.stages]
+    return np.asarray(law.reshape(widths).transpose(np.argsort(protocol.order)))
+
+
+# Columns of labels
+
+
+def _by_column(labels: Sequence[Label]) -> list[tuple[Label, ...]]:
+    rows = [label for label in labels if isinstance(label, tuple)]
+    if len(rows) < len(labels):
+        raise InvalidArgument(
+            "protocol must publish an entry for each of its value columns, got single labels"
+        )
+    return list(zip(*rows, strict=True))
+
+
+def _codes(column: Sequence[Label]) -> NDArray[np.int64]:
+    places = {label: k for k, label in enumerate(dict.fromkeys(column))}
+    return np.array([places[label] for label in column])
+
+
+def _indicators(column: Sequence[Label]) -> Floats:
+    codes = _codes(column)
+    return np.eye(int(codes.max()) + 1)[codes]
+
+
+def _as_grid(masses: Floats, columns: Sequence[Sequence[Label]]) -> Floats:
+    codes = [_codes(column) for column in columns]
+    grid = np.zeros([int(each.max()) + 1 for each in codes])
+    np.add.at(grid, tuple(codes), masses)
+    return grid
+
+
+def _pair(grid: Floats, i: int, j: int) -> Floats:
+    return np.asarray(grid.sum(axis=tuple(k for k in range(grid.ndim) if k not in (i, j))))
+
+
+def _correlation(pair: Floats, one: Sequence[Label], other: Sequence[Label]) -> float | None:
+    x, y = (np.array([float(x) for x in side if not isinstance(x, tuple)]) for side in (one, other))
+    p, q = pair.sum(axis=1), pair.sum(axis=0)
+    x, y = x - p @ x, y - q @ y
+    spread = np.sqrt((p @ x**2) * (q @ y**2))
+    return float(x @ pair @ y / spread) if spread > 0 else None
+
+
+def _cramer(pair: Floats) -> float | None:
+    pair = pair[pair.sum(axis=1) > 0][:, pair.sum(axis=0) > 0]
+    fewer = min(pair.shape) - 1
+    if fewer < 1:
+        return None
+    expected = np.outer(pair.sum(axis=1), pair.sum(axis=0))
+    return float(np.sqrt(((pair - expected) ** 2 / expected).sum() / fewer))
