@@ -1,5 +1,6 @@
 """``rldp report`` in a browser: it works, asks for nothing, and can be read by everybody."""
 
+import hashlib
 import io
 import json
 import re
@@ -42,6 +43,7 @@ def folder(tmp_path_factory):
     designed = rldp.design(sample, 0.5)
     rldp.report(designed, place / "report.html", with_counts=True)
     rldp.report(designed, place / "bare.html", epsilons=[0.25, 0.5, 1.0])
+    rldp.report(designed, place / "paper.html", epsilons=[0.5], author="Office of statistics", unit="years")
     hostile = rldp.Sample([[52, 31, 17], [14, 38, 48]], HOSTILE, VALUES)
     wicked = rldp.design(hostile, 0.5, distortion="hamming")
     rldp.report(wicked, place / "hostile.html", with_counts=True, epsilons=[0.5, 1.0])
@@ -250,6 +252,34 @@ def test_on_paper_every_section_is_there_and_no_number_is_hidden(folder, visit):
     ):
         assert caption in printed
     assert "independent reporting" in printed
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_page_one_is_one_sheet_of_paper(folder, visit, tmp_path, language):
+    pypdf = pytest.importorskip("pypdf")
+    sample = rldp.Sample.from_data(folder / "people.csv", secret="sex", value="education_num", bins=4)
+    found = rldp.design(sample, 0.5)
+    page = tmp_path / "page.html"
+    rldp.report(
+        found, page, epsilons=[0.5], language=language, author="Registrar", unit="years", date="today"
+    )
+    document = pypdf.PdfReader(io.BytesIO(visit(page).ready().page.pdf(prefer_css_page_size=True)))
+    first, second = (" ".join(document.pages[i].extract_text().split()) for i in (0, 1))
+    digest = rldp.verify(found).ok and found.protocol.to_json().encode()
+    assert hashlib.sha256(digest).hexdigest() in first.replace(" ", "")
+    for said in ("1,65" if language != "en" else "1.65", "±", "years", "Registrar", "today", "ε"):
+        assert said in first
+    assert "Appendix" not in first
+    assert second.startswith("Appendix: proof and details")
+
+
+def test_picture_of_page_one_on_paper(folder, visit, pictures):
+    shown = visit(folder / "paper.html", 794, bypass_csp=True).ready()
+    shown.page.emulate_media(media="print")
+    clip = {"x": 0, "y": 0, "width": 794, "height": 1123}
+    shown.page.add_style_tag(content=".sheet { padding: 60px 53px !important; } .appendix { display: none; }")
+    shown.page.screenshot(path=pictures / "report-a4.png", full_page=True, clip=clip)
+    assert (pictures / "report-a4.png").stat().st_size < 200_000
 
 
 @pytest.mark.parametrize(("width", "height"), [(1400, 3600), (400, 4200)])

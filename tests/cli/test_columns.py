@@ -303,5 +303,5 @@ def test_new_data_are_not_offered_what_only_a_design_can_do(rldp_command, folder
 def test_what_is_taken_once_is_not_given_twice(rldp_command, folder, twice):
     code, _, err = rldp_command(*design(*twice))
     assert code == 2
-    assert "must be given once, got 2 times" in err
+    assert "must be given once, " in err
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv"]

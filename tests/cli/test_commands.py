@@ -11,7 +11,7 @@ import typer.main
 
 from commands import one_line
 from rldp import cli
-from rldp.cli.commands import OLD_NAMES, PANELS, SampleCommand
+from rldp.cli.commands import COMMANDS as TASKS, OLD_NAMES, PANELS, SampleCommand
 
 COMMANDS = typer.main.get_command(cli.app).commands
 DESIGN = ["design", "data.csv", "-o", "protocol.json"]
@@ -52,6 +52,16 @@ def test_every_help_ends_with_an_example_whose_options_there_are(rldp_command, n
     assert (program, command) == ("rldp", name)
     known = {option for p in COMMANDS[name].params for option in p.opts}
     assert {word for word in rest if word.startswith("-")} <= known
+
+
+def test_the_help_has_every_command_by_task_with_its_whole_first_sentence(rldp_command):
+    assert {name for names in TASKS.values() for name in names} == set(COMMANDS)
+    _, out, _ = rldp_command("--help")
+    shown = " ".join(out.split())
+    assert "..." not in shown.partition("Design:")[2]
+    for name, command in COMMANDS.items():
+        first = " ".join(command.help.split("\n\n")[0].split())
+        assert f" {name} {first}" in shown
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -144,8 +154,8 @@ def test_what_is_at_the_top_is_for_commands_that_work_on_a_sample(rldp_command, 
         ("epsilonn = 0.5", "rldp.toml must name options of rldp, got 'epsilonn'"),
         ("[designs]\ngap = 1", "rldp.toml must have tables named as commands, got [designs]"),
         ("[design]\nkeep = 'x'", "[design] of rldp.toml must name options of rldp design, got 'keep'"),
-        ("epsilon = true", "epsilon in rldp.toml must be a text or a number, got True"),
-        ("epsilon = [1]", "epsilon in rldp.toml must be a text or a number, got [1]"),
+        ("alpha = true", "alpha in rldp.toml must be a text or a number, got True"),
+        ("alpha = [1]", "alpha in rldp.toml must be a text or a number, got [1]"),
         ("[design]\nwindows = 1", "windows in [design] of rldp.toml must be true or false, got 1"),
         ("secret = [true]", "secret in rldp.toml must be a text, a number or a list of them, got True"),
         ("epsilon = ", "rldp.toml must be a project file in TOML, but: "),

@@ -47,7 +47,7 @@ def test_every_number_can_be_had_as_a_table(run, tmp_path, command):
     code, _, _ = run(command, "--table", "table.csv")
     rows = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
     assert code == 0
-    assert len(rows) == {"frontier": 5, "compare": 9, "plan": 4}[command]
+    assert len(rows) == {"frontier": 5, "compare": 10, "plan": 4}[command]
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_a_plan_says_how_many_rows_are_needed(run):
     [
         ("frontier", ("--epsilons", ""), "epsilons must hold at least one level, got none"),
         ("frontier", ("--epsilons", "-1"), "epsilons must be at least 0, got -1.0"),
-        ("frontier", ("--epsilons", "a,b"), "--epsilons must be numbers apart by commas, got 'a'"),
+        ("frontier", ("--epsilons", "a,b"), "--epsilons must be comma-separated numbers, got 'a'"),
         ("frontier", ("--epsilons", "2:1:5"), "--epsilons must be a list such as 0.5,1,2 or LOW:HIGH:COUNT"),
         ("frontier", ("--bins", "auto"), "--bins must be a number here, since auto needs one ε, got auto"),
         ("plan", ("--sizes", "0"), "sizes must be at least 1, got 0"),

@@ -37,6 +37,9 @@ def folder(tmp_path_factory):
     (place / "people.csv").write_text("diagnosis,age,region\n" + "".join(f"{s},{u},N\n" for s, u in rows))
     sample = rldp.Sample.from_data(place / "people.csv", secret="diagnosis", value="age")
     rldp.design(sample, 0.5).protocol.save(place / "protocol.json")
+    options = rldp.ReleaseOptions(keep=["region"], ledger=place / "releases.jsonl")
+    with pytest.warns(rldp.KeptColumnsWarning):
+        rldp.release_file(place / "protocol.json", place / "people.csv", place / "old.csv", options=options)
     draws = random.Random(0)
     shown = "".join(f"{draws.choice(('ill', 'well'))},{draws.choice((0, 1))}\n" for _ in range(200))
     (place / "rows.csv").write_text("diagnosis,shown\n" + shown)

@@ -93,6 +93,7 @@ def plainly(monkeypatch, capsys, folder):
 
 
 SCOPE = "for every distribution that a χ² test at level 0.05 does not reject"
+ALONE = "this column alone, released once"
 
 
 def identity(protocol):
@@ -108,7 +109,7 @@ def claiming(epsilon):
 
 
 def test_a_protocol_is_verified_and_its_level_is_said_with_its_scope(proved, plainly):
-    assert plainly() == (0, f"3 rows released (ε = 0.5 {SCOPE}), written to out.csv\n", "")
+    assert plainly() == (0, f"3 rows released (ε = 0.5 {SCOPE}; {ALONE}), written to out.csv\n", "")
 
 
 def test_a_protocol_that_claims_nothing_is_not_released_from(plainly, folder):
@@ -200,7 +201,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
 def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
     claiming(epsilon).save("protocol.json")
     done = plainly(*(["--max-epsilon", *options] if options else []))
-    assert done == (0, f"3 rows released (ε = {epsilon!r} {SCOPE}), written to out.csv\n", "")
+    assert done == (0, f"3 rows released (ε = {epsilon!r} {SCOPE}; {ALONE}), written to out.csv\n", "")
 
 
 @pytest.mark.parametrize(
@@ -1058,8 +1059,9 @@ def test_a_kept_column_is_warned_of_once_with_a_command_that_measures_it(
     assert code == 0
     start = (
         "rldp: warning: ε is that of the released column alone; kept columns are copied as they are and can "
-        "tell the secret, alone or together with it. This tests them together, in a file that must not be "
-        "published: "
+        "tell the secret, alone or together with it. A design with --given COLUMN has such a column inside "
+        "its promise. If one of them was itself released by a protocol, design both columns in one release. "
+        "This tests them together, in a file that must not be published: "
     )
     assert errors.startswith(start)
     assert errors.count("\n") == 1
@@ -1100,6 +1102,7 @@ def test_a_release_for_machines(proved, plainly, folder):
     found = json.loads(output)
     assert (code, errors.count("\n")) == (0, 1)
     warning = found.pop("warnings")
+    assert found.pop("covers").startswith("ε covers this column alone, released once.")
     assert found.pop("leakage") == rldp.leakage(proved, [[1 / 3, 0, 0], [1 / 3, 0, 1 / 3]])
     assert errors == f"rldp: warning: {warning[0]}\n"
     assert found == {
@@ -1114,6 +1117,7 @@ def test_a_release_for_machines(proved, plainly, folder):
         "epsilon": 0.5,
         "promise": f"ε = 0.5 {SCOPE}",
         "absence": None,
+        "key": None,
     }
     swap().save("protocol.json")
     found = json.loads(plainly("--json", "--unproved")[1])

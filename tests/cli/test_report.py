@@ -50,7 +50,7 @@ def test_data_get_a_protocol_and_a_page(rldp_command, protocol, tmp_path):
     assert np.array_equal(rldp.load(tmp_path / "made.json").matrix, protocol.matrix)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert hashlib.sha256((tmp_path / "made.json").read_bytes()).hexdigest() in page
-    assert "How <bdi>“age”</bdi> is published without leaking <bdi>“diagnosis”</bdi>" in page
+    assert "How “<bdi>age</bdi>” is published without leaking “<bdi>diagnosis</bdi>”" in page
 
 
 def test_a_protocol_that_is_not_proved_gets_a_page_that_says_so_and_exit_code_3(
@@ -87,7 +87,7 @@ def test_a_table_alone_is_refused(rldp_command, protocol, tmp_path):
         (["protocol.json", "--epsilon", "1"], 1, "--epsilon must be given with DATA or SAMPLE only"),
         (["protocol.json", "--protocol", "x.json"], 1, "--protocol must be given with DATA or SAMPLE only"),
         (["protocol.json", "--epsilons", ","], 1, "epsilons must hold at least one level, got none"),
-        (["protocol.json", "--epsilons", "x"], 1, "--epsilons must be numbers apart by commas, got 'x'"),
+        (["protocol.json", "--epsilons", "x"], 1, "--epsilons must be comma-separated numbers, got 'x'"),
         (["protocol.json", "--epsilons", "-1,2"], 1, "epsilons must be at least 0"),
         (["people.csv"], 4, "people.csv must be a protocol file"),
         (["none.json"], 4, "none.json"),

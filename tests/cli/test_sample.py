@@ -80,7 +80,7 @@ def test_a_sample_for_machines(rldp_command, tmp_path):
     code, out, err = rldp_command("sample", "data.csv", *COLUMNS, "-o", "sample.json", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out) == {
-        "sample": "sample.json", "rows": 9, "skipped": 0, "noise": None,
+        "sample": "sample.json", "rows": 9, "skipped": 0, "noise": None, "rows_a_person": 1,
         "secrets": 2, "values": 2, "warnings": [],
     }  # fmt: skip
 

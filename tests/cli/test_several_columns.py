@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import partial
 
 import pytest
 
@@ -48,6 +49,18 @@ def test_columns_are_designed_verified_and_released_together(people, invoke):
     assert {row[1] for row in rows} <= {"a", "b"}
 
 
+def test_each_column_is_shown_by_itself_and_what_stays_between_them(invoke):
+    assert invoke(f"{DESIGN} --value age --value hours --bins hours=3 -o p.json")[0] == 0
+    shown = " ".join(invoke("show p.json")[1].split())
+    assert "age: P(y | s, u) of this column alone, under the estimate" in shown
+    assert "Between 'age' and 'hours' the" in shown
+    found = json.loads(invoke("show p.json --json")[1])
+    assert [column["name"] for column in found["by_column"]] == ["age", "hours"]
+    assert len(found["by_column"][0]["probabilities"][0]) == 3
+    assert found["associations"][0]["columns"] == ["age", "hours"]
+    assert set(found["associations"][0]) == {"columns", "measure", "before", "after"}
+
+
 def test_what_each_column_loses_is_told(invoke):
     code, output, _ = invoke(f"{DESIGN} --value age --value hours --bins hours=3 -o p.json")
     assert code == 0
@@ -62,6 +75,29 @@ def test_columns_may_be_chained(invoke):
     assert isinstance(rldp.load("c.json"), rldp.Chain)
     assert "columns one by one" in " ".join(output.split())
     assert invoke("release c.json people.csv -o out.csv")[0] == 0
+
+    code, output, errors = invoke("estimate c.json out.csv --seed 1 --json --of shares")
+    assert code == 0, errors
+    assert len(json.loads(output)["estimates"]) == 6
+
+
+def test_questions_about_two_columns_are_answered_from_a_file(people, monkeypatch, capsys):
+    invoke = partial(run_command, monkeypatch, capsys)
+    options = "--value age --value hours --bins hours=3 -o p.json"
+    assert invoke(*f"{DESIGN} {options}".split())[0] == 0
+    assert invoke(*["release", "p.json", "people.csv", "-o", "out.csv"])[0] == 0
+    asked = ["estimate", "p.json", "out.csv", "--seed", "1", "--json", "--of"]
+    code, output, errors = invoke(*asked, "slope of hours on age")
+    assert code == 0, errors
+    found = json.loads(output)
+    wanted = rldp.estimate(
+        rldp.Released.from_data("out.csv", rldp.load("p.json")), of="slope of hours on age", seed=1
+    )
+    assert found["of_moments"]
+    assert found["estimates"][0]["value"] == wanted.values[0]
+    code, _, errors = invoke(*asked, "slope of hours on job")
+    assert code == 1
+    assert "of must be 'slope of A on B' for two value columns" in errors
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from rldp.cli.start import leave_when_interrupted
 leave_when_interrupted()
 
 from rldp.cli import sample, design, frontier, compare, plan, verify, show  # isort: skip
-from rldp.cli import report, release, export, estimate, audit, confirm, reproduce, demo  # isort: skip
+from rldp.cli import report, key, release, ledger, export, estimate, audit, confirm, reproduce, demo  # isort: skip
 from rldp.cli.app import app, main
 
 __all__ = [
@@ -18,6 +18,8 @@ __all__ = [
     "estimate",
     "export",
     "frontier",
+    "key",
+    "ledger",
     "main",
     "plan",
     "release",

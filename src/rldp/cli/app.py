@@ -25,7 +25,7 @@ import typer
 
 import rldp
 from rldp.cli import voice
-from rldp.cli.commands import PROJECT, Command, SampleCommand
+from rldp.cli.commands import PROJECT, Command, Commands, SampleCommand
 from rldp.cli.project import FILE
 from rldp.cli.spelling import as_options
 from rldp.cli.start import allow_interruption, is_command
@@ -73,7 +73,8 @@ _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT
 
 app = typer.Typer(
     name="rldp",
-    help="Publish one column without leaking another.",
+    cls=Commands,
+    help="Publish a column without leaking another. Begin with 'rldp demo'.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -257,9 +258,9 @@ def _delivered() -> int:
 
 
 def _say_refused(error: OSError) -> ExitCode:
-    """What the system refused. The library has sentences for files; what has no name is the output.
+    """Report what the operating system refused. Errors without a file name are about standard output.
 
-    Where the reader left, nobody is told, and the code is that of other programs.
+    If the reader closed the pipe, print nothing and return the same code as other programs.
     """
     if error.filename is not None or error.errno not in _OF_AN_OUTPUT:
         say(f"the system refused something: {error}")
@@ -273,9 +274,9 @@ def _say_refused(error: OSError) -> ExitCode:
 
 @contextmanager
 def _tidying_up_when_asked_to_stop() -> Iterator[None]:
-    """What is half-written goes away; who started us with hang-ups ignored wants us to go on.
+    """Remove unfinished output on SIGTERM and SIGHUP; an ignored SIGHUP stays ignored.
 
-    Whoever calls the command as a function has their own handlers again afterwards.
+    The caller's handlers are restored afterwards, for callers that use the command as a function.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,7 +53,8 @@ def audit(
     )
     with progress("Auditing"):
         found = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
-        confirmed = rldp.confirm(loaded, sample, seed=found.seed)
+        bound_alone = math.inf if found.excess is not None else None  # levels of pairs are no single claim
+        confirmed = rldp.confirm(loaded, sample, epsilon=bound_alone, seed=found.seed)
     facts = {
         "private": found.private,
         "useful": found.useful,

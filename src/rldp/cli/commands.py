@@ -8,26 +8,26 @@ from itertools import takewhile
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from rldp.cli.project import Given, Option, Project
 from rldp.cli.voice import note
 
-__all__ = ["PROJECT", "Command", "SampleCommand", "is_on_command_line", "told"]
+__all__ = ["PROJECT", "Command", "Commands", "SampleCommand", "is_on_command_line", "told"]
 
 PROJECT = "rldp.project"
 """Where a context keeps the path of the project file."""
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Columns": (
-        "secret", "value", "given", "as-secret", "as-value", "secrets", "values", "missing",
-        "missing-distance", "text", "number", "order", "bins", "bin-width", "released", "keep",
+        "secret", "value", "given", "rare", "as-secret", "as-value", "as-earlier", "secrets", "values",
+        "missing", "missing-distance", "text", "number", "order", "bins", "bin-width", "released", "keep",
         "released-name", "id", "unknown",
     ),
     "Reading files": ("delimiter", "encoding", "sheet", "show-labels"),
     "Promise": (
-        "epsilon", "epsilon-known", "max-distortion", "privacy", "utility", "alpha", "prior", "epsilons",
-        "noise", "after", "chain", "joint",
+        "epsilon", "epsilon-between", "epsilon-known", "max-distortion", "privacy", "utility", "alpha",
+        "prior", "epsilons", "noise", "rows-a-person", "after", "given-known", "chain", "joint",
     ),
     "What is published": ("distortion", "weight", "outputs"),
     "Search": ("gap", "windows", "max-seconds", "sizes", "draws", "instances", "rows", "set", "jobs", "seed"),
@@ -36,7 +36,10 @@ PANELS: dict[str, tuple[str, ...]] = {
         "max-epsilon", "require", "expect-sha256", "unproved", "allow-original", "allow-identifier",
         "allow-drift", "allow-absence", "key", "ledger", "again", "strict", "force",
     ),
-    "Results": ("output", "out", "protocol", "plot", "table", "others", "with-counts", "json"),
+    "Results": (
+        "output", "out", "protocol", "author", "unit", "date", "language", "plot", "table", "others",
+        "with-counts", "json",
+    ),
     "General": ("quiet", "log-level", "help"),
 }  # fmt: skip
 """Options in the order of the help; what is in no panel comes first."""
@@ -124,6 +127,30 @@ class Command(TyperCommand):
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
+COMMANDS = {
+    "Design": ("sample", "design", "frontier", "compare", "plan"),
+    "Check and show": ("verify", "show", "report", "confirm"),
+    "Release": ("release", "key", "ledger", "export"),
+    "Afterwards": ("estimate", "audit", "audit-release"),
+    "Try": ("demo", "reproduce"),
+}
+"""Commands in the order of the help; others come last."""
+
+
+class Commands(TyperGroup):
+    """The command of commands: its help has them by task, each with its whole first sentence."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of each task."""
+        listed = {name for names in COMMANDS.values() for name in names}
+        others = tuple(name for name in self.commands if name not in listed)
+        for task, names in {**COMMANDS, "Other commands": others}.items():
+            known = [(name, self.commands[name]) for name in names if name in self.commands]
+            if known:
+                with formatter.section(task):
+                    formatter.write_dl([(name, each.get_short_help_str(1000)) for name, each in known])
+
+
 class SampleCommand(Command):
     """A command that works on a sample: options at the top of the project file are for it."""
 
@@ -164,9 +191,9 @@ def _panel(parameter: Any) -> str:
 
 
 def told(parameter: Any, ctx: Any) -> tuple[str, str] | None:
-    """How the help names an argument or option, and what it says of it; None if it is hidden.
+    """Return the name and the help text of an argument or option, or None if it is hidden.
 
-    Deprecated names are left out, and what stands for a value is a word, where typer has its type alone.
+    Deprecated names are left out. The placeholder of a value is a word where typer shows only its type.
     """
     record = parameter.get_help_record(ctx)
     if record is None:

@@ -22,7 +22,7 @@ from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
 
-__all__ = ["Counter", "Counting", "Data", "Measuring", "Noise", "with_noise"]
+__all__ = ["Counter", "Counting", "Data", "Measuring", "Noise", "RowsAPerson", "with_noise"]
 
 Data: TypeAlias = Annotated[
     Path,
@@ -40,22 +40,37 @@ Noise: TypeAlias = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help="Add discrete Laplace noise of this level to every count, once, so that the counts of a "
-        "confidential table may be shown.",
+        help="Add discrete Laplace noise to every count, once, so that the counts of a confidential table "
+        "are E-differentially private and may be shown.",
+    ),
+]
+RowsAPerson: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="M",
+        help="With --noise: how many rows one person has at most. The noise is M times as large.",
+        show_default="1",
     ),
 ]
 
 
-def with_noise(sample: rldp.Sample, noise: float | None, counting: Counting) -> rldp.Sample:
+def with_noise(
+    sample: rldp.Sample, noise: float | None, rows_a_person: int | None, counting: Counting
+) -> rldp.Sample:
     """The sample with the noise that is asked for; labels that were found in the table are told of."""
     if noise is None:
+        if rows_a_person is not None:
+            raise InvalidArgument("--rows-a-person must be given with --noise, got no --noise")
         return sample
     if not counting.secrets or counting.values is None:
         warn(
             "labels that occur in a confidential table are facts about people: give --secrets and --values, "
             "unless all labels are public"
         )
-    return sample.noisy(noise)
+    try:
+        return sample.noisy(noise, rows_a_person=1 if rows_a_person is None else rows_a_person)
+    except InvalidArgument as error:  # which calls the level epsilon, as --epsilon is called here
+        raise InvalidArgument(str(error).replace("epsilon must", "--noise must", 1)) from None
 
 
 DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
@@ -73,6 +88,20 @@ class Counting:
         list[str] | None,
         typer.Option(help="Column to publish; several are published together. Needed with DATA."),
     ] = None
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column that is published as it is beside the value, inside the promise; may be repeated."
+        ),
+    ] = None
+    rare: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Merge labels of --given columns into (other) until each was seen N times with every "
+            "secret.",
+        ),
+    ] = 1
     missing: Annotated[
         Missing,
         typer.Option(
@@ -126,8 +155,16 @@ class Counting:
     encoding: Encoding = None
     show_labels: ShowLabels = False
 
-    def counter(self, command: typer.Context, data: Path) -> Counter:
-        """What counts the rows of a file, until the command ends, or knows what was counted before."""
+    def counter(
+        self,
+        command: typer.Context,
+        data: Path,
+        after: Sequence[rldp.Protocol] | dict[str, rldp.Protocol] = (),
+    ) -> Counter:
+        """What counts the rows of a file, until the command ends, or knows what was counted before.
+
+        Columns that protocols ``after`` which others are designed have published are read as by these.
+        """
         if is_sample_file(data):
             return self._counted_before(command, data)
         for option, columns in (("--secret", self.secret), ("--value", self.value)):
@@ -148,9 +185,12 @@ class Counting:
             text=self.text or (),
             number=self.number or (),
             order=order_of(self.order),
+            given=self.given or (),
+            rare=self.rare,
+            after=after,
             show_labels=self.show_labels,
         )
-        columns = [*self.secret, *self.value]
+        columns = [*self.secret, *(self.given or ()), *self.value]
         return Counter(self, counted, lambda: note_found_delimiter(source, columns))
 
     def _counted_before(self, command: typer.Context, path: Path) -> Counter:
@@ -160,12 +200,13 @@ class Counting:
             for option, columns, own in (
                 ("--secret", self.secret, sample.reading.secret_names),
                 ("--value", self.value, sample.reading.value_names),
+                ("--given", self.given, sample.reading.given_names),
             ):
                 if columns and tuple(columns) != own:
                     wanted = ", ".join(map(repr, own))
                     raise InvalidArgument(f"{option} must be what {path} holds, {wanted}, or not be given")
         for field in fields(self):
-            if field.name not in ("secret", "value") and is_on_command_line(command, field.name):
+            if field.name not in ("secret", "value", "given") and is_on_command_line(command, field.name):
                 option = f"--{field.name.replace('_', '-')}"
                 raise InvalidArgument(
                     f"{option} must be given to 'rldp sample', since {path} is read already"

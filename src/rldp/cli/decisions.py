@@ -55,7 +55,7 @@ def sizes_of(text: str | None, rows: int) -> list[int]:
 def _number(option: str, text: str) -> float:
     found = number_of_text(text.strip())
     if found is None:
-        raise InvalidArgument(f"{option} must be numbers apart by commas, got {text.strip()!r}")
+        raise InvalidArgument(f"{option} must be comma-separated numbers, got {text.strip()!r}")
     return float(found)
 
 

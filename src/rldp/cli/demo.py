@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.adviser.demo import Row, Story, adult, four_problems, story
 from rldp.adviser.ladder import Rung, rungs
 from rldp.cli.app import Json, command, progress
@@ -43,14 +43,14 @@ def demo(
         "The distortion is the mean squared error. A stronger promise costs more; chi2 is the default, and "
         "rldp verify says of every protocol what it promises and what it does not.\n"
     )
-    screen.print(terminal.comparison(found, epsilon))
     screen.print(
-        "The paper (Goseling and Lopuhaä-Zwakenberg, 2022) asks for Utility and Privacy either for the "
-        "estimate (N, nominal) or for a whole set (R, robust): RURP is robust in both, NUNP in neither. The "
-        "set holds every distribution that a χ² test at level 0.05 does not reject on this sample. The "
-        "largest ε is that over the set; ✓: it is at most the ε that was asked for.\n"
+        "The paper behind this (Goseling and Lopuhaä-Zwakenberg, 2022) asks for utility (U) and privacy (P) "
+        "either for the estimate (N, nominal) or for every distribution that a χ² test at level 0.05 does "
+        "not reject on this sample (R, robust). So RURP is robust in both and NUNP in neither. A ✓ marks a "
+        "protocol whose largest ε over that set is at most the ε that was asked for.\n"
     )
-    screen.print("The RURP protocol: for each sex and number of years, what is shown instead.\n")
+    screen.print(terminal.comparison(found, epsilon))
+    screen.print("\nThe RURP protocol: for each sex and number of years, what is shown instead.\n")
     screen.print(terminal.heat_map(found[-1].design.protocol, width=screen.width))
     screen.print(
         "\nThe sample has the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0). Next, "

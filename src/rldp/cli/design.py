@@ -11,14 +11,15 @@ import typer
 
 import rldp
 from rldp._common import digits as _digits
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.adviser.binning import coarser, is_fine
 from rldp.adviser.ladder import Rung, others_than, rungs
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
-from rldp.cli.counting import Counting, Data, Measured, Measuring, Noise, with_noise
+from rldp.cli.counting import Counting, Data, Measured, Measuring, Noise, RowsAPerson, with_noise
+from rldp.cli.levels import Levels
 from rldp.cli.machine import plain, show_json
-from rldp.cli.promising import PerhapsEpsilon, Promises, Promising
+from rldp.cli.promising import Promises, Promising
 from rldp.errors import InvalidArgument
 
 
@@ -33,7 +34,7 @@ def design(
     output: Annotated[Path, typer.Option("--output", "-o", help="Protocol file to write (JSON).")],
     measuring: Measuring,
     promising: Promising,
-    epsilon: PerhapsEpsilon = None,
+    levels: Levels,
     max_distortion: Annotated[
         float | None,
         typer.Option(
@@ -48,7 +49,8 @@ def design(
         bool,
         typer.Option(
             "--windows",
-            help="Keep privacy by a stronger, quicker constraint; it can cost much utility.",
+            help="For hundreds of values: a faster design under a stronger constraint, which can cost much "
+            "utility.",
         ),
     ] = False,
     chain: Annotated[
@@ -59,6 +61,20 @@ def design(
             show_default="--chain above 1000 combinations, with --privacy credible",
         ),
     ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|COL=FILE",
+            help="Protocol whose outputs are out already, in the order of release; --epsilon is then the "
+            "total. COL=FILE where the column has another name in DATA, which needs linked rows.",
+        ),
+    ] = None,
+    given_known: Annotated[
+        bool,
+        typer.Option(
+            "--given-known", help="Promise ε to readers who know the --given columns, not for whole rows."
+        ),
+    ] = False,
     max_seconds: Annotated[
         float | None,
         typer.Option(metavar="T", help="Stop after T seconds and keep the best private protocol so far."),
@@ -72,6 +88,7 @@ def design(
         ),
     ] = None,
     noise: Noise = None,
+    rows_a_person: RowsAPerson = None,
     as_json: Json = False,
 ) -> None:
     """Design a protocol from a public sample and write it, with its proof, to a file."""
@@ -82,10 +99,11 @@ def design(
     require_writable(output)
     require_other_file(output, data, "the data")
     promises = promising.sets
-    _require_one_goal(epsilon, max_distortion, windows, max_seconds)
-    counter = counting.counter(command, data)
-    sample = counter.sample(epsilon, measuring.distortion, **promises)
-    sample = with_noise(sample, noise, counting)
+    _require_one_goal(levels, max_distortion, windows, max_seconds, bool(after), given_known)
+    before = _released_before(after)
+    counter = counting.counter(command, data, before)
+    sample = counter.sample(levels.one, measuring.distortion, **promises)
+    sample = with_noise(sample, noise, rows_a_person, counting)
     others = False if sample.noise is not None else others
     measured = measuring.of(sample)
     if max_seconds is None and may_take_minutes(sample):
@@ -97,18 +115,18 @@ def design(
     designed: rldp.Design
     if max_distortion is not None:
         designed = _least(sample, max_distortion, **promises, **_as_measure(measured))
-        epsilon = designed.epsilon
     else:
-        assert epsilon is not None
         with progress("Designing") as callback:
             designed = rldp.design(
                 sample,
-                epsilon,
+                levels.of(sample),
                 **promises,
                 **measured,
                 gap=gap,
                 windows=windows,
                 chain=chain,
+                after=before,
+                given_known=given_known,
                 callback=callback,
                 max_seconds=max_seconds,
             )
@@ -117,7 +135,10 @@ def design(
             "this protocol is hardly better than an output that ignores the data; "
             "a larger --epsilon, more data, or fewer values may help"
         )
-    if noise is None and counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
+    claim = designed.protocol.guarantee
+    assert claim is not None
+    advised = noise is None and claim.levels is None and counter.counted
+    if advised and counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
         _advise_bins(counter.counted, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:
@@ -129,14 +150,14 @@ def design(
         terminal.console().print(terminal.summary(designed))
         terminal.say(f"written to {output}")
         return
-    names = others_than(promising.privacy, designed, others)
+    names = [] if claim.levels is not None else others_than(promising.privacy, designed, others)
     found: list[Rung] = []
     if names:
         with progress("Trying other promises"), silenced(rldp.RldpWarning):
             found = list(
                 rungs(
                     sample,
-                    epsilon,
+                    designed.epsilon,
                     names,
                     alpha=promising.alpha,
                     prior=promising.prior,
@@ -158,24 +179,53 @@ def design(
     if found:
         screen.print(terminal.ladder([*found, Rung.of(promising.privacy, designed)], promising.privacy))
     screen.print(terminal.worth_report(judged))
-    terminal.tell("The protocol file holds the counts of your sample; rldp export writes the table alone.")
     if sample.noise is None:
+        terminal.tell(
+            "The protocol file holds the counts of your sample; rldp export writes the table alone."
+        )
         terminal.tell("Are these rows public? If not, --noise E adds noise to the counts before the design.")
+    else:
+        terminal.tell("The protocol file holds the noisy counts, and no others: it may be shown to anybody.")
     terminal.say(f"written to {output}")
 
 
+def _released_before(files: Sequence[str] | None) -> list[rldp.Protocol] | dict[str, rldp.Protocol]:
+    """The protocols of earlier releases, by the columns of the data where these are named."""
+    named, plain = {}, []
+    for text in files or ():
+        column, equals, path = text.partition("=")
+        if equals and not Path(text).exists():
+            named[column] = rldp.load(path)
+        else:
+            plain.append(rldp.load(text))
+    if named and plain:
+        raise InvalidArgument("--after must be COL=FILE for all files or for none, got both")
+    return named or plain
+
+
 def _require_one_goal(
-    epsilon: float | None, max_distortion: float | None, windows: bool, max_seconds: float | None
+    levels: Levels,
+    max_distortion: float | None,
+    windows: bool,
+    max_seconds: float | None,
+    after: bool,
+    given_known: bool,
 ) -> None:
-    if epsilon is not None and math.isinf(epsilon):
+    epsilon = levels.one
+    if epsilon is not None and math.isinf(epsilon) and not levels.between:
         raise InvalidArgument(
             f"--epsilon must be finite, got {epsilon:g}: a design without a level would protect nobody"
         )
-    if epsilon is None and max_distortion is None:
+    if not levels.is_given and max_distortion is None:
         raise typer.BadParameter("must be given, or --max-distortion in its place", param_hint="--epsilon")
-    if epsilon is not None and max_distortion is not None:
+    if (levels.is_given or levels.between) and max_distortion is not None:
         raise InvalidArgument("--epsilon must be left out where --max-distortion is given, got both")
-    for option, given in (("--windows", windows), ("--max-seconds", max_seconds is not None)):
+    for option, given in (
+        ("--windows", windows),
+        ("--max-seconds", max_seconds is not None),
+        ("--after", after),
+        ("--given-known", given_known),
+    ):
         if max_distortion is not None and given:
             raise InvalidArgument(f"{option} must be left out where --max-distortion is given, got both")
 
@@ -209,12 +259,16 @@ def _facts(
         "protocol": output,
         "problem": designed.problem,
         "epsilon": claim.epsilon,
+        "levels": claim.levels,
         "epsilon_known": claim.epsilon_known,
         "known_leakage": None if judged is None else judged.known_leakage,
         "promise": claim.promise,
         "objective": designed.objective,
         "lower_bound": designed.lower_bound,
         "columns": plain(designed.columns),
+        "given": list(designed.protocol.given_columns),
+        "given_known": getattr(claim, "given_known", False),
+        "earlier": list(getattr(designed.protocol, "earlier_columns", ())),
         "too_small": getattr(designed, "too_small", None),
         "status": plain(designed.status),
         "verdict": None

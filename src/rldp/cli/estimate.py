@@ -44,8 +44,11 @@ def estimate(
         typer.Argument(metavar="RELEASED", help="CSV or Parquet file of released rows; - is standard input."),
     ],
     released: Annotated[
-        str | None,
-        typer.Option(help="Column of released outputs.", show_default="the protocol's value column"),
+        list[str] | None,
+        typer.Option(
+            help="Column of released outputs; repeat it where several were released together.",
+            show_default="the protocol's value columns",
+        ),
     ] = None,
     secret: Annotated[
         list[str] | None, typer.Option(help="Column of the secret, if known: estimates are then by secret.")
@@ -53,8 +56,11 @@ def estimate(
     of: Annotated[
         str,
         typer.Option(
-            metavar="shares|mean|TABLE",
-            help="What to estimate; TABLE: a CSV file with a number for every value in each named column.",
+            metavar="shares|mean|…|TABLE",
+            help="What to estimate: shares or mean; of released columns A and B 'shares of A', 'mean of A', "
+            "'mean of A by B', 'difference of A by B', 'slope of A on B', 'regression of A on B', "
+            "'correlation of A and B' or 'moments of A and B'. TABLE: a CSV file with a number for every "
+            "value in each named column.",
         ),
     ] = "shares",
     sample: Annotated[
@@ -84,15 +90,15 @@ def estimate(
     """Estimate shares or means of the values from released rows, with error bars.
 
     The sample must come from the same distribution as the released rows. It is left out if they reject that.
-    The released column is no copy of the values: the answer that it gives as it stands is shown beside.
+    The released column is not a copy of the values. The uncorrected answer is shown for comparison.
     """
     loaded = rldp.load(protocol)
-    asked = of if of in ("shares", "mean") else functional_table(_existing(of), loaded.values)
+    asked = of if _is_named(of) else functional_table(_existing(of), loaded.values)
     known = _sample(loaded, sample, no_sample, show_labels)
     source = given(command, data, delimiter, encoding)
     with progress("Estimating"):
         rows = rldp.Released.from_data(
-            source, loaded, released=released, secret=secret or None, show_labels=show_labels
+            source, loaded, released=released or None, secret=secret or None, show_labels=show_labels
         )
         found = rldp.estimate(
             rows,
@@ -112,6 +118,11 @@ def estimate(
 
     screen = terminal.console()
     screen.print(estimate_report(found, width=screen.width))
+
+
+def _is_named(of: str) -> bool:
+    """Whether it is a question in words, such as 'slope of pay on age', and no file."""
+    return of in ("shares", "mean") or (" of " in of and not Path(of).is_file())
 
 
 def _existing(of: str) -> Path:
@@ -139,6 +150,7 @@ def _facts(found: rldp.Estimate) -> dict[str, Any]:
         "sample_rejected": plain(found.sample_rejected),
         "method": found.method,
         "interval": found.interval,
+        "of_moments": found.of_moments,
         "alpha": found.alpha,
         "seed": found.seed,
         "gap": found.gap,

@@ -37,7 +37,7 @@ ShowLabels: TypeAlias = Annotated[
 
 
 def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
-    """Where the data are that a command is given, until it ends: standard input can be read once only."""
+    """Open the data of a command until it ends; standard input can be read only once."""
     return command.with_resource(opened(data, Dialect(delimiter, encoding)))
 
 

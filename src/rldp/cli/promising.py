@@ -21,7 +21,8 @@ PerhapsEpsilon: TypeAlias = Annotated[float | None, _EPSILON]
 _PRIVACY_HELP = (
     "Which distributions privacy is promised for: all; pairs (valid at every sample size); chi2, cr or g "
     "(not rejected by a statistical test, for large samples); credible (all but a posterior probability of "
-    "ALPHA); nominal (the estimate only)."
+    "ALPHA); nominal (the estimate only). Take pairs if somebody may hold you to it, credible if 'given the "
+    "sample and a prior' will do."
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 import rldp
 from rldp.cli.admission import EpsilonAtMost, ExpectSha256, Require, Unproved
-from rldp.cli.app import Json, bar, command, is_quiet, require_writable, say, warn, warned
+from rldp.cli.app import Json, bar, command, is_quiet, note, require_writable, say, warn, warned
 from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue
 from rldp.cli.files import Delimiter, Encoding, ShowLabels
 from rldp.cli.machine import show_json
@@ -38,6 +39,12 @@ def release(
     value: NewValue = None,
     as_secret: AsSecret = None,
     as_value: AsValue = None,
+    as_earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For a protocol designed --after others: column that holds their output; one for each."
+        ),
+    ] = None,
     unknown: Annotated[
         str,
         typer.Option(
@@ -59,6 +66,26 @@ def release(
     id: Annotated[
         str | None, typer.Option("--id", help="Column that identifies people, which must not be kept.")
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            metavar="FILE",
+            help="File of a secret key ('rldp key'): each person's output stays as long as secret and value "
+            "stay. Needs --id.",
+        ),
+    ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger",
+            metavar="FILE",
+            help="File to which the release adds a line. A second draw of the same input is then refused.",
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Release an input that the ledger shows as released before.")
+    ] = False,
     allow_original: Annotated[
         bool,
         typer.Option("--allow-original", help="Let --keep copy the secret or the value column as it is."),
@@ -104,7 +131,7 @@ def release(
     """
     from rldp.data.standard import STANDARD
     from rldp.releaser.files import Step
-    from rldp.releaser.options import ReleaseOptions
+    from rldp.releaser.options import DRAWN_ONCE, ReleaseOptions
     from rldp.reporter import terminal
 
     options = ReleaseOptions(
@@ -112,10 +139,14 @@ def release(
         value=value or None,
         as_secret=as_secret or None,
         as_value=as_value or None,
+        as_earlier=as_earlier or None,
         unknown=unknown,
         keep=keep or (),
         released=name or None,
         id=id,
+        key=key,
+        ledger=ledger,
+        again=again,
         allow_original=allow_original,
         allow_identifier=allow_identifier,
         allow_drift=allow_drift,
@@ -156,8 +187,10 @@ def release(
                 "proved": verdict.ok,
                 "epsilon": verdict.epsilon,
                 "promise": verdict.promise,
+                "covers": done.covers,
                 "leakage": done.leakage,
                 "absence": done.absence,
+                "key": done.key,
                 "warnings": warned(),
             },
             indent=2,
@@ -165,12 +198,18 @@ def release(
         return
     if is_quiet():
         return
-    counted = f"{done.rows} row{'s' * (done.rows != 1)} released ({verdict.promise})"
+    which = "these columns" if len(done.released) > 1 else "this column"
+    alone = f"; {which} alone, released once" if verdict.epsilon not in (None, math.inf) else ""
+    counted = f"{done.rows} row{'s' * (done.rows != 1)} released ({verdict.promise}{alone})"
     if done.skipped:
         counted += f", {done.skipped} left out for missing entries"
         if done.absence is not None:
             counted += f" (being left out has ε = {done.absence:.3g} among them all)"
-    if str(output) == STANDARD:
-        say(counted)  # standard output holds the rows, and nothing else
+    if str(output) == STANDARD:  # which holds the rows, and nothing else
+        if done.key is not None:
+            note(DRAWN_ONCE)
+        say(counted)
     else:
+        if done.key is not None:
+            terminal.tell(DRAWN_ONCE)
         terminal.say(f"{counted}, written to {output}")

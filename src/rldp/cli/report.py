@@ -21,7 +21,9 @@ from rldp.protocol_file.json import read
 from rldp.protocol_file.samples import begins_as_json, is_sample_file
 
 
-@command(example="rldp report protocol.json -o report.html", on_sample=True)
+@command(
+    example="rldp report protocol.json --author 'Data office' --unit years -o report.html", on_sample=True
+)
 def report(
     command: typer.Context,
     source: Annotated[
@@ -56,12 +58,25 @@ def report(
             help="Put the counts of the sample on the page, and whole protocol files that can be verified.",
         ),
     ] = False,
+    author: Annotated[
+        str | None, typer.Option("--author", help="Who is responsible for the report; stands on page one.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", metavar="WORD", help="Unit of the published column, such as years."),
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option("--date", metavar="DATE", help="Date of the report.", show_default="today")
+    ] = None,
+    language: Annotated[
+        str, typer.Option("--language", metavar="en|de|fr", help="Language of page one.")
+    ] = "en",
     as_json: Json = False,
 ) -> None:
-    """Write a page about a protocol: what it promises, what is proved, what it costs, how to check it.
+    """Write a page about a protocol: one sheet for people who decide, and an appendix for people who check.
 
-    One HTML file that loads nothing. Exit code 3 means that the protocol is not proved; the page is written
-    all the same, and its first line says so.
+    One HTML file that loads nothing; print it for the sheet of paper. Exit code 3 means that the protocol is
+    not proved; the page is written all the same, and its first line says so.
     """
     from rldp.reporter import terminal
 
@@ -94,11 +109,21 @@ def report(
         if protocol is not None:
             subject.protocol.save(protocol)
     with bar("Reporting") as moved:
-        found = rldp.report(subject, output, with_counts=with_counts, epsilons=levels, callback=moved)
+        found = rldp.report(
+            subject,
+            output,
+            with_counts=with_counts,
+            epsilons=levels,
+            author=author,
+            unit=unit,
+            date=date,
+            language=language,
+            callback=moved,
+        )
     if as_json:
         show_json(_facts(output, found), indent=2)
     elif not is_quiet():
-        if not with_counts:
+        if not found.with_counts:
             terminal.tell("The page does not hold the counts of the sample; --with-counts puts them there.")
         terminal.say(f"{found.size:,} bytes written to {output}")
     if not found.verdict.ok:
@@ -140,6 +165,7 @@ def _facts(output: Path, found: rldp.Report) -> dict[str, Any]:
         "estimate": found.worth.estimate,
         "constant": found.constant,
         "risk": found.law.risk,
+        "associations": found.associations,
         "levels": [level.epsilon for level in found.levels],
         "with_counts": found.with_counts,
         "warnings": warned(),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rldp.cli.app import Json, command, is_quiet, require_writable, warned
-from rldp.cli.counting import Counting, Noise, with_noise
+from rldp.cli.counting import Counting, Noise, RowsAPerson, with_noise
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
@@ -23,6 +23,7 @@ def sample(
     counting: Counting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Sample file to write (JSON).")],
     noise: Noise = None,
+    rows_a_person: RowsAPerson = None,
     as_json: Json = False,
 ) -> None:
     """Read a table once and keep its counts, labels and columns in a file.
@@ -37,7 +38,7 @@ def sample(
     require_other_file(output, data, "the data")
     if is_sample_file(data):
         raise InvalidArgument(f"data must be a table, got {str(data)!r}, which is a sample file already")
-    found = with_noise(counting.counter(command, data).sample(), noise, counting)
+    found = with_noise(counting.counter(command, data).sample(), noise, rows_a_person, counting)
     found.save(output)
     if as_json:
         facts = {
@@ -45,6 +46,7 @@ def sample(
             "rows": found.n,
             "skipped": found.skipped,
             "noise": found.noise,
+            "rows_a_person": found.rows_a_person,
             "secrets": len(found.secrets),
             "values": len(found.values),
             "warnings": warned(),
@@ -52,3 +54,5 @@ def sample(
         show_json(facts, indent=2)
     elif not is_quiet():
         terminal.say(f"{terminal.counted(found)}, written to {output}")
+        if found.noise is not None:
+            terminal.tell("The file holds the noisy counts alone and may be shown to anybody.")

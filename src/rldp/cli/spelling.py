@@ -11,10 +11,13 @@ import re
 __all__ = ["as_options"]
 
 _OPTIONS = {
+    "after": "--after",
+    "again": "--again",
     "allow_absence": "--allow-absence",
     "allow_drift": "--allow-drift",
     "allow_identifier": "--allow-identifier",
     "allow_original": "--allow-original",
+    "as_earlier": "--as-earlier",
     "as_secret": "--as-secret",
     "as_value": "--as-value",
     "bin_width": "--bin-width",
@@ -24,10 +27,14 @@ _OPTIONS = {
     "epsilon_at_most": "--max-epsilon",
     "expect_sha256": "--expect-sha256",
     "force": "--force",
+    "given": "--given",
+    "given_known": "--given-known",
+    "ledger": "--ledger",
     "missing": "--missing",
     "missing_distance": "--missing-distance",
     "number": "--number",
     "privacy": "--privacy",
+    "rare": "--rare",
     "released": "--released-name",
     "require": "--require",
     "show_labels": "--show-labels",

@@ -17,10 +17,11 @@ def verify(
     protocol: Annotated[Path, typer.Argument(help="Protocol file to judge.")],
     as_json: Json = False,
 ) -> None:
-    """Check every claim of a protocol file, in exact and ball arithmetic, trusting nothing that made it.
+    """Check every claim of a protocol file, with code that does not know the solver.
 
-    Exit code 0 means that every claim is proved; 3 that at least one is not, 4 that the file
-    cannot be read.
+    Integers are checked exactly, and other numbers with intervals that enclose every rounding error. The
+    verdict says what is proved, what is assumed and what is not promised. Exit code 0 means that every claim
+    is proved; 3 that at least one is not, 4 that the file cannot be read.
     """
     verdict = rldp.verify(protocol)
     if as_json:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.cores import one_blas_thread
-from rldp._common.warnings import silenced
+from rldp._common.process import one_blas_thread, silenced
 from rldp.designer.api import design_batch
 from rldp.errors import GapWarning, SparseTableWarning, UnseenSecretWarning
 from rldp.measures.leakage import distortions, leakages

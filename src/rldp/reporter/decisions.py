@@ -136,12 +136,14 @@ def comparison_sentences(found: Comparison) -> list[str]:
     return [
         f"promised: the largest expected distortion for {found.utility.scope}. estimate: that under the "
         "estimate. re-read: the same, once somebody who knows the sample replaces outputs by better ones.",
-        f"ε* is what a protocol leaks, by the posterior law with the {prior_words(found.prior)}: its "
-        "median and its 95 % point. risk: the posterior probability that it is more than ε.",
+        f"ε* is what a protocol leaks, by the posterior distribution with the {prior_words(found.prior)}: "
+        "its median and its 95 % point. risk: the posterior probability that it is more than ε.",
         f"proved: what privacy is proved for. {meanings}.",
         "κ: what an output tells about the secret to somebody who knows the value, beside what that tells.",
         "without reading the secret: the first design again with κ = 0. as it is: the column unchanged, with "
         "the leakage that it has by itself.",
+        "OptimPreproc's constraint: |P(y|s)/P(y|s′) − 1| ≤ e^ε − 1 under the estimate alone "
+        "(Calmon et al., 2017), here for the whole value. ε* and risk tell what that is worth beyond it.",
         "constant: the best output that ignores the data. all distributions: the best protocol that needs no "
         "sample. GRR: randomised response of the value. SRR: secret randomised response. independent: "
         "randomised response of secret and value.",

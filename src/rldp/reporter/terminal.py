@@ -23,10 +23,11 @@ from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.data.reading import Reading
 from rldp.designer.designs import ColumnCost, Design
-from rldp.designer.status import Status
+from rldp.designer.status import Reason, Status
+from rldp.measures.association import associations, basis_of, by_column
 from rldp.protocol import Protocol
 from rldp.reporter.drawing import heat_map
-from rldp.reporter.words import worth_sentences
+from rldp.reporter.words import association_sentences, level_sentences, noise_words, worth_sentences
 from rldp.sample import Sample
 
 if TYPE_CHECKING:
@@ -125,9 +126,11 @@ def summary(designed: Design) -> Table:
     assert guarantee is not None
     sample = guarantee.sample
     lines = {
-        "problem": designed.problem,
+        "problem": f"{designed.problem}: {_robust(designed.problem)}",
         "sample": counted(sample),
+        **({} if sample.noise is None else {"noise": noise_words(sample)}),
         "privacy": guarantee.promise,
+        **_levels(designed.protocol),
         "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility.scope}",
         **({} if math.isinf(guarantee.epsilon_known) else {"known value": _known(guarantee.epsilon_known)}),
         "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
@@ -139,6 +142,18 @@ def summary(designed: Design) -> Table:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
+
+
+def _robust(problem: str) -> str:
+    """What the paper's name of a problem says."""
+    kinds = {"R": "for a whole set", "N": "for the estimate"}
+    return f"utility {kinds[problem[0]]}, privacy {kinds[problem[2]]}"
+
+
+def _levels(protocol: Protocol) -> dict[str, str]:
+    """What is claimed of pairs of secrets, in a line of its own."""
+    sentences = level_sentences(protocol)
+    return {"pairs": "\n".join(map(printable, sentences))} if sentences else {}
 
 
 def _column(column: ColumnCost) -> str:
@@ -167,20 +182,36 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
     used = f"{outputs_used(protocol)} of {len(protocol.outputs)}"
     lines = {"table": f"{secrets} × {values} → {outputs}"}
     if protocol.reading is not None:
-        lines["columns"] = printable(_columns(protocol.reading))
+        lines["columns"] = printable(_columns(protocol.reading, getattr(protocol, "earlier_columns", ())))
     if claim is None:
         lines |= {"claims": "nothing", "outputs used": f"{used} are possible"}
     else:
         lines |= {
             "claims": claim.promise,
+            **_levels(protocol),
             "distortion": f"at most {at_most(claim.objective, 6)} for {claim.utility.scope}",
-            "sample": f"{claim.sample.n} rows, whose counts the file holds",
+            "sample": _held(claim.sample),
+            **({} if claim.sample.noise is None else {"noise": noise_words(claim.sample)}),
             "outputs used": f"{used}, under the estimate",
         }
     claims = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         claims.add_row(Text(name, style="bold"), Text(text))
-    return Group(claims, Text(), heat_map(protocol, width=width))
+    if not by_column(protocol, basis_of(protocol)):
+        return Group(claims, Text(), heat_map(protocol, width=width))
+    return Group(claims, Text(), *_several(protocol, width))
+
+
+def _several(protocol: Protocol, width: int) -> Iterator[RenderableType]:
+    """Each of several columns by itself, and what stays between them."""
+    p = basis_of(protocol)
+    under = "the estimate" if protocol.guarantee is not None else "equal shares of all combinations"
+    for name, column in by_column(protocol, p).items():
+        yield Text(f"{printable(name)}: P(y | s, u) of this column alone, under {under}", style="bold")
+        yield heat_map(column, width=width)
+        yield Text()
+    if protocol.guarantee is not None:
+        yield bullets(association_sentences(associations(protocol, p)))
 
 
 def worth_report(found: Worth) -> RenderableType:
@@ -198,7 +229,8 @@ def bullets(sentences: Iterable[str]) -> Table:
 
 def counted(sample: Sample) -> str:
     """What was counted, in words."""
-    text = f"{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
+    about = "" if sample.noise is None else "about "
+    text = f"{about}{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
     if sample.reading is None:
         return text
     text += f": {_columns(sample.reading)}"
@@ -212,15 +244,32 @@ def counted(sample: Sample) -> str:
     return text
 
 
-def _columns(reading: Reading) -> str:
-    secret, value = (" and ".join(map(repr, names)) for names in (reading.secret_names, reading.value_names))
-    return f"{value}, with the secret {secret}"
+def _held(sample: Sample) -> str:
+    if sample.noise is None:
+        return f"{sample.n} rows, whose counts the file holds"
+    return f"about {sample.n} rows, whose noisy counts the file holds: it may be shown to anybody"
+
+
+def _columns(reading: Reading, earlier: Sequence[str] = ()) -> str:
+    drawn = [name for name in reading.value_names if name not in earlier]
+    secret, value = (" and ".join(map(repr, names)) for names in (reading.secret_names, drawn))
+    beside = f" beside {' and '.join(map(repr, reading.given_names))}" if reading.given else ""
+    after = f" after the earlier release of {' and '.join(map(repr, earlier))}" if earlier else ""
+    return f"{value}{beside}{after}, with the secret {secret}"
+
+
+_ROUTES = {"pairs": "a constraint for each pair of secrets", "windows": "a window for each output"}
+_REASONS = {
+    Reason.GAP_CLOSED: "optimal to the requested gap",
+    Reason.CLOSED_AMONG_WINDOWS: "optimal to the requested gap among protocols that keep windows",
+}
 
 
 def _way(status: Status) -> str:
     """How a protocol was found, in words."""
     steps = f", {status.steps} step{'s' * (status.steps != 1)}" if status.steps else ""
-    return f"{status.route}{steps}, {status.seconds:.2g} s; {status.reason}"
+    reason = status.reason if status.reason is None else _REASONS.get(status.reason, str(status.reason))
+    return f"{_ROUTES.get(status.route, status.route)}{steps}, {status.seconds:.2g} s; {reason}"
 
 
 def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:

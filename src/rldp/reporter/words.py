@@ -3,32 +3,111 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rldp._common.checks import printable
-from rldp._common.digits import at_most
+from rldp._common.digits import at_most, rounded_up
 from rldp.adviser.demo import Story
 from rldp.adviser.verdict import FEW, Worth
+from rldp.judge.level_words import levels_not_promised, levels_promised, levels_sentence
+from rldp.measures.association import Association
+from rldp.protocol import Protocol
+from rldp.protocol_file.format import parsed
+from rldp.sample import Sample
 
-__all__ = ["gives_away", "known_sentence", "story_lines", "worth_sentences"]
+__all__ = [
+    "association_sentences",
+    "gives_away",
+    "known_sentence",
+    "level_sentences",
+    "noise_words",
+    "story_lines",
+    "worth_sentences",
+]
 
+NO_ASSOCIATION = 0.005
+"""Correlations and Cramér's V below this are told without the share that is kept."""
+
+_MILLION = math.log(1e6)
 _MOST_SECRETS = 6  # whose shares are told one by one
 
 
-def worth_sentences(found: Worth) -> list[str]:
+def level_sentences(protocol: Protocol) -> tuple[str, ...]:
+    """What is claimed of pairs of secrets with levels of their own; nothing where there is one level."""
+    claim = protocol.guarantee
+    if claim is None or claim.levels is None:
+        return ()
+    document = parsed(protocol.to_json().encode("utf-8"))
+    assert document.guarantee is not None
+    return (
+        f"{levels_sentence(document, document.guarantee)}.",
+        *levels_promised(document, document.guarantee),
+        *(f"Not promised: {each}" for each in levels_not_promised(document, document.guarantee)),
+    )
+
+
+def noise_words(sample: Sample) -> str:
+    """What is promised to the people of a table whose counts have noise."""
+    most = sample.rows_a_person
+    has = "one row a person" if most == 1 else f"at most {most} rows a person"
+    return (
+        f"the table is {sample.noise!r}-differentially private ({has}); to people in it, table and released "
+        f"row together tell at most ε + {at_most(2 * (sample.noise or 0.0), 6)}"
+    )
+
+
+def association_sentences(found: Sequence[Association]) -> list[str]:
+    """What the released table keeps of the association between published columns."""
+    return list(map(_association, found))
+
+
+def _association(found: Association) -> str:
+    one, other = map(printable, found.columns)
+    between = f"Between {one!r} and {other!r} the {found.measure} is"
+    if found.before is None:
+        return f"One of {one!r} and {other!r} holds a single label: there is no association to keep."
+    if found.after is None:
+        return f"{between} {found.before:.2g} under the estimate; one of the released columns never varies."
+    kept = f"{between} {found.before:.2g} under the estimate, and {found.after:.2g} in the released table"
+    if abs(found.before) < NO_ASSOCIATION:
+        return f"{kept}."
+    share = found.after / found.before
+    if share < 0:
+        return f"{kept}: its sign is lost."
+    return f"{kept}: {f'{percent(share)} of it is kept' if share <= 1 else 'it grows'}."
+
+
+def worth_sentences(found: Worth, digits: int = 4) -> list[str]:
     """Is it any good? Each sentence stands alone; the first is the one to remember."""
-    return [*_worth(found), *_use(found), *_known(found), *_rare(found), *_doubts(found)]
+    return [
+        *_worth(found, digits),
+        *_use(found),
+        *_known(found, digits),
+        *_rare(found, digits),
+        *_doubts(found),
+    ]
 
 
-def _worth(found: Worth) -> list[str]:
+def _about(x: float, digits: int) -> str:
+    return f"{float(f'{x:.{digits}g}'):.10g}"
+
+
+def _at_most(x: float, digits: int) -> str:
+    return f"{rounded_up(x, digits):.10g}"
+
+
+def _worth(found: Worth, digits: int) -> list[str]:
     sentences = [
-        f"Under the estimate, the expected distortion is {found.estimate:.4g}. The best output that ignores "
-        f"the data has {found.estimate_constant:.4g}; no privacy at all has {found.estimate_unprotected:.4g}."
+        f"Under the estimate, the expected distortion is {_about(found.estimate, digits)}. The best output "
+        f"that ignores the data has {_about(found.estimate_constant, digits)}; no privacy at all has "
+        f"{_about(found.estimate_unprotected, digits)}."
     ]
     if found.is_robust:
         promised = (
-            f"The promised distortion is at most {at_most(found.promised, 4)}. For the same distributions, "
-            f"the best output that ignores the data has {found.constant:.4g}, and no privacy at all has "
-            f"{found.unprotected:.4g}."
+            f"The promised distortion is at most {_at_most(found.promised, digits)}. For the same "
+            "distributions, the best output that ignores the data has "
+            f"{_about(found.constant, digits)}, and no privacy at all has "
+            f"{_about(found.unprotected, digits)}."
         )
         sentences = [promised, *sentences]
     else:
@@ -76,11 +155,11 @@ def _changes_of(found: Worth) -> list[str]:
     ]
 
 
-def _known(found: Worth) -> list[str]:
-    return [] if found.secrets == 1 else [known_sentence(found.known_leakage)]
+def _known(found: Worth, digits: int) -> list[str]:
+    return [] if found.secrets == 1 else [known_sentence(found.known_leakage, digits)]
 
 
-def known_sentence(level: float) -> str:
+def known_sentence(level: float, digits: int = 4) -> str:
     """What the output tells to somebody who knows the value, beside what the value tells."""
     if level == 0:
         return (
@@ -92,9 +171,10 @@ def known_sentence(level: float) -> str:
             "Somebody who knows the value can learn the secret from the output: some outputs are possible "
             "for one secret and impossible for another (κ = ∞)."
         )
+    factor = "more than a million" if level > _MILLION else at_most(math.exp(level), 3)
     return (
-        f"To somebody who knows the value, the output tells up to κ = {at_most(level, 4)} more about the "
-        f"secret: it can change the odds by a factor of {at_most(math.exp(min(level, 700.0)), 3)}."
+        f"To somebody who knows the value, the output tells up to κ = {at_most(level, digits)} more about "
+        f"the secret: it can change the odds by a factor of {factor}."
     )
 
 
@@ -110,7 +190,7 @@ def gives_away(found: Worth) -> str | None:
     )
 
 
-def _rare(found: Worth) -> list[str]:
+def _rare(found: Worth, digits: int) -> list[str]:
     without = found.without
     if without is None:
         return []
@@ -119,7 +199,7 @@ def _rare(found: Worth) -> list[str]:
     return [
         f"{'Rare secrets drive' if several else 'A rare secret drives'} the cost: without {names} "
         f"({_rows(without.rows)} of {found.rows}) the distortion would be at most "
-        f"{at_most(without.promised, 4)}. "
+        f"{_at_most(without.promised, digits)}. "
         f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if joined with "
         "another secret, nothing is promised about telling them apart."
     ]

@@ -17,8 +17,9 @@ from rldp.data.atomic import checked_path, replacing
 from rldp.designer.designs import Design
 from rldp.errors import FileError, InvalidArgumentType, ProtocolFileError, needs
 from rldp.protocol import Protocol
-from rldp.protocol_file.format import content_of
 from rldp.protocol_file.json import read
+from rldp.protocol_file.reader import content_of
+from rldp.reporter.page.asked import Cover
 from rldp.reporter.page.facts import DRAWS, Report, Told, gathered
 
 __all__ = ["page", "report"]
@@ -32,14 +33,19 @@ def report(
     epsilons: Iterable[float] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    author: str | None = None,
+    unit: str | None = None,
+    date: str | None = None,
+    language: str = "en",
     callback: Told | None = None,
 ) -> Report:
     """Write a page about a protocol: one HTML file, for people who decide and for people who check.
 
-    It says what is promised and under which assumptions, what the judge proves of it, what it costs beside
-    other mechanisms and at other ε, what to believe of the leakage, how the protocol looks, and how to check
-    all this. The page loads nothing from anywhere. A protocol that is not proved gets a page too, whose first
-    line says so.
+    Page one fits on a sheet of paper and is for people who decide: what is published, about whom, who is
+    protected from what, how close it is, and what may not be concluded. The appendix has the proof, the cost
+    beside other mechanisms and at other ε, the posterior distribution of the leakage, the protocol itself,
+    and how to check all this. The page loads nothing from anywhere. A protocol that is not proved gets a page
+    too, whose first line says so.
 
     Parameters
     ----------
@@ -53,9 +59,19 @@ def report(
         from the page are tables alone, as ``rldp export`` writes them.
     epsilons : iterable of float, optional
         Other levels that are designed for and can be chosen on the page; by default about twenty from an
-        eighth of ε to eight times ε, fewer for large tables, and none for very large ones.
+        eighth of ε to eight times ε, fewer for large tables, and none for very large ones. Refused for a
+        protocol with given columns or earlier releases, whose page has neither other levels nor other
+        mechanisms.
     draws, seed : int
-        Of the posterior law of the leakage; see :func:`rldp.posterior`.
+        Of the posterior distribution of the leakage; see :func:`rldp.posterior`.
+    author : str, optional
+        Who is responsible for the report; stands on page one.
+    unit : str, optional
+        Of the published column, such as ``"years"``.
+    date : str, optional
+        Of the report; by default today.
+    language : {"en", "de", "fr"}
+        Of page one; the appendix is in English.
     callback : callable (done, total, what), optional
         Called while the work goes on.
 
@@ -77,6 +93,7 @@ def report(
         import jinja2 as jinja2
 
     target = checked_path(path)
+    on_cover = Cover(author=author, unit=unit, date=date, language=language)
     given, text = _given(protocol)
     found = gathered(
         given,
@@ -85,6 +102,7 @@ def report(
         epsilons=epsilons,
         draws=draws,
         seed=seed,
+        cover=on_cover,
         callback=callback,
     )
     content = page(found).encode("utf-8")
@@ -157,7 +175,6 @@ def _versions(found: Report) -> list[tuple[str, Any]]:
     return [
         ("Page written by", f"rldp {__version__}"),
         ("Protocol file written by", found.generator),
-        ("SHA-256 of the protocol file", found.sha256),
         ("Python", platform.python_version()),
         *((name, version(name)) for name in ("numpy", "scipy", "python-flint")),
         ("Draws from the posterior", f"{found.law.draws}, seed {found.seed}"),

@@ -142,7 +142,7 @@ def _grid(x: Axis, y: Axis, name: str, width: float) -> Markup:
 
 
 def histogram(law: Law, width: float) -> Markup:
-    """The posterior law of ε*; bars beyond ε are hollow."""
+    """The posterior distribution of ε*; bars beyond ε are hollow."""
     height = 240.0
     x = Axis(0.0, law.edges[-1], 14, width - 14)
     tallest = max(law.shares) or 1.0

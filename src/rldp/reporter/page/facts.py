@@ -7,16 +7,18 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from rldp._common.warnings import silenced
+from rldp._common.process import silenced
 from rldp.adviser.baselines import baselines, is_private_anyway
-from rldp.adviser.compare import Compared, compare
+from rldp.adviser.compare import RIVAL, Compared, compare
 from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
 from rldp.adviser.ladder import named_sets
 from rldp.adviser.verdict import Worth, worth
+from rldp.chain import Chain
 from rldp.designer.designs import Design
 from rldp.designer.status import Status
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.judge import Verdict, verify
+from rldp.measures.association import Association, associations, by_column
 from rldp.measures.leakage import (
     WorstCase,
     distortion,
@@ -24,8 +26,10 @@ from rldp.measures.leakage import (
     worst_case,
     worst_case_distortion,
 )
-from rldp.protocol import Guarantee, Protocol
-from rldp.protocol_file.format import parsed
+from rldp.protocol import Certificate, Guarantee, Protocol
+from rldp.protocol_file.chains import parsed
+from rldp.reporter.page.asked import Cover
+from rldp.reporter.page.beside import Beside, distortion_of_rows
 from rldp.reporter.page.law import Law, law_of
 from rldp.sample import Sample
 from rldp.sets import NAMED, AllDistributions, Credible, Nominal, Pairs, Prior, UncertaintySet
@@ -93,10 +97,16 @@ class Report:
         Beside an output that ignores the data and beside no privacy.
     law : Law
         What to believe of the leakage, given sample and prior.
-    worst : WorstCase
-        The largest leakage over the privacy set, and a distribution that shows it.
+    worst : WorstCase, or None
+        The largest leakage over the privacy set, and a distribution that shows it; None for a chain, which is
+        proved by draws and has no set.
+    by_column : dict from str to Protocol
+        Of several published columns, the table of each under the estimate.
+    associations : tuple of Association
+        What the released table keeps of the association between published columns.
     compared : tuple of Compared
-        This protocol, other designs and simple mechanisms at the same ε; this one is the first.
+        This protocol, other designs and simple mechanisms at the same ε; this one is the first. It is alone
+        where columns are kept or out already, since the others know nothing of that.
     frontier : Frontier, or None
         Promised distortion against ε; None where the table is too large for it to be quick.
     promise : str
@@ -104,9 +114,13 @@ class Report:
     levels : tuple of Level
         From the smallest ε to the largest; one of them is this protocol.
     with_counts : bool
-        Whether the page may show what tells the counts of the sample.
+        Whether the page may show what tells the counts of the sample; noisy counts may always be shown.
     seed : int
         Of the draws.
+    cover : Cover
+        What page one says beside the facts.
+    beside : Beside
+        The columns that are kept as they are, or out already.
     size : int, or None
         Bytes of the page, once it is written.
     """
@@ -118,13 +132,17 @@ class Report:
     promised: float
     worth: Worth
     law: Law
-    worst: WorstCase
+    worst: WorstCase | None
     compared: tuple[Compared, ...] = field(repr=False)
     frontier: Frontier | None
     promise: str
     levels: tuple[Level, ...] = field(repr=False)
     with_counts: bool
     seed: int
+    by_column: dict[str, Protocol] = field(default_factory=dict, repr=False)
+    associations: tuple[Association, ...] = ()
+    cover: Cover = field(default_factory=Cover)
+    beside: Beside = field(default_factory=Beside)
     size: int | None = None
 
     @property
@@ -165,6 +183,7 @@ def gathered(
     epsilons: Iterable[float] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    cover: Cover | None = None,
     text: str | None = None,
     callback: Told | None = None,
 ) -> Report:
@@ -172,11 +191,19 @@ def gathered(
 
     Parameters
     ----------
+    cover : Cover, optional
+        What page one says beside the facts.
     text : str, optional
         Of the file that the protocol was read from; by default that of the file it would be saved to.
     """
     claim = _checked_claim(protocol)
+    beside = Beside.of(protocol)
     wanted = standard_levels(protocol)
+    if epsilons is not None and beside:
+        raise InvalidArgument(
+            "epsilons must be left out where columns are kept or follow an earlier release, since a report "
+            "designs nothing then, got other levels"
+        )
     if epsilons is not None:
         wanted = checked_levels([*checked_levels(epsilons), claim.epsilon])
         if math.isinf(wanted[-1]):
@@ -185,28 +212,40 @@ def gathered(
     with silenced(RldpWarning):
         steps.at(0.0, "verifying")
         verdict = verify(protocol)
+        text = protocol.to_json() if text is None else text
+        is_chain = isinstance(protocol, Chain)
+        drawn = protocol
+        protocol = _as_table(protocol) if is_chain else protocol
+        claim = _checked_claim(protocol)
         promised = worst_case_distortion(protocol, claim.sample, claim.utility)[1]
-        setting = _Setting(protocol, claim, draws, seed)
+        setting = _Setting(protocol, claim, draws, seed, beside)
         compared = setting.compared(verdict, steps.within(0.05, 0.25))
         found = setting.frontier(wanted, steps.within(0.25, 0.75))
         own = setting.level(claim.epsilon, promised, compared[0].estimate, verdict.ok, protocol)
         levels = setting.levels(replace(own, is_own=True), found, steps.within(0.75, 0.95))
         steps.at(0.95, "worst distribution")
+        found_worth = worth(claim.sample, _as_design(protocol, claim, promised))
+        if beside.earlier:  # what changes in whole rows is mostly what changed before
+            found_worth = replace(found_worth, changed=None, changed_of=None)
         report = Report(
             protocol=protocol,
-            text=text if text is not None else protocol.to_json(),
+            text=text,
             verdict=verdict,
             epsilon=claim.epsilon,
             promised=promised,
-            worth=worth(claim.sample, _as_design(protocol, claim, promised)),
+            worth=found_worth,
             law=own.law,
-            worst=worst_case(protocol, claim.sample, claim.privacy),
+            worst=None if is_chain else worst_case(protocol, claim.sample, claim.privacy),
             compared=compared,
             frontier=found,
             promise=setting.promise,
             levels=levels,
-            with_counts=bool(with_counts),
+            with_counts=bool(with_counts) or claim.sample.noise is not None,
             seed=seed,
+            by_column=by_column(drawn, claim.sample.distribution),
+            associations=associations(drawn, claim.sample.distribution),
+            cover=cover or Cover(),
+            beside=beside,
         )
     steps.at(1.0, "")
     return report
@@ -222,14 +261,38 @@ def standard_levels(protocol: Protocol) -> list[float]:
     [0.063, 0.25, 1.0, 4.0]
     """
     claim = _checked_claim(protocol)
-    entries = protocol.matrix.size
-    if entries > SOME:
+    if isinstance(protocol, Chain) or protocol.matrix.size > SOME:
         return []
+    entries = protocol.matrix.size
     middle = min(claim.epsilon, _HUGE) or _USUAL
     powers = range(math.floor(math.log10(middle / _AROUND)), math.ceil(math.log10(middle * _AROUND)) + 1)
     levels = [float(f"{each}e{power}") for power in powers for each in _ROUND]
     near = [level for level in levels if 0.99 / _AROUND <= level / middle <= 1.01 * _AROUND]
     return checked_levels([*near[:: 1 if entries <= FEW else 3], claim.epsilon])
+
+
+def _as_table(protocol: Protocol, privacy: UncertaintySet | None = None) -> Protocol:
+    """A chain as the table of its whole rows, which comparisons are about, perhaps with another promise."""
+    claim, matrix = protocol.guarantee, protocol.matrix
+    assert claim is not None
+    guarantee = Guarantee(
+        epsilon=claim.epsilon,
+        sample=claim.sample,
+        privacy=privacy or claim.privacy,
+        utility=claim.utility,
+        distortion=distortion_of_rows(protocol) if isinstance(protocol, Chain) else claim.distortion,
+        objective=claim.objective,
+        lower_bound=claim.lower_bound,
+        certificate=Certificate(None, None, None, None, None),
+    )
+    return Protocol(
+        matrix,
+        protocol.secrets,
+        protocol.values,
+        protocol.outputs,
+        guarantee=guarantee,
+        reading=protocol.reading,
+    )
 
 
 class _Steps:
@@ -265,6 +328,7 @@ class _Setting:
     claim: Guarantee
     draws: int
     seed: int
+    beside: Beside
 
     @property
     def prior(self) -> Prior:
@@ -290,13 +354,16 @@ class _Setting:
     @property
     def others(self) -> dict[str, UncertaintySet]:
         """Promises that it is compared with; the estimate alone where designs take long."""
-        wanted = [name for name in STANDARD if name != self.promise]
+        names = STANDARD if self.claim.sample.noise is None else ("all", "credible")  # these know the noise
+        wanted = [name for name in names if name != self.promise]
         few = wanted if self.protocol.matrix.size <= FEW else wanted[-1:]
         return {name: self.known[name] for name in few}
 
     def compared(self, verdict: Verdict, tell: Told) -> tuple[Compared, ...]:
         """The protocol first, then designs with other promises, then simple mechanisms."""
         proved = self.claim.privacy if verdict.epsilon is not None else None
+        if self.beside:
+            return (self._row(OWN, self.protocol, proved, tell, 0.0),)
         if self.protocol.matrix.size > SOME:
             simple = baselines(
                 self.claim.sample,
@@ -331,7 +398,7 @@ class _Setting:
             callback=tell,
         )
         everything = {"all distributions"} if isinstance(self.own, AllDistributions) else set()
-        others = (row for row in found.rows if row.name not in {OWN, self.promise, *everything})
+        others = (row for row in found.rows if row.name not in {OWN, RIVAL, self.promise, *everything})
         return replace(found[OWN], proved=proved), *others
 
     def _row(
@@ -340,7 +407,7 @@ class _Setting:
         """As in a comparison, without designs."""
         tell(round(100 * done), 100, name)
         claim = self.claim
-        law = law_of(protocol, claim, claim.epsilon, prior=self.prior, draws=self.draws, seed=self.seed)
+        law = self.law(protocol, claim.epsilon)
         estimate = distortion(protocol, claim.sample.distribution, claim.distortion)
         return Compared(
             name=name,
@@ -375,10 +442,21 @@ class _Setting:
             callback=tell,
         )
 
+    def law(self, protocol: Protocol, epsilon: float) -> Law:
+        return law_of(
+            protocol,
+            self.claim,
+            epsilon,
+            prior=self.prior,
+            draws=self.draws,
+            seed=self.seed,
+            known=self.beside.known,
+        )
+
     def level(
         self, epsilon: float, promised: float, estimate: float, proved: bool | None, protocol: Protocol
     ) -> Level:
-        law = law_of(protocol, self.claim, epsilon, prior=self.prior, draws=self.draws, seed=self.seed)
+        law = self.law(protocol, epsilon)
         return Level(epsilon, promised, estimate, law, proved, protocol)
 
     def levels(self, own: Level, found: Frontier | None, tell: Told) -> tuple[Level, ...]:
@@ -411,6 +489,8 @@ def _same_for_all(utility: UncertaintySet) -> UncertaintySet:
 
 def _as_design(protocol: Protocol, claim: Guarantee, promised: float) -> Design:
     """The protocol of a file as a design whose making is not known."""
+    if isinstance(claim.privacy, Credible) and claim.privacy.radius is None:  # a chain: proved without a set
+        protocol = _as_table(protocol, Nominal())
     robust = ["N" if isinstance(each, Nominal) else "R" for each in (claim.utility, claim.privacy)]
     return Design(
         problem=f"{robust[0]}U{robust[1]}P",

@@ -1,4 +1,4 @@
-"""What to believe of a protocol's leakage: the posterior law of ε*, as a histogram and three numbers."""
+"""The posterior distribution of a protocol's leakage ε*: a histogram and three numbers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ import numpy as np
 
 from rldp.measures.posterior import posterior
 from rldp.protocol import Guarantee, Protocol
+from rldp.sample import Sample
 from rldp.sets import Prior
+from rldp.theory import chains
+from rldp.theory.binomial import lower_probability, upper_probability
+from rldp.theory.dirichlet import conditional_blocks
+from rldp.theory.model import Floats
+from rldp.theory.posterior import log_ratio_rounding
 
 __all__ = ["Law", "law_of"]
 
 _BINS = 40
 _SHOWN = 0.995  # of the draws lie on the axis, if ε does not need a longer one
+_ERROR = 1e-6  # of a bound on the risk
 _BEYOND = 1.15  # times ε: to where the axis goes at least
 
 
 @dataclass(frozen=True)
 class Law:
-    """The posterior law of ε*.
+    """The posterior distribution of ε*.
 
     Attributes
     ----------
@@ -51,21 +58,58 @@ class Law:
 
 
 def law_of(
-    protocol: Protocol, claim: Guarantee, epsilon: float, *, prior: Prior, draws: int, seed: int
+    protocol: Protocol,
+    claim: Guarantee,
+    epsilon: float,
+    *,
+    prior: Prior,
+    draws: int,
+    seed: int,
+    known: int = 1,
 ) -> Law:
-    """The law of the leakage of ``protocol``, given the sample of ``claim``."""
-    found = posterior(protocol, claim.sample, prior=prior, draws=draws, seed=seed)
-    median, high, last = np.quantile(found.leakage, [0.5, 0.95, _SHOWN], method="inverted_cdf").tolist()
+    """The law of the leakage of ``protocol``, given the sample of ``claim``.
+
+    With ``known``, to readers who know the first columns of values and outputs, which have so many
+    combinations.
+    """
+    if known > 1:
+        leakage = _to_readers_who_know(known, protocol, claim.sample, prior, draws, seed)
+        risk = _risk(leakage, epsilon, protocol.matrix.shape[1] + protocol.matrix.shape[2])
+    else:
+        found = posterior(protocol, claim.sample, prior=prior, draws=draws, seed=seed)
+        leakage, risk = found.leakage, found.risk(epsilon)
+    median, high, last = np.quantile(leakage, [0.5, 0.95, _SHOWN], method="inverted_cdf").tolist()
     top = max(_BEYOND * epsilon, last if np.isfinite(last) else 0.0) or 1.0
-    counts, edges = np.histogram(found.leakage[found.leakage <= top], bins=_BINS, range=(0.0, top))
+    counts, edges = np.histogram(leakage[leakage <= top], bins=_BINS, range=(0.0, top))
     return Law(
         epsilon=epsilon,
         median=median,
         high=high,
-        risk=found.risk(epsilon),
+        risk=risk,
         edges=tuple(edges.tolist()),
         shares=tuple((counts / draws).tolist()),
-        beyond=float((found.leakage > top).mean()),
+        beyond=float((leakage > top).mean()),
         prior=prior,
         draws=draws,
+    )
+
+
+def _to_readers_who_know(
+    known: int, protocol: Protocol, sample: Sample, prior: Prior, draws: int, seed: int
+) -> Floats:
+    """ε* of P(y|s, k) under every draw (draws,)."""
+    counts = sample.counts if sample.noisy_counts is None else sample.noisy_counts
+    blocks = conditional_blocks(counts, prior=prior, draws=draws, seed=seed, noise=sample.count_noise)
+    table = [protocol.matrix[None]]
+    return np.concatenate([chains.leakages(table, np.moveaxis(block, -1, 0), known) for block in blocks])
+
+
+def _risk(leakage: Floats, epsilon: float, terms: int) -> tuple[float, float]:
+    """Bounds on the probability that ε* exceeds ε; an infinite draw may be lost to underflow."""
+    rounding = 2 * log_ratio_rounding(terms, epsilon)
+    certain = int(((leakage > epsilon + rounding) & np.isfinite(leakage)).sum())
+    possible = int((leakage >= epsilon - rounding).sum())
+    return (
+        float(lower_probability(certain, len(leakage), _ERROR)),
+        float(upper_probability(possible, len(leakage), _ERROR)),
     )

@@ -32,7 +32,7 @@ def packed(report: Report, *, room: int = ROOM) -> str:
     own = next(i for i, level in enumerate(report.levels) if level.is_own)
     nearest = sorted(range(len(report.levels)), key=lambda i: (abs(i - own), i))
     kept = [_level(report, level) for level in report.levels]
-    for i in nearest:
+    for i in nearest if report.worst is not None else ():  # the page draws from tables, not from chains
         file = carried_file(report, report.levels[i])
         kept[i]["file"] = file
         if len(_packed(report, kept, own)) > room:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rldp._common.checks import printable
 from rldp.reporter.page import words
+from rldp.reporter.page.beside import and_of
 from rldp.reporter.page.charts import (
     NARROW,
     WIDE,
@@ -17,10 +18,12 @@ from rldp.reporter.page.charts import (
     histogram,
     shares_chart,
 )
+from rldp.reporter.page.cover import cover, ranges_of
 from rldp.reporter.page.facts import OWN, Report
 from rldp.reporter.page.heat import cut_sentence, heat_maps
 from rldp.reporter.page.payload import packed
 from rldp.reporter.page.svg import number, short
+from rldp.reporter.words import association_sentences, noise_words
 from rldp.sets import prior_words
 
 __all__ = ["sections"]
@@ -36,15 +39,17 @@ def sections(report: Report) -> dict[str, Any]:
         "report": report,
         "verdict": report.verdict,
         "ok": report.verdict.ok,
+        "cover": cover(report),
         "reason": _sentence(report.verdict.reasons[0]) if report.verdict.reasons else "",
-        "caution": words.caution(report),
-        "reasons": [_sentence(reason) for reason in report.verdict.reasons],
+        "proved": [words.in_few_digits(each) for each in report.verdict.proved],
+        "assumptions": [words.in_few_digits(each) for each in report.verdict.assumptions],
+        "reasons": [_sentence(words.in_few_digits(reason)) for reason in report.verdict.reasons],
         "secret": secret,
         "value": value,
         "cards": _cards(report),
         "promise": words.promise_sentences(report),
         "worth": words.worth_of(report),
-        "comparison": _comparison(report),
+        "comparison": None if report.beside else _comparison(report),
         "frontier": _frontier(report),
         "law": _law(report),
         "protocol": _protocol(report),
@@ -71,14 +76,17 @@ def _cards(report: Report) -> list[tuple[str, str, str]]:
     """The numbers to remember: a heading, the number, what it means."""
     proved = report.verdict.epsilon is not None
     secret, _ = words.columns(report)
+    kept = and_of(report.beside.kept)
+    knowing = f", among people with the same {kept}" if report.beside.is_known else ""
     reach = report.worth.reach
     way = "" if reach is None else f", {100 * reach:.0f} % of the way from ignoring the data to no privacy"
+    about, noisy = ("", "") if report.sample.noise is None else ("about ", ", counted with noise")
     return [
         (
             "Privacy level" if proved else "Privacy level, claimed only",
             f"ε = {report.epsilon:g}",
             f"{'' if proved else 'not proved: '}no output is more than {words.factor(report.epsilon)} times "
-            f"as likely for one entry of {secret.the} as for another",
+            f"as likely for one entry of {secret.the} as for another{knowing}",
         ),
         (
             "Distortion",
@@ -93,8 +101,8 @@ def _cards(report: Report) -> list[tuple[str, str, str]]:
         ("Readers who know the value", *words.known_reader(report)),
         (
             "Sample",
-            f"{number(report.sample.n)} rows",
-            f"{len(report.sample.secrets)} secrets × {len(report.sample.values)} values",
+            f"{about}{number(report.sample.n)} rows",
+            f"{len(report.sample.secrets)} secrets × {len(report.sample.values)} values{noisy}",
         ),
     ]
 
@@ -109,8 +117,8 @@ def _comparison(report: Report) -> dict[str, Any]:
                 words.at_most(row.promised),
                 number(row.estimate),
                 number(row.relabelled),
-                number(row.leakage_median, 3),
-                number(row.leakage_high, 3),
+                number(row.leakage_median),
+                number(row.leakage_high),
                 words.per_cent(row.risk[1]),
             ],
             "proved_for": row.proved_for or "nothing: not even the estimate",
@@ -173,21 +181,33 @@ def _protocol(report: Report) -> dict[str, Any]:
     return {
         "maps": [(short(secret, 60), drawn) for secret, drawn in heat_maps(protocol)],
         "cut": cut_sentence(protocol),
+        "columns": [
+            (short(name, 60), [(short(secret, 60), drawn) for secret, drawn in heat_maps(column)])
+            for name, column in report.by_column.items()
+        ],
+        "associations": association_sentences(report.associations),
         "outputs": [short(output, 40) for output in protocol.outputs],
         "tables": tables,
+        "bins": [
+            (printable(column.name), [(short(label, 40), text) for label, text in ranges_of(column)])
+            for column in (() if protocol.reading is None else protocol.reading.value)
+            if column.edges
+        ],
     }
 
 
 def _probability(p: float) -> str:
-    """A probability in four digits; only what is certain is 0 or 1."""
+    """A probability in three digits; only what is certain is 0 or 1."""
     if p in (0, 1):
         return f"{p:.0f}"
-    return ">0.9999" if p > 0.9999 else f"{p:.4f}" if p >= 1e-4 else "<0.0001"
+    return ">0.999" if p > 0.999 else f"{p:.3f}" if p >= 1e-3 else "<0.001"
 
 
 def _worst(report: Report) -> dict[str, Any]:
     """Without counts only the output that tells most; the whole distribution nearly tells the sample's."""
     worst, protocol = report.worst, report.protocol
+    if worst is None:
+        return {"sentences": words.worst_sentences(report), "chart": None, "output": "", "shares": []}
     y = protocol.outputs.index(worst.output)
     given = worst.distribution
     rows = []
@@ -208,6 +228,7 @@ def _worst(report: Report) -> dict[str, Any]:
 
 def _shares(report: Report, s: int) -> dict[str, Any] | None:
     """P(u | s) under the estimate and under the worst distribution."""
+    assert report.worst is not None
     seen, bad = report.sample.distribution[s], report.worst.distribution[s]
     if not seen.sum() > 0:
         return None
@@ -218,7 +239,7 @@ def _shares(report: Report, s: int) -> dict[str, Any] | None:
         "wide": shares_chart(values, estimate, worst, WIDE),
         "narrow": shares_chart(values, estimate, worst, NARROW),
         "rows": [
-            (short(value, 40), f"{a:.4f}", f"{b:.4f}")
+            (short(value, 40), f"{a:.3f}", f"{b:.3f}")
             for value, a, b in zip(values, estimate, worst, strict=True)
         ],
     }
@@ -229,24 +250,33 @@ def _sample(report: Report) -> dict[str, Any]:
     reading = report.protocol.reading
     cells = sample.counts.size
     facts = [
-        ("Rows", number(sample.n)),
+        ("Rows", number(sample.n) if sample.noise is None else f"about {number(sample.n)}"),
         ("Secrets", number(len(sample.secrets))),
         ("Values", number(len(sample.values))),
         ("Outputs", number(len(report.protocol.outputs))),
-        ("Rows for each pair of secret and value, on average", number(sample.n / cells, 3)),
+        ("Rows for each pair of secret and value, on average", number(sample.n / cells)),
     ]
     if reading is not None:
         facts.append(("Column of the secret", ", ".join(printable(c.name) for c in reading.secret)))
-        facts.append(("Column of the value", ", ".join(map(printable, reading.value_names))))
+        facts.append(("Column of the value", ", ".join(map(printable, report.beside.drawn))))
+        if report.beside.kept:
+            facts.append(("Columns kept as they are", ", ".join(map(printable, report.beside.kept))))
+        if report.beside.earlier:
+            earlier = ", ".join(map(printable, report.beside.earlier_names))
+            facts.append(("Columns of earlier releases", earlier))
         facts.append(("Rows with missing entries", reading.missing))
+    if sample.noise is not None:
+        facts.append(("Noise on the counts", noise_words(sample)))
     counts = None
+    published = sample.counts if sample.noisy_counts is None else sample.noisy_counts
     if report.with_counts and cells <= _MOST_NUMBERS:
-        totals = sample.counts.sum(axis=1).tolist()
+        totals = published.sum(axis=1).tolist()
         counts = {
+            "caption": "Counts" if sample.noise is None else "Noisy counts, which may be shown to anybody",
             "values": [short(value, 30) for value in sample.values],
             "rows": [
                 (short(secret, 40), [number(c) for c in row], number(total))
-                for secret, row, total in zip(sample.secrets, sample.counts.tolist(), totals, strict=True)
+                for secret, row, total in zip(sample.secrets, published.tolist(), totals, strict=True)
             ],
         }
     return {"facts": facts, "counts": counts}

@@ -72,11 +72,11 @@ def letters(width: float) -> int:
     return int(width / _LETTER)
 
 
-def number(x: float | None, digits: int = 4) -> str:
-    """A number as people write it; ∞ where it is, and – where it is not known.
+def number(x: float | None, digits: int = 3) -> str:
+    """A number as people write it; ∞ where it is, and – where it is not known. Whole numbers keep all digits.
 
-    >>> number(0.037440051869), number(48842), number(float("inf"))
-    ('0.03744', '48\u202f842', '∞')
+    >>> number(0.037440051869), number(48842), number(48842.7), number(float("inf"))
+    ('0.0374', '48\u202f842', '48\u202f800', '∞')
     """
     if x is None:
         return "–"
@@ -84,7 +84,8 @@ def number(x: float | None, digits: int = 4) -> str:
         return "∞"
     if x == int(x) and abs(x) < 1e15:
         return f"{int(x):,}".replace(",", "\u202f")
-    return f"{x:.{digits}g}"
+    short = float(f"{x:.{digits}g}")
+    return f"{short:.{digits}g}" if abs(short) < 10**digits or abs(short) >= 1e15 else number(short)
 
 
 @dataclass(frozen=True)

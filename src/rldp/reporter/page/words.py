@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import permutations
 
 from rldp._common.checks import printable
-from rldp._common.digits import rounded_up
+from rldp._common.digits import at_least, rounded_up
 from rldp.adviser.ladder import MEANINGS
+from rldp.reporter.page.beside import and_of
 from rldp.reporter.page.facts import Level, Report
 from rldp.reporter.page.svg import number, short
 from rldp.reporter.words import gives_away, known_sentence, percent, worth_sentences
@@ -19,10 +22,10 @@ __all__ = [
     "PROMISE_NAMES",
     "Noun",
     "at_most",
-    "caution",
     "columns",
     "conclusions",
     "factor",
+    "in_few_digits",
     "known_reader",
     "level_figures",
     "mechanism_names",
@@ -33,6 +36,8 @@ __all__ = [
     "worst_sentences",
     "worth_of",
 ]
+
+_PAIRS = 30  # levels of pairs that are named
 
 PROMISE_NAMES = {
     "all": "all distributions",
@@ -57,9 +62,8 @@ MECHANISMS = {
 }
 """What mechanisms are called; designs are called after their promise."""
 
-_DIGITS = 4
+_DIGITS = 3
 _MOST_SECRETS = 8  # whose shares fit on a card
-_LIKELY = 0.1  # a risk that is worth a word in the first line
 _HUGE = 700.0  # no float holds e to the power of more
 
 
@@ -67,7 +71,7 @@ def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
     """A bound in a few digits, rounded up.
 
     >>> at_most(0.26985911), at_most(0.0), at_most(float("inf"))
-    ('0.2699', '0', '∞')
+    ('0.27', '0', '∞')
     """
     return number(rounded_up(x, digits), digits)
 
@@ -75,6 +79,30 @@ def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
 def per_cent(share: float, digits: int = 2) -> str:
     """An upper bound on a share, in per cent, rounded up."""
     return f"{at_most(100 * Decimal(min(share, 1.0)), digits)} %"
+
+
+_LONG = re.compile(
+    r"(?P<before>\b(?:below|at least|from|probability) )?(?<![\w.])(?P<x>\d+\.\d+(?:e[+-]?\d+)?)(?!\w|\.\d)"
+)
+
+
+def in_few_digits(sentence: str) -> str:
+    """A sentence of the judge with three digits of each long number, rounded to where it stays true.
+
+    What stands after "below", "at least", "from" or "probability" is rounded down, everything else up.
+
+    >>> in_few_digits("at most 93.73418235045848, and none below 93.7341134050279, with probability 0.95")
+    'at most 93.8, and none below 93.7, with probability 0.95'
+    """
+
+    def cut(found: re.Match[str]) -> str:
+        before, text = found["before"] or "", found["x"]
+        exact = Decimal(text)
+        if len(exact.as_tuple().digits) <= _DIGITS:
+            return found[0]
+        return before + (number(float(at_least(exact, _DIGITS))) if before else at_most(exact))
+
+    return _LONG.sub(cut, sentence)
 
 
 def factor(epsilon: float) -> str:
@@ -101,10 +129,10 @@ class Noun:
 
 
 def columns(report: Report) -> tuple[Noun, Noun]:
-    """What the secret and the value are called."""
+    """What the secret and the drawn value are called."""
     reading = report.protocol.reading
     secret = () if reading is None else reading.secret_names
-    value = () if reading is None else reading.value_names
+    value = () if reading is None else report.beside.drawn
     return Noun.of(secret, "secret"), Noun.of(value, "value")
 
 
@@ -130,32 +158,39 @@ def promise_meanings(report: Report) -> list[tuple[str, str]]:
 
 def promise_sentences(report: Report) -> list[str]:
     """What is promised about privacy: the ratio, the odds, for which distributions."""
-    secret, value = columns(report)
+    secret, _ = columns(report)
+    beside = report.beside
+    value = Noun.of(beside.counted, "value")
+    knowing = f", among people with the same {and_of(beside.kept)}" if beside.is_known else ""
+    first = f" and knows {and_of(beside.kept)}" if beside.is_known else ""
     epsilon, scope = report.epsilon, report.verdict.scope or report.claim.privacy.scope
     sure = per_cent(1 / (1 + math.exp(-epsilon)) * (1 + 1e-15), 3)
     sentences = [
         f"No released {value.bare} is more than {factor(epsilon)} times as likely for people with one entry "
-        f"of {secret.the} as for people with another. This number is e to the power of ε, and ε is "
-        f"{epsilon!r}.",
-        f"Somebody who is torn 50 : 50 between two entries of {secret.the} before seeing a person’s released "
-        f"{value.bare} is at most {sure} sure of one of them afterwards. With ε = 0 it would stay at 50 %.",
+        f"of {secret.the} as for people with another{knowing}. This number is e to the power of ε, and ε is "
+        f"{epsilon:g}.",
+        f"Somebody who is torn 50 : 50 between two entries of {secret.the}{first} before seeing a person’s "
+        f"released {value.bare} is at most {sure} sure of one of them afterwards. With ε = 0 it would stay "
+        "at 50 %.",
+        *_levels(report),
         f"This holds for {scope}.",
+        *beside.sentences(epsilon, secret.the),
     ]
     if report.verdict.epsilon is not None:
         return sentences
     return ["None of what follows in this section is proved. It is what the file claims.", *sentences]
 
 
-def caution(report: Report) -> str:
-    """A word beside the verdict, where what is proved holds for little that the sample leaves plausible."""
-    low = report.law.risk[0]
-    if low <= _LIKELY:
-        warning = gives_away(report.worth)
-        return "" if warning is None else f"But mind readers who know the value: {warning}."
-    return (
-        f"But mind what is claimed: privacy for {report.claim.privacy.scope}. Given sample and prior, more "
-        f"than ε = {report.epsilon:g} leaks with a probability of at least {100 * low:.2g} %."
-    )
+def _levels(report: Report) -> list[str]:
+    """The levels of pairs of secrets, where they have their own."""
+    levels = report.claim.levels
+    if levels is None:
+        return []
+    names = [short(label) for label in report.protocol.secrets]
+    pairs = sorted(permutations(range(len(names)), 2), key=lambda pair: levels[pair])
+    named = [f"{names[a]} against {names[b]}: {levels[a, b]:g}" for a, b in pairs[:_PAIRS]]
+    rest = f"; and {len(pairs) - _PAIRS} more pairs" if len(pairs) > _PAIRS else ""
+    return [f"That is the largest level. Each pair of entries has its own: {'; '.join(named)}{rest}."]
 
 
 def known_reader(report: Report) -> tuple[str, str]:
@@ -165,20 +200,29 @@ def known_reader(report: Report) -> tuple[str, str]:
     changed = (
         f" Rows that change: {shares}." if shares and len(found.changed_of or ()) <= _MOST_SECRETS else ""
     )
-    return f"κ = {at_most(level)}" if level else "κ = 0", known_sentence(level) + changed
+    away = gives_away(found)
+    warned = "" if away is None else f" Note that {away}."
+    return f"κ = {at_most(level)}" if level else "κ = 0", known_sentence(level, _DIGITS) + changed + warned
 
 
 def worth_of(report: Report) -> list[str]:
     """What the protocol is worth, and by which distortion."""
     measured = report.verdict.distortion
-    first = [f"Distortion is {measured}, where u is the value and y is what is released instead."]
+    first = [
+        f"Distortion is {in_few_digits(measured or '')}, where u is the value and y is what is released."
+    ]
     shown = replace(report.worth, promised=rounded_up(report.worth.promised, _DIGITS))
-    return [*(first if measured else []), *worth_sentences(shown)]
+    return [*(first if measured else []), *worth_sentences(shown, _DIGITS)]
 
 
 def worst_sentences(report: Report) -> list[str]:
     """What the worst distribution of the privacy set shows."""
     worst = report.worst
+    if worst is None:
+        return [
+            "A chain is proved by draws from the posterior distribution, not over a set of distributions; so "
+            "there is no worst distribution to show."
+        ]
     first, second, output = (f"“{short(label, 60)}”" for label in (*worst.secrets, worst.output))
     return [
         f"Over the distributions that the promise covers, the leakage ε* is at most {at_most(worst.upper)}; "
@@ -211,12 +255,15 @@ def conclusions(report: Report) -> list[str]:
     own = [
         "That ε measures harm. It bounds how much a released entry can tell about the secret, not what "
         "somebody does with it.",
-        "That designs at other ε on this page are chosen freely. Who looks at all of them and takes the "
-        "one that looks best on this sample should confirm it on fresh data.",
     ]
+    if len(report.levels) > 1:
+        own.append(
+            "That designs at other ε on this page are chosen freely. Who looks at all of them and takes the "
+            "one that looks best on this sample should confirm it on fresh data."
+        )
     if not report.with_counts:
         own.append(
             "That the counts of the sample cannot be worked out. They are left off this page, but the table "
             "and the numbers on it were computed from them."
         )
-    return [*report.verdict.not_promised, *own]
+    return [*map(in_few_digits, report.verdict.not_promised), *own]

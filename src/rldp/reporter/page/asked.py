@@ -1,0 +1,43 @@
+"""What is asked of page one of a report; nothing here needs the libraries of reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rldp._common.checks import shown
+from rldp.errors import InvalidArgument, InvalidArgumentType
+
+__all__ = ["LANGUAGES", "Cover"]
+
+LANGUAGES = ("en", "de", "fr")
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What page one says beside the facts.
+
+    Attributes
+    ----------
+    author : str, optional
+        Who is responsible for the report.
+    unit : str, optional
+        Of the published column, such as "years".
+    date : str, optional
+        Of the report; by default today.
+    language : {"en", "de", "fr"}
+        Of page one; the appendix is in English.
+    """
+
+    author: str | None = None
+    unit: str | None = None
+    date: str | None = None
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        for name in ("author", "unit", "date"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, str):
+                raise InvalidArgumentType(f"{name} must be text, got {type(given).__name__}")
+        if self.language not in LANGUAGES:
+            known = ", ".join(LANGUAGES)
+            raise InvalidArgument(f"language must be one of {known}, got {shown(self.language)}")

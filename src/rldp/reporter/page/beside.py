@@ -1,0 +1,115 @@
+"""What a page says of kept columns and of earlier releases, which a chain has as fixed first stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from rldp._common.checks import printable
+from rldp.chain import Chain, ChainGuarantee
+from rldp.protocol import Protocol
+from rldp.theory.model import Floats
+
+__all__ = ["Beside", "and_of", "distortion_of_rows"]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is published beside the drawn columns, and counted in or known to the readers.
+
+    Attributes
+    ----------
+    kept : tuple of str
+        Columns that are published as they are.
+    earlier : tuple of (str, str or None)
+        Columns whose outputs are out already, with the digest of the file of their protocol.
+    drawn : tuple of str
+        Columns that a release draws, in the order of the row.
+    known : int
+        How many combinations of kept columns the promise lets readers know; 1 where it counts them in.
+    is_known : bool
+        Whether the promise is to readers who know the kept columns.
+    """
+
+    kept: tuple[str, ...] = ()
+    earlier: tuple[tuple[str, str | None], ...] = ()
+    drawn: tuple[str, ...] = ()
+    known: int = 1
+    is_known: bool = False
+
+    @classmethod
+    def of(cls, protocol: Protocol) -> Beside:
+        """That of a protocol; of one that is no chain, nothing."""
+        if not isinstance(protocol, Chain):
+            return cls(drawn=protocol.value_columns)
+        is_known = bool(getattr(protocol.guarantee, "given_known", False))
+        return cls(
+            kept=protocol.given_columns,
+            earlier=tuple((s.column, s.earlier.sha256) for s in protocol.stages if s.earlier is not None),
+            drawn=protocol.value_columns,
+            known=prod(len(stage.outputs) for stage in protocol.stages if stage.kept) if is_known else 1,
+            is_known=is_known,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.kept or self.earlier)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns that the ratio is about: all but those that the readers know."""
+        kept = () if self.is_known else self.kept
+        return (*kept, *self.earlier_names, *self.drawn)
+
+    @property
+    def earlier_names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.earlier)
+
+    def sentences(self, epsilon: float, secret: str) -> list[str]:
+        """What the promise says of them, for the appendix."""
+        found = []
+        drawn, kept = and_of(self.drawn), and_of(self.kept)
+        if self.kept and self.is_known:
+            found.append(
+                f"A release publishes {kept} as it is, beside {drawn}. The promise is to readers who know "
+                f"{kept}: ε bounds what {drawn} tells beyond that. What {kept} itself tells of {secret} "
+                "comes on top, and nothing bounds it."
+            )
+        elif self.kept:
+            found.append(
+                f"A release publishes {kept} as it is, beside {drawn}, inside the promise: ε = {epsilon:g} "
+                "is about everything together."
+            )
+        for name, digest in self.earlier:
+            source = "" if digest is None else f" (SHA-256 of its protocol's file: {digest})"
+            found.append(
+                f"{and_of([name])} is out already, from an earlier release{source}, and is not drawn again. "
+                f"That release is counted in: ε = {epsilon:g} is the total of it and of {drawn}."
+            )
+        return found
+
+
+def and_of(names: tuple[str, ...] | list[str]) -> str:
+    """Names of columns in quotes."""
+    return " and ".join(f"“{printable(name)}”" for name in names)
+
+
+def distortion_of_rows(protocol: Chain) -> Floats:
+    """d(u, y) of whole rows (|U|, |Y|), in which kept columns and earlier releases lose nothing."""
+    claim = protocol.guarantee
+    assert isinstance(claim, ChainGuarantee)
+    proofs = iter(claim.columns)
+    by_column = {}
+    for stage in protocol.stages:
+        own = next(proofs) if stage.is_drawn else None
+        by_column[stage.column] = (
+            np.zeros(stage.table.shape[2:]) if own is None else own.weight * own.distortion
+        )
+    assert protocol.reading is not None
+    total = np.zeros((1, 1))
+    for own_column in (by_column[name] for name in protocol.reading.row_names):
+        total = (total[:, None, :, None] + own_column[None, :, None, :]).reshape(
+            total.shape[0] * own_column.shape[0], -1
+        )
+    return total

@@ -1,0 +1,344 @@
+"""Page one of a report: what a board must know, on one sheet of paper, in the reader's language.
+
+Its words are in ``cover.toml``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup
+
+from rldp._common.checks import Label, printable
+from rldp._common.digits import rounded_up
+from rldp.data.reading import Column, Reading
+from rldp.reporter.page.asked import LANGUAGES, Cover
+from rldp.reporter.page.svg import number
+from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
+from rldp.theory.model import Floats
+
+if TYPE_CHECKING:
+    from rldp.reporter.page.facts import Report
+
+__all__ = ["LANGUAGES", "Cover", "cover", "measure", "ranges_of"]
+
+_DIGITS = 3
+_HUGE = 700.0  # no float holds e to the power of more
+_SURE = math.log(1000)  # a reader who can change odds by more can become practically certain
+_LIKELY = 0.1  # a risk that is worth a word beside the verdict
+_MOST_RANGES = 12  # bins that are listed on page one
+_EXACT = 1e-9  # relative; up to which a table of distances is that of a formula
+_ROUNDED = 1e-3  # relative; more than the rounding of a bin's label
+
+
+@cache
+def _words(language: str) -> dict[str, str]:
+    text = files("rldp.reporter.page").joinpath("cover.toml").read_text(encoding="utf-8")
+    found: dict[str, str] = tomllib.loads(text)[language]
+    return found
+
+
+def cover(report: Report) -> dict[str, Any]:
+    """Page one, as the template has it."""
+    return _Cover(report, _words(report.cover.language)).parts()
+
+
+@dataclass(frozen=True)
+class _Cover:
+    report: Report
+    words: dict[str, str]
+
+    def parts(self) -> dict[str, Any]:
+        words = self.words
+        asked = self.report.cover
+        facts = [
+            (words["date"], asked.date or datetime.date.today().isoformat()),
+            *([(words["author"], asked.author)] if asked.author else []),
+        ]
+        return {
+            "language": asked.language,
+            "title": self.say("title"),
+            "ruling": words["proved" if self.report.verdict.ok else "unproved"],
+            "ruling_more": self.ruling(),
+            "narrow": self.is_narrow,
+            "rows": [(words[key], list(row())) for key, row in self.rows().items()],
+            "not": words["not"],
+            "not_rows": list(self.not_concluded()),
+            "facts": facts,
+            "file": words["file"],
+            "check": words["check"],
+            "appendix": words["appendix"],
+        }
+
+    def rows(self) -> dict[str, Callable[[], Iterator[str]]]:
+        """The key of each heading, and the sentences below it."""
+        return {
+            "what": self.published,
+            "whom": self.whom,
+            "protected": self.protected,
+            "holds": self.holds,
+            "cost": self.cost,
+            "known": self.known,
+        }
+
+    # Words
+
+    @property
+    def value(self) -> Markup:
+        return self.noun([column.name for column in self.columns], "a_value")
+
+    @property
+    def secret(self) -> Markup:
+        return self.noun([] if self.reading is None else self.reading.secret_names, "a_secret")
+
+    @property
+    def reading(self) -> Reading | None:
+        return self.report.protocol.reading
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are drawn, where their names are known."""
+        drawn = self.report.beside.drawn
+        return () if self.reading is None else tuple(c for c in self.reading.value if c.name in drawn)
+
+    def noun(self, names: Sequence[str], otherwise: str) -> Markup:
+        """Names of columns in quotes, which may be written in either direction; or a word for them."""
+        quote = Markup(self.words["quote"])
+        quoted = [quote.format(Markup("<bdi>{}</bdi>").format(printable(name))) for name in names]
+        return Markup(self.words["and"]).join(quoted) or Markup(self.words[otherwise])
+
+    def say(self, key: str, **more: str) -> Markup:
+        """Our words, with others' in their places, where they are never more than text."""
+        beside = self.report.beside
+        nouns = {
+            "value": self.value,
+            "secret": self.secret,
+            "kept": self.noun(beside.kept, "a_value"),
+            "earlier": self.noun(beside.earlier_names, "a_value"),
+        }
+        said = Markup(self.words[key]).format(**(nouns | more))
+        return said.replace(" %", "\u00a0%").replace("ε = ", "ε\u00a0=\u00a0")
+
+    def localised(self, text: str) -> str:
+        return text.replace(".", self.words["decimal"])
+
+    def at_most(self, x: float) -> str:
+        return self.localised(number(rounded_up(x, _DIGITS), _DIGITS))
+
+    def about(self, x: float) -> str:
+        return self.localised(number(x, _DIGITS))
+
+    def share(self, share: float) -> str:
+        per_cent = 100 * share
+        text = "< 1" if 0 < per_cent < 1 else "> 99" if 99 < per_cent < 100 else f"{per_cent:.0f}"
+        return f"{text} %"
+
+    def factor(self, level: float) -> str:
+        if level == 0:
+            return "1"
+        return self.at_most(math.exp(level) * (1 + 1e-15)) if level < _HUGE else f"e^{level:g}"
+
+    # Sentences
+
+    def ruling(self) -> str:
+        if not self.report.verdict.ok:
+            return self.words["unproved_then"]
+        if not self.is_narrow:
+            return self.words["proved_how"]
+        little = self.say("little", epsilon=self.epsilon, share=self.share(self.report.law.risk[0]))
+        return Markup("{} {}").format(self.words["proved_how"], little)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether more leaks with a probability that is worth a word beside the verdict."""
+        return self.report.law.risk[0] > _LIKELY
+
+    @property
+    def epsilon(self) -> str:
+        return self.localised(f"{self.report.epsilon:g}")
+
+    def published(self) -> Iterator[str]:
+        columns = self.columns
+        yield self.say("what_columns" if len(columns) > 1 else "what_column")
+        if len(columns) == 1 and columns[0].edges is not None and len(columns[0].labels) <= _MOST_RANGES:
+            ranges = [text for _, text in ranges_of(columns[0], self.report.cover.language)]
+            yield self.say("what_bins", count=str(len(ranges)), ranges="; ".join(map(self.localised, ranges)))
+        changed = self.report.worth.changed
+        if changed is not None:
+            yield self.say("changed", share=self.share(changed)) if changed else self.say("unchanged")
+        if self.report.beside.kept:
+            yield self.say("beside_kept")
+        if self.report.beside.earlier:
+            yield self.say("beside_earlier")
+
+    def whom(self) -> Iterator[str]:
+        sample = self.report.sample
+        yield self.say("whom_sample" if sample.noise is None else "whom_table", rows=number(sample.n))
+
+    def protected(self) -> Iterator[str]:
+        epsilon = self.report.epsilon
+        if self.report.verdict.epsilon is None:
+            yield self.say("claimed")
+        beside, counted = self.report.beside, self.noun(self.report.beside.counted, "a_value")
+        who = "_beside" if beside.is_known else ""
+        ratio = {"factor": self.factor(epsilon), "epsilon": self.epsilon}
+        yield self.say(f"protected_ratio{who}", value=counted, **ratio)
+        sure = 100 / (1 + math.exp(-epsilon)) * (1 + 1e-15)
+        yield self.say(f"protected_odds{who}", value=counted, sure=f"{self.at_most(sure)} %")
+        if self.report.claim.levels is not None:
+            yield self.say("own_levels")
+        if beside.kept and not beside.is_known:
+            yield self.say("total_kept", epsilon=self.epsilon)
+        if beside.earlier:
+            yield self.say("total_earlier", epsilon=self.epsilon)
+
+    def holds(self) -> Iterator[str]:
+        privacy: UncertaintySet = self.report.claim.privacy
+        alpha = getattr(privacy, "alpha", 0.0)
+        numbers = {
+            "alpha": self.localised(f"{100 * alpha:.3g} %"),
+            "sure": self.localised(f"{100 - 100 * alpha:.6g} %"),
+        }
+        match privacy:
+            case AllDistributions():
+                yield self.say("holds_all")
+            case Nominal():
+                yield self.say("holds_nominal")
+            case Credible():
+                yield self.say("holds_credible", **numbers)
+            case Pairs():
+                yield self.say("holds_pairs", **numbers)
+            case PowerDivergence(radius=None):
+                yield self.say("holds_test", **numbers)
+            case _:
+                yield self.say("holds_near")
+
+    def cost(self) -> Iterator[str]:
+        columns = self.columns
+        if self.report.by_column:
+            yield from self.cost_of_columns()
+            return
+        found, worth = self.report, self.report.worth
+        unit = f" {found.cover.unit}" if found.cover.unit else ""
+        binned = bool(columns) and columns[0].edges is not None
+        match measure(found.claim.distortion, found.protocol.values, found.protocol.outputs, binned=binned):
+            case "squared":
+                off, constant = self.at_most(math.sqrt(found.promised)), self.about(math.sqrt(worth.constant))
+                yield self.say("cost_squared", off=off, constant=constant, unit=unit)
+            case "absolute":
+                off, constant = self.at_most(found.promised), self.about(worth.constant)
+                yield self.say("cost_absolute", off=off, constant=constant, unit=unit)
+            case "hamming":
+                off, constant = (f"{self.at_most(100 * x)} %" for x in (found.promised, worth.constant))
+                yield self.say("cost_hamming", off=off, constant=constant)
+            case _:
+                off, constant = self.at_most(found.promised), self.about(worth.constant)
+                yield self.say("cost_other", off=off, constant=constant)
+        yield self.say("cost_set" if worth.is_robust else "cost_sample")
+
+    def cost_of_columns(self) -> Iterator[str]:
+        """Each column in its own unit, under the estimate; the objective adds them up with weights."""
+        found = self.report
+        assert self.reading is not None
+        for name, column in found.by_column.items():
+            j = self.reading.row_names.index(name)
+            own = np.array([column.values.index(label) for label in _of_column(found.protocol.values, j)])
+            masses = found.sample.distribution @ np.eye(len(column.values))[own]  # P(s, u_j)
+            joint = np.einsum("su,suy->uy", masses, column.matrix)
+            noun = self.noun([name], "a_value")
+            if all(map(_is_number, (*column.values, *column.outputs))):
+                values, outputs = (np.array(x, dtype=float) for x in (column.values, column.outputs))
+                off = float((joint * np.subtract.outer(values, outputs) ** 2).sum())
+                yield self.say("column_off", column=noun, off=self.about(math.sqrt(off)))
+            else:
+                other = np.array([[float(u != y) for y in column.outputs] for u in column.values])
+                yield self.say("column_changed", column=noun, off=self.share(float((joint * other).sum())))
+
+    def known(self) -> Iterator[str]:
+        level, promised = self.report.worth.known_leakage, self.report.claim.epsilon_known
+        beside = self.report.beside
+        names = (*beside.kept, *beside.earlier_names, *beside.drawn)
+        value = {"value": self.noun(names, "a_value")}
+        if level == 0:
+            yield self.say("known_nothing", **value)
+        elif level > _SURE and math.isinf(promised):
+            yield self.say("known_sure", **value)
+        else:
+            proved = not math.isinf(promised)
+            yield self.say("known_factor", factor=self.factor(promised if proved else level), **value)
+            if proved and self.report.verdict.ok:
+                yield self.say("known_promised")
+
+    def not_concluded(self) -> Iterator[str]:
+        beside = self.report.beside
+        yield self.words["not_further" if beside else "not_beside"]
+        if beside.is_known:
+            yield self.say("not_kept")
+        if beside.earlier:
+            yield self.say("not_other_earlier")
+        if len(self.columns) > 1:
+            yield self.words["not_some"]
+        yield self.words["not_sample" if self.report.sample.noise is None else "not_table"]
+        yield self.words["not_harm"]
+
+
+def _of_column(labels: Sequence[Label], j: int) -> list[Label]:
+    """The labels of the j-th of several columns."""
+    return [label[j] for label in labels if isinstance(label, tuple)]
+
+
+def _is_number(label: Label) -> bool:
+    return isinstance(label, int | float) and not isinstance(label, bool)
+
+
+def measure(
+    table: Floats, values: Sequence[Label], outputs: Sequence[Label], *, binned: bool = False
+) -> str | None:
+    """What a table of distances is: "squared", "absolute" or "hamming"; None if it is none of these.
+
+    A bin has a label that is the mean of its numbers, rounded. Its mean squared distance from y is then
+    (u − y)², the variance in the bin, and little more; its mean distance from the other labels is |u − y|.
+
+    >>> measure(np.array([[0.0, 25.0], [25.0, 0.0]]), (0, 5), (0, 5))
+    'squared'
+    """
+    if (table == [[float(u != y) for y in outputs] for u in values]).all():
+        return "hamming"
+    if not all(_is_number(label) for label in (*values, *outputs)):
+        return None
+    u, y = np.array(values, dtype=float)[:, None], np.array(outputs, dtype=float)[None, :]
+    off = np.abs(u - y)
+    room = _EXACT * float(table.max()) + (_ROUNDED * np.abs(u) if binned else 0.0)
+    spread = table - off**2
+    if binned:
+        spread = spread - spread.mean(axis=1, keepdims=True)
+    if (np.abs(spread) <= room * (1 + 2 * off.max() * binned)).all():
+        return "squared"
+    outside = off > 0 if binned else off >= 0
+    return "absolute" if (np.abs(table - off) <= room)[outside].all() else None
+
+
+def ranges_of(column: Column, language: str = "en") -> list[tuple[Label, str]]:
+    """The label of each bin of a column, and the numbers that it stands for, in words.
+
+    >>> ranges_of(Column("age", (25, 45, 70), (30.0, 60.0)))
+    [(25, 'below 30'), (45, '30 to below 60'), (70, '60 or more')]
+    """
+    words, edges = _words(language), column.edges or ()
+    if not edges:
+        return []
+    texts = [
+        words["below"].format(f"{edges[0]:g}"),
+        *(words["between"].format(f"{a:g}", f"{b:g}") for a, b in pairwise(edges)),
+        words["above"].format(f"{edges[-1]:g}"),
+    ]
+    return list(zip(column.labels, texts, strict=False))
