@@ -21,7 +21,7 @@ import scs
 from scipy import sparse
 
 from instances import Answer, GaveUp, Instance
-from rldp.theory.pairs import ordered_pairs
+from rldp.theory.arrays import ordered_pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,7 +127,7 @@ def main() -> None:
     started = time.perf_counter()
     found: dict[str, Row] = {}
     number = Value("i", 0)
-    with ProcessPoolExecutor(options.jobs, initializer=_on_one_core, initargs=(number,)) as pool:
+    with ProcessPoolExecutor(options.jobs, initializer=on_one_core, initargs=(number,)) as pool:
         for (case, start, _), piece in zip(pieces, pool.map(_measured, pieces), strict=True):
             own = found.setdefault(case.name, {"start": [], "distortion": [], "fails": [], "confirmed": []})
             own["start"].append(start)
@@ -166,7 +166,8 @@ def _work(case: Case) -> float:
     return np.prod(case_truth(case).shape) ** 2 if "(" not in case.law else 1e6 + case.n
 
 
-def _on_one_core(number: Value) -> None:
+def on_one_core(number: Value) -> None:
+    """For a process of a pool: a core of its own, and no warnings about samples."""
     with number.get_lock():
         mine, number.value = number.value, number.value + 1
     cores = sorted(os.sched_getaffinity(0))

@@ -16,8 +16,8 @@ import numpy as np
 
 from instances import Answer, GaveUp, Instance
 from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import Witness
-from rldp.theory.pairs import ordered_pairs
 from rldp.theory.support import worst_members
 
 TOLERANCE = 1e-7

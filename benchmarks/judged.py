@@ -10,7 +10,7 @@ import numpy as np
 import rldp
 from instances import Answer, Instance
 from rldp.theory import bounds
-from rldp.theory.dyadic import on_grid
+from rldp.theory.arrays import on_grid
 from rldp.theory.support import minimising_eta
 
 _FINEST = 1e-16

@@ -11,9 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import time
-import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
@@ -25,7 +23,7 @@ import numpy as np
 from scipy.stats import chi2
 
 import rldp
-from credible_prior import TABLES
+from credible_prior import TABLES, on_one_core
 from rldp._common.discrete_laplace import discrete_laplace
 from rldp.adviser.demo import adult
 
@@ -56,7 +54,7 @@ def main() -> None:
         return
     work = [(*case, i) for case in reversed(CASES) for i in range(options.samples)]
     started, number = time.perf_counter(), Value("i", 0)
-    with ProcessPoolExecutor(options.jobs, initializer=_on_one_core, initargs=(number,)) as pool:
+    with ProcessPoolExecutor(options.jobs, initializer=on_one_core, initargs=(number,)) as pool:
         found = dict(zip(work, pool.map(_measured, work, chunksize=2), strict=True))
     rows = []
     for name, n, noise in CASES:
@@ -67,14 +65,6 @@ def main() -> None:
     print(f"{time.perf_counter() - started:.0f} s")
     if options.out:
         options.out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def _on_one_core(number: Value) -> None:
-    with number.get_lock():
-        mine, number.value = number.value, number.value + 1
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[mine % len(cores)]})
-    warnings.simplefilter("ignore", rldp.RldpWarning)
 
 
 def _measured(work: tuple[str, int, float | None, int]) -> tuple[float, bool]:

@@ -12,12 +12,12 @@ import rldp
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 
 
-def machine(*packages: str) -> str:
+def machine(*packages: str, command: str = "make bench") -> str:
     """What was measured on what, in a sentence."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
     system = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
     return (
-        f"Written by `make bench`. Machine: {system};\n"
+        f"Written by `{command}`. Machine: {system};\n"
         f"Python {platform.python_version()}, rldp {rldp.__version__}, {versions}."
     )
 

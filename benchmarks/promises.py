@@ -2,7 +2,8 @@
 
 ``make promises`` computes what docs/promises.json does not hold yet, a case and a promise at a time, and
 writes the page and its figures from the record: a run that was stopped goes on where it was. ``--only`` names
-cases, ``--device cuda`` makes their designs on an accelerator, ``--again`` forgets what was computed before.
+cases, ``--jobs 16`` uses so many processes, ``--device cuda`` makes designs on an accelerator,
+``--again`` forgets what was computed before.
 
 A case is a table's shape, a number of rows and a law of truths. For every one of K truths a sample is drawn,
 each promise gets its protocol at ε = ½ (squared distortion, utility under the estimate), and the protocol is
@@ -17,13 +18,17 @@ import importlib.metadata
 import json
 import platform
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from multiprocessing import Value
 from pathlib import Path
 
 import numpy as np
 
 import rldp
+from credible_prior import on_one_core
 from page import write_section
 from rldp.adviser.demo import adult
 from rldp.data.atomic import replacing
@@ -100,6 +105,15 @@ class Case:
     def seed(self) -> tuple[int, ...]:
         return self.secrets, self.values, self.n, list(LAWS).index(self.law)
 
+    @property
+    def cells(self) -> int:
+        return self.secrets * self.values
+
+    def parts(self, jobs: int) -> list[slice]:
+        """Truths that are computed at once: all of them, or few enough that no process waits for long."""
+        size = self.truths if jobs == 1 else max(1, 400 // self.cells)
+        return [slice(start, min(start + size, self.truths)) for start in range(0, self.truths, size)]
+
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """Truths and counts (K, |S|, |U|)."""
         rng = np.random.default_rng(self.seed)
@@ -124,13 +138,16 @@ def main() -> None:
     old = options.record.exists() and not options.again
     record = json.loads(options.record.read_text(encoding="utf-8")) if old else {}
     cases = [case for case in CASES if not options.only or any(part in case.name for part in options.only)]
-    for case in cases:
-        rows = record.setdefault(case.name, {"case": asdict(case), "promises": {}})["promises"]
-        for promise in PROMISES:
-            if promise not in rows or promise in options.anew:
-                rows[promise] = _measured(case, promise, options.device)
-                print(case.name, promise, rows[promise], flush=True)
-                _save(record, options.record)
+    wanted = [
+        (case, promise)
+        for case in cases
+        for promise in PROMISES
+        if promise not in record.get(case.name, {"promises": {}})["promises"] or promise in options.anew
+    ]
+    for case, promise, row in _computed(wanted, options.jobs, options.device):
+        record.setdefault(case.name, {"case": asdict(case), "promises": {}})["promises"][promise] = row
+        print(case.name, promise, row, flush=True)
+        _save(record, options.record)
     _save(record, options.record)
     if options.page:
         _write_page(_ordered(record))
@@ -147,6 +164,7 @@ def _write_page(record: dict) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], metavar="PART", help="cases whose names hold a part")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, of one core each")
     parser.add_argument("--device", help="where designs are made, such as cuda")
     parser.add_argument("--record", type=Path, default=RECORD, help="what is computed, and was before")
     parser.add_argument("--no-page", dest="page", action="store_false", help="compute the record only")
@@ -166,9 +184,50 @@ def _ordered(record: dict) -> dict:
     return {case.name: record[case.name] for case in CASES if case.name in record}
 
 
-def _measured(case: Case, promise: str, device: str | None) -> dict[str, float]:
-    """Mean D* with its standard error, and how many protocols are not private."""
-    truths, counts = case.drawn()
+def _computed(
+    wanted: list[tuple[Case, str]], jobs: int, device: str | None
+) -> Iterator[tuple[Case, str, dict[str, float]]]:
+    """Each case and promise with its row, as soon as all of its truths are done; large tables first."""
+    wanted = sorted(wanted, key=lambda each: each[0].cells, reverse=True)
+    pieces = [
+        (case, promise, part, device)
+        for case, promise in wanted
+        for part in case.parts(1 if device else jobs)
+    ]
+    if jobs == 1:
+        yield from _collected(((piece, _measured(*piece)) for piece in pieces), pieces)
+        return
+    with ProcessPoolExecutor(jobs, initializer=on_one_core, initargs=(Value("i", 0),)) as pool:
+        futures = {pool.submit(_measured, *piece): piece for piece in pieces}
+        yield from _collected(((futures[done], done.result()) for done in as_completed(futures)), pieces)
+
+
+def _collected(found: Iterator, pieces: list) -> Iterator[tuple[Case, str, dict[str, float]]]:
+    """Pieces of a case and promise put together, when the last of them is there."""
+    needed, ready = defaultdict(int), defaultdict(list)
+    for case, promise, _, _ in pieces:
+        needed[case, promise] += 1
+    for (case, promise, part, _), measured in found:
+        ready[case, promise].append((part.start, measured))
+        if len(ready[case, promise]) == needed[case, promise]:
+            parts = [measured for _, measured in sorted(ready[case, promise], key=lambda each: each[0])]
+            yield case, promise, _row({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
+
+
+def _row(found: dict[str, np.ndarray]) -> dict[str, float]:
+    """Mean D* with its standard error, how many protocols are not private, how many the judge confirms."""
+    distortion = found["distortion"]
+    row = {
+        "distortion": float(distortion.mean()),
+        "error": float(distortion.std(ddof=1) / np.sqrt(len(distortion))),
+        "fails": int(found["fails"].sum()),
+    }
+    return row | ({"confirmed": int(found["confirmed"].sum())} if "confirmed" in found else {})
+
+
+def _measured(case: Case, promise: str, part: slice, device: str | None) -> dict[str, np.ndarray]:
+    """D* of each of some truths, whether the protocol is not private, and whether the judge confirms it."""
+    truths, counts = (drawn[part] for drawn in case.drawn())
     options = {"gap": GAP, "device": device, "utility": rldp.Nominal()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rldp.RldpWarning)
@@ -177,24 +236,21 @@ def _measured(case: Case, promise: str, device: str | None) -> dict[str, float]:
     leaks = (given_secret.max(axis=1) > np.exp(EPSILON) * (1 + 1e-13) * given_secret.min(axis=1)).any(axis=1)
     values = np.arange(case.values)
     d = np.subtract.outer(values, values) ** 2.0
-    distortion = np.einsum("ksu,ksuy,uy->k", truths, batch.matrices, d)
-    found = {
-        "distortion": float(distortion.mean()),
-        "error": float(distortion.std(ddof=1) / np.sqrt(case.truths)),
-        "fails": int(leaks.sum()),
-    }
-    return found | ({"confirmed": _confirmed(case, counts, batch.matrices)} if promise == "credible" else {})
+    found = {"distortion": np.einsum("ksu,ksuy,uy->k", truths, batch.matrices, d), "fails": leaks}
+    if promise == "credible":
+        found["confirmed"] = _confirmed(case, part.start, counts, batch.matrices)
+    return found
 
 
-def _confirmed(case: Case, counts: np.ndarray, matrices: np.ndarray) -> int:
-    """How many protocols have a posterior risk of at most α by the judge's count, which errs once in 10⁹."""
+def _confirmed(case: Case, start: int, counts: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Whether the judge counts a posterior risk of at most α for each protocol; it errs once in 10⁹."""
     numerators = np.rint(matrices * 2.0**52).astype(np.int64).tolist()
-    generator = np.random.default_rng([*case.seed, 1])
+    generator = np.random.default_rng([*case.seed, 1, start])
     trials = (
         privacy_trial(table, rows, EPSILON, alpha=ALPHA, prior="adaptive", generator=generator)
         for table, rows in zip(numerators, counts.tolist(), strict=True)
     )
-    return sum(trial.confirmed for trial in trials)
+    return np.array([trial.confirmed for trial in trials])
 
 
 # The page

@@ -1,7 +1,7 @@
 """Measure rldp against the paper's formulation in CVXPY + Clarabel, a section of docs/performance.md.
 
 All sides solve the same samples in one run. CVXPY's time includes modelling; Clarabel runs with one
-thread, and its own solver time is shown beside. Times are medians; ratios are what counts.
+thread, and its own solver time is shown too. Times are medians; compare the ratios.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from draws import drawn
 from rldp.designer import routes
 from rldp.designer.batches import solve_by_engine
 from rldp.designer.engine import Settings
-from rldp.designer.engine.algebra.inverse import scaled_inverse
+from rldp.designer.engine.algebra.dense import scaled_inverse
 from rldp.designer.request import SolveRequest
 from rldp.designer.status import Route
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from instances import Answer, GaveUp, Instance
-from rldp.theory.pairs import ordered_pairs
+from rldp.theory.arrays import ordered_pairs
 
 
 def two_scalar_design(instance: Instance) -> Answer:

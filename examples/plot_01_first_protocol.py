@@ -109,5 +109,5 @@ print(
 # covers all who might be behind it, and under the worst of those distributions ε is
 # used up (:ref:`sphx_glr_gallery_plot_08_worst_case.py`).
 #
-# A judge that knows nothing of the solver proves all claims of the protocol.
+# A judge that shares no code with the solver proves all claims of the protocol.
 print(rldp.verify(design.protocol).promise)

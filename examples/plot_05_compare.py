@@ -32,12 +32,12 @@ found = rldp.compare(
 for row in found.rows:
     leak = f"{row.leakage_median:.2f} (95 %: {row.leakage_high:.2f})"
     proved = row.proved_for or "nobody"
-    print(f"{row.name:18} D {row.estimate:.2f}  ε* {leak}  proved for {proved}")
+    print(f"{row.name:26} D {row.estimate:.2f}  ε* {leak}  proved for {proved}")
 
 # %%
 # To the right of the line, a mechanism leaks more than ε = 0.5. The bar ends at the 95
 # % point of the posterior of ε*.
-figure, axis = plt.subplots(figsize=(8, 4.6))
+figure, axis = plt.subplots(figsize=(8, 4.6), layout="constrained")
 names = [row.name for row in found.rows]
 for height, row in enumerate(found.rows):
     colour = {"design": "#0072B2", "simple": "#595959", "given": "#D55E00"}[row.kind]

@@ -32,7 +32,7 @@ for i in range(n):
 print("\n".join(lines[:4]))
 
 # %%
-# The mark between columns is found by itself. Gaps become a label of their own, the two
+# The delimiter is found automatically. Gaps become a label of their own, the two
 # secrets are protected jointly, and the income is cut into eight bins.
 sample = rldp.Sample.from_data(
     folder / "people.csv",

@@ -2,8 +2,8 @@
 Catch a faulty release
 ======================
 
-``rldp.audit_release`` looks at secrets and released outputs alone. It knows nothing
-of the protocol, and finds systems that do not do what they say.
+``rldp.audit_release`` needs only secrets and released outputs. It does not use the
+protocol, and finds systems that release less privately than they claim.
 """
 
 # %%

@@ -35,6 +35,7 @@ PACKAGE_DATA = (
     "rldp/protocol_file/protocol.schema.json",
     "rldp/protocol_file/vectors.json",
     "rldp/adviser/adult_sex_education.csv",
+    "rldp/reporter/page/cover.toml",
     "rldp/reporter/page/page.css",
     "rldp/reporter/page/page.html",
     "rldp/reporter/page/page.js",
@@ -59,8 +60,8 @@ LEFT_BEHIND = {
     "types",
 }  # the last by npm pack, of the JavaScript client
 ADDED = {".gitignore", "PKG-INFO"}  # to the source distribution, by what builds it
-EXTRAS = ("plots", "report", "excel", "paper", "dask", "spark", "cuda", "cupy")
-NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark")
+EXTRAS = ("plots", "report", "excel", "paper", "dask", "spark", "sklearn", "cuda", "cupy")
+NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark", "sklearn")
 
 _LINKS = re.compile(r"\]\(\s*<?([^)\s>]+)|^\s*\[[^\]]+\]:\s*(\S+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE)
 

@@ -170,6 +170,6 @@ def test_a_list_that_is_none_is_refused(tmp_path, text, why):
 def test_without_names_the_tests_that_mirror_the_module_are_run():
     assert mirrored_tests("src/rldp/theory/bounds.py", ROOT) == ("tests/theory/test_bounds.py",)
     assert mirrored_tests("src/rldp/sets.py", ROOT) == ("tests/test_sets.py",)
-    of_the_judge = mirrored_tests("src/rldp/judge/regions.py", ROOT)
+    of_the_judge = mirrored_tests("src/rldp/judge/words.py", ROOT)
     assert "tests/judge/test_checks.py" in of_the_judge
     assert all(path.startswith("tests/judge/test_") for path in of_the_judge)
