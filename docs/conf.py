@@ -48,6 +48,7 @@ myst_dmath_double_inline = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = True
+autodoc_mock_imports = ["pyspark", "dask"]  # rldp.spark and rldp.dask have pages where neither is installed
 _lower = [name.lower() for name in rldp.__all__]
 # Where a class and a function differ by case alone, so would their pages, which some disks take for one.
 autosummary_filename_map = {
