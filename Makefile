@@ -4,9 +4,10 @@
 # make quick  the test suite without the slow tests, two cases of each; CASES=1000 runs all
 # make test-js  the JavaScript client: types, tests in Node and in a browser, damaged files against Python's reader; needs Node 20
 # make docs   build the site from docs/ and examples/ into build/docs; every example is run
-# make check  lint, types, import contracts, documentation examples
+# make check  lint, types, import contracts, plain English, documentation examples
 # make test-browser  the pages in a real browser, Chromium; pictures go to build/pictures
 # make bench  the benchmarks, written to docs/performance.md
+# make bench-side  beside other people's methods, written to docs/side-by-side.md; its data are named in benchmarks/preprocessing_tables.py
 # make bench-spark  the benchmark of Spark, written to docs/clients.md
 # make reproduction  the paper's figures and claims, written to docs/reproduction.md
 # make promises  what every promise costs, written to docs/promises.md; goes on where it was stopped
@@ -32,7 +33,7 @@ OLDEST := .venv-oldest
 PIP_WITH_GROUPS := 'pip>=25.1'
 INSTALL = $(BIN)/python -m pip install --quiet $(PIP_WITH_GROUPS) && $(BIN)/python -m pip install --quiet
 # The extras that the tests are about.
-TESTED := .[paper,dask,report]
+TESTED := .[paper,dask,report,sklearn]
 JOBS ?= 2
 CASES ?= 2
 NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
@@ -96,13 +97,14 @@ faults-js:
 	cd clients/javascript && npm ci && npm run faults
 
 mutations: $(VENV)/.dev
-	RLDP_MUTATED_FILES=10000 $(BIN)/pytest -n $(JOBS) tests/judge/test_mutations.py
+	RLDP_MUTATED_FILES=10000 $(BIN)/pytest -n $(JOBS) tests/judge/test_mutations.py tests/test_chain_promises.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_words.py
 	$(BIN)/pytest -q --doctest-modules src/rldp --ignore=src/rldp/spark.py --ignore=src/rldp/clients/spark.py --doctest-glob='*.md' --ignore-glob='docs/*.py' README.md docs
 
 docs: $(VENV)/.docs
@@ -126,6 +128,10 @@ bench: $(VENV)/.bench
 
 reproduction: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduction.py
+
+.PHONY: bench-side
+bench-side: $(VENV)/.bench
+	$(BIN)/python benchmarks/preprocessing.py $(if $(ADULT),--adult $(ADULT)) $(if $(COMPAS),--compas $(COMPAS)) $(if $(PUBLISHED),--published $(PUBLISHED))
 
 .PHONY: bench-spark
 bench-spark: $(VENV)/.spark
@@ -167,7 +173,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/pyvenv.cfg
-	$(INSTALL) --group docs --editable '.[plots]'
+	$(INSTALL) --group docs --editable '.[plots,sklearn]'
 	touch $(VENV)/.core $@
 
 $(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
