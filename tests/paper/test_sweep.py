@@ -164,7 +164,8 @@ def test_linear_algebra_runs_on_one_thread(monkeypatch):
     threads = []
 
     def watched(counts, *_, **options):
-        threads.extend(library["num_threads"] for library in threadpool_info())
+        found = threadpool_info()
+        threads.extend(library["num_threads"] for library in found if library["user_api"] == "blas")
         return rldp.design_batch(counts, *_, **options)
 
     monkeypatch.setattr(work, "design_batch", watched)
@@ -261,6 +262,16 @@ def test_an_interruption_is_one_line_and_keeps_what_is_done(tmp_path):
     assert (process.returncode, output, errors) == (130, b"", b"rldp: interrupted\n")
     assert len(list((tmp_path / "out" / "parts").iterdir())) >= 2
     assert not (tmp_path / "out" / "vs-n.csv").exists()
+
+
+@pytest.mark.slow
+def test_leaving_at_once_gives_semaphores_back_without_a_warning():
+    held = (
+        "from joblib.externals.loky.backend.context import get_context;"
+        "from rldp.cli.app import _leave_at_once; lock = get_context().Lock(); _leave_at_once(130)"
+    )
+    left = subprocess.run([sys.executable, "-c", held], capture_output=True, timeout=60)
+    assert (left.returncode, left.stdout, left.stderr) == (130, b"", b"")
 
 
 # What a folder is refused for
