@@ -15,6 +15,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 from cases import spread  # noqa: E402
+from entries import Watch  # noqa: E402
 
 settings.register_profile("rldp", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("rldp")
@@ -38,3 +39,11 @@ def pytest_collection_modifyitems(config, items):
     kept = spread([item.nodeid for item in items], most)
     config.hook.pytest_deselected(items=[item for place, item in enumerate(items) if place not in kept])
     items[:] = [item for place, item in enumerate(items) if place in kept]
+
+
+@pytest.fixture(autouse=True)
+def messages_show_no_entries(request, monkeypatch):
+    """Every test fails that meets a message with an entry in it, unless it is about showing them."""
+    watch = Watch(monkeypatch)
+    yield
+    assert "show" in request.node.name or not watch.shown(), watch.shown()

@@ -172,8 +172,8 @@ def test_labels_of_the_wrong_number(name, given):
         ("complex", 1j, TYPE, "epsilon must be a number, got 1j"),
         ("object", {}, TYPE, "epsilon must be a number, got {}"),
         ("too large", 10**400, VALUE, "epsilon must be a number that a float can hold, got 1000…"),
-        ("two axes", [[1.0]], VALUE, "epsilon must be one number …"),
-        ("none of them", [], VALUE, "epsilon must be one number …"),
+        ("two axes", [[1.0, 2.0]], VALUE, "epsilon must be one number…"),
+        ("none of them", [], VALUE, "epsilon must be one number…"),
     ),
 )
 def test_epsilon_that_is_no_level(no_work, epsilon, error, message):
@@ -193,13 +193,13 @@ def test_epsilon_that_is_no_level(no_work, epsilon, error, message):
             "too many",
             [1, 2, 3],
             VALUE,
-            "epsilon must be one number or one for each of 2 samples, got shape (3,)",
+            "epsilon must be one number, one for each of 2 samples or an array (1, 1) for all …",
         ),
         (
             "a row",
             [[1, 2]],
             VALUE,
-            "epsilon must be one number or one for each of 2 samples, got shape (1, 2)",
+            "epsilon must be one number, one for each of 2 samples or an array (1, 1) for all …",
         ),
     ),
 )

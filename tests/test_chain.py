@@ -230,7 +230,8 @@ def test_words_stand_for_outputs(design):
         ({"privacy": "chi2"}, "privacy must be 'credible' for a chain"),
         ({"utility": "chi2"}, "utility must be 'nominal' for a chain"),
         ({"chain": ["age"]}, "chain must name every value column once, 'age', 'job'"),
-        ({"epsilon_known": 1.0}, "windows and epsilon_known must not be given for a chain"),
+        ({"windows": True}, "windows must not be given for a chain"),
+        ({"epsilon_known": -1.0}, "epsilon_known must be at least 0"),
         ({"distortion": lambda u, y: float(u != y)}, "distortion must be given by column for a chain"),
     ],
 )
@@ -260,5 +261,30 @@ def test_a_chain_on_fewer_rows_than_cells_is_warned_of():
     assert caught[0].filename == __file__
 
 
+def test_a_chain_is_reported_and_shown_column_by_column(design, tmp_path):
+    found = rldp.report(design, tmp_path / "page.html", draws=2000)
+    assert found.verdict.ok
+    assert list(found.by_column) == ["age", "job"]
+    assert found.worst is None
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "there is no worst distribution to show" in page
+    assert "Between" in page
+    assert "V is" in page
+
+
 def test_the_verdict_on_a_chain_speaks_of_no_radius(design):
     assert "radius" not in str(rldp.verify(design.protocol))
+
+
+def test_a_chain_for_three_secrets_is_proved():
+    """The multipliers of the lower bound belong to pairs of secrets, in the order of the file format."""
+    rng = np.random.default_rng(0)
+    sex, age = rng.choice(["f", "m", "x"], 3000), rng.choice(AGES, 3000)
+    age = np.where((sex == "m") & (rng.random(3000) < 0.3), 60, age)
+    rows = pyarrow.table({"sex": sex, "age": age, "job": rng.choice(JOBS, 3000)})
+    three = rldp.Sample.from_data(rows, secret="sex", value=["age", "job"])
+    design = rldp.design(
+        three, 0.3, privacy="credible", utility="nominal", distortion=MEASURE, chain=["job", "age"], gap=1e-2
+    )
+    assert design.lower_bound > 0.01
+    assert rldp.verify(design).ok

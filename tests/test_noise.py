@@ -5,12 +5,16 @@ import math
 import random
 
 import numpy as np
+import pyarrow
 import pytest
+from scipy.special import gammaln, logsumexp
 
 import rldp
 from credible import CHANCE
-from rldp.judge.noisy import NoisyPosterior
-from rldp.judge.posterior import adaptive_grid
+from rldp.auditor.new_data import predicted
+from rldp.gate.inspection import p_value
+from rldp.judge.noisy import TOTALS, NoisyPosterior
+from rldp.judge.posterior import adaptive_grid, trial_of
 from rldp.theory.dirichlet import conditional_blocks, mass_blocks
 from rldp.theory.posterior import failures
 
@@ -98,10 +102,65 @@ def test_a_design_comes_back_from_its_file_and_the_judge_confirms_it(designed, t
     assert (tree["version"], tree[G]["noise"], tree[G]["counts"]) == (3, 0.5, NOISY)
     verdict = rldp.verify(tmp_path / "p.json")
     assert verdict.ok
-    assert any("discrete Laplace noise of ε = 0.5" in each for each in verdict.assumptions)
-    told = " ".join(verdict.not_promised)
-    assert "together tell at most 1.7 about the secret" in told
-    assert "0.5-differentially private" in told
+    assert any("discrete Laplace noise of level 0.5" in each for each in verdict.assumptions)
+    told = " ".join(verdict.proved)
+    assert "To a person who is not in the table, this promises ε = 0.7." in told
+    assert "together tell at most 1.7 about the secret, which is ε + 2ε_h with the table's ε_h = 0.5" in told
+    assert "The noisy table alone is 0.5-differentially private" in told
+    assert "as each person has one row in it" in told
+    assert "and 1-differentially private where the number of rows is public" in told
+    assert "this file may be shown to anybody" in told
+    assert any("ε = 0.7 given the noisy table" in each for each in verdict.not_promised)
+
+
+def test_the_file_of_a_plain_sample_may_not_be_shown():
+    verdict = rldp.verify(rldp.design(rldp.Sample(TABLE), 0.7, privacy="all", utility="nominal"))
+    assert any("show it to others only if these rows are public" in each for each in verdict.not_promised)
+    assert not any("shown to anybody" in each for each in verdict.proved)
+
+
+def test_several_rows_of_a_person_take_more_noise_and_every_file_says_so(tmp_path):
+    plain = rldp.Sample(np.full((40, 50), 100))
+    found = plain.noisy(1.0, rows_a_person=2)
+    assert (found.noise, found.rows_a_person, found.count_noise) == (1.0, 2, 0.5)
+    variance = 2 * math.exp(-0.5) / (1 - math.exp(-0.5)) ** 2
+    assert np.mean((found.noisy_counts - 100.0) ** 2) == pytest.approx(variance, rel=0.3)
+    found.save(tmp_path / "sample.json")
+    assert rldp.Sample.load(tmp_path / "sample.json") == found
+    assert json.loads((tmp_path / "sample.json").read_text(encoding="utf-8"))["rows_a_person"] == 2
+    several = rldp.Sample(NOISY, ["a", "b"], noise=1.0, rows_a_person=2)
+    made = rldp.design(several, 0.7, privacy="credible", utility="nominal").protocol
+    assert made.guarantee.privacy.centre == centre_of_half()
+    made.save(tmp_path / "p.json")
+    assert rldp.load(tmp_path / "p.json").guarantee.sample == several
+    verdict = rldp.verify(tmp_path / "p.json")
+    assert verdict.ok
+    told = " ".join(verdict.proved)
+    assert "alone is 1.0-differentially private" in told
+    assert "each person has at most 2 rows" in told
+    assert "together tell at most 2.7" in told
+    assert any("noise of level 0.5" in each for each in verdict.assumptions)
+
+
+def centre_of_half():
+    """The centre of a design on the same counts, whose noise has the level 0.5 because it is called that."""
+    made = rldp.design(noisy_sample(0.5), 0.7, privacy="credible", utility="nominal")
+    return made.protocol.guarantee.privacy.centre
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rows_a_person": 0}, "rows_a_person must"),
+        ({"rows_a_person": 1.5}, "rows_a_person must"),
+        ({"rows_a_person": 2000}, "epsilon must be at least 0.001 for each of the rows of a person, got 1.0"),
+    ],
+)
+def test_rows_of_a_person_that_cannot_be_used_are_refused(options, words):
+    with pytest.raises((rldp.InvalidArgument, rldp.InvalidArgumentType), match=words):
+        rldp.Sample(TABLE).noisy(1.0, **options)
+    with pytest.raises(rldp.InvalidArgument, match="rows_a_person must be left out"):
+        rldp.Sample(TABLE, rows_a_person=2)
 
 
 def test_utility_may_be_credible_and_privacy_for_everybody():
@@ -164,6 +223,36 @@ def test_judge_and_library_draw_the_same_law():
             assert abs((ours[s, u] <= level).mean() - (theirs[s, u] <= level).mean()) <= allowed
 
 
+def mean_by_sums(counts, noise, a):
+    """E P(u) of one secret, by sums over all counts that are possible, and over the totals."""
+    m, cells = np.arange(12_000), len(counts)
+    away = [noise * np.abs(m - count) for count in counts]
+    weights, means = [], []
+    for mu in TOTALS:
+        b = a * cells / mu
+        law = gammaln(m + a) - gammaln(m + 1) - gammaln(a) + a * np.log(b / (1 + b)) - m * np.log1p(b)
+        weights.append(sum(logsumexp(law - each) for each in away))
+        means.append([float(m @ np.exp(law - each - logsumexp(law - each))) for each in away])
+    given_total = np.exp(np.array(weights) - max(weights))
+    found = given_total / given_total.sum() @ np.array(means) + a
+    return found / found.sum()
+
+
+def test_a_prior_that_contradicts_the_counts_may_win_against_the_noise():
+    law = NoisyPosterior([[5000, 0]], 0.05, [200.0])
+    drawn = np.concatenate(list(law.log_weights(np.random.default_rng(5), 2000)), axis=2)
+    weights = np.exp(drawn - drawn.max(axis=(0, 1)))
+    found = (weights / weights.sum(axis=(0, 1))).mean(axis=2)[0]
+    assert found == pytest.approx(mean_by_sums([5000, 0], 0.05, 200.0), abs=0.01)
+
+
+def test_nothing_is_confirmed_where_too_many_counts_are_possible():
+    law = NoisyPosterior([[10**6, 0, 5, 5]] * 2, 0.1, [1000.0])
+    assert not law.is_known
+    trial = trial_of(lambda logs: int((~(logs[0, 0] < np.inf)).sum()), law, 0.5, np.random.default_rng(1))
+    assert not trial.confirmed
+
+
 def changed(document, rng):
     """Another level of noise, other counts, another radius, prior or α."""
     claim = document[G]
@@ -201,3 +290,55 @@ def test_a_changed_file_passes_only_if_its_risk_is_what_it_says(designed, tmp_pa
             slack = math.sqrt(math.log(1 / CHANCE) / (2 * 20_000))
             assert library_risk(document) <= document[G]["privacy"]["alpha"] + slack
     assert passed < 12
+
+
+# New rows, and other samples
+
+
+def test_rows_of_the_table_are_released_and_rows_of_others_are_not(designed):
+    """Twenty tables of the same people: all of them pass, as each is refused with probability 5e-4."""
+    rng = np.random.default_rng(11)
+    law = np.array(TABLE) / np.sum(TABLE)
+    for _ in range(20):
+        cells = rng.choice(8, size=2000, p=law.ravel())
+        rows = pyarrow.table({"s": np.array(["a", "b"])[cells // 4], "u": cells % 4})
+        designed.release_frame(rows, secret="s", value="u", seed=1)
+    others = pyarrow.table({"s": np.array(["a", "b"])[cells // 4], "u": 3 - cells % 4})
+    with pytest.raises(rldp.DataError, match="data must come from the population"):
+        designed.release_frame(others, secret="s", value="u", seed=1)
+
+
+def test_the_p_value_of_new_rows_knows_the_noise():
+    """Few rows and much noise: forgetting the noise, nearly every table would seem to be of others."""
+    rng = np.random.default_rng(12)
+    truth = np.array([[60, 30, 5, 5], [20, 40, 30, 10]])
+    found, forgotten = [], []
+    for _ in range(14):
+        noisy = truth + rng.geometric(1 - np.exp(-0.1), (2, 4)) - rng.geometric(1 - np.exp(-0.1), (2, 4))
+        sample = rldp.Sample(noisy, ["a", "b"], noise=0.1)
+        new = np.stack([rng.multinomial(3000, row / row.sum()) for row in truth])
+        found.append(predicted(sample, new, rldp.Credible(), seed=1))
+        forgotten.append(p_value(sample.counts, new, seed=1))
+    assert np.sum(np.array(found) < 0.05) <= 5  # more in less than one run in 10^4
+    assert np.sum(np.array(forgotten) < 0.05) >= 7
+
+
+def test_an_audit_compares_new_rows_with_counts_and_their_noise(designed):
+    same = rldp.audit(designed, rldp.Sample(TABLE, ["a", "b"]), seed=3)
+    assert same.p_value > 0.01
+    other = rldp.audit(designed, rldp.Sample(np.array(TABLE)[:, ::-1], ["a", "b"]), seed=3)
+    assert other.p_value <= 1e-3
+
+
+@pytest.mark.slow
+def test_a_plan_from_noisy_counts_adds_their_noise_to_new_ones():
+    options = {"privacy": "credible", "utility": "nominal", "draws": 10, "distortion": "hamming"}
+    small = rldp.Sample([[300, 98], [51, 240]], noise=5.0)
+    found = rldp.plan(small, 0.7, [300], **options)
+    assert found.limit.median < found.rows[0].median < 0.5
+    assert found.present > found.limit.low
+
+
+def test_a_plan_from_noisy_counts_needs_a_promise_that_knows_the_noise():
+    with pytest.raises(rldp.InvalidArgument, match="'credible' does"):
+        rldp.plan(noisy_sample(), 0.7, [400])

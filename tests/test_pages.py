@@ -4,11 +4,13 @@ import ast
 import random
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import rldp
+from check_dist import page_faults
 from commands import run_command
 
 ROOT = Path(__file__).parents[1]
@@ -48,8 +50,8 @@ def test_every_command_of_a_page_runs(page, monkeypatch, capsys, tmp_path):
         return ("ill" if ill else "well", draws.choice((50, 60, 70) if ill else (30, 40, 50, 60, 70)))
 
     for name in ("people.csv", "everyone.csv", "new.csv"):
-        rows = [(*person(), draws.choice("NS")) for _ in range(400)]
-        write_table(tmp_path / name, "diagnosis,age,region", rows)
+        rows = [(*person(), draws.choice("NS"), number) for number in range(400)]
+        write_table(tmp_path / name, "diagnosis,age,region,person", rows)
     rows = [(draws.choice(("ill", "well")), draws.choice((0, 1))) for _ in range(200)]
     write_table(tmp_path / "rows.csv", "diagnosis,shown", rows)
     shown = commands(page)
@@ -57,9 +59,37 @@ def test_every_command_of_a_page_runs(page, monkeypatch, capsys, tmp_path):
     assert ran == shown
 
 
-def test_the_readme_shows_the_way_from_a_file_to_a_release_and_its_audits():
-    shown = {words[1] for words in commands(ROOT / "README.md")}
-    assert {"design", "verify", "release", "audit", "audit-release"} <= shown
+def test_the_readme_shows_the_way_from_a_file_to_a_release():
+    shown = [words[1] for words in commands(ROOT / "README.md")]
+    assert shown == ["demo", "design", "verify", "release"]
+
+
+def test_the_readme_is_short_and_its_first_command_is_on_the_first_screen():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"\S*\w\S*", text)) <= 700
+    assert text[: text.index("pip install")].count("\n") <= 12
+    prose = [line for line in text.splitlines() if not line.startswith(("|", "rldp", ">>>"))]
+    assert max(map(len, prose)) < 120
+    assert "`make demo`" in text
+    assert "`make test`" in text
+
+
+def test_the_page_of_the_package_has_no_link_to_a_file_beside_it():
+    """The build applies these substitutions to the README."""
+    hooks = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["metadata"]
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert page_faults(page) != []
+    for each in hooks["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        page = re.sub(each["pattern"], each["replacement"], page)
+    assert page_faults(page) == []
+    assert "quick start (`docs/quickstart.md`)" in page.lower()
+    assert "before-after" not in page
+
+
+def test_pictures_of_the_readme_are_light():
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert pictures
+    assert all((ROOT / picture).stat().st_size < 200_000 for picture in pictures)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
