@@ -1,7 +1,8 @@
 """Publish a column without leaking another: robust local differential privacy.
 
-Pages that docstrings name, such as ``docs/theory.md``, come with the source distribution. ``rldp --help``
-lists the commands, and ``rldp verify`` says of every protocol file what is proved, assumed and not promised.
+Docstrings refer to pages such as ``docs/theory.md``, which the source distribution contains. ``rldp --help``
+lists the commands. ``rldp verify`` says what a protocol file proves, what it assumes and what it does not
+promise.
 
 >>> import rldp
 >>> sample = rldp.Sample([[30, 10, 5], [5, 25, 25]], secrets=["ill", "well"])
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from rldp._version import __version__ as __version__
 
-if _TYPE_CHECKING:  # for type checkers; a program imports each name when it first uses it, as told below
+if _TYPE_CHECKING:  # for type checkers; at run time each name is imported when it is first used
     from rldp.adviser.compare import Compared as Compared, Comparison as Comparison, compare as compare
     from rldp.adviser.frontier import (
         Frontier as Frontier,
@@ -161,7 +162,7 @@ _NAMES = {
         "UncertaintySet",
     ],
 }
-_MODULES = ["dask", "sklearn", "spark"]  # that are more than an import away: each needs an extra
+_MODULES = ["dask", "sklearn", "spark"]  # not imported with the package: each needs an extra
 _HOME = {name: room for room, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOME)

@@ -1,4 +1,4 @@
-"""Chains: protocols for several columns, drawn one after the other, each given what is already out."""
+"""Chains: protocols for several columns, drawn one after the other, each given the outputs so far."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """The release that a column's outputs come from, which was made before.
+    """The earlier release that a column's outputs come from.
 
     Attributes
     ----------
     table : array of four dimensions
-        That of its protocol, for its own contexts, values and outputs.
+        The table of its protocol, for that protocol's contexts, values and outputs.
     context : tuple of str
-        The columns that its contexts are made of.
+        The columns that make up its contexts.
     absent : bool
-        Whether people may have had no part in it: they have the value and the output ``(missing)``.
+        Whether people may have been absent: they have the value and the output ``(missing)``.
     sha256 : str or None
-        The digest of its protocol's file, where it comes from one.
+        SHA-256 of its protocol file, if it has one.
     """
 
     table: Floats
@@ -52,7 +52,7 @@ class Earlier:
     sha256: str | None = None
 
     def spread(self, names: Sequence[str], sizes: Sequence[int]) -> Floats:
-        """The table for all contexts, which the columns ``names`` make that have so many outputs."""
+        """Return the table for all contexts made by the columns ``names``, which have so many outputs."""
         table = self.table
         if self.absent:
             table = np.pad(table, ((0, 0), (0, 0), (0, 1), (0, 1)))
@@ -70,12 +70,12 @@ class Stage:
         Its name.
     outputs : tuple of labels
     table : array of four dimensions
-        Probabilities by context, secret, value and output. A context is the outputs of the stages before.
-        Each probability is a multiple of 2^-52.
+        Probabilities by context, secret, value and output. A context is a combination of outputs of the
+        earlier stages. Each probability is a multiple of 2^-52.
     kept : bool
-        Whether the column is published as it is: its outputs are its values.
+        Whether the column is published unchanged: its outputs are its values.
     earlier : Earlier or None
-        Where the outputs are out already, and are not drawn again.
+        Set if the outputs are already published and not drawn again.
     """
 
     column: str
@@ -86,7 +86,7 @@ class Stage:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a release draws the column: it is neither kept nor out already."""
+        """Whether a release draws the column, which is neither kept nor already published."""
         return not self.kept and self.earlier is None
 
     def __post_init__(self) -> None:
@@ -96,7 +96,7 @@ class Stage:
 
     @cached_property
     def sampler(self) -> Sampler:
-        """Exact draws from its rows."""
+        """Sampler of exact draws from its rows."""
         return Sampler(numerators(self.table).reshape(-1, len(self.outputs)))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class ColumnProof:
-    """What a column adds to the distortion, and the multipliers that bound it from below.
+    """A column's share of the distortion, and the multipliers that bound it from below.
 
     Attributes
     ----------
@@ -121,23 +121,23 @@ class ColumnProof:
 
 
 class ChainGuarantee(Guarantee):
-    """What a chain claims of whole rows, about which sample, and the proof.
+    """The claim of a chain about whole rows, the sample it refers to, and the proof.
 
     Attributes
     ----------
     epsilon, sample, privacy, utility, objective, lower_bound
-        As in :class:`rldp.Guarantee`; ``utility`` is about ``centre`` alone.
+        As in :class:`rldp.Guarantee`; ``utility`` refers to ``centre`` alone.
     columns : tuple of ColumnProof
-        In the order of the stages, of which fixed ones have none.
+        In the order of the stages; fixed stages have none.
     centre : int array (|S|, |U|)
         The posterior mean, over 2^52: the distribution of the objective and of the lower bound.
     order : tuple of int
-        The number of each stage's column among the columns of the row.
+        The position of each stage's column among the columns of the row.
     given_known : bool
-        Whether the promise is to readers who know the kept columns: ε bounds the ratios of P(y|s, k), not of
-        P(k, y|s).
+        Whether the promise is to readers who know the kept columns: ε then bounds the ratios of P(y|s, k)
+        instead of P(k, y|s).
     epsilon_known : float
-        κ, of whole rows, for readers who know all values; ∞ where nothing is claimed.
+        κ of whole rows, for readers who know all values; ∞ if nothing is claimed.
     """
 
     columns: tuple[ColumnProof, ...]
@@ -166,7 +166,7 @@ class ChainGuarantee(Guarantee):
 
     @property
     def promise(self) -> str:
-        """ε, whom it is about, and of which columns together."""
+        """The claim in words: ε, the distributions and the columns it covers."""
         kept, earlier = (" and ".join(map(repr, names)) for names in (self._kept, self.earlier_columns))
         words = super().promise
         if kept:
@@ -179,7 +179,7 @@ class ChainGuarantee(Guarantee):
 
     @property
     def earlier_columns(self) -> tuple[str, ...]:
-        """Names of the columns whose outputs are out already."""
+        """Names of the columns whose outputs are already published."""
         return self._reading.value_names[: len(self.order) - len(self.columns) - len(self._kept)]
 
     @property
@@ -193,7 +193,7 @@ class ChainGuarantee(Guarantee):
 
     @cached_property
     def distortion(self) -> Floats:
-        """d(u, y) of whole rows, for alphabets whose product is small."""
+        """The distortion d(u, y) of whole rows, for alphabets with a small product."""
         if self.earlier_columns:
             raise InvalidArgument("protocol must follow no earlier release for a distortion of whole rows")
         kept = [np.zeros((len(column.labels),) * 2) for column in self._reading.given]  # they lose nothing
@@ -209,10 +209,10 @@ class ChainGuarantee(Guarantee):
 
 
 class Chain(Protocol):
-    """A protocol for several columns: a stage for each reads the secret, its own value and what is out.
+    """A protocol for several columns: each stage reads the secret, its value and the outputs so far.
 
-    It is used like any :class:`rldp.Protocol`. The table of whole rows, ``matrix``, is worked out only where
-    it is asked for, and refused where it would be too large.
+    It is used like any :class:`rldp.Protocol`. The table of whole rows, ``matrix``, is computed only on
+    demand, and refused if it would be too large.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class Chain(Protocol):
         In the order in which they are drawn.
     secrets : sequence of labels
     reading : Reading
-        Of the secret and of the columns of the row, whose order is that of values and outputs.
+        Reading of the secret and the columns of a row; values and outputs have the order of its columns.
     guarantee : ChainGuarantee, optional
     """
 
@@ -252,29 +252,29 @@ class Chain(Protocol):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The number of each stage's column among the columns of the row."""
+        """The position of each stage's column among the columns of the row."""
         assert self.reading is not None
         return tuple(self.reading.row_names.index(stage.column) for stage in self.stages)
 
     @property
     def value_columns(self) -> tuple[str, ...]:
-        """Names of the columns that are drawn."""
+        """Names of the drawn columns."""
         return self.reading_of_rows.value_names
 
     @property
     def given_columns(self) -> tuple[str, ...]:
-        """Names of the columns that are published as they are, inside the promise."""
+        """Names of the columns published unchanged, inside the promise."""
         assert self.reading is not None
         return self.reading.given_names
 
     @property
     def earlier_columns(self) -> tuple[str, ...]:
-        """Names of the columns whose outputs are out already, in their order."""
+        """Names of the columns whose outputs are already published, in order."""
         return tuple(stage.column for stage in self.stages if stage.earlier is not None)
 
     @cached_property
     def reading_of_rows(self) -> Reading:
-        """How rows that are to be released are read: with earlier outputs in place of their values."""
+        """How the rows of a release are read: with earlier outputs in place of their values."""
         assert self.reading is not None
         earlier = {stage.column: stage.outputs for stage in self.stages if stage.earlier is not None}
         by_name = {column.name: column for column in self.reading.value}
@@ -284,7 +284,7 @@ class Chain(Protocol):
 
     @cached_property
     def matrix(self) -> Floats:
-        """Q(y|s,u) of whole rows (|S|, |U|, |Y|), in floats."""
+        """Q(y|s,u) of whole rows in floats, shape (|S|, |U|, |Y|)."""
         _require_small("the table", len(self.values), len(self.outputs), len(self.secrets))
         table = chains.as_one_table([stage.table for stage in self.stages])
         by_stage = [stage.table.shape[2] for stage in self.stages], [len(s.outputs) for s in self.stages]
@@ -309,7 +309,7 @@ class Chain(Protocol):
 
     @cached_property
     def table_sha256(self) -> str:
-        """The digest of the tables of all stages, in order."""
+        """SHA-256 of the tables of all stages, in order."""
         labels = {column.name: column.labels for column in self._columns}
         stages = [
             [stage.column, labels[stage.column], stage.outputs, table_bytes(numerators(stage.table))]
@@ -342,16 +342,16 @@ class Chain(Protocol):
 
     @property
     def _widths(self) -> list[int]:
-        """Numbers of outputs, in the order of the columns of rows."""
+        """Numbers of outputs, in the order of the columns of a row."""
         outputs = {stage.column: len(stage.outputs) for stage in self.stages}
         return [outputs[name] for name in self.reading_of_rows.row_names]
 
     def output_law(self, distribution: Floats) -> Floats:
-        """P(y|s) of whole rows (|S|, |Y|) under P (|S|, |U|), outputs in the order of the stages."""
+        """Return P(y|s) of whole rows (|S|, |Y|) under P (|S|, |U|), outputs in the order of the stages."""
         return self._law(distribution, self._columns, [stage.table for stage in self.stages])
 
     def law_of_rows(self, distribution: Floats) -> Floats:
-        """The same under the distribution of rows that are to be released, where earlier outputs are out."""
+        """Return the same for rows of a release, which hold the outputs of earlier releases."""
         tables = [
             stage.table
             if stage.earlier is None
@@ -363,10 +363,10 @@ class Chain(Protocol):
     def with_earlier_drawn(
         self, counts: NDArray[np.int64], generator: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Counts of rows by secret and what rows hold, with an earlier output drawn for each person."""
+        """Count rows by secret and content, with an earlier output drawn for each person."""
         sizes = [len(column.labels) for column in self._columns]
         fixed = [stage for stage in self.stages if not stage.is_drawn]
-        drawn = np.asarray(counts).reshape(len(counts), 1, -1)  # secret, what is out, what is left
+        drawn = np.asarray(counts).reshape(len(counts), 1, -1)  # axes: secret, outputs so far, columns left
         for stage, size in zip(fixed, sizes, strict=False):
             left = drawn.reshape(len(counts), len(stage.table), size, -1)
             out = np.stack(
@@ -392,7 +392,7 @@ class Chain(Protocol):
 
     @property
     def words(self) -> int:
-        """How many random words a row takes: one for each drawn column, in the order of the stages."""
+        """Number of random words a row needs: one for each drawn column, in the order of the stages."""
         return sum(stage.is_drawn for stage in self.stages)
 
     @property

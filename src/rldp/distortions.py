@@ -1,4 +1,4 @@
-"""Distortions d(u, y): named ones, callables and matrices, as |U|×|Y| arrays; for several columns, sums."""
+"""Distortions d(u, y) as |U|×|Y| arrays: named ones, callables, matrices, and sums over columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Distortion: TypeAlias = (
 """How far an output is from a value: a name, a function d(u, y), or a |U|×|Y| table."""
 
 Outputs: TypeAlias = Iterable[Label] | Mapping[str, Iterable[Label]] | None
-"""Labels of Y; for several columns a mapping from their names, where they are not those of the values."""
+"""Labels of Y; for several columns, a mapping from column to labels for those that differ from the values."""
 
 _NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "squared": lambda u, y: (u - y) * (u - y),
@@ -51,15 +51,15 @@ def distortion_matrix(
     outputs: Sequence[Label],
     scale: Scale | None = None,
 ) -> NDArray[np.float64]:
-    """d(u, y) for every value and output.
+    """Compute d(u, y) for every value and output.
 
     Parameters
     ----------
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
-        The first two need labels that are numbers.
+        "squared" and "absolute" need labels that are numbers.
     values, outputs : sequence of labels
     scale : Scale, optional
-        What values, and outputs that are values, stand for as numbers, where that is not what they are.
+        The numbers that values, and outputs that are values, stand for, if they are not numbers themselves.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _numbers(name: str, kind: str, labels: Sequence[Label]) -> list[float]:
 
 
 def _no_number(label: Label) -> str:
-    """The type of a label. The label itself may be personal data and is not shown."""
+    """Describe the type of a label. The label itself may be personal data and is not shown."""
     if isinstance(label, str) and number_of_text(label) is not None:
         return "texts that stand for numbers"
     if isinstance(label, str | tuple):
@@ -139,7 +139,7 @@ def _advice(labels: Sequence[Label]) -> str:
 
 
 def _pair(value: int, output: int) -> str:
-    """The position of an entry of the table. Labels may be personal data and are not shown."""
+    """Describe the position of an entry of the table. Labels may be personal data and are not shown."""
     return f"value {value + 1} and output {output + 1}"
 
 
@@ -174,19 +174,19 @@ def _tabulated(
 
 @dataclass(frozen=True, eq=False)
 class ColumnDistortion:
-    """What one of several columns contributes to the distortion of a row.
+    """The share of one column in the distortion of a row.
 
     Attributes
     ----------
     name : str
     weight : float
-        The row's distortion is the sum of the columns' own, times their weights.
+        The distortion of a row is the weighted sum over its columns.
     matrix : array (|U_j|, |Y_j|)
         d(u, y) of this column, in its own unit.
     labels : tuple of labels
-        Of its outputs.
+        Labels of its outputs.
     values, outputs : int array (|U|,), (|Y|,)
-        The number of this column's label in each value and each output of the row.
+        The position of this column's label, for each value and each output of the row.
     """
 
     name: str
@@ -198,22 +198,22 @@ class ColumnDistortion:
 
     @property
     def of_rows(self) -> NDArray[np.float64]:
-        """d(u, y) of this column for values and outputs of the row: (|U|, |Y|), without the weight."""
+        """Return d(u, y) of this column for values and outputs of the row, unweighted: (|U|, |Y|)."""
         return self.matrix[np.ix_(self.values, self.outputs)]
 
 
 @dataclass(frozen=True, eq=False)
 class SampleDistortion:
-    """How far outputs are from the values of a sample.
+    """The distortion between outputs and the values of a sample.
 
     Attributes
     ----------
     outputs : tuple of labels
     columns : tuple of ColumnDistortion
-        Of which ``matrix`` is the weighted sum; empty for a single column, and where the distortion was given
-        for whole rows.
+        Their weighted sum is ``matrix``. Empty for a single column, and if the distortion was given for whole
+        rows.
     whole : array (|U|, |Y|), or None
-        The distortion where it is not given by column.
+        The distortion, if it is not given by column.
     """
 
     outputs: tuple[Label, ...]
@@ -222,7 +222,7 @@ class SampleDistortion:
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
-        """d(u, y) of whole rows: (|U|, |Y|)."""
+        """d(u, y) of whole rows, shape (|U|, |Y|)."""
         if self.whole is not None:
             return self.whole
         matrix = sum((column.weight * column.of_rows for column in self.columns), np.zeros(1))
@@ -236,26 +236,26 @@ def distortion_of(
     outputs: Outputs = None,
     weights: Mapping[str, float] | None = None,
 ) -> SampleDistortion:
-    r"""The distortion d(u, y) for the values of a sample, and the outputs it is for.
+    r"""Return the distortion d(u, y) for the values of a sample, with its outputs.
 
-    Where the sample has several value columns, :math:`d(u,y)=\sum_jw_jd_j(u_j,y_j)`. By default
-    :math:`w_j` is one over the distortion of the best constant for column j under the estimate: to publish
-    nothing then costs 1 for every column, and to publish everything costs nothing.
+    If the sample has several value columns, :math:`d(u,y)=\sum_jw_jd_j(u_j,y_j)`. By default :math:`1/w_j` is
+    the distortion of the best constant for column j under the estimate. Publishing nothing then costs 1 for
+    every column, and publishing everything costs 0.
 
     Parameters
     ----------
     sample : Sample
     distortion : Distortion, or mapping {value column: Distortion}
-        One for all columns or one for each; "squared" for columns that a mapping leaves out. A function or a
-        matrix for several columns is about whole rows: tuples, in the order of the sample's values.
+        One for all columns or one for each, "squared" for columns that the mapping leaves out. A function or
+        a matrix for several columns refers to whole rows: tuples, in the order of the sample's values.
     outputs : sequence of labels, or mapping {value column: labels}, optional
     weights : mapping {value column: float}, optional
-        Of the columns; positive.
+        Positive weights of the columns.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If a column is unknown, a weight is not positive, or a column without a weight has one value only.
+        If a column is unknown, a weight is not positive, or a column without a weight has only one value.
     """
     require_no_given(sample)
     names = () if sample.reading is None else sample.reading.value_names
@@ -282,7 +282,7 @@ def distortion_of(
 
 
 def _named_columns(sample: Sample) -> tuple[str, ...]:
-    """Names of the value columns; their numbers where the sample does not come from a table."""
+    """Return the names of the value columns, or their numbers if the sample has no reading."""
     if sample.reading is not None:
         return sample.reading.value_names
     return tuple(f"column {j + 1}" for j in range(len(cast("tuple[Any, ...]", sample.values[0]))))
@@ -345,7 +345,7 @@ def _column(
 
 
 def _own_labels(rows: Sequence[Label], j: int) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
-    """The labels of column j in the order they come, and the number of each row's."""
+    """Return the labels of column j in order of appearance, and their number for each row."""
     entries = [cast("tuple[Any, ...]", row)[j] for row in rows]
     codes: dict[Any, int] = {}
     numbers = [codes.setdefault(entry, len(codes)) for entry in entries]

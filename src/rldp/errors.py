@@ -1,4 +1,4 @@
-"""Everything rldp raises or warns about on purpose.
+"""The errors and warnings that rldp raises on purpose.
 
 ::
 
@@ -7,23 +7,23 @@
     ├── InvalidArgumentType       also a TypeError: an argument has a wrong type
     ├── DataError                 also a ValueError: a file or a data frame cannot be used
     ├── FileError                 a file cannot be read or written
-    │   ├── DataFileError         also a DataError: it is one with data
-    │   └── ProtocolFileError     also a ValueError: it is a protocol
-    │       └── NotProved         it can be read, but does not prove what is asked of it
-    ├── NotEnoughMemory           also a MemoryError: the machine has not what this would take
+    │   ├── DataFileError        also a DataError: the file holds data
+    │   └── ProtocolFileError    also a ValueError: the file is a protocol
+    │       └── NotProved        it can be read, but does not prove what is required
+    ├── NotEnoughMemory          also a MemoryError: the machine has too little memory
     └── MissingDependency         also an ImportError: an optional library is not installed
 
     RldpWarning (UserWarning)     base of every deliberate warning
-    ├── FewerBinsWarning          numbers are cut into fewer bins than were asked for
-    ├── GapWarning                a design is private, but not proved optimal to the asked gap
-    ├── KeptColumnsWarning        columns leave beside the released one, which no promise covers
-    ├── KeyFileWarning            a key can be read by others than its owner
-    ├── PriceWarning              a design is private, but windows may have cost much of its utility
+    ├── FewerBinsWarning         numbers are cut into fewer bins than requested
+    ├── GapWarning               a design is private, but not proved optimal to the requested gap
+    ├── KeptColumnsWarning       no promise covers the columns kept beside the released one
+    ├── KeyFileWarning           users other than its owner can read a key file
+    ├── PriceWarning             a design is private, but the faster constraint may cost much utility
     ├── SparseTableWarning        a set may miss the truth far more often than its alpha says
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
-A message is one sentence that names the argument, what was needed and what came. Where a library is missing,
-it is the pip line that installs it: :func:`needs`.
+A message is one sentence that names the argument, what was needed and what came. If a library is missing, the
+message is the pip command that installs it; see :func:`needs`.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ __all__ = [
 
 
 class RldpError(Exception):
-    """Base of every error the library raises on purpose."""
+    """Base class of all errors that the library raises on purpose."""
 
 
 class InvalidArgument(RldpError, ValueError):
-    """An argument has a value that cannot be used."""
+    """An argument has an unusable value."""
 
 
 class InvalidArgumentType(RldpError, TypeError):
-    """An argument has a type that cannot be used."""
+    """An argument has an unusable type."""
 
 
 class FileError(RldpError):
-    """A file cannot be read or written: it is missing, is no such file, or the system refuses."""
+    """A file cannot be read or written: it is missing, of the wrong kind, or the system refuses access."""
 
 
 class DataError(RldpError, ValueError):
@@ -75,7 +75,7 @@ class DataError(RldpError, ValueError):
 
 
 class DataFileError(DataError, FileError):
-    """A file with data cannot be read or written; what is wrong with its entries is a DataError alone."""
+    """A data file cannot be read or written. Problems with its entries raise a plain DataError."""
 
 
 class ProtocolFileError(FileError, ValueError):
@@ -83,11 +83,11 @@ class ProtocolFileError(FileError, ValueError):
 
 
 class NotProved(ProtocolFileError):
-    """A protocol file can be read, but it does not prove what is asked of it."""
+    """A protocol file can be read, but does not prove what is required of it."""
 
 
 class NotEnoughMemory(RldpError, MemoryError):
-    """What was asked for takes more memory than is available."""
+    """The operation needs more memory than is available."""
 
 
 class MissingDependency(RldpError, ImportError):
@@ -96,16 +96,16 @@ class MissingDependency(RldpError, ImportError):
 
 @contextmanager
 def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator[None]:
-    """The block imports ``library``; if that is not installed, the error is the pip line that installs it.
+    """Turn an ImportError in the block into a message with the pip command that installs ``library``.
 
     Parameters
     ----------
     purpose : str
-        What cannot be done without it: the subject of the sentence.
+        What needs the library: the subject of the sentence.
     library : str
-        Its name, as people know it.
+        The name of the library as people know it.
     install : str, optional
-        What to give to pip, such as "robust-ldp[paper]"; by default the library itself.
+        The argument of pip, such as "robust-ldp[paper]"; by default the library itself.
 
     Raises
     ------
@@ -131,27 +131,27 @@ def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator
 
 
 class RldpWarning(UserWarning):
-    """Base of every warning the library gives on purpose."""
+    """Base class of all warnings that the library gives on purpose."""
 
 
 class FewerBinsWarning(RldpWarning):
-    """Numbers are cut into fewer bins than were asked for, since some numbers are too frequent."""
+    """Some numbers are so frequent that fewer bins than requested were cut."""
 
 
 class GapWarning(RldpWarning):
-    """A design is strictly private, but its proved gap is larger than the one asked for."""
+    """A design is strictly private, but its proved gap is larger than requested."""
 
 
 class KeptColumnsWarning(RldpWarning):
-    """Columns leave as they are beside the released one: the protocol's ε does not cover them."""
+    """Columns are published unchanged beside the released one, and the protocol's ε does not cover them."""
 
 
 class KeyFileWarning(RldpWarning):
-    """The file of a key can be read by others than its owner: whoever reads it can undo every draw."""
+    """Users other than the owner can read a key file. Anyone who reads it can undo every draw."""
 
 
 class PriceWarning(RldpWarning):
-    """A design is strictly private, but keeping windows may have cost much of its utility."""
+    """A design is strictly private, but the stronger constraint of ``fast`` may cost much of its utility."""
 
 
 class SparseTableWarning(RldpWarning):
@@ -159,4 +159,4 @@ class SparseTableWarning(RldpWarning):
 
 
 class UnseenSecretWarning(RldpWarning):
-    """A secret that the sample never shows is left out of the nominal privacy constraint."""
+    """A secret without data is left out of the nominal privacy constraint."""

@@ -1,4 +1,4 @@
-"""The protocol: a table P(Y | S, U) with labels, and what is guaranteed of it."""
+"""The protocol: a table P(Y | S, U) with labels and its guarantee."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Certificate", "Guarantee", "Protocol", "require_labels", "table_byte
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Witnesses of privacy over the whole set, of the objective and of the lower bound.
+    """Numbers that prove privacy over the whole set, the objective and the lower bound.
 
     Pairs of secrets are numbered as in :func:`rldp.theory.model.ordered_pairs`.
 
@@ -43,16 +43,16 @@ class Certificate:
     eta_utility : float, or None for nominal utility
         Scalar that proves the objective.
     multipliers : array (Y, T), or None
-        Weights z of the lower bound. None where the bound rests on the fact that only protocols
-        that ignore secret and value are private (ε = 0 over a set).
+        Weights z of the lower bound. None if the bound follows because only protocols that ignore secret and
+        value are private (ε = 0 over a set).
     members : array (Y, T, 2, U), or None
-        Members of the projected privacy sets that the multipliers weigh; None stands for the
-        estimated conditionals, which are in every set.
+        Members of the projected privacy sets, weighted by the multipliers. None stands for the estimated
+        conditionals, which lie in every set.
     distribution : array (|S|, |U|), or None
-        Member of the utility set in the lower bound; None stands for the estimate.
+        Member of the utility set used in the lower bound; None stands for the estimate.
     known : array (Y, |S|, |U|), or None
-        Prices γ in the lower bound of the constraint on readers who know the value; None stands for zeros,
-        and at κ = 0 for the best there are.
+        Multipliers γ of the constraint for readers who know the value, in the lower bound. None stands for
+        zeros and, at κ = 0, for the best multipliers.
     """
 
     eta: NDArray[np.float64] | None
@@ -77,24 +77,24 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Guarantee:
-    """What a protocol claims, about which sample, and the proof.
+    """The claim of a protocol, the sample it refers to, and the proof.
 
     Attributes
     ----------
     epsilon : float
-        Where pairs of secrets have levels of their own, the largest of them; ∞ if one is not protected.
+        The largest level, if pairs of secrets have levels of their own; ∞ if a pair is not protected.
     sample : Sample
-        The public sample the sets are built around.
+        The public sample that the sets are built around.
     privacy, utility : UncertaintySet
     distortion : array (|U|, |Y|)
     objective, lower_bound : float
         See :class:`rldp.Design`.
     certificate : Certificate
     epsilon_known : float
-        κ: what an output tells about the secret to a reader who knows the value; ∞ claims nothing.
+        κ: bounds what an output tells about the secret to a reader who knows the value; ∞ claims nothing.
     levels : array (|S|, |S|), or None
-        ε of each ordered pair of secrets, ∞ for those that are not protected, 0 on the diagonal; None where
-        all have the same.
+        ε of each ordered pair of secrets, ∞ if the pair is not protected, 0 on the diagonal; None if all
+        pairs share one level.
     """
 
     epsilon: float
@@ -127,7 +127,7 @@ class Guarantee:
 
     @property
     def promise(self) -> str:
-        """ε, and the distributions without which it says nothing: what the file claims, in words."""
+        """The claim in words: ε, and the distributions it holds for."""
         if not self.protects:
             return "nothing claimed (ε = ∞)"
         kappa = self.epsilon_known
@@ -145,7 +145,7 @@ class Guarantee:
         return math.isfinite(self.least_level)
 
     def _except_for(self) -> str:
-        """The estimate says nothing about a secret that it does not show."""
+        """Name the secrets without data, about which the estimate says nothing."""
         counts, privacy = self.sample.counts, self.privacy
         if not isinstance(privacy, Nominal | PowerDivergence) or counts.any(axis=1).all():
             return ""
@@ -161,8 +161,8 @@ class Guarantee:
 class Protocol:
     """A release protocol: the probability of each output, given secret and value.
 
-    Every probability is an integer over :math:`2^{52}` and every row sums to exactly one; numbers
-    that are not so are rounded to the nearest that are. See ``docs/theory.md``, 'Model'.
+    Every probability is an integer over :math:`2^{52}` and every row sums to exactly one. Other numbers are
+    rounded to the nearest such row. See ``docs/theory.md``, 'Model'.
 
     Parameters
     ----------
@@ -171,9 +171,9 @@ class Protocol:
     secrets, values, outputs : sequence, optional
         Labels; 0, 1, 2, … by default.
     guarantee : Guarantee, optional
-        What is proved of it; :func:`rldp.design` fills this in.
+        The proved claim; :func:`rldp.design` fills this in.
     reading : Reading, optional
-        The columns it is for, and how their entries are read; that of the sample it was designed on.
+        The columns the protocol is for, and how their entries are read: the reading of its sample.
 
     Examples
     --------
@@ -212,7 +212,7 @@ class Protocol:
         object.__setattr__(self, "reading", _fitting(reading, self.secrets, self.values))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both would be the same file: labels, probabilities, columns, claim and proof."""
+        """Return whether both would be the same file: labels, probabilities, columns, claim and proof."""
         if not isinstance(other, Protocol):
             return NotImplemented
         return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
@@ -228,7 +228,7 @@ class Protocol:
         return "nothing is claimed of it" if self.guarantee is None else f"claims {self.guarantee.promise}"
 
     def _repr_html_(self) -> str:
-        """A heat map for each secret, for notebooks."""
+        """Show a heat map for each secret in notebooks."""
         most = _html.MOST_COLUMNS
         secrets, values, outputs = self.secrets[: _html.MOST_TABLES], self.values[:most], self.outputs[:most]
         rows = self.matrix[:, :most, :most].tolist()
@@ -252,34 +252,34 @@ class Protocol:
 
     @property
     def numerators(self) -> NDArray[np.int64]:
-        """The probabilities as integers over :attr:`denominator`: (|S|, |U|, |Y|)."""
+        """The probabilities as integers over :attr:`denominator`, shape (|S|, |U|, |Y|)."""
         return numerators(self.matrix)
 
     @property
     def denominator(self) -> int:
-        """What the integers are counted in: 2^52."""
+        """The common denominator of all probabilities, 2^52."""
         return DENOMINATOR
 
     @property
     def epsilon_known(self) -> float:
-        """κ as claimed: P(y|s,u) ≤ e^κ P(y|s′,u) for all y, u, s, s′; ∞ where nothing is claimed."""
+        """The claimed κ: P(y|s,u) ≤ e^κ P(y|s′,u) for all y, u, s, s′; ∞ if nothing is claimed."""
         return math.inf if self.guarantee is None else self.guarantee.epsilon_known
 
     @cached_property
     def reads_secret(self) -> bool:
-        """Whether any probability depends on the secret; if not, releasing needs no secret column."""
+        """Whether any probability depends on the secret. If not, a release needs no secret column."""
         table = self.numerators
         return bool((table != table[:1]).any())
 
     @property
     def sha256(self) -> str | None:
-        """The digest of the file that the protocol was read from; None if it comes from no file."""
+        """SHA-256 of the file that the protocol was read from; None if it was not read from a file."""
         digest: str | None = vars(self).get("_sha256")
         return digest
 
     @cached_property
     def sampler(self) -> Sampler:
-        """Exact draws from the rows of the table, |U| of them for each secret."""
+        """Sampler of exact draws from the rows of the table, |U| of them for each secret."""
         return Sampler(self.numerators.reshape(-1, len(self.outputs)))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -287,9 +287,9 @@ class Protocol:
 
     @cached_property
     def table_sha256(self) -> str:
-        """The digest of the table: labels and probabilities, whatever the sample, the claim and the proof.
+        """SHA-256 of the table: labels and probabilities, without sample, claim and proof.
 
-        ``docs/file-format.md`` says how it is computed.
+        ``docs/file-format.md`` defines it.
         """
         labels = self.secrets, self.values, self.outputs
         return digest_of(["rldp-table-1", *labels, table_bytes(self.numerators)]).hex()
@@ -300,17 +300,17 @@ class Protocol:
         values: NDArray[np.integer],
         words: Randomness | RowWords,
     ) -> NDArray[np.int32]:
-        """Numbers of outputs, drawn for rows of which the numbers of secret and value are known."""
+        """Draw output numbers for rows given as numbers of secrets and values."""
         rows = secrets * np.int32(len(self.values)) + values
         return self.sampler.draw(rows, words_of_stage(words, 0, secrets, values))
 
     @property
     def words(self) -> int:
-        """How many random words a row takes."""
+        """Number of random words that a row needs."""
         return 1
 
     def alone(self) -> Protocol:
-        """The table and how columns are read, without a guarantee."""
+        """Return the table and how its columns are read, without the guarantee."""
         labels = self.secrets, self.values, self.outputs
         return Protocol(self.matrix, *labels, reading=self.reading)
 
@@ -323,37 +323,38 @@ class Protocol:
         key: str | PathLike[str] | bytes | None = None,
         seed: int | None = None,
     ) -> Any:
-        """Draw an output for every row, with exactly the probabilities of the protocol.
+        """Draw an output for every row with exactly the protocol's probabilities.
 
         Parameters
         ----------
         secrets, values : list, NumPy array, pandas or Polars series, or Arrow array
-            Two columns of the same length, whose entries are read as the protocol reads its columns: numbers
-            in bins, missing entries as a category where they are one, and a secret of several columns as a
-            tuple of their entries. Labels of the protocol may stand in place of them. Equal numbers are the
-            same label, whatever their type; a number is not its text. Rows cannot be left out of a column:
-            missing entries that the protocol skips are refused. Where :attr:`reads_secret` is False, secrets
-            may be left out; a protocol designed with ``epsilon_known=0`` takes none.
+            Two columns of the same length. Their entries are read as the protocol reads its columns: numbers
+            fall into bins, missing entries become a category if the protocol has one, and a secret of several
+            columns is a tuple of entries. Labels of the protocol are accepted, too. Equal numbers are one
+            label, whatever their type; a number and its text differ. A column cannot lose rows, so missing
+            entries that the protocol skips are refused. If :attr:`reads_secret` is False, secrets may be left
+            out; a protocol designed with ``epsilon_known=0`` takes none.
         ids : column, optional
-            Who the rows are about: texts or whole numbers, each in one row. Needs a key.
+            Identifiers of people: texts or whole numbers, each in one row only. Needs a key.
         key : path or bytes, optional
-            A secret key, as in :class:`rldp.ReleaseOptions`: each person's output then stays the same as long
-            as secret and value stay. Needs ids.
+            A secret key, as in :class:`rldp.ReleaseOptions`: each person's output stays the same as long as
+            secret and value do. Needs ids.
         seed : int, optional
-            **For tests only.** Whoever knows the seed can undo the randomisation. By default, every
-            draw uses the operating system's secure randomness.
+            **For tests only.** Anyone who knows the seed can undo the randomisation. By default, every draw
+            uses the operating system's secure randomness.
 
         Returns
         -------
         column
-            A column of the kind of ``values``: for pandas with its index and name, for Polars with
-            its name. Its type is that of ``values`` where that holds all outputs, and else theirs.
+            A column of the same kind as ``values``, with index and name for pandas and with its name for
+            Polars. It keeps the type of ``values`` if that can hold all outputs, else it has the outputs'
+            type.
 
         Raises
         ------
         DataError
-            If entries are missing or are not labels of the protocol, with the first such row (counted
-            from 1) and how many there are; or if the outputs are of types that do not fit in one column.
+            If entries are missing or are not labels of the protocol, with the first such row (counted from 1)
+            and how many there are; or if the outputs' types do not fit in one column.
 
         Examples
         --------
@@ -373,23 +374,22 @@ class Protocol:
         seed: int | None = None,
         **keywords: Unpack[Asked],
     ) -> Any:
-        """Release a column of a data frame: a frame of the same kind comes back.
+        """Release a column of a data frame as a new frame of the same kind.
 
-        It holds the columns that are kept and then the released one, in the order of the rows, and nothing
-        else: no other column and no metadata. ε is that of the released column alone. A protocol that claims
-        something is verified first, as by :func:`rldp.release_file`; this happens once for each protocol. See
-        ``docs/clients.md``.
+        The new frame holds the kept columns and the released one, in the order of the rows, and nothing else:
+        no other column and no metadata. ε covers the released column alone. A protocol with a claim is
+        verified first, as by :func:`rldp.release_file`, once per protocol. See ``docs/clients.md``.
 
         Parameters
         ----------
         frame : data frame
-            Of pandas or Polars, eager or lazy; an Arrow table, record batch or reader of record batches; or a
-            DuckDB relation. A pandas frame keeps its index. **A lazy frame draws anew each time it is
-            collected, and two draws of one row are two releases: collect or sink it once.** A reader is read
-            as its result is; both refuse a bad row when they come to it. A DuckDB relation is read at once,
-            and what comes back holds its rows in memory.
+            A pandas or Polars frame, eager or lazy; an Arrow table, record batch or reader of record batches;
+            or a DuckDB relation. A pandas frame keeps its index. **A lazy frame draws anew each time it is
+            collected, and two draws of one row are two releases: collect or sink it once.** A reader is
+            processed while its result is read. Both refuse an unusable row when they reach it. A DuckDB
+            relation is read at once, and the result holds its rows in memory.
         options : ReleaseOptions, optional
-            What is asked for. Its fields may be given as keyword arguments instead.
+            Options of the release. Its fields may be given as keyword arguments instead.
         seed : int, optional
             **For tests only**, see :meth:`release`.
         **keywords
@@ -398,11 +398,11 @@ class Protocol:
         Raises
         ------
         NotProved
-            If the protocol does not prove what it claims, or what is asked of it.
+            If the protocol does not prove its claim, or less than the options require.
         DataError
-            If a column is not there, or entries are missing or are not labels of the protocol.
+            If a column does not exist, or entries are missing or are not labels of the protocol.
         InvalidArgument, InvalidArgumentType
-            If it is no frame, or the columns asked for cannot stand together.
+            If ``frame`` is not a data frame, or the requested columns contradict each other.
 
         Examples
         --------
@@ -419,17 +419,17 @@ class Protocol:
 
     @property
     def value_columns(self) -> tuple[str, ...]:
-        """Names of the columns that are published; none where the protocol does not name its columns."""
+        """Names of the published columns; empty if the protocol does not name its columns."""
         return () if self.reading is None else self.reading.value_names
 
     @property
     def given_columns(self) -> tuple[str, ...]:
-        """Names of the columns that are published as they are, inside the promise; see ``given=``."""
+        """Names of the columns published unchanged, inside the promise; see ``given=``."""
         return ()
 
     @property
     def reading_of_rows(self) -> Reading | None:
-        """How rows that are to be released are read."""
+        """How the rows of a release are read."""
         return self.reading
 
     def count(
@@ -444,28 +444,28 @@ class Protocol:
         encoding: str | None = None,
         show_labels: bool = False,
     ) -> Sample:
-        """Count new data as the sample was counted that the protocol was designed on.
+        """Count new data in the same way as the sample the protocol was designed on.
 
-        Columns, labels, bins and the treatment of missing entries are the protocol's, so that
-        :func:`rldp.confirm` and :func:`rldp.audit` can compare the two.
+        Columns, labels, bins and the treatment of missing entries come from the protocol, so
+        :func:`rldp.confirm` and :func:`rldp.audit` can compare the two samples.
 
         Parameters
         ----------
         data : path or data frame
             As for :meth:`rldp.Sample.from_data`.
         secret, value : str or sequence of str, optional
-            Names of columns; needed only where the protocol does not name them.
+            Names of columns; needed only if the protocol does not name them.
         as_secret, as_value : str or sequence of str, optional
-            Other names than the protocol's, of columns that hold the same.
+            Names that the protocol's columns have in this data.
         delimiter, encoding, show_labels
             As for :meth:`rldp.Sample.from_data`.
 
         Raises
         ------
         DataError
-            If the data cannot be read, or hold entries that the protocol does not know.
+            If the data cannot be read, or contain entries that the protocol does not know.
         InvalidArgument, InvalidArgumentType
-            If names of columns are needed, or are others than the protocol's.
+            If column names are needed but missing, or differ from the protocol's.
 
         Examples
         --------
@@ -486,11 +486,11 @@ class Protocol:
         return Sample.like(data, reading, delimiter=delimiter, encoding=encoding, show_labels=show_labels)
 
     def output_for(self, secret: Any, value: Label | None, word: int) -> Label:
-        """The output that :meth:`release` draws for this secret and value with these 52 random bits.
+        """Return the output that :meth:`release` draws for this secret, value and 52 random bits.
 
-        Every client of the protocol file gives the same one (``docs/file-format.md``): the first y with
-        K[s][u][0] + … + K[s][u][y] > word, K being the integers of the table over 2^52. To release data, use
-        :meth:`release`, which takes fresh secure words.
+        Every client of the protocol file returns the same output (``docs/file-format.md``): the first y with
+        K[s][u][0] + … + K[s][u][y] > word, where K are the integers of the table over 2^52. To release data,
+        use :meth:`release`, which draws fresh secure words.
 
         Parameters
         ----------
@@ -502,9 +502,9 @@ class Protocol:
         Raises
         ------
         DataError
-            If secret or value is no label of the protocol; the entry is not shown.
+            If secret or value is not a label of the protocol; the entry is not shown.
         InvalidArgument, InvalidArgumentType
-            If the word is no integer in that range.
+            If the word is not an integer in that range.
 
         Examples
         --------
@@ -530,7 +530,7 @@ class Protocol:
         Raises
         ------
         ProtocolFileError
-            If the text is no protocol file of a known version.
+            If the text is not a protocol file of a known version.
 
         Examples
         --------
@@ -543,7 +543,7 @@ class Protocol:
         return from_json(text)
 
     def to_json(self) -> str:
-        """The text of the protocol's file: table, claim and proof."""
+        """Return the text of the protocol file: table, claim and proof."""
         from rldp.protocol_file.json import to_json
 
         return to_json(self)
@@ -556,7 +556,7 @@ class Protocol:
 
 
 def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") -> None:
-    """Refuse what is no protocol or no sample, or a sample of other secrets or values."""
+    """Refuse anything but a protocol and a sample with the same secrets and values."""
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
     if not isinstance(sample, Sample):
@@ -575,12 +575,12 @@ def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") 
 
 
 def table_bytes(table: NDArray[np.int64]) -> bytes:
-    """Integers as 8 bytes each, most significant first, the last axis fastest."""
+    """Return integers as 8 bytes each, most significant first, the last axis fastest."""
     return table.astype(">u8").tobytes()
 
 
 def _checked_levels(levels: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """A read-only copy, whose largest level is ``epsilon``."""
+    """Return a read-only copy whose largest level is ``epsilon``."""
     table = np.array(levels, dtype=np.float64)
     if (
         table.ndim != 2
@@ -596,7 +596,7 @@ def _checked_levels(levels: NDArray[np.float64], epsilon: float) -> NDArray[np.f
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two attributes are equal, arrays entry by entry."""
+    """Return whether two attributes are equal, arrays entry by entry."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)

@@ -1,4 +1,4 @@
-"""The public sample: how often each pair (secret, value) was seen."""
+"""The public sample: counts of (secret, value) pairs."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ class Sample:
         Labels of the rows and columns; by default those of the data frame, or 0, 1, 2, …. Values may be
         tuples, an entry for each of several columns that are published together.
     reading : Reading, optional
-        The columns that were counted, and how their entries were read; :meth:`from_data` fills this in. It
-        goes into the file of a protocol that is designed on the sample.
+        The columns that were counted, and how their entries were read. :meth:`from_data` fills this in. A
+        protocol designed on the sample stores it in its file.
     skipped : int
         Rows that were left out because an entry was missing.
     scales : tuple of (Scale or None), optional
-        For each column of the value, what its labels stand for as numbers, for squared and absolute
-        distortions, where that is not what they are: dates, ordered categories, bins, missing entries.
+        For each column of the value, the numbers its labels stand for under squared and absolute distortions.
+        Needed for dates, ordered categories, bins and missing entries.
     noise : float, optional
-        The counts have discrete Laplace noise and are ε-differentially private with this ε; :meth:`noisy`
-        adds it. Such counts may be negative. ``noisy_counts`` keeps them, and in ``counts`` they stand as
-        zeros.
+        The ε of the discrete Laplace noise that :meth:`noisy` added, which makes the counts ε-differentially
+        private. Noisy counts may be negative: ``noisy_counts`` keeps them, ``counts`` holds zeros in their
+        place.
     rows_a_person : int
-        Where there is noise: how many rows of the table one person has at most. The noise of each count has
-        the level ``noise / rows_a_person``.
+        With noise, the largest number of rows one person has in the table. The noise of each count has level
+        ``noise / rows_a_person``.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If counts are not non-negative integers, or labels do not fit them.
+        If counts are not non-negative integers, or the labels do not fit them.
 
     Notes
     -----
@@ -102,7 +102,7 @@ class Sample:
     ) -> None:
         cells, own_secrets, own_values = taken_apart(counts)
         if noise is None and rows_a_person != 1:
-            raise InvalidArgument("rows_a_person must be left out where counts have no noise")
+            raise InvalidArgument("rows_a_person must be left out unless the counts have noise")
         if noise is not None:
             noise, rows_a_person = _checked_noise("noise", noise, rows_a_person)
             noisy_counts = count_array(
@@ -146,63 +146,63 @@ class Sample:
         encoding: str | None = None,
         show_labels: bool = False,
     ) -> Sample:
-        """Count the pairs in a CSV or Parquet file, or in any data frame.
+        """Count the pairs in a CSV or Parquet file, or in a data frame.
 
-        What the sample stands for is in ``docs/theory.md``, 'Model'.
+        See ``docs/theory.md``, 'Model', for what the sample stands for.
 
         Parameters
         ----------
         data : path, or data frame (pandas, Polars, PyArrow, …)
-            A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files of one schema, "-"
-            for a CSV table on standard input; workbooks are read with the extra ``excel``.
+            A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files with one schema. "-"
+            reads a CSV table from standard input. Workbooks need the extra ``excel``.
         secret : str, or sequence of str
-            The column of the secret. Several columns are protected jointly: their labels' combinations are
-            the secrets, also those that were never seen.
+            The column of the secret. Several columns are protected jointly: every combination of their labels
+            is a secret, even if it was never seen.
         value : str, or sequence of str
             The column to publish. Several columns are published together: the values are tuples, all
-            combinations of their labels in the order of :func:`itertools.product`. Columns are named, or
-            chosen by their place, ``"#2"`` for the second, if none is called so.
+            combinations of their labels in the order of :func:`itertools.product`. A column is given by its
+            name or, if no column has that name, by its position: ``"#2"`` is the second.
         secrets, values : sequence, optional
-            The alphabets, in the order wanted; by default what the data shows, sorted: at most
-            1000 labels. A label that is given but not in the data gets count 0; one in the data but
-            not given is an error. For several columns, a mapping from their names. Equal
-            numbers are the same label, whatever their type, and a number is not its text; but an entry of a
-            CSV file, which has no type, is read as the type of the labels that are given. Where none are, a
-            column of a CSV file has numbers or booleans if that loses nothing (no leading zeros or
-            exponents, at most 15 digits, one text for each number), and text otherwise.
+            The labels, in the order wanted. By default the labels found in the data, sorted, at most 1000. A
+            given label that is not in the data has count 0; a label in the data that is not given is an
+            error. For several columns, pass a mapping from column names to labels. Equal numbers are one
+            label, whatever their type. A number and its text are different labels, but entries of a CSV file,
+            which have no type, are read as the type of the given labels. Without given labels, a CSV column
+            is read as numbers or booleans if that loses nothing (no leading zeros or exponents, at most 15
+            digits, one spelling per number), and as text otherwise.
         missing : str
-            What is done where an entry is missing: "refuse", "skip" the row, or "category", which gives
-            these entries the label ``(missing)``.
+            How missing entries are treated: "refuse" raises an error, "skip" leaves the row out, "category"
+            gives them the label ``(missing)``.
         missing_distance : float, optional
-            How far the label ``(missing)`` is from every other under a squared or absolute distortion. By
-            default as far as the known entries are, on average, from the best constant output.
+            Distance between the label ``(missing)`` and every other label under a squared or absolute
+            distortion. By default the average distance of the known entries from the best constant output.
         text, number : sequence of str
-            Columns whose entries are text, or numbers, whatever they look like.
+            Columns to read as text, or as numbers, whatever their entries look like.
         order : mapping, optional
-            Column → its labels in their order. Squared and absolute distortions of a value then count ranks.
-            Dates such as 2024-01-31 need none: they count days.
+            Column → its labels in order. Squared and absolute distortions of a value then count ranks. Dates
+            such as 2024-01-31 need no order: distances between them are in days.
         bins : int or "auto", or mapping from columns to these, optional
-            Cut the value, a column of numbers, into so many bins of about as many rows each. ``"auto"`` takes
-            the most bins, of 4, 8, 16 and 32, under which at most a fifth of the cells of the table were seen
-            fewer than 5 times. For several columns, a mapping from the names of those that are to be cut.
+            Cut the value, a column of numbers, into this many bins with about the same number of rows.
+            ``"auto"`` takes the most bins out of 4, 8, 16 and 32 for which at most a fifth of the cells of
+            the table were seen fewer than 5 times. For several columns, a mapping from the columns to cut.
         bin_width : float, or mapping from columns to float, optional
-            Cut it into bins of this width. The label of a bin is the mean of what it holds, and a squared or
-            absolute distortion of a bin is the mean over what it holds, so that it counts what binning loses.
+            Cut the value into bins of this width. A bin's label is the mean of its entries. A squared or
+            absolute distortion of a bin is the average over its entries, so it includes the loss by binning.
         given : str or sequence of str, optional
-            Columns that will be published as they are, beside the value. A protocol that is designed on the
-            sample promises ε for them and the released columns together. Values are then tuples: the entries
-            of the given columns, then those of the value. ``values=`` may name the labels of given columns.
+            Columns that will be published unchanged beside the value. A protocol designed on the sample
+            promises ε for these and the released columns together. Values are then tuples: entries of the
+            given columns, then of the value. ``values=`` may also list the labels of given columns.
         rare : int
-            Labels of a given column are merged into ``(other)``, the rarest first, until each was seen so
+            Merge labels of a given column into ``(other)``, the rarest first, until each label was seen this
             often under every secret; 0 merges none. A label never seen under some secret may reveal it.
         after : sequence of Protocol, or mapping {value column: Protocol}
-            Protocols whose outputs are out already, as for :func:`rldp.design`: their columns are read with
-            the labels and bins that these protocols have.
+            Protocols whose outputs are already published, as for :func:`rldp.design`. Their columns are read
+            with the labels and bins of these protocols.
         delimiter : str, optional
-            The delimiter of a CSV file; ``"tab"`` stands for a tab. By default that of comma, semicolon,
-            tab and bar under which all columns are there.
+            The delimiter of a CSV file; ``"tab"`` stands for a tab. By default whichever of comma, semicolon,
+            tab and bar yields all the columns.
         encoding : str, optional
-            Of a CSV file, such as ``"latin-1"``; UTF-8 by default.
+            Encoding of a CSV file, such as ``"latin-1"``; UTF-8 by default.
         show_labels : bool
             Show offending values in error messages. They may contain personal data, and messages end
             up in logs.
@@ -210,8 +210,8 @@ class Sample:
         Raises
         ------
         DataError
-            If the file or a column is missing or empty, or holds nulls or unknown labels, with the
-            first such row (counted from 1) and how many there are.
+            If the file or a column is missing or empty, or holds nulls or unknown labels. The message names
+            the first such row (counted from 1) and how many there are.
         """
         wanted = Wanted.of(
             secret,
@@ -241,7 +241,7 @@ class Sample:
         encoding: str | None = None,
         show_labels: bool = False,
     ) -> Sample:
-        """Count the pairs in other data as a sample was counted before, of the same columns and labels."""
+        """Count the pairs in new data with the same columns and labels as an earlier sample."""
         return cls._counted(data, Wanted.like(reading), delimiter, encoding, show_labels)
 
     @classmethod
@@ -271,18 +271,18 @@ class Sample:
 
     @property
     def given_columns(self) -> tuple[str, ...]:
-        """Names of the columns that are kept beside the value, inside the promise."""
+        """Names of the columns published unchanged beside the value, inside the promise."""
         return () if self.reading is None else self.reading.given_names
 
     @property
     def scale(self) -> Scale | None:
-        """That of the value, where it is a single column."""
+        """The scale of the value, if it is a single column."""
         return self.scales[0] if len(self.scales) == 1 else None
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write counts, labels and reading to a JSON file, atomically; :meth:`load` reads it.
+        """Write counts, labels and reading to a JSON file, atomically. :meth:`load` reads it.
 
-        The file holds what the sample holds: counts, and no rows.
+        The file contains no rows.
         """
         from rldp.protocol_file.samples import save
 
@@ -290,33 +290,33 @@ class Sample:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Sample:
-        """Read a sample that :meth:`save` or ``rldp sample`` wrote.
+        """Read a sample written by :meth:`save` or ``rldp sample``.
 
         Raises
         ------
         DataFileError
-            If the file is missing or too large, is no sample, or has a version that this library does not
-            know.
+            If the file is missing, too large, not a sample, or has a version that this library does not know.
         """
         from rldp.protocol_file.samples import load
 
         return load(path)
 
     def noisy(self, epsilon: float, *, rows_a_person: int = 1) -> Sample:
-        """A sample that may be shown to anybody: the counts with noise, drawn once, securely.
+        """Return a copy with random noise on the counts, which may be shown to anybody.
 
-        Every count gets discrete Laplace noise, those of cells never seen too. One row more or less changes
-        one count by one, so the noisy table is ε-differentially private. Everything that is computed from it
-        keeps that; draw it once, and work with it alone. The labels must be public: a label that occurs in
-        the table is itself a fact about somebody. See ``docs/theory.md``, 'Noise on the counts'.
+        Every count gets discrete Laplace noise, including cells that were never seen. One row more or less
+        changes one count by one, so the noisy table is ε-differentially private, and so is everything
+        computed from it. Draw the noise once and use only the noisy sample afterwards. The labels must be
+        public: a label that occurs in the table is itself a fact about somebody. See ``docs/theory.md``,
+        'Noise on the counts'.
 
         Parameters
         ----------
         epsilon : float
-            From 0.001 to 1000; smaller is more private.
+            From 0.001 to 1000. Smaller is more private.
         rows_a_person : int
-            How many rows of the table one person has at most. A person with M rows changes counts by M in
-            all, so that the noise of each count has the level ε/M, at least 0.001.
+            The largest number of rows one person has in the table. A person with M rows changes the counts by
+            M in total, so the noise of each count has level ε/M, which must be at least 0.001.
 
         Returns
         -------
@@ -326,8 +326,8 @@ class Sample:
         Raises
         ------
         InvalidArgument
-            If the sample has noise already, or bins, whose distances rest on exact counts; or if the noisy
-            counts sum to zero or less.
+            If the sample already has noise, or has bins, whose distances depend on exact counts; or if the
+            noisy counts sum to zero or less.
 
         Examples
         --------
@@ -343,8 +343,8 @@ class Sample:
         binned = self.reading is not None and any(column.edges is not None for column in self.reading.value)
         if binned or any(scale is not None and scale.counts for scale in self.scales):
             raise InvalidArgument(
-                "the sample must have no bins and no category of missing entries found in the table, "
-                "since distances there rest on exact counts; cut the column into bins before it is read, and "
+                "the sample must have no bins and no category of missing entries found in the table, since "
+                "their distances depend on exact counts; cut the column into bins before it is read, and "
                 "name them with values="
             )
         exact = Fraction(level) / most
@@ -367,7 +367,7 @@ class Sample:
 
     @property
     def count_noise(self) -> float | None:
-        """The level of the noise of each count, ``noise / rows_a_person``; None without noise."""
+        """The level of noise on each count, ``noise / rows_a_person``; None without noise."""
         return None if self.noise is None else self.noise / self.rows_a_person
 
     @property
@@ -377,7 +377,7 @@ class Sample:
 
     @property
     def distribution(self) -> NDArray[np.float64]:
-        """P̂, the empirical distribution: (|S|, |U|)."""
+        """The empirical distribution P̂, shape (|S|, |U|)."""
         return np.asarray(self.counts / self.counts.sum())
 
     def __repr__(self) -> str:
@@ -386,7 +386,7 @@ class Sample:
         return f"<Sample of {self.n} draws: {size}{noise}>"
 
     def _repr_html_(self) -> str:
-        """The counts as a table, for notebooks."""
+        """Show the counts as a table in notebooks."""
         secrets, values = self.secrets[: _html.MOST_COLUMNS], self.values[: _html.MOST_COLUMNS]
         cells = [[str(count) for count in row[: len(values)]] for row in self.counts[: len(secrets)].tolist()]
         cut = ("secrets", len(secrets), len(self.secrets)), ("values", len(values), len(self.values))
@@ -408,7 +408,7 @@ class Sample:
 
 
 def require_no_given(sample: Sample) -> None:
-    """Refuse a sample with given columns, which :func:`rldp.design` takes and little else does."""
+    """Refuse a sample with given columns, which few functions besides :func:`rldp.design` accept."""
     if sample.given_columns:
         raise InvalidArgument(
             f"the sample must have no given columns here, got {', '.join(map(repr, sample.given_columns))}; "
@@ -417,7 +417,7 @@ def require_no_given(sample: Sample) -> None:
 
 
 def _earlier(after: Any) -> list[list[tuple[str, Any]]]:
-    """The columns of earlier releases, by their names in new data, and how they were read."""
+    """List the columns of earlier releases, with their names in the new data and how they were read."""
     listed = after.items() if isinstance(after, Mapping) else [(None, protocol) for protocol in after]
     found = []
     for name, protocol in listed:

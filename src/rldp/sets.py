@@ -9,11 +9,11 @@ divergences of Cressie and Read give the confidence sets
 
     F_0 = \{P : \sum \hat P \log(\hat P / P) \le r\},\quad r = \chi^2_{k-1}(1-\alpha)/(2n).
 
-χ² is the limit law of the test's statistic: only for large samples is the truth outside with a probability
-of about α. Beside these sets stand promises that cost less or need less: :class:`Credible`, whose radius is
-the smallest that keeps the posterior risk of the protocol at hand at α; :class:`Pairs`, with a set for each
-pair of secrets that is valid at every n; and :class:`AllDistributions`, which needs no sample. See
-``docs/theory.md``, 'Sets of distributions', 'Credible privacy' and 'Radii for every n'.
+The radius comes from the limiting χ² distribution of the test statistic, so the truth is outside with
+probability about α only for large samples. Other promises cost less or need less: :class:`Credible` takes the
+smallest radius that keeps the protocol's posterior risk at α; :class:`Pairs` has a set for each pair of
+secrets and holds at every n; :class:`AllDistributions` needs no sample. See ``docs/theory.md``, 'Sets of
+distributions', 'Credible privacy' and 'Radii for every n'.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ if TYPE_CHECKING:
     from rldp.sample import Sample
 
 _LARGEST_LAMBDA = 100.0
-_WHOLE = 2**52  # what the integers of a centre sum to
+_WHOLE = 2**52  # sum of the integers of a centre
 _SMALLEST_RISK = 1e-5
-_SMALLEST_LAMBDA = 1e-6  # of credible sets, whose radius is in proportion to it
-_SMALLEST_ALPHA = 1e-300  # where floats thin out, SciPy's quantile is off by up to 2e-4
+_SMALLEST_LAMBDA = 1e-6  # of credible sets: their radius is proportional to it
+_SMALLEST_ALPHA = 1e-300  # below, floats are sparse and SciPy's quantile is off by up to 2e-4
 LARGEST_ALPHA = 0.5
-"""A promise that fails more often than a coin is none."""
+"""A promise that fails more often than a coin flip promises nothing."""
 
 _ESTIMATE, _MEAN = "the estimated distribution only", "the posterior mean only"
 _TESTS = {1.0: "χ² test", 2 / 3: "Cressie-Read test", 0.0: "G-test"}
 
 Prior: TypeAlias = float | Literal["adaptive"]
-"""Of a credible promise: a for Dirichlet(a, …, a) on the cells, or the one that learns a from the counts."""
+"""The prior of a credible promise: a, for Dirichlet(a, …, a) on the cells, or "adaptive", which learns a from
+the counts.
+"""
 
 __all__ = [
     "LARGEST_ALPHA",
@@ -76,12 +78,12 @@ __all__ = [
 
 
 class _Set(ABC):
-    """What all promises have in common; see :data:`UncertaintySet` for those there are."""
+    """Base class of all promises; :data:`UncertaintySet` lists them."""
 
     @property
     @abstractmethod
     def scope(self) -> str:
-        """Which distributions the set stands for, in words that follow 'for'.
+        """The distributions the set stands for, in words that follow 'for'.
 
         Examples
         --------
@@ -91,7 +93,7 @@ class _Set(ABC):
 
     @property
     def is_asymptotic(self) -> bool:
-        """Whether the set covers the truth with about the stated probability for large samples only."""
+        """Whether the set reaches its stated probability of covering the truth for large samples only."""
         return False
 
 
@@ -99,12 +101,12 @@ Centre: TypeAlias = tuple[tuple[int, ...], ...] | None
 
 
 class _Ball(_Set):
-    """A set of all distributions within a radius of its centre: the estimate, unless another was found."""
+    """A set of all distributions within a radius of its centre, by default the estimate."""
 
     centre: Centre = None
 
     def around(self, sample: Sample) -> Sample:
-        """The sample whose estimate is the centre of the set."""
+        """Return the sample whose estimate is the centre of the set."""
         if self.centre is None:
             return sample
         counts = np.array(self.centre, dtype=np.int64)
@@ -112,7 +114,7 @@ class _Ball(_Set):
 
     @abstractmethod
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
-        """Radius of the set for samples of ``n`` draws on ``cells`` cells; 0 is the estimate alone.
+        """Return the radius for ``n`` draws on ``cells`` cells; 0 is the estimate alone.
 
         Parameters
         ----------
@@ -128,10 +130,10 @@ class _Ball(_Set):
 
     @abstractmethod
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """Divergence of ``distribution`` from ``estimate``, in the units of the radius."""
+        """Return the divergence of ``distribution`` from ``estimate``, in the units of the radius."""
 
     def contains(self, sample: Sample, distribution: ArrayLike) -> bool:
-        """Whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
+        """Return whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
         p = distribution_table(distribution, sample.counts.shape)
         radius, centre = float(self.size(sample.n, p.size)), self.around(sample).distribution
         if radius == 0:
@@ -141,13 +143,13 @@ class _Ball(_Set):
 
 @dataclass(frozen=True)
 class Nominal(_Ball):
-    """The estimate alone: no robustness.
+    """The estimate alone, without robustness.
 
     Parameters
     ----------
     centre : table of int, |S|×|U|, optional
-        Integers in proportion to another distribution that stands for the estimate. Beside a credible
-        promise of privacy with the adaptive prior, a design puts the posterior mean here.
+        Integers proportional to another distribution to use instead of the estimate. A design with a credible
+        promise of privacy and the adaptive prior puts the posterior mean here.
 
     Examples
     --------
@@ -166,15 +168,15 @@ class Nominal(_Ball):
 
     @property
     def scope(self) -> str:
-        """The estimate, or the centre, alone."""
+        """The estimate, or the given centre."""
         return _ESTIMATE if self.centre is None else _MEAN
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
-        """Zero, for every sample."""
+        """Return zero for every sample."""
         return np.zeros(np.shape(n))
 
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """That of λ = 1; a set of radius 0 is the same for every λ."""
+        """Return the divergence of order λ = 1; a set of radius 0 is the same for every λ."""
         return _divergence(1.0, estimate, distribution)
 
 
@@ -185,16 +187,16 @@ class PowerDivergence(_Ball):
     Parameters
     ----------
     lambda_ : float
-        Order λ ≥ 0: 1 is Pearson's χ², 2/3 Cressie and Read's choice, 0 the G-test.
+        Order λ ≥ 0: 1 is Pearson's χ², 2/3 the choice of Cressie and Read, 0 the G-test.
     alpha : float
-        Significance level, at least 1e-300 and below 1: for large samples the truth is outside with about
-        this probability. Where many cells are rare it can be outside far more often, and :func:`rldp.design`
-        gives a :class:`rldp.SparseTableWarning`.
+        Significance level, at least 1e-300 and below 1. For large samples the truth is outside with about
+        this probability. With many rare cells it can be outside far more often, and :func:`rldp.design` gives
+        a :class:`rldp.SparseTableWarning`.
     radius : float, optional
-        Radius to use instead of the one that follows from ``alpha``.
+        Radius to use instead of the one computed from ``alpha``.
     centre : table of int, |S|×|U|, optional
-        Integers in proportion to the centre of a set of given radius, instead of the estimate; they sum to
-        2^52.
+        Integers, summing to 2^52, proportional to the centre of a set of given radius; by default the
+        estimate is the centre.
 
     References
     ----------
@@ -221,7 +223,7 @@ class PowerDivergence(_Ball):
             object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
         object.__setattr__(self, "centre", _checked_centre(self.centre))
         if self.centre is not None and self.radius is None:
-            raise InvalidArgument("radius must be given where a set has a centre of its own, got None")
+            raise InvalidArgument("radius must be given if centre is given, got None")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PowerDivergence):
@@ -240,7 +242,7 @@ class PowerDivergence(_Ball):
 
     @property
     def scope(self) -> str:
-        """What the test does not reject, or what lies within the radius."""
+        """The distributions that the test does not reject, or those within the radius."""
         if self.radius == 0:
             return _ESTIMATE if self.centre is None else _MEAN
         test = _TESTS.get(self.lambda_, f"power-divergence test of order {self.lambda_!r}")
@@ -251,11 +253,11 @@ class PowerDivergence(_Ball):
 
     @property
     def is_asymptotic(self) -> bool:
-        """Unless the radius is given: χ² is the limit of the statistic's law as n grows."""
+        """Whether the radius comes from ``alpha``, by the limiting distribution of the statistic."""
         return self.radius is None
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
-        """B (λ > 0) or r (λ = 0) of the set."""
+        """Return the radius: B for λ > 0, r for λ = 0."""
         draws = np.asarray(n, dtype=float)
         if self.radius is not None:
             return np.full(draws.shape, self.radius)
@@ -265,7 +267,7 @@ class PowerDivergence(_Ball):
         return np.asarray(factor * float(chdtri(cells - 1, self.alpha)) / draws)
 
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """That of order λ."""
+        """Return the divergence of order λ."""
         return _divergence(self.lambda_, estimate, distribution)
 
 
@@ -297,7 +299,7 @@ def _divergence(lambda_: float, estimate: ArrayLike, distribution: ArrayLike) ->
 
 
 class ChiSquare(PowerDivergence):
-    """Pearson's χ² set, λ = 1: the one of the paper."""
+    """Pearson's χ² set, λ = 1, which the paper uses."""
 
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(1.0, alpha)
@@ -307,7 +309,7 @@ class ChiSquare(PowerDivergence):
 
 
 class CressieRead(PowerDivergence):
-    """The set of Cressie and Read's statistic, λ = 2/3: the closest to its level where cells are rare."""
+    """The set of Cressie and Read's statistic, λ = 2/3, whose level is the most accurate for rare cells."""
 
     def __init__(self, alpha: float = 0.05) -> None:
         super().__init__(2 / 3, alpha)
@@ -328,7 +330,7 @@ class GTest(PowerDivergence):
 
 @dataclass(frozen=True)
 class Credible(_Ball):
-    r"""The smallest power-divergence set that keeps the posterior risk of this very protocol at α.
+    r"""The smallest power-divergence set that keeps the protocol's posterior risk at α.
 
     The posterior probability that the protocol is not ε-private (for ``privacy``), or that its expected
     distortion exceeds the objective (for ``utility``), is at most α. This is a statement about the sample at
@@ -339,20 +341,20 @@ class Credible(_Ball):
     Parameters
     ----------
     alpha : float
-        Posterior probability of a failure, at least 1e-5 and below 1. A design refuses one that is too small
-        to be checked by draws on its table: about 1e-4 for 50 cells, 1e-3 for 1000.
+        Posterior probability of a failure, at least 1e-5 and below 1. A design refuses an α too small to be
+        checked by simulation: about 1e-4 for 50 cells, 1e-3 for 1000.
     prior : "adaptive" or float
-        The adaptive prior learns from the counts how sparse the table is; its sets are centred at the
-        posterior mean. A positive number a is Dirichlet(a, …, a) on the cells, ½ being Jeffreys' prior; its
-        sets are centred at the estimate.
+        The adaptive prior learns from the counts how sparse the table is, and its sets are centred at the
+        posterior mean. A positive number a stands for Dirichlet(a, …, a) on the cells, where ½ is Jeffreys'
+        prior, and its sets are centred at the estimate.
     lambda_ : float
-        Order of the power divergence that gives the set its shape.
+        Order of the power divergence that defines the shape of the set.
     seed : int
-        Of the draws that the risk is counted with. The same seed gives the same protocol.
+        Seed of the simulation that estimates the risk. The same seed gives the same protocol.
     radius : float, optional
-        The radius B, or r for λ = 0, as a design has found it. By default it is searched for.
+        The radius (B, or r for λ = 0) that a design found. By default the design searches for it.
     centre : table of int, |S|×|U|, optional
-        Integers in proportion to the centre of the set, as a design has found them.
+        Integers proportional to the centre of the set, as found by a design.
 
     Examples
     --------
@@ -389,7 +391,7 @@ class Credible(_Ball):
 
     @property
     def scope(self) -> str:
-        """What the posterior leaves out."""
+        """The posterior mass that the set covers, in words."""
         return (
             f"all distributions but some of posterior probability at most {self.alpha!r}, given the sample "
             f"and the {prior_words(self.prior)}"
@@ -397,7 +399,7 @@ class Credible(_Ball):
 
     @property
     def proved_set(self) -> PowerDivergence:
-        """The set of the radius that was found, which is proved beside the risk."""
+        """The set with the radius that the design found; it is proved in addition to the risk."""
         if self.radius is None:
             raise InvalidArgument(
                 "a credible set has no radius before a design has found one; rldp.posterior tells the risk "
@@ -406,11 +408,11 @@ class Credible(_Ball):
         return PowerDivergence(self.lambda_, radius=self.radius, centre=self.centre)
 
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
-        """The radius that was found."""
+        """Return the radius that the design found."""
         return self.proved_set.size(n, cells)
 
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """That of order λ."""
+        """Return the divergence of order λ."""
         return _divergence(self.lambda_, estimate, distribution)
 
 
@@ -424,12 +426,12 @@ def _checked_centre(given: object) -> Centre:
 
 
 def prior_words(prior: Prior) -> str:
-    """A prior in words that follow 'the'."""
+    """Describe a prior in words that follow 'the'."""
     return "adaptive prior" if prior == "adaptive" else f"prior Dirichlet({prior:g})"
 
 
 def checked_prior(value: object) -> Prior:
-    """``value`` if it is a prior of credible promises; otherwise an error."""
+    """Return ``value`` if it is a prior of credible promises, else raise."""
     if isinstance(value, str):
         if value != "adaptive":
             raise InvalidArgument(f"prior must be 'adaptive' or a positive number, got {shown(value)}")
@@ -442,7 +444,7 @@ def checked_prior(value: object) -> Prior:
 
 @dataclass(frozen=True)
 class Radius:
-    """An x for which Pr(statistic ≥ x) ≤ α is proved, and the theorem that proves it."""
+    """A number x with Pr(statistic ≥ x) ≤ α, and the name of the theorem that proves it."""
 
     value: float
     method: str
@@ -450,20 +452,21 @@ class Radius:
 
 @dataclass(frozen=True)
 class Pairs(_Set):
-    r"""A KL set for each pair of secrets, valid at every n and for every distribution; for privacy only.
+    r"""A confidence set for each pair of secrets, valid at every n and for every distribution; privacy only.
 
     .. math:: \{n_1 KL(\hat P_1\|P_1) + n_2 KL(\hat P_2\|P_2) \le x\}
 
-    for the conditionals of each pair, at level α over the number of pairs: the truth is in all of them with
-    probability at least 1 − α, whatever it is. See ``docs/theory.md``, 'Radii for every n'.
+    The set holds the conditionals of a pair, with KL the Kullback–Leibler divergence and level α divided by
+    the number of pairs. The truth is in all sets with probability at least 1 − α, whatever it is. See
+    ``docs/theory.md``, 'Radii for every n'.
 
     Parameters
     ----------
     alpha : float
         At least 1e-300 and below 1.
     radii : sequence of Radius, optional
-        Of the pairs (0, 1), (0, 2), …, (1, 2), …, in units of n·KL, as a design has found them. By default
-        the smallest that are proved.
+        Radii of the pairs (0, 1), (0, 2), …, (1, 2), … in units of n·KL, as found by a design. By default the
+        smallest radii that can be proved.
 
     Examples
     --------
@@ -485,7 +488,7 @@ class Pairs(_Set):
 
     @property
     def scope(self) -> str:
-        """What the sets of all pairs hold."""
+        """The distributions that lie in the sets of all pairs."""
         return (
             "every distribution in the confidence sets of all pairs of secrets, which miss the truth with "
             f"probability at most {self.alpha!r}, whatever it is"
@@ -494,7 +497,7 @@ class Pairs(_Set):
 
 @dataclass(frozen=True)
 class AllDistributions(_Set):
-    """Every distribution, whatever the sample shows; for privacy only.
+    """Every distribution, whatever the sample shows; privacy only.
 
     Examples
     --------
@@ -504,24 +507,24 @@ class AllDistributions(_Set):
 
     @property
     def scope(self) -> str:
-        """Everything."""
+        """Every distribution."""
         return "every distribution"
 
 
 UncertaintySet: TypeAlias = Nominal | PowerDivergence | Credible | Pairs | AllDistributions
 """A recipe that turns a sample into a set of distributions around its estimate.
 
-The family is closed: engine, file and judge each know these sets by name, so a set of another class, a
-subclass too, is refused instead of being taken for one of them.
+The family is closed. Engine, file format and judge know each of these sets by name, so objects of other
+classes, including subclasses, are refused.
 """
 
 SetName: TypeAlias = Literal["all", "pairs", "chi2", "cr", "g", "credible", "nominal"]
 PrivacySet: TypeAlias = UncertaintySet | SetName
-"""What ``privacy=`` takes: a set, or its name, which stands for a set with the default α."""
+"""What ``privacy=`` accepts: a set, or the name of one, which then has the default α."""
 
 UtilityName: TypeAlias = Literal["chi2", "cr", "g", "credible", "nominal"]
 UtilitySet: TypeAlias = UncertaintySet | UtilityName
-"""What ``utility=`` takes."""
+"""What ``utility=`` accepts."""
 
 NAMED: Mapping[SetName, Callable[[float, Prior], UncertaintySet]] = {
     "all": lambda alpha, prior: AllDistributions(),
@@ -532,14 +535,14 @@ NAMED: Mapping[SetName, Callable[[float, Prior], UncertaintySet]] = {
     "credible": lambda alpha, prior: Credible(alpha, prior=prior),
     "nominal": lambda alpha, prior: Nominal(),
 }
-"""Every set that has a name, made from α and the prior."""
+"""Constructors of the named sets, from α and the prior."""
 
 _FOR_PRIVACY_ONLY = (Pairs, AllDistributions)
 _KINDS = (Nominal, PowerDivergence, ChiSquare, CressieRead, GTest, Credible, *_FOR_PRIVACY_ONLY)
 
 
 def require_confidence(name: str, uncertainty: UncertaintySet) -> None:
-    """Refuse a set that misses the truth more often than a coin; ``name``: what a message calls it."""
+    """Refuse a set that may miss the truth more often than a coin flip; ``name`` is used in the message."""
     by_radius = isinstance(uncertainty, PowerDivergence) and uncertainty.radius is not None
     if not by_radius and getattr(uncertainty, "alpha", 0.0) > LARGEST_ALPHA:
         raise InvalidArgument(f"{name} must have an alpha of at most {LARGEST_ALPHA}, got {uncertainty!r}")
@@ -548,20 +551,20 @@ def require_confidence(name: str, uncertainty: UncertaintySet) -> None:
 def checked_set(
     name: str, value: object, *, alpha: float = 0.05, prior: Prior = "adaptive"
 ) -> UncertaintySet:
-    """Return the set that ``value`` is or names.
+    """Return ``value`` if it is a set, or the set that it names.
 
     Parameters
     ----------
     name : str
-        The argument that ``value`` was given as, for messages. "utility" accepts fewer sets.
+        The argument that ``value`` was passed as, for messages. "utility" accepts fewer sets.
     value : UncertaintySet, or a key of :data:`NAMED`
     alpha, prior : float
-        Of a set that is given by its name.
+        Used for a set that is given by its name.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If it is neither, or cannot stand for utility.
+        If ``value`` is not a set or its name, or cannot be used for utility.
 
     Examples
     --------
@@ -589,7 +592,7 @@ def checked_set(
 
 
 def name_of(given: UncertaintySet) -> str:
-    """Return the name of a set among :data:`NAMED`, whatever its α; "set" for one that has none.
+    """Return the name of a set among :data:`NAMED`, whatever its α, or "set" if it has none.
 
     Examples
     --------

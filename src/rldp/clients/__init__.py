@@ -1,1 +1,1 @@
-"""Releases on clusters: one adapter for each kind of frame."""
+"""Releases on clusters and in pipelines: one adapter per library."""

@@ -1,4 +1,4 @@
-"""Arguments of clients: those that earlier versions took in another order, and those that make no sense."""
+"""Checks of arguments that the clients share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["protocol_first", "require_no_ledger"]
 
 
 def protocol_first(protocol: Any, frame: Any) -> tuple[Any, Any]:
-    """Protocol and frame, also where they come in the order of earlier versions: the frame first."""
+    """Return protocol and frame, accepting the deprecated order with the frame first."""
     if isinstance(frame, Protocol | str | PathLike) and not isinstance(protocol, Protocol | str | PathLike):
         warnings.warn("release takes the protocol before the frame", DeprecationWarning, stacklevel=3)
         return frame, protocol
@@ -22,7 +22,7 @@ def protocol_first(protocol: Any, frame: Any) -> tuple[Any, Any]:
 
 
 def require_no_ledger(options: ReleaseOptions) -> None:
-    """Refuse a ledger where rows are computed later, elsewhere, and as often as somebody asks for them."""
+    """Refuse a ledger for frames that a cluster may compute later and several times."""
     if options.ledger is not None:
         raise InvalidArgument(
             "ledger must be for files and for frames in memory: nobody knows when, and how often, a cluster "

@@ -27,31 +27,32 @@ def release(
     options: ReleaseOptions | None = None,
     **keywords: Unpack[Asked],
 ) -> Any:
-    """Release a column of a Dask frame: a frame of the kept columns and the released one comes back.
+    """Release a column of a Dask frame as a new, lazy frame of the kept columns and the released one.
 
-    Partitions, order and index stay as they are. It is lazy, as all Dask frames are. **It draws anew whenever
-    it is computed, and two draws of one row are two releases: write it once, or compute it once, and go on
-    with that.** With ``id`` and ``key`` each person's output stays instead. Workers get the table of the
-    protocol, how columns are read, and the key, nothing else; a person with two rows is found in a partition.
+    Partitions, order and index are preserved. **The frame draws anew whenever it is computed, and two draws
+    of one row are two releases: write or compute it once, and continue with the result.** With ``id`` and
+    ``key`` each person's output stays the same instead. Workers receive the table of the protocol, how
+    columns are read, and the key, and nothing else. A person with two rows is detected within a partition
+    only.
 
     Parameters
     ----------
     protocol : path, or Protocol
-        Verified here, before anything is computed, as :func:`rldp.release_file` does.
+        Verified before anything is computed, as :func:`rldp.release_file` does.
     frame : dask.dataframe.DataFrame
     options : ReleaseOptions, optional
-        What is asked for. Its fields may be given as keyword arguments instead.
+        Options of the release. Its fields may be given as keyword arguments instead.
     **keywords
         The fields of :class:`rldp.ReleaseOptions`.
 
     Raises
     ------
     NotProved
-        If the protocol does not prove what is asked of it.
+        If the protocol does not prove what is required of it.
     DataError
-        If a column is not there; when the frame is computed, if entries are missing or are no labels.
+        If a column does not exist or, when the frame is computed, if entries are missing or not labels.
     InvalidArgument, InvalidArgumentType
-        If it is no Dask frame, or the columns asked for cannot stand together.
+        If ``frame`` is not a Dask frame, or the requested columns contradict each other.
     """
     protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, dask.dataframe.DataFrame):
@@ -59,7 +60,7 @@ def release(
     asked = asked_for(options, keywords)
     require_no_ledger(asked)
     request, _ = requested(protocol, asked)
-    empty = released_part(request, frame._meta)  # refuses columns that are not there, and shows the types
+    empty = released_part(request, frame._meta)  # refuses missing columns, and yields the types
     warn_of_kept(request)
     partitions: Any = frame
     return partitions.map_partitions(_part, request, meta=empty)

@@ -33,59 +33,58 @@ Place: TypeAlias = str | int
 class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Publish columns without leaking another: a step of a scikit-learn pipeline.
 
-    ``fit`` designs a protocol on the rows that it is given, as :func:`rldp.design` does. ``transform`` draws
-    the released columns, with exactly the probabilities of the protocol, and passes the same gate as
-    :func:`rldp.release_file`: the protocol is verified, rows that differ from the sample more than chance
-    explains are refused, and so are unknown labels. The released columns come out, and nothing else but what
-    ``keep`` names: the secret does not.
+    ``fit`` designs a protocol on its rows, as :func:`rldp.design` does. ``transform`` draws the released
+    columns with exactly the protocol's probabilities, after the same checks as :func:`rldp.release_file`: it
+    verifies the protocol and refuses rows with unknown labels or that differ from the sample more than chance
+    explains. It returns the released columns and those that ``keep`` names, and nothing else: not the secret.
 
     Whatever later steps compute from the released columns keeps the promise: with ε, a decision is at most
     e^ε times as likely under one secret as under another. See ``docs/guide/fairness.md``.
 
-    **Two draws of one row are two releases.** Every ``transform`` draws anew. Publish the result of one.
+    **Two draws of one row are two releases.** Every ``transform`` draws anew. Publish only one result.
 
     Parameters
     ----------
     secret : str or int, or sequence of these
-        The column to protect, by its name or its place from 0. Several columns are protected jointly.
+        The column to protect, by name or by position from 0. Several columns are protected jointly.
     values : str or int, or sequence of these
         The columns to publish. Several columns are published together, under one ε.
     epsilon : float
         Privacy level, as in :func:`rldp.design`.
     privacy, utility, distortion, weights, outputs, chain, max_seconds
-        As in :func:`rldp.design`, with other defaults for the two sets: "credible" and "nominal". Where they
-        name columns, those of an array are called ``"x0"``, ``"x1"``, ….
+        As in :func:`rldp.design`, except that the sets default to "credible" and "nominal". The columns of an
+        array are named ``"x0"``, ``"x1"``, ….
     epsilon_known : float
-        κ, as in :func:`rldp.design`. With 0 the protocol does not read the secret: ``transform`` and
-        ``predict`` then take tables without the secret column. An array must have it last to be without it,
-        since its columns are told by their place.
+        κ, as in :func:`rldp.design`. With 0 the protocol does not read the secret, and ``transform`` and
+        ``predict`` accept tables without the secret column. In an array it must then be the last column,
+        since columns are identified by position.
     labels : mapping {column: labels}, optional
-        The alphabets of columns, of the secret or of the values; by default the labels that ``fit`` sees.
-        Other labels are refused, so name those that may come later.
+        Labels of secret or value columns; by default the labels seen by ``fit``. Other labels are refused
+        later, so list all labels that may occur.
     bins : int or "auto", or mapping {value column: these}, optional
         As in :meth:`rldp.Sample.from_data`.
     missing : {"refuse", "category"}
-        What is done where an entry is missing. Rows cannot be skipped: a transformer keeps all rows.
+        How missing entries are treated. Rows cannot be skipped, since a transformer keeps all rows.
     sample : Sample, optional
-        The public sample to design on, in place of the rows of ``fit``. Give one if these rows are
-        confidential: what is designed on them tells something about them. ``sample.noisy(…)`` makes such a
-        sample from a confidential one.
+        The public sample to design on instead of the rows of ``fit``. Pass one if these rows are
+        confidential: a design on them reveals something about them. ``sample.noisy(…)`` makes such a sample
+        from a confidential one.
     keep : sequence of str or int
         Columns to copy beside the released ones. **ε does not cover them.**
     options : ReleaseOptions, optional
-        What else is asked of the release, such as ``rldp.ReleaseOptions(allow_drift=True)``.
+        Further options of the release, such as ``rldp.ReleaseOptions(allow_drift=True)``.
     random_state : int, optional
-        **For tests only.** Whoever knows the seed can undo the randomisation. By default, every draw uses the
-        operating system's secure randomness.
+        **For tests only.** Anyone who knows the seed can undo the randomisation. By default, every draw uses
+        the operating system's secure randomness.
 
     Attributes
     ----------
     protocol_ : Protocol
-        With its proof and the counts of the sample; so has a pickle of the transformer.
+        Holds its proof and the counts of the sample. A pickle of the transformer contains them, too.
     design_ : Design
     n_features_in_ : int
     feature_names_in_ : array of str
-        Only where ``fit`` saw columns with names.
+        Defined if ``fit`` saw columns with names.
 
     Examples
     --------
@@ -141,19 +140,19 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Design the protocol on rows of secret and values.
+        """Design the protocol on rows of secrets and values.
 
         Parameters
         ----------
         X : data frame (pandas, Polars, PyArrow), or array (rows, columns)
-            The public sample; if ``sample`` is given, only its columns are looked at.
+            The public sample; if ``sample`` is given, only the columns are used.
         y : None
-            Not read. A label that is to be published under the promise must be one of ``values``.
+            Ignored. A label to be published under the promise must be one of ``values``.
 
         Raises
         ------
         DataError
-            If a column is not there, or entries are missing or are no labels.
+            If a column does not exist, or entries are missing or not labels.
         InvalidArgument, InvalidArgumentType
             If a parameter cannot be used.
         """
@@ -175,7 +174,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             max_seconds=self.max_seconds,
         )
         self.protocol_ = self.design_.protocol
-        requested(self.protocol_, self._asked())  # refuses now what it would refuse of any rows
+        requested(self.protocol_, self._asked())  # refuse now what every release would refuse
         return self
 
     def transform(self, X: Any) -> Any:
@@ -184,7 +183,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : data frame or array
-            With the columns that ``fit`` saw, but for the secret where ``epsilon_known`` is 0.
+            With the columns that ``fit`` saw; the secret may be absent if ``epsilon_known`` is 0.
 
         Returns
         -------
@@ -195,10 +194,10 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         DataError
-            If entries are missing or are no labels of the protocol, or the rows differ from the sample more
+            If entries are missing or not labels of the protocol, or if the rows differ from the sample more
             than chance explains.
         NotProved
-            If the protocol does not prove what ``options`` ask of it.
+            If the protocol does not prove what ``options`` require.
         InvalidArgument
             If ``keep`` names a column that must not be kept.
         """
@@ -208,12 +207,12 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return released if table is X else _as_array(released)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names of the columns that come out: the kept ones, then the released ones.
+        """Return the names of the output columns: the kept ones, then the released ones.
 
         Parameters
         ----------
         input_features : array_like of str, optional
-            Names of the columns that went in. If ``fit`` saw names, they must be the same.
+            Names of the input columns. If ``fit`` saw names, they must be the same.
         """
         check_is_fitted(self)
         asked = self._asked()
@@ -241,7 +240,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        """X as a frame, with the columns that ``fit`` saw."""
+        """Return X as a frame with the columns that ``fit`` saw."""
         if is_into_dataframe(X):
             if reset or self._has_secret(X):
                 validate_data(self, X, reset=reset, skip_check_array=True)
@@ -254,7 +253,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _as_table(array)
 
     def _has_secret(self, X: Any) -> bool:
-        """Whether X has the columns of the secret, or needs them."""
+        """Return whether X has the columns of the secret, or needs them."""
         if self.epsilon_known != 0:
             return True
         header = {str(name) for name in _header(X)}
@@ -285,7 +284,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _asked(self) -> ReleaseOptions:
-        """The options of a release of these columns."""
+        """Return the options of a release of these columns."""
         options = ReleaseOptions() if self.options is None else self.options
         if not isinstance(options, ReleaseOptions):
             raise InvalidArgumentType(f"options must be an rldp.ReleaseOptions, got {shown(options)}")
@@ -302,7 +301,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _names(parameter: str, columns: Any, header: Sequence[str]) -> tuple[str, ...]:
-    """Of columns that are given by name or by place."""
+    """Return the names of columns given by name or by position."""
     given = columns.tolist() if isinstance(columns, np.ndarray | np.generic) else columns
     listed = [given] if isinstance(given, str | int) else given
     if not isinstance(listed, list | tuple):
@@ -323,19 +322,19 @@ def _names(parameter: str, columns: Any, header: Sequence[str]) -> tuple[str, ..
 
 
 def _numbered(count: int) -> list[str]:
-    """What scikit-learn calls the columns of an array."""
+    """Return scikit-learn's names for the columns of an array."""
     return [f"x{i}" for i in range(count)]
 
 
 def _header(table: Any) -> Sequence[Any]:
-    """Names of the columns of a frame or an array."""
+    """Return the names of the columns of a frame or an array."""
     if isinstance(table, np.ndarray):
         return _numbered(table.shape[1])
     return getattr(table, "column_names", None) or list(table.columns)
 
 
 def _as_table(array: NDArray[Any]) -> Any:
-    """An Arrow table of the columns of an array."""
+    """Return an Arrow table of the columns of an array."""
     import pyarrow
 
     columns = {}
@@ -348,5 +347,5 @@ def _as_table(array: NDArray[Any]) -> Any:
 
 
 def _as_array(table: Any) -> NDArray[Any]:
-    """The columns of an Arrow table beside each other."""
+    """Return the columns of an Arrow table as an array."""
     return np.column_stack([column.to_numpy() for column in table.columns])

@@ -1,7 +1,7 @@
 """Release on Spark 4: ``pip install 'robust-ldp[spark]'``, here and on every worker.
 
-Rows go through Python in Arrow batches (``mapInArrow``), on classic sessions and on Spark Connect alike. See
-``docs/clients.md`` for clusters, retries and what it means that a Spark frame is computed anew.
+Rows pass through Python in Arrow batches (``mapInArrow``), on classic sessions and on Spark Connect alike.
+See ``docs/clients.md`` for clusters, retries and the recomputation of Spark frames.
 """
 
 from __future__ import annotations
@@ -36,38 +36,38 @@ def release(
     options: ReleaseOptions | None = None,
     **keywords: Unpack[Asked],
 ) -> Any:
-    """Release a column of a Spark frame: a frame of the kept columns and the released one comes back.
+    """Release a column of a Spark frame as a new, lazy frame of the kept columns and the released one.
 
-    It is lazy, as all Spark frames are. **It draws anew whenever it is computed, and two draws of one row are
-    two releases: write it once, and go on with what was written.** The order of rows is not promised.
-    Workers get the table of the protocol and how columns are read, nothing else of it.
+    **The frame draws anew whenever it is computed, and two draws of one row are two releases: write it once,
+    and continue with what was written.** The order of rows may change. Workers receive the table of the
+    protocol and how columns are read, and nothing else of it.
 
-    With ``id`` and ``key`` each person's output stays, however often it is computed. Workers then get the
-    key, too, and a person with two rows is found where both are in one partition: nobody sees all rows.
+    With ``id`` and ``key`` each person's output stays the same, however often it is computed. Workers then
+    receive the key, too. A person with two rows is detected only if both are in one partition.
 
-    A task that fails and is tried again, or runs twice by speculation, draws anew; what the other attempt
-    drew is thrown away by Spark as long as the output is committed task by task, as Spark's writers do.
+    A task that is retried or runs twice by speculation draws anew. Spark discards the output of the other
+    attempt as long as the output is committed task by task, as Spark's writers do.
 
     Parameters
     ----------
     protocol : path, or Protocol
-        Verified here, before there is a job, as :func:`rldp.release_file` does.
+        Verified before a job starts, as :func:`rldp.release_file` does.
     frame : pyspark.sql.DataFrame
         Of a classic session or of Spark Connect.
     options : ReleaseOptions, optional
-        What is asked for. Its fields may be given as keyword arguments instead.
+        Options of the release. Its fields may be given as keyword arguments instead.
     **keywords
         The fields of :class:`rldp.ReleaseOptions`.
 
     Raises
     ------
     NotProved
-        If the protocol does not prove what is asked of it.
+        If the protocol does not prove what is required of it.
     DataError
-        If a column is not there. Rows with nulls or unknown labels fail the job, which then ends in Spark's
-        own ``PythonException`` with our sentence about the first of them; it shows no entry.
+        If a column does not exist. Rows with nulls or unknown labels fail the job with Spark's
+        ``PythonException``, which quotes a sentence about the first of them and shows no entry.
     InvalidArgument, InvalidArgumentType
-        If it is no Spark frame, or the columns asked for cannot stand together.
+        If ``frame`` is not a Spark frame, or the requested columns contradict each other.
     """
     protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, pyspark.sql.DataFrame):
@@ -102,7 +102,7 @@ def release(
 
 
 def _as_announced(batch: Any, labels: Sequence[Sequence[Label]]) -> Any:
-    """The batch with its last columns in the types of the labels, which Spark was told, whatever came in."""
+    """Return the batch with its last columns in the types announced to Spark."""
     kinds = [arrow_labels(each).type for each in labels]
     kept, released = batch.columns[: -len(kinds)], batch.columns[-len(kinds) :]
     columns = [*kept, *(column.cast(kind) for column, kind in zip(released, kinds, strict=True))]
@@ -110,7 +110,7 @@ def _as_announced(batch: Any, labels: Sequence[Sequence[Label]]) -> Any:
 
 
 def _spark_type(labels: Sequence[Label]) -> Any:
-    """Of labels, which must be of one type to stand in a column."""
+    """Return the Spark type of labels, which must share one."""
     kinds = {
         "int64": types.LongType,
         "double": types.DoubleType,
