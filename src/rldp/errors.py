@@ -18,7 +18,7 @@
     ├── GapWarning               a design is private, but not proved optimal to the requested gap
     ├── KeptColumnsWarning       no promise covers the columns kept beside the released one
     ├── KeyFileWarning           users other than its owner can read a key file
-    ├── PriceWarning             a design is private, but the faster constraint may cost much utility
+    ├── PriceWarning             a design is private, but ``windows`` may cost much of its utility
     ├── SparseTableWarning        a set may miss the truth far more often than its alpha says
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
@@ -151,7 +151,7 @@ class KeyFileWarning(RldpWarning):
 
 
 class PriceWarning(RldpWarning):
-    """A design is strictly private, but the stronger constraint of ``fast`` may cost much of its utility."""
+    """A design is strictly private, but ``windows=True`` may cost much of its utility."""
 
 
 class SparseTableWarning(RldpWarning):

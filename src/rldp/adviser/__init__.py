@@ -1,1 +1,1 @@
-"""Who helps to decide: designs side by side."""
+"""Comparisons of designs that help to choose one."""

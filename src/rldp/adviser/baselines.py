@@ -1,4 +1,4 @@
-"""Simple mechanisms as protocols, made without a solver: all but the column as it is are private.
+"""Simple mechanisms as protocols, made without a solver. All but the unchanged column are private.
 
 See ``docs/theory.md``, 'Simple mechanisms'.
 """
@@ -26,28 +26,28 @@ SIMPLE = ("as it is", "constant", "GRR", "SRR", "independent")
 
 _CONSTANT_GAP = 1e-4
 _SHARES = np.linspace(0, 1, 9)
-"""Of ε, that independent reporting may give to the secret."""
+"""Shares of ε that independent reporting may spend on the secret."""
 _LARGEST = 15.0
-"""The ε from which on simple mechanisms stay as they are: e⁻³⁰ is still some hundred times 2⁻⁵²."""
+"""From this ε on simple mechanisms no longer change: e⁻³⁰ is still some hundred times 2⁻⁵²."""
 _SMALLER = (1e-13, 1e-10, 1e-7, 1e-4)
-"""Of ε, by which it is made smaller until rounded probabilities are private at ε."""
+"""Relative reductions of ε, tried until the rounded probabilities are private at ε."""
 
 
 def baselines(
     sample: Sample, epsilon: float, d: Floats, outputs: Sequence[Label], utility: UncertaintySet
 ) -> dict[str, Protocol]:
-    """The simple mechanisms by their names, :data:`SIMPLE`.
+    """Return the simple mechanisms by name; see :data:`SIMPLE`.
 
-    A report of the value becomes the output nearest to it. Independent reporting uses both reports: each
-    pair becomes the best output to read it as under the estimate, and ε is split between secret and value
-    in the best of nine ways.
+    A reported value is replaced by the nearest output. Independent reporting uses both reports: each pair
+    becomes the output that estimates the value best, and ε is split between secret and value in the best of
+    nine ways.
 
     Parameters
     ----------
     d : array (|U|, |Y|)
     outputs : sequence of labels
     utility : UncertaintySet
-        For which the constant is the best.
+        The set for which the constant is optimal.
     """
     secrets, values = sample.counts.shape
     nearest = np.eye(len(outputs))[d.argmin(axis=1)]  # (U, Y)
@@ -81,16 +81,16 @@ def baselines(
 
 
 def relabelled(matrix: Floats, distribution: Floats, d: Floats) -> Floats:
-    """The protocol (|S|, |U|, R) with each report replaced by the best output to read it as: (|S|, |U|, |Y|).
+    """Replace each report by the best estimate of the value: (|S|, |U|, R) → (|S|, |U|, |Y|).
 
-    That is the output with the smallest expected distortion given the report.
+    The best estimate is the output with the smallest expected distortion given the report.
     """
     costs = np.einsum("su,sur,uy->ry", distribution, matrix, d)
     return np.asarray(matrix @ np.eye(d.shape[1])[costs.argmin(axis=1)])
 
 
 def is_private_anyway(protocol: Protocol, epsilon: float) -> bool:
-    """Whether the protocol is ε-private for every distribution, certain in spite of rounding."""
+    """Return whether the protocol is ε-private for every distribution, allowing for rounding."""
     if len(protocol.secrets) == 1:
         return True
     ratio = over_everything(protocol.matrix).ratio
@@ -100,7 +100,7 @@ def is_private_anyway(protocol: Protocol, epsilon: float) -> bool:
 def _private(
     mechanism: Callable[[float], Floats], epsilon: float, protocol: Callable[[Floats], Protocol]
 ) -> Protocol:
-    """The mechanism at ε, or at a hair less, so that it is private at ε after rounding."""
+    """Return the mechanism at ε, or slightly below it so that it is private at ε after rounding."""
     for smaller in _SMALLER:
         made = protocol(mechanism(min(epsilon, _LARGEST) * (1 - smaller)))
         if is_private_anyway(made, epsilon):

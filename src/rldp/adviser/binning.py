@@ -1,4 +1,4 @@
-"""How fine a table of numbers should be: what each number of bins would promise."""
+"""The number of bins for a column of numbers, chosen by the distortion that each would promise."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rldp.sample import Sample
 __all__ = ["CANDIDATES", "Cut", "best", "coarser", "cuts", "is_fine"]
 
 CANDIDATES = (4, 8, 16, 32)
-"""Numbers of bins that are tried."""
+"""Numbers of bins to try."""
 _GAP = 1e-3
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A number of bins, the sample that is counted in them, and the distortion that it would promise."""
+    """A number of bins, the binned sample, and the distortion that it would promise."""
 
     bins: int
     sample: Sample
@@ -32,17 +32,17 @@ class Cut:
 def cuts(
     counted: Callable[[int], Sample], epsilon: float, candidates: Sequence[int] = CANDIDATES, **options: Any
 ) -> Iterator[Cut]:
-    """Designs for some numbers of bins.
+    """Design for several numbers of bins.
 
     Parameters
     ----------
     counted : callable
-        Number of bins → sample.
+        Maps a number of bins to the sample.
     epsilon : float
     candidates : sequence of int
-        Numbers of bins to try; those that give no finer table than the last are left out.
+        Numbers of bins to try. A number that makes the table no finer is skipped.
     **options
-        Of :func:`rldp.design`.
+        Options of :func:`rldp.design`.
     """
     finest = 0
     for bins in candidates:
@@ -57,12 +57,12 @@ def cuts(
 
 
 def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cut:
-    """The cut with the smallest promised distortion, which counts what binning itself loses.
+    """Return the cut with the smallest promised distortion, which includes the loss by binning.
 
     Raises
     ------
     InvalidArgument
-        If the distortion does not count that.
+        If the distortion does not include the loss by binning.
     """
     if options.get("distortion", "squared") not in ("squared", "absolute"):
         raise InvalidArgument("bins='auto' needs the distortion 'squared' or 'absolute', got another")
@@ -70,13 +70,13 @@ def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cu
 
 
 def is_fine(sample: Sample, distortion: object = "squared") -> bool:
-    """Whether a sample has more numbers as values than the most bins that are tried.
+    """Return whether a sample has more numeric values than the largest number of bins tried.
 
     Parameters
     ----------
     sample : Sample
     distortion : object
-        Only "squared" and "absolute" count what binning loses.
+        Only "squared" and "absolute" include the loss by binning.
     """
     numbers = sample.scale is None and not any(isinstance(u, str | bool | tuple) for u in sample.values)
     return (
@@ -88,16 +88,16 @@ def is_fine(sample: Sample, distortion: object = "squared") -> bool:
 
 
 def coarser(counted: Callable[[int], Sample], designed: Design, **options: Any) -> Cut | None:
-    """The best cut, if it promises much less than a design on the values as they are.
+    """Return the best cut if it promises much less distortion than the design on the raw values.
 
     Parameters
     ----------
     counted : callable
-        Number of bins → sample.
+        Maps a number of bins to the sample.
     designed : Design
-        On the values as they are.
+        The design on the raw values.
     **options
-        Of :func:`rldp.design`: those of the design.
+        The options of that design.
     """
     cut = best(counted, designed.epsilon, **options)
     return cut if cut.objective < WORTH_TELLING * designed.objective else None

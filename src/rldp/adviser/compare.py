@@ -1,4 +1,4 @@
-"""Designs beside simple mechanisms, at one ε: distortion, what to believe of the leakage, what is proved."""
+"""Designs beside simple mechanisms at one ε: distortion, leakage and what is proved."""
 
 from __future__ import annotations
 
@@ -45,29 +45,28 @@ RIVAL = "OptimPreproc's constraint"
 
 @dataclass(frozen=True)
 class Compared:
-    """A protocol among others.
+    """One protocol of a comparison.
 
     Attributes
     ----------
     name : str
     kind : {"design", "simple", "given"}
     promised : float
-        Largest expected distortion over the utility set, proved.
+        The proved maximum of the expected distortion over the utility set.
     estimate : float
         Expected distortion under the estimate.
     relabelled : float
-        The same if every output were replaced by the best one to read it as: what a reader who knows the
-        sample can make of it.
+        The same if every output were replaced by the best estimate of the value: what a reader who knows the
+        sample can make of the output.
     leakage_median, leakage_high : float
-        Of the posterior law of ε*: its median and its 95 % point.
+        Median and 95 % quantile of the posterior distribution of ε*.
     known_leakage : float
-        What an output tells about the secret to somebody who knows the value; see
-        :func:`rldp.known_leakage`.
+        What an output tells about the secret to a reader who knows the value; see :func:`rldp.known_leakage`.
     risk : (float, float)
         Bounds on the posterior probability that ε* exceeds ε.
     proved : UncertaintySet, or None
-        The set for which privacy at ε is proved: what a design was made for; of others the largest of
-        some. None where it is not even private under the estimate.
+        The set for which privacy at ε is proved: for a design, the set it was made for; for other protocols,
+        the largest of a few. None if the protocol is not even private under the estimate.
     protocol : Protocol
     """
 
@@ -101,7 +100,7 @@ class Comparison:
     utility : UncertaintySet
         The set that the distortion is promised for.
     prior : float
-        Of the posterior law of ε*.
+        The prior of the posterior distribution of ε*.
     """
 
     rows: tuple[Compared, ...]
@@ -117,7 +116,7 @@ class Comparison:
         raise KeyError(name)
 
     def table(self) -> dict[str, list[Any]]:
-        """The numbers as tidy columns, one row for each protocol; data-frame libraries take it as it is."""
+        """Return the numbers as tidy columns, one row for each protocol, as data frames accept them."""
         names = (
             "name",
             "kind",
@@ -160,34 +159,34 @@ def compare(
     callback: Callable[[int, int, str], None] | None = None,
     promises: PrivacySets | None = None,
 ) -> Comparison:
-    """Designs beside simple mechanisms and one's own, at one ε.
+    """Compare designs with simple mechanisms, and with protocols of your own, at one ε.
 
-    The table also has the first of these designs without reading the secret, κ = 0, and the
-    best protocol under the constraint of Optimized Pre-Processing (Calmon et al., 2017),
-    ``|P(y|s)/P(y|s') − 1| ≤ e^ε − 1`` under the estimate alone ("OptimPreproc's constraint"). The simple ones
-    are the column as it is, with the leakage that it has by itself ("as it is"), the best output that ignores
-    the data ("constant"), the best protocol that needs no sample ("all distributions"), randomised response
-    of the value ("GRR"), secret randomised response ("SRR") and independent reporting ("independent"); see
-    ``docs/theory.md``, 'Simple mechanisms'. Reports are values; where the outputs are others, a report
-    becomes the output nearest to it.
+    The table also contains the first of these designs with κ = 0, which does not read the secret, and the
+    best protocol under the constraint of Optimized Pre-Processing (Calmon et al., 2017), ``|P(y|s)/P(y|s') −
+    1| ≤ e^ε − 1`` under the estimate alone ("OptimPreproc's constraint"). The simple mechanisms are the
+    unchanged column with its own leakage ("as it is"), the best output that ignores the data ("constant"),
+    the best protocol that needs no sample ("all distributions"), randomised response of the value ("GRR"),
+    secret randomised response ("SRR") and independent reporting ("independent"); see ``docs/theory.md``,
+    'Simple mechanisms'. Their reports are values. If the outputs are not the values, each report becomes the
+    nearest output.
 
     Parameters
     ----------
     sample : Sample
-        The public data.
+        The public sample.
     epsilon : float
     privacy : names or sets, one or several, or a mapping from your own names to sets
-        What our designs promise of privacy, as in :func:`rldp.frontier`.
+        The privacy promises to design for, as in :func:`rldp.frontier`.
     protocols : mapping from names to Protocol, optional
         Further mechanisms, with the sample's secrets and values: ``{"mine": rldp.Protocol(matrix, …)}``.
     utility : UncertaintySet or its name
-        On which set the distortion is promised, the same for all.
+        The set that the distortion is promised for, the same for all.
     distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`.
     alpha, prior : float
-        Of the promises that are given by name; the prior is also that of the posterior law of ε*.
+        Used for promises given by name; the prior is also used for the posterior distribution of ε*.
     draws, seed : int
-        Of that law; see :func:`rldp.posterior`.
+        Number of draws from that distribution, and their seed; see :func:`rldp.posterior`.
     callback : callable (done, total, name), optional
     promises
         The deprecated name of ``privacy``.
@@ -217,7 +216,7 @@ def compare(
     wanted = [(name, private, epsilon_known) for name, private in sets.items()]
     if len(sample.secrets) > 1 and epsilon_known > 0:
         wanted.insert(len(chosen), (BLIND, next(iter(chosen.values())), 0.0))
-    if len(sample.secrets) > 1 and sample.noise is None:  # noisy counts are no estimate
+    if len(sample.secrets) > 1 and sample.noise is None:  # noisy counts are not an estimate
         wanted.append((RIVAL, Nominal(), math.inf))
     names_of_ours = [name for name, _, _ in wanted]
     given = _checked_protocols({} if protocols is None else protocols, sample, [*names_of_ours, *SIMPLE])
@@ -259,7 +258,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Setting:
-    """What protocols are judged by."""
+    """The common setting in which protocols are judged."""
 
     sample: Sample
     epsilon: float
@@ -270,7 +269,7 @@ class _Setting:
     seed: int
 
     def row(self, name: str, kind: Kind, protocol: Protocol, d: Floats) -> Compared:
-        """How a protocol does."""
+        """Return the row of a protocol."""
         sample = self.sample
         law = posterior(protocol, sample, prior=self.prior, draws=self.draws, seed=self.seed, distortion=d)
         median, high = np.quantile(law.leakage, [0.5, 0.95], method="inverted_cdf").tolist()
@@ -292,7 +291,7 @@ class _Setting:
         )
 
     def _proved(self, protocol: Protocol) -> UncertaintySet | None:
-        """What a design was made for; of others, the largest of some sets over which they are private."""
+        """Return the set a design was made for or, for other protocols, the largest of a few proved sets."""
         claim = protocol.guarantee
         if claim is not None and claim.sample is self.sample:
             return claim.privacy
@@ -320,7 +319,7 @@ def _checked_utility(utility: UtilitySet, alpha: float) -> UncertaintySet:
 def _checked_protocols(
     protocols: Mapping[str, Protocol], sample: Sample, taken: Collection[str]
 ) -> Mapping[str, Protocol]:
-    """Refuse what does not fit the sample, and names that are taken."""
+    """Refuse protocols that do not fit the sample, and names already taken."""
     if not isinstance(protocols, Mapping) or not all(isinstance(name, str) for name in protocols):
         raise InvalidArgumentType(f"protocols must map names to protocols, got {shown(protocols)}")
     for name, protocol in protocols.items():

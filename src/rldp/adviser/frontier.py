@@ -1,4 +1,4 @@
-"""The frontier: what distortion can be promised at each ε, for several promises about privacy."""
+"""The frontier: the distortion that can be promised at each ε, for several promises about privacy."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from rldp.sets import Credible, Prior, SetName, UncertaintySet, UtilitySet, chec
 __all__ = ["Frontier", "FrontierPoint", "frontier"]
 
 STANDARD: tuple[SetName, ...] = ("pairs", "chi2", "credible", "nominal")
-"""The promises that are compared if none are named."""
+"""The promises that are compared by default."""
 
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """What one promise costs at one ε.
+    """The cost of one promise at one ε.
 
     Attributes
     ----------
     promise : str
     epsilon : float
     promised : float
-        Largest expected distortion over the utility set, proved.
+        The proved maximum of the expected distortion over the utility set.
     estimate : float
         Expected distortion under the estimate.
     lower_bound : float
-        No protocol that keeps the promise has a smaller one; for a credible promise, none that is private
-        over the set that was found for it.
+        No protocol that keeps the promise has a smaller distortion. For a credible promise: no protocol that
+        is private over the set found for it.
     design : Design
-        A protocol that attains it. Its own ε is smaller where a smaller one had the better protocol.
+        A protocol that attains it. Its own ε is smaller if the better protocol was found at a smaller ε.
     """
 
     promise: str
@@ -61,7 +61,7 @@ class Frontier:
     Attributes
     ----------
     points : tuple of FrontierPoint
-        By promise, and for each by ε, from the smallest to the largest.
+        Ordered by promise, then by increasing ε.
     sample : Sample
     utility : UncertaintySet
         The set that the distortion is promised for.
@@ -73,23 +73,23 @@ class Frontier:
 
     @property
     def promises(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the promises."""
         return tuple(dict.fromkeys(point.promise for point in self.points))
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """From the smallest to the largest."""
+        """The levels, in increasing order."""
         return tuple(point.epsilon for point in self.of(self.promises[0]))
 
     def of(self, promise: str) -> tuple[FrontierPoint, ...]:
-        """The points of one promise."""
+        """Return the points of one promise."""
         found = tuple(point for point in self.points if point.promise == promise)
         if not found:
             raise InvalidArgument(f"promise must be among {', '.join(self.promises)}, got {promise!r}")
         return found
 
     def table(self) -> dict[str, list[Any]]:
-        """The numbers as tidy columns, one row for each point; data-frame libraries take it as it is."""
+        """Return the numbers as tidy columns, one row for each point, as data-frame libraries accept them."""
         names = ("promise", "epsilon", "promised", "estimate", "lower_bound")
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
@@ -127,27 +127,27 @@ def frontier(
     callback: Callable[[int, int, str], None] | None = None,
     promises: PrivacySets | None = None,
 ) -> Frontier:
-    """What distortion can be promised at each ε, for several promises about privacy.
+    """Compute the distortion that can be promised at each ε, for several promises about privacy.
 
-    All levels of a promise are designed for in one batch. What is private at some ε is private at every
-    larger one, so a point takes the protocol of a smaller ε where that is better: the frontier never rises.
+    All levels of a promise are designed for in one batch. A protocol that is private at some ε is private at
+    every larger one, so a point uses the protocol of a smaller ε if that is better: the frontier never rises.
 
     Parameters
     ----------
     sample : Sample
-        The public data.
+        The public sample.
     epsilons : iterable of float
-        Levels of privacy, 0 or more, in any order; each is taken once.
+        Privacy levels, 0 or more, in any order; duplicates are dropped.
     privacy : names or sets, one or several, or a mapping from your own names to sets
         Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal".
     utility : UncertaintySet or its name
-        On which set the distortion must hold, the same for all.
+        The set over which the distortion must hold, the same for all promises.
     distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`.
     alpha, prior : float
-        Of the promises that are given by name and have them.
+        Used for promises given by name.
     callback : callable (done, total, promise), optional
-        Called before each promise and when all are done.
+        Called before each promise and at the end.
     promises
         The deprecated name of ``privacy``.
 
@@ -158,7 +158,7 @@ def frontier(
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If an argument cannot be used.
+        If an argument is unusable.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def frontier(
 
 
 def checked_levels(epsilons: Iterable[float], name: str = "epsilons") -> list[float]:
-    """Distinct levels from the smallest to the largest."""
+    """Return the distinct levels in increasing order."""
     if isinstance(epsilons, str) or not isinstance(epsilons, Iterable):
         raise InvalidArgumentType(f"{name} must be a list of numbers, got {type(epsilons).__name__}")
     levels = sorted({real_number(name, item) for item in epsilons})
@@ -208,7 +208,7 @@ def checked_levels(epsilons: Iterable[float], name: str = "epsilons") -> list[fl
 def _points(
     name: str, levels: Sequence[float], designs: Sequence[Design], *, fixed: bool
 ) -> list[FrontierPoint]:
-    """The best protocol at each level; where the set does not depend on ε, a bound serves smaller ε too."""
+    """Return the best protocol at each level; bounds of a ``fixed`` set carry over to smaller ε."""
     bounds = np.array([designed.lower_bound for designed in designs])
     if fixed:
         bounds = np.maximum.accumulate(bounds[::-1])[::-1]

@@ -1,4 +1,4 @@
-"""The ladder of promises: what the same ε costs, from the strongest promise to none."""
+"""The ladder of promises: the cost of the same ε, from the strongest promise to none."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ MEANINGS = {
     "credible": "all but a posterior probability of alpha",
     "nominal": "the estimate only",
 }
-"""What each is about, in a few words."""
+"""A short description of each promise."""
 
 LADDER: tuple[SetName, ...] = ("all", "pairs", "chi2", "credible", "nominal")
-"""From the strongest promise to none."""
+"""Ordered from the strongest promise to none."""
 QUICK = 2.0
-"""Seconds that a design may have taken if it is compared with other promises without being asked for."""
+"""Compare with other promises by default if the design took at most this many seconds."""
 
 
 def named_sets(privacy: PrivacySets, *, alpha: float, prior: Prior) -> dict[str, UncertaintySet]:
-    """Sets by their names: those of :data:`rldp.sets.NAMED`, your own, or how a set is written.
+    """Return sets by name: keys of :data:`rldp.sets.NAMED`, your own names, or the set's repr.
 
     Parameters
     ----------
     privacy : names or sets, one or several, or a mapping from your own names to sets
     alpha, prior : float
-        Of the sets that are given by name and have them.
+        Used for sets given by name.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If there are none, two of one name, or something that is neither name nor set.
+        If there is no set, two have the same name, or an item is neither a name nor a set.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def named_sets(privacy: PrivacySets, *, alpha: float, prior: Prior) -> dict[str,
 
 @dataclass(frozen=True)
 class Rung:
-    """A promise about privacy, and what keeping it costs.
+    """A privacy promise and its cost.
 
     Attributes
     ----------
     name : str
-        Of :data:`rldp.sets.NAMED`.
+        A key of :data:`rldp.sets.NAMED`.
     design : Design
     estimate : float
         Expected distortion under the estimate.
@@ -107,12 +107,12 @@ class Rung:
 
     @classmethod
     def of(cls, name: str, designed: Design) -> Rung:
-        """The rung of a design."""
+        """Return the rung of a design."""
         return cls(name, designed, under_estimate(designed))
 
 
 def under_estimate(designed: Design) -> float:
-    """Expected distortion under the estimate; at most what is promised, if that is for the estimate too."""
+    """Return the expected distortion under the estimate, at most the promised one if that covers it."""
     claim = designed.protocol.guarantee
     assert claim is not None
     found = expected_distortion(designed.protocol, claim.sample.distribution)
@@ -121,7 +121,7 @@ def under_estimate(designed: Design) -> float:
 
 
 def others_than(chosen: SetName, designed: Design, asked: bool | None = None) -> list[SetName]:
-    """The promises to compare the chosen one with: all if ``asked``, by default those that are quick."""
+    """Return the promises to compare with: all if ``asked``, by default only if that is quick."""
     others = [name for name in LADDER if name != chosen]
     if asked is not None:
         return others if asked else []
@@ -143,18 +143,18 @@ def rungs(
     epsilon_known: float = math.inf,
     gap: float = 1e-3,
 ) -> Iterator[Rung]:
-    """Designs at the same ε under several promises, one after another.
+    """Design at the same ε under several promises, one after another.
 
     Parameters
     ----------
     names : iterable of str
         Keys of :data:`rldp.sets.NAMED`.
     alpha, prior : float
-        Of the promises that have them.
+        Used for the promises that have them.
     utility : UncertaintySet or its name
-        On which set the distortion must hold, the same for all; by default the estimate.
+        The set over which the distortion must hold, the same for all; by default the estimate.
     distortion, weights, outputs, epsilon_known, gap
-        As in :func:`rldp.design`; the gap is wide, since this is for comparing.
+        As in :func:`rldp.design`. The default gap is wide, since the designs are only compared.
     """
     for name in names:
         designed = design(

@@ -1,4 +1,4 @@
-"""The smallest ε at which a wanted distortion can be promised."""
+"""Search for the smallest ε that allows a given distortion."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from rldp.sets import PrivacySet, UtilitySet
 __all__ = ["LARGEST", "LeastDesign", "least_epsilon"]
 
 LARGEST = 50.0
-"""The largest ε that is looked at: a protocol that needs more protects nothing."""
+"""The largest ε that is tried: a protocol that needs more protects nothing."""
 _SMALLEST = 1e-4
-_FIRST = 20  # levels of the first batch, and
-_LEVELS = 8  # of each further one
+_FIRST = 20  # levels of the first batch
+_LEVELS = 8  # levels of each further batch
 _ROUNDS = 12
 _FINEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeastDesign(Design):
-    """A design for the smallest ε that does, and the proof that hardly less would.
+    """A design with the smallest sufficient ε, and the proof that hardly less would suffice.
 
     Attributes
     ----------
     too_small : float
-        At this ε, and at every smaller one, no protocol has the wanted distortion: proved. For a credible
-        promise this is proved of the set that was found at this ε. None where it is proved of no ε: in
-        particular where ε = 0 does.
+        At this and every smaller ε, proved to be impossible: no protocol has the wanted distortion. For a
+        credible promise this refers to the set found at this ε. None if nothing was proved, in particular if
+        ε = 0 suffices.
     wanted : float
-        The distortion that was asked for.
+        The requested distortion.
     """
 
     too_small: float | None
@@ -49,7 +49,7 @@ class LeastDesign(Design):
 
     @classmethod
     def of(cls, designed: Design, too_small: float | None, wanted: float) -> LeastDesign:
-        """The design with what was found about smaller levels."""
+        """Return the design, extended by what was found about smaller levels."""
         own = {each.name: getattr(designed, each.name) for each in fields(Design)}
         return cls(**own, too_small=too_small, wanted=wanted)
 
@@ -67,28 +67,28 @@ def least_epsilon(
     tolerance: float = 1e-3,
     callback: Callable[[int, float, float], None] | None = None,
 ) -> LeastDesign:
-    """The smallest ε whose promised distortion is at most ``distortion``, and the design for it.
+    """Find the smallest ε that promises a distortion of at most ``distortion``, and design for it.
 
     Both sides are proved: the design promises the distortion at its ε, and a lower bound shows that no
-    protocol does at :attr:`~rldp.adviser.least.LeastDesign.too_small`. In between nothing is known; it is at
-    most ``tolerance`` of ε, unless the problem is too ill-conditioned for that.
+    protocol does at :attr:`~rldp.adviser.least.LeastDesign.too_small`. The interval between the two is at
+    most ``tolerance`` of ε wide, unless the problem is too ill-conditioned for that.
 
     Parameters
     ----------
     sample : Sample
-        The public data.
+        The public sample.
     distortion : float
-        The largest expected distortion that will do.
+        The largest acceptable expected distortion.
     privacy, utility : UncertaintySet or its name
-        On which sets privacy and the distortion must hold.
+        The sets over which privacy and the distortion must hold.
     measure : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
-        How far an output is from a value: what :func:`rldp.design` calls ``distortion``.
+        The distance of an output from a value, which :func:`rldp.design` calls ``distortion``.
     outputs : sequence of labels, optional
-        The alphabet of Y; by default that of U.
+        The alphabet of Y; by default the alphabet of U.
     epsilon_known : float
-        As in :func:`rldp.design`: it stays as it is while ε is searched for.
+        As in :func:`rldp.design`; it is fixed during the search.
     tolerance : float
-        Relative, between 1e-9 and 1.
+        Relative tolerance of ε, between 1e-9 and 1.
     callback : callable (round, too_small, epsilon), optional
         Called after each batch of designs.
 
@@ -99,8 +99,8 @@ def least_epsilon(
     Raises
     ------
     InvalidArgument
-        If no protocol at all has so small a distortion (the smallest possible one is named), or none with
-        an ε of at most 50.
+        If no protocol has so small a distortion (the message names the smallest possible one), or none with ε
+        at most 50.
 
     Warns
     -----
@@ -146,7 +146,7 @@ def least_epsilon(
 
 @dataclass(frozen=True)
 class _Bracket:
-    """What is known: the best level that does, with its design, and the largest that does not."""
+    """The best level that suffices, with its design, and the largest that does not."""
 
     wanted: float
     design: Design | None = None
@@ -154,7 +154,7 @@ class _Bracket:
     too_small: float | None = None
 
     def narrowed(self, levels: Sequence[float], designs: Sequence[Design]) -> _Bracket:
-        """With what designs at some levels, from the smallest to the largest, show."""
+        """Return the bracket narrowed by designs at some levels, in increasing order."""
         known = self
         for epsilon, designed in zip(levels, designs, strict=True):
             if designed.objective <= self.wanted:
@@ -164,12 +164,12 @@ class _Bracket:
         return known
 
     def is_within(self, share: float) -> bool:
-        """Whether what is not known is at most a share of ε."""
+        """Return whether the bracket is at most a share of ε wide."""
         low = self.too_small
         return self.epsilon == 0 or (low is not None and self.epsilon - low <= share * self.epsilon)
 
     def levels(self) -> list[float]:
-        """Where to look next."""
+        """Return the levels to try next."""
         low = 0.0 if self.too_small is None else self.too_small
         inside: list[float] = np.linspace(low, self.epsilon, _LEVELS + 2)[1:-1].tolist()
         return inside
@@ -181,7 +181,7 @@ def _searched(
     callback: Callable[[int, float, float], None] | None,
     close: float,
 ) -> _Bracket:
-    """What can be known up to ``close``."""
+    """Narrow the bracket to ``close``."""
     (unprotected,) = designs([math.inf])
     if wanted < unprotected.lower_bound:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""What a sample of another size would buy."""
+"""Prediction of what samples of other sizes would promise."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ from rldp.theory.hierarchy import alike_secrets, cells_apart
 __all__ = ["Plan", "PlanRow", "plan"]
 
 BAND = (0.05, 0.5, 0.95)
-"""The band holds 90 % of the samples; its middle is the median."""
+"""Quantiles of the promised distortion: the band holds 90 % of the samples; its middle is the median."""
 _LARGEST = 10**15
 _AS_GOOD_AS_INFINITE = 10**12
 _GAP = 1e-4
-_NOISY_GAP = 1e-2  # of designs with noise, which are made one by one
+_NOISY_GAP = 1e-2  # of designs with noise, which are solved one by one
 _Options = ParamSpec("_Options")
 
 
 @dataclass(frozen=True)
 class PlanRow:
-    """What samples of one size would promise.
+    """The promises of samples of one size.
 
     Attributes
     ----------
     size : int, or infinity
-        Number of rows; for infinity, what is possible if the distribution is known.
+        Number of rows; infinity stands for a known distribution.
     low, median, high : float
-        5 %, 50 % and 95 % points of the promised distortion over the samples.
+        5 %, 50 % and 95 % quantiles of the promised distortion over the samples.
     promised : array (samples,)
-        Of each, from the smallest to the largest.
+        The promise of each sample, in increasing order.
     """
 
     size: float
@@ -67,7 +67,7 @@ class PlanRow:
 
     @classmethod
     def of(cls, size: float, promised: NDArray[np.float64]) -> PlanRow:
-        """The row of what some samples promise."""
+        """Return the row that summarises the promises of some samples."""
         low, median, high = np.quantile(promised, BAND).tolist()
         return cls(size, low, median, high, np.sort(promised))
 
@@ -79,9 +79,9 @@ class Plan:
     Attributes
     ----------
     rows : tuple of PlanRow
-        From the smallest size to the largest.
+        In increasing order of size.
     limit : PlanRow
-        If the distribution were known.
+        The row of a known distribution.
     present : float
         The distortion that the present sample promises.
     sample : Sample
@@ -98,10 +98,10 @@ class Plan:
     utility: UncertaintySet
 
     def size_for(self, distortion: float) -> int | None:
-        """The size at which half of the samples promise at most ``distortion``.
+        """Return the size at which half of the samples promise at most ``distortion``.
 
-        Read off the medians, between two sizes along a straight line in logarithms. None where the largest
-        size is too small; the smallest size that was tried where that does already.
+        Interpolate the medians linearly in logarithms. Return None if the largest size is too small, and the
+        smallest tried size if that suffices.
         """
         wanted = finite_number("distortion", distortion, at_least=0.0)
         for before, row in zip((None, *self.rows), self.rows, strict=False):
@@ -110,7 +110,7 @@ class Plan:
         return None
 
     def table(self) -> dict[str, list[Any]]:
-        """The numbers as tidy columns, one row for each size; data-frame libraries take it as it is."""
+        """Return the numbers as tidy columns, one row for each size, as data-frame libraries accept them."""
         return {
             name: [getattr(row, name) for row in (*self.rows, self.limit)]
             for name in ("size", "low", "median", "high")
@@ -138,7 +138,7 @@ class Plan:
 
 
 def _takes_sizes_first(function: Callable[_Options, Plan]) -> Callable[_Options, Plan]:
-    """Let ``plan(sample, sizes, epsilon)`` work, which was the order before 0.3."""
+    """Accept the deprecated order ``plan(sample, sizes, epsilon)`` of versions before 0.3."""
 
     @wraps(function)
     def run(*given: Any, **options: Any) -> Plan:
@@ -171,31 +171,31 @@ def plan(
     callback: Callable[[int, int, str], None] | None = None,
     promise: PrivacySet | None = None,
 ) -> Plan:
-    """What samples of other sizes would buy: the distortion that they would promise.
+    """Predict the distortion that samples of other sizes would promise.
 
-    For each size, distributions are drawn that the sample makes likely; from each a new sample of that size
-    is drawn, and designed for. Half of the distributions come from the posterior law with the prior
-    Dirichlet(``prior``) on the cells, half from one under which secrets may be alike; see
-    ``docs/theory.md``, 'Planning'. The band is a prediction that rests on them, not a guarantee.
+    For each size, draw distributions that the sample makes likely, draw a new sample of that size from each,
+    and design for it. Half of the distributions come from the posterior with the prior Dirichlet(``prior``)
+    on the cells, half from one under which secrets may be alike; see ``docs/theory.md``, 'Planning'. The band
+    is a prediction based on these draws, not a guarantee.
 
-    Where the sample's counts have noise, distributions are drawn from the posterior that knows it, and new
-    samples get noise of the same level; privacy must then be a promise that knows the noise.
+    If the sample's counts have noise, the posterior takes it into account, and new samples get noise of the
+    same level. Privacy must then be a promise that supports noise.
 
     Parameters
     ----------
     sample : Sample
-        The present one.
+        The present sample.
     epsilon : float
     sizes : iterable of int
-        Numbers of rows, 1 to 10^15, larger or smaller than the present one.
+        Numbers of rows, 1 to 10^15, smaller or larger than at present.
     privacy : UncertaintySet or its name
-        What is promised of privacy, as in :func:`rldp.design`.
+        The privacy promise, as in :func:`rldp.design`.
     utility, distortion, weights, outputs, epsilon_known
         As in :func:`rldp.design`.
     alpha, prior : float
-        Of the promise, if it is given by name; the prior is also that of the distributions.
+        Used for a promise given by name; the prior is also used for the distributions.
     draws : int
-        Samples of each size, 10 to 100 000.
+        Number of samples of each size, 10 to 100 000.
     seed : int
         The same seed gives the same samples.
     callback : callable (done, total, note), optional
@@ -228,11 +228,11 @@ def plan(
     rows = []
 
     def noisy(counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
-        """What new tables would promise whose counts get the noise of the present one."""
+        """Return what new tables would promise with noise of the present level."""
         assert sample.count_noise is not None
         found = []
         for table in _with_noise(counts, sample.count_noise, generator):
-            if table.sum() <= 0:  # nothing is left: the best constant
+            if table.sum() <= 0:  # no rows remain: use the best constant
                 found.append(float((truths.mean(axis=0).sum(axis=0) @ d).min()))
                 continue
             made = design(
@@ -289,12 +289,12 @@ def plan(
 
 
 def _of_known(privacy: UncertaintySet) -> UncertaintySet:
-    """What a promise comes to if the distribution is known: that one, unless all of them are promised."""
+    """Return a promise's limit for a known distribution: that one, unless all are promised."""
     return privacy if isinstance(privacy, AllDistributions) else Nominal()
 
 
 def _checked_sizes(sizes: Iterable[int]) -> list[int]:
-    """Distinct sizes from the smallest to the largest."""
+    """Return the distinct sizes in increasing order."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InvalidArgumentType(f"sizes must be a list of whole numbers, got {type(sizes).__name__}")
     found = sorted({whole_number("sizes", size, 1, _LARGEST) for size in sizes})
@@ -304,7 +304,7 @@ def _checked_sizes(sizes: Iterable[int]) -> list[int]:
 
 
 def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> NDArray[np.float64]:
-    """Distributions that the sample makes likely: (count, |S|, |U|)."""
+    """Draw distributions that the sample makes likely: (count, |S|, |U|)."""
     a = checked_prior(prior)
     if sample.noise is not None:
         assert sample.noisy_counts is not None
@@ -319,14 +319,14 @@ def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> NDArray[np.f
 
 
 def _with_noise(counts: NDArray[np.int64], level: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Tables with discrete Laplace noise, the difference of two geometric counts; for planning alone."""
+    """Add discrete Laplace noise, as the difference of two geometric draws; for planning only."""
     stop = -math.expm1(-level)
     noise = [generator.geometric(stop, counts.shape) for _ in range(2)]
     return np.asarray(counts + noise[0] - noise[1], dtype=np.int64)
 
 
 def _between(before: PlanRow, row: PlanRow, wanted: float) -> int:
-    """Where the line through two medians, in logarithms, reaches ``wanted``; rounded up."""
+    """Return where the line through two medians, in logarithms, reaches ``wanted``, rounded up."""
     if wanted <= 0 or row.median <= 0 or before.median <= row.median:
         return int(row.size)
     share = math.log(before.median / wanted) / math.log(before.median / row.median)

@@ -1,4 +1,4 @@
-"""Is a protocol any good? Its cost beside a constant output and beside no privacy, and what drives it."""
+"""The worth of a protocol: its cost beside a constant output and beside no privacy, and what drives it."""
 
 from __future__ import annotations
 
@@ -26,39 +26,45 @@ from rldp.theory.model import DesignProblem, Floats
 __all__ = ["Without", "Worth", "is_hardly_better", "may_take_minutes", "outputs_used", "worth"]
 
 USED = 1e-6
-"""An output that is less likely than this under the estimate does not count as used."""
+"""Outputs less likely than this under the estimate do not count as used."""
 QUICK = 2.0
-"""Seconds that a design may have taken if it is made again without its rarest secrets."""
+"""Redesign without the rarest secrets if the design took at most this many seconds."""
 RARE = 0.05
-"""Share of the rows that rare secrets have together, at most."""
+"""Largest share of the rows that rare secrets may have together."""
 MOST_LEFT_OUT = 3
 WORTH_TELLING = 0.9
-"""Of the promised distortion: a promise without a rare secret, or in fewer bins, must be at most this."""
+"""Mention a cheaper alternative (without a rare secret, or with fewer bins) if its promised distortion is at
+most this share.
+"""
 HARDLY_BETTER = 0.99
-"""Of the distortion of the best constant output: a protocol that promises no less is hardly better."""
+"""Warn of a protocol whose promised distortion is at least this share of the best constant's."""
 MINUTES = 50_000
-"""Probabilities from which a design may take minutes."""
+"""Number of probabilities from which a design may take minutes."""
 NEVER, SOMETIMES = 1e-3, 0.01
-"""Shares of a secret's rows: below the first they count as never changed, from the second on as changed."""
+"""Changed shares of a secret's rows: below the first they count as never changed, from the second as
+changed.
+"""
 FEW = 5
-"""Rows for each cell, on average, below which a sample is called tiny. A count of 5 has a standard deviation
-of √5, or 45 % of itself: about half of what such a cell shows is chance."""
+"""Average rows per cell below which a sample is called tiny.
+
+A count of 5 has a standard deviation of √5, 45 % of itself: about half of what such a cell shows is chance.
+"""
 
 _GAP = 1e-3
 
 
 @dataclass(frozen=True)
 class Without:
-    """What would be promised if some rare secrets were not there.
+    """The promise if some rare secrets were left out.
 
     Attributes
     ----------
     secrets : tuple of labels
-        The rarest, which are left out.
+        The rarest secrets, which are left out.
     rows : int
-        That the sample has of them.
+        Number of rows with these secrets.
     promised : float
-        Distortion of a design for the other secrets, up to a gap of 0.001.
+        Promised distortion of a design for the other secrets, up to a gap of 0.001.
     """
 
     secrets: tuple[Label, ...]
@@ -68,38 +74,38 @@ class Without:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a protocol is worth.
+    """The worth of a protocol.
 
     Attributes
     ----------
     promised : float
-        Largest expected distortion over the utility set.
+        The proved maximum of the expected distortion over the utility set.
     is_robust : bool
         Whether that set holds more than the estimate.
     estimate : float
         Expected distortion under the estimate.
     constant, estimate_constant : float
-        Of the best output that ignores secret and value: promised, and under the estimate.
+        Distortion of the best output that ignores secret and value: promised, and under the estimate.
     unprotected, estimate_unprotected : float
-        Of the nearest output for each value, promised and under the estimate: 0 where the outputs are the
-        values. For bins it is what binning alone costs.
+        Distortion of the nearest output for each value, promised and under the estimate: 0 if the outputs are
+        the values. With bins it is the cost of binning alone.
     binned : bool
         Whether values are labels of bins, so that no raw number is published.
     changed : float, or None
-        P(Y ≠ U) under the estimate; None where not every value is an output.
+        P(Y ≠ U) under the estimate; None if some value is not an output.
     changed_of : tuple of (label, float), or None
         P(Y ≠ U | S) under the estimate for each secret that was seen, the most frequent secret first.
     known_leakage : float
-        What the output tells about the secret to somebody who knows the value.
+        What the output tells about the secret to a reader who knows the value.
     outputs_used, outputs : int
-        How many of the outputs have a probability above 1e-6 under the estimate, of how many.
+        The number of outputs with a probability above 1e-6 under the estimate, and of all outputs.
     without : Without, or None
-        The rare secrets that drive the cost, where that was quick to find out and they do: without them the
-        promised distortion is at most nine tenths. Several are named where each adds as much.
+        The rare secrets that drive the cost: without them the promised distortion is at most 90 %. Several
+        are named if each of them adds as much. None if there are none, or finding out would take long.
     secrets, values, rows : int
-        Of the sample.
+        Size of the sample.
     is_tiny : bool
-        Whether there are fewer than 5 rows for each cell on average, and no SparseTableWarning says so.
+        Whether there are fewer than 5 rows per cell on average and no SparseTableWarning was given.
     """
 
     promised: float
@@ -123,7 +129,7 @@ class Worth:
 
     @property
     def gives_away(self) -> tuple[tuple[Label, float], tuple[Label, float]] | None:
-        """The most frequent secret, whose rows never change, and one whose rows do; None if it is not so."""
+        """The most frequent secret, if its rows never change, and one whose rows do; else None."""
         if not self.changed_of:
             return None
         first, most = self.changed_of[0], max(self.changed_of, key=lambda item: item[1])
@@ -131,7 +137,7 @@ class Worth:
 
     @property
     def reach(self) -> float | None:
-        """How much of the way from the constant to no privacy is promised, 0 to 1; None if there is none."""
+        """The promised share of the way from the constant to no privacy, 0 to 1; None if both are equal."""
         way = self.constant - self.unprotected
         if not way > 0:
             return None
@@ -139,12 +145,12 @@ class Worth:
 
 
 def worth(sample: Sample, designed: Design) -> Worth:
-    """Judge the worth of a design.
+    """Assess the worth of a design.
 
     Parameters
     ----------
     sample : Sample
-        That it was designed on.
+        The sample it was designed on.
     designed : Design
 
     Examples
@@ -187,7 +193,7 @@ def _is_binned(sample: Sample) -> bool:
 
 
 def outputs_used(protocol: Protocol) -> int:
-    """How many outputs have a probability above 1e-6 under the estimate; where there is none, above 0."""
+    """Count the outputs with a probability above 1e-6 under the estimate, or above 0 without one."""
     claim = protocol.guarantee
     if isinstance(protocol, Chain):
         p = basis_of(protocol)
@@ -200,7 +206,7 @@ def outputs_used(protocol: Protocol) -> int:
 
 
 def _unprotected(claim: Guarantee) -> float:
-    """The objective of the table that gives each value its nearest output, seen as the only one there is."""
+    """Return the objective of the table that maps each value to its nearest output."""
     nearest, counts = claim.distortion.min(axis=1, keepdims=True), claim.sample.counts
     problem = DesignProblem.of(counts[None], np.zeros(1), nearest, claim.privacy, claim.utility)
     return float(bounds.objective(problem, np.ones((1, *counts.shape, 1)))[0][0])
@@ -221,7 +227,7 @@ def _changed_of(sample: Sample, designed: Design) -> tuple[tuple[Label, float], 
 
 
 def _moved(sample: Sample, protocol: Protocol) -> Floats | None:
-    """P(Y ≠ U, S, U) under the estimate: (|S|, |U|); None where not every value is an output."""
+    """Return P(Y ≠ U, S, U) under the estimate, (|S|, |U|), or None if some value is not an output."""
     if not set(protocol.values) <= set(protocol.outputs):
         return None
     same = [protocol.outputs.index(value) for value in protocol.values]
@@ -230,12 +236,12 @@ def _moved(sample: Sample, protocol: Protocol) -> Floats | None:
 
 
 def is_hardly_better(designed: Design) -> bool:
-    """Whether an output that ignores the data would do nearly as well."""
+    """Return whether an output that ignores the data would do nearly as well."""
     return designed.objective >= HARDLY_BETTER * designed.constant_objective > 0
 
 
 def may_take_minutes(sample: Sample) -> bool:
-    """Whether a design for this table may take long, if its outputs are its values."""
+    """Return whether a design for this table may take long, if its outputs are its values."""
     return sample.counts.size * len(sample.values) > MINUTES
 
 
@@ -246,7 +252,7 @@ def _is_tiny(sample: Sample, claim: Guarantee) -> bool:
 
 
 def _without(sample: Sample, designed: Design, claim: Guarantee) -> Without | None:
-    """The rarest secrets, at most three, without which much less could be promised; each adds as much."""
+    """Return the rarest secrets, at most three, without which much less distortion could be promised."""
     if designed.status.seconds > QUICK or designed.status.route == "windows" or sample.noise is not None:
         return None
     best, least = None, designed.objective
@@ -260,7 +266,7 @@ def _without(sample: Sample, designed: Design, claim: Guarantee) -> Without | No
 
 
 def _rarest(sample: Sample) -> Iterator[list[int]]:
-    """The rarest secret, the two rarest, …: as long as they are rare and leave two others."""
+    """Yield the rarest secret, the two rarest, …, while they are rare and two others remain."""
     rows = sample.counts.sum(axis=1)
     order = np.argsort(rows, kind="stable").tolist()
     for count in range(1, min(MOST_LEFT_OUT, len(order) - 2) + 1):
@@ -286,7 +292,7 @@ def _designed_for(left: list[int], sample: Sample, designed: Design, claim: Guar
 
 
 def _as_asked(promise: UncertaintySet) -> UncertaintySet:
-    """A promise without the radii that were found for another sample."""
+    """Return a promise without the radii found for another sample."""
     match promise:
         case Credible():
             return replace(promise, radius=None)

@@ -1,4 +1,4 @@
-"""The two verbs: design a protocol for one sample, or for many samples of one shape."""
+"""Design a protocol for one sample, or for many samples of one shape."""
 
 from __future__ import annotations
 
@@ -87,61 +87,61 @@ def design(
     Parameters
     ----------
     sample : Sample
-        The public data.
+        The public sample.
     epsilon : float, array (|S|, |S|), or mapping {secret column: float}
-        Privacy level, 0 ≤ ε ≤ ∞; smaller is more private. An array has a level for each ordered pair of
-        secrets: P(y|s₁) ≤ e^ε[s₁, s₂] P(y|s₂), ∞ where a pair needs no protection; its diagonal is ignored.
-        A mapping has an own level for each of several secret columns: levels add up over the columns in
-        which two people differ. See ``docs/guide/levels.md`` for whom this protects.
+        Privacy level, 0 ≤ ε ≤ ∞; smaller is more private. An array holds a level for each ordered pair of
+        secrets: P(y|s₁) ≤ e^ε[s₁, s₂] P(y|s₂), with ∞ for pairs that need no protection; its diagonal is
+        ignored. A mapping gives each of several secret columns its own level: levels add up over the columns
+        in which two people differ. ``docs/guide/levels.md`` explains whom this protects.
     privacy, utility : UncertaintySet or its name
-        On which set of distributions privacy and utility must hold. Names are "chi2", "cr", "g", "credible",
-        "nominal" (which trusts the estimate) and, for privacy, "pairs" and "all".
+        The sets of distributions over which privacy and utility must hold. Names are "chi2", "cr", "g",
+        "credible", "nominal" (the estimate alone) and, for privacy, "pairs" and "all".
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
-        For several value columns, one for all of them or a mapping {value column: distortion}. Their
-        weighted sum is made small. A function or an array is then about whole rows.
+        For several value columns, one distortion for all or a mapping {value column: distortion}; the design
+        minimises their weighted sum. A function or an array then refers to whole rows.
     weights : mapping {value column: float}, optional
-        Of the columns' distortions. By default one over the distortion of the best constant: to publish
-        nothing costs 1 for every column.
+        Weights of the columns' distortions. By default one over the distortion of the best constant, so that
+        publishing nothing costs 1 for every column.
     outputs : sequence of labels, or mapping {value column: labels}, optional
-        The alphabet of Y; by default that of U.
+        The alphabet of Y; by default the alphabet of U.
     epsilon_known : float
-        κ ≥ 0. Asks for P(y|s₁,u) ≤ e^κ P(y|s₂,u) too, for all y, u, s₁, s₂: to a reader who knows the value,
-        the output tells at most κ more about the secret, whatever the distribution. With 0 the protocol
-        does not read the secret. By default such readers are promised nothing.
+        κ ≥ 0. Also requires P(y|s₁,u) ≤ e^κ P(y|s₂,u) for all y, u, s₁, s₂: the output tells a reader who
+        knows the value at most κ more about the secret, under every distribution. With 0 the protocol does
+        not read the secret. By default nothing is promised to such readers.
     gap : float
-        Asked for: objective − lower_bound ≤ gap·max(1, objective).
+        Requested optimality: objective − lower_bound ≤ gap·max(1, objective).
     windows : bool
-        Keep privacy by a stronger constraint: one window for the probability of an output, whatever the
-        secret. Alphabets of thousands of cells can then be designed for. Private all the same, at a cost
-        of distortion that can be large; ``gap`` asks for the best protocol of this kind only, while
+        Use a stronger, faster constraint: the probabilities of an output under all secrets lie in one window.
+        This makes alphabets of thousands of cells feasible. The protocol is as private, but its distortion
+        can be much larger. ``gap`` then refers to the best protocol under this constraint, while
         ``lower_bound`` still holds for every private protocol, so the two show what it may have cost.
     chain : bool, or sequence of str, optional
-        Design several value columns one after the other, each given what is out, instead of all
-        combinations at once: True, or the order of the columns. It costs more distortion, and goes on where
-        combinations are too many. It needs ``privacy="credible"`` and ``utility="nominal"``. By default it
-        is done where there are more than 1000 combinations. See ``docs/theory.md``, 'Chains'.
+        Design several value columns one after the other, each given the outputs so far, instead of all
+        combinations at once: True, or the order of the columns. A chain costs more distortion, but handles
+        more combinations. It needs ``privacy="credible"`` and ``utility="nominal"``, and is the default above
+        1000 combinations. See ``docs/theory.md``, 'Chains'.
     after : sequence of Protocol, or mapping {value column: Protocol}
-        Protocols whose outputs are out already, of value columns of the sample, in the order of their
-        release. These columns are not published again: their outputs are read from the rows. **epsilon is
-        the total of all releases together**, so it must be larger than theirs. The sample must be of linked
-        rows, with the values that both releases are about; the secret of a person must be the same in both,
-        and who is in the second release must not depend on the value of the first. People without an
-        earlier output need missing entries there and ``missing="category"``. A mapping says which column of
-        the sample was released, where it is called otherwise. See ``docs/theory.md``, 'Contexts'.
+        Protocols whose outputs of value columns of the sample are already published, in the order of their
+        release. These columns are not published again; a release reads their outputs from the rows. **epsilon
+        is the total of all releases together**, so it must be larger than theirs. The sample must hold linked
+        rows, with the values of both releases. The secret of a person must be the same in both, and taking
+        part in the second release must not depend on the value of the first. People without an earlier output
+        need missing entries there and ``missing="category"``. Pass a mapping from the sample's column names
+        to protocols if the names differ. See ``docs/theory.md``, 'Contexts'.
     given_known : bool
-        With given columns (``given=`` of :meth:`rldp.Sample.from_data`): whether epsilon is about readers
-        who know them, P(y|s₁,k) ≤ e^ε P(y|s₂,k), and says nothing of what the given columns themselves tell.
-        By default it is about the whole row: P(k,y|s₁) ≤ e^ε P(k,y|s₂). Both need ``privacy="credible"`` and
+        With given columns (``given=`` of :meth:`rldp.Sample.from_data`): whether epsilon refers to readers
+        who know them, P(y|s₁,k) ≤ e^ε P(y|s₂,k), and does not bound what the given columns themselves tell.
+        By default it bounds the whole row: P(k,y|s₁) ≤ e^ε P(k,y|s₂). Both need ``privacy="credible"`` and
         ``utility="nominal"``.
     callback : callable, optional
-        Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a
-        large batch.
+        Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a large
+        batch.
     max_seconds : float, optional
-        A time limit, by the clock. The best private protocol found by then is returned, with true bounds,
-        and a warning if the gap is still open.
+        A time limit in wall-clock seconds. The best private protocol found by then is returned with valid
+        bounds, and a warning if the gap is still open.
     settings : Settings, optional
-        The numbers that steer the solver; see :class:`rldp.Settings`. They decide how quickly a design is
-        found and how small its gap gets. They cannot loosen privacy.
+        Parameters of the solver; see :class:`rldp.Settings`. They affect the speed of a design and its gap,
+        never its privacy.
 
     Returns
     -------
@@ -150,21 +150,21 @@ def design(
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If an argument cannot be used.
+        If an argument is unusable.
     NotEnoughMemory
         If the design would take more memory than is available.
 
     Warns
     -----
     GapWarning
-        If the problem is too ill-conditioned for the asked gap; the protocol is private all the
-        same, and its bounds are true.
+        If the problem is too ill-conditioned for the requested gap. The protocol is private nevertheless, and
+        its bounds are valid.
     PriceWarning
-        If ``windows`` may have cost more than all that privacy needs.
+        If ``windows`` may have cost more distortion than privacy requires.
     SparseTableWarning
-        If more than a fifth of the cells were seen fewer than 5 times and a set has its radius from
-        ``alpha``: it may then miss the truth far more often. If a credible promise has fewer rows than the
-        table has cells.
+        If more than a fifth of the cells were seen fewer than 5 times and a set gets its radius from
+        ``alpha``: it may then miss the truth far more often. Also if a credible promise has fewer rows than
+        the table has cells.
     UnseenSecretWarning
         If a nominal privacy constraint has to leave out a secret without data.
 
@@ -190,7 +190,7 @@ def design(
                 "already do not know the noise"
             )
         if isinstance(private, Credible):
-            anything = np.ones((len(sample.values), 1))  # the warning is about counts alone
+            anything = np.ones((len(sample.values), 1))  # the warning depends on the counts alone
             table = _problem(sample.counts[None], np.zeros(1), anything, private, useful, math.inf)
             warn_of_sample(table, private, useful, stacklevel=4)
         return design_chain(
@@ -245,11 +245,10 @@ def design_levels(
     max_seconds: float | None = None,
     settings: Settings | None = None,
 ) -> list[Design]:
-    """Design a protocol for each of several ε, all in one batch; see :func:`design`.
+    """Design a protocol for each of several ε in one batch; see :func:`design`.
 
-    Each is a number, or what else :func:`design` takes.
-
-    The time in the status of each is its share of the time that all took.
+    Each ε is a number, or anything else that :func:`design` accepts. The time in each status is an equal
+    share of the total.
     """
     started = time.perf_counter()
     if not isinstance(sample, Sample):
@@ -306,7 +305,7 @@ def design_batch(
 ) -> Batch:
     """Design protocols for many samples at once.
 
-    The same as :func:`design` for each sample, solved in one array; see ``docs/theory.md``, 'Batches
+    Equivalent to :func:`design` for each sample, but solved as one array; see ``docs/theory.md``, 'Batches
     and cost'.
 
     Parameters
@@ -314,14 +313,14 @@ def design_batch(
     counts : array_like of int, shape (K, |S|, |U|)
     epsilon : float, or array_like (K,), (|S|, |S|) or (K, |S|, |S|)
         One level for all samples, or one for each; or a level for each ordered pair of secrets, as in
-        :func:`design`, for all samples or for each of them.
+        :func:`design`, for all samples or for each.
     privacy, utility, distortion, outputs, epsilon_known, gap, windows
-        As in :func:`design`; values are labelled 0, 1, 2, …
+        As in :func:`design`; values have the labels 0, 1, 2, …
     device : str, optional
-        Where the engine works: "cupy", or a device of PyTorch such as "cuda"; by default where
-        ``counts`` is, the CPU for all that is not an array of these libraries. What comes back is
-        certified on the CPU in any case, and is of the library that ``counts`` is of. Credible designs
-        are proved by draws that are made there, others than those of the CPU.
+        Where the solver runs: "cupy", or a PyTorch device such as "cuda". By default where ``counts`` lives,
+        and on the CPU for arrays of other libraries. Results are always certified on the CPU and are arrays
+        of the library of ``counts``. Credible designs are proved with random draws made on the device, which
+        differ from the CPU's.
     callback : callable, optional
     max_seconds : float, optional
     settings : Settings, optional
@@ -375,7 +374,7 @@ def _problem(
     utility: UncertaintySet,
     epsilon_known: float,
 ) -> DesignProblem:
-    """The problem with all sets that are known before it is solved."""
+    """Return the problem with all sets that are known before it is solved."""
     known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
     problem = DesignProblem.of(counts, epsilon, distortion, *known)
     return replace(problem, epsilon_known=_checked_known(epsilon_known))
@@ -389,7 +388,7 @@ def _checked_known(epsilon_known: float) -> float:
 
 
 def _one_level(epsilon: Any) -> float:
-    """The level of a chain."""
+    """Return the level of a chain."""
     if isinstance(epsilon, Mapping | Sequence | np.ndarray) and not isinstance(epsilon, str):
         raise InvalidArgument(
             "epsilon must be one number for a chain of columns, beside given columns and after an earlier "
@@ -429,7 +428,7 @@ def _as_design(
     utility: UncertaintySet,
     seconds: float,
 ) -> Design:
-    """The design of the one problem."""
+    """Return the design of a single problem."""
     weighs_members = solved.z[0].any() and not (
         solved.constant[0] or problem.privacy is None or _are_estimates(problem, solved)
     )
@@ -472,7 +471,7 @@ def _as_design(
 
 
 def _levels(problem: DesignProblem) -> Floats | None:
-    """ε of every pair of secrets of the one problem; None where it is the same."""
+    """Return ε of every pair of secrets of a single problem, or None if all are equal."""
     levels = problem.pair_epsilon[0]
     return None if len(levels) == 1 else from_pairs(levels, problem.counts.shape[1])
 
@@ -492,5 +491,5 @@ def _column_costs(protocol: Protocol, sample: Sample, measure: SampleDistortion)
 
 
 def _are_estimates(problem: DesignProblem, solved: CertifiedBatch) -> bool:
-    """Whether the members are the estimated conditionals, which a file need not hold."""
+    """Return whether the members are the estimated conditionals, which a file need not hold."""
     return np.array_equal(solved.members, estimated_members(problem))

@@ -1,1 +1,1 @@
-"""What released rows say about the values: shares, means and other linear functionals, with error bars."""
+"""Estimates from released rows: shares, means and other linear functionals, with error bars."""

@@ -1,4 +1,4 @@
-r"""From released rows to estimates with error bars.
+r"""Estimate from released rows, with error bars.
 
 See ``docs/estimate.md`` for how to use it and ``docs/theory.md``, 'Estimation', for the mathematics.
 """
@@ -42,10 +42,8 @@ __all__ = ["estimate"]
 
 _log = logging.getLogger(__name__)
 
-_KEPT = (
-    0.9  # of α: the chance that a proved interval misses where the sample is used; the rest is for where not
-)
-_IMPOSSIBLE = 1e-9  # with at most this probability, rows of the protocol are called rows of another
+_KEPT = 0.9  # share of α for intervals that use the sample; the rest is for those without it
+_IMPOSSIBLE = 1e-9  # rows less likely than this under the protocol are attributed to another one
 
 
 def estimate(
@@ -61,63 +59,63 @@ def estimate(
     min_agreement: float = 0.05,
     seed: int | None = None,
 ) -> Estimate:
-    r"""What released rows say about the values: shares, means, any linear functional, with error bars.
+    r"""Estimate shares, means or any linear functional of the values from released rows, with error bars.
 
     For a functional :math:`\theta=\sum_{s,u}a(s,u)P(s,u)`, released rows Y and a public sample, the estimate
     is
 
     .. math:: \hat\theta = \mathrm{mean}\,g(Y) + \langle a - Qg, \hat P\rangle
 
-    with the weights g of least variance. It is unbiased whatever the rank of the protocol, as the weights
-    used on some rows are found from the others (ten folds, split at random). Without a sample, the
-    functionals with :math:`Qg=a` for some g are estimated; the others come as an interval.
+    with the weights g of least variance. It is unbiased whatever the rank of the protocol, since the weights
+    for some rows are computed from the other rows (ten random folds). Without a sample, a functional is
+    estimated if :math:`Qg=a` for some g; for the others the result is an interval.
 
-    Assumed: released rows and sample are independent draws from one distribution, and the protocol was fixed
-    before either. A test at level ``min_agreement`` checks that they come from one distribution, as far as
-    the outputs show it; a sample that it rejects is left out, with a warning. Where the sample is the one
-    that the protocol was designed on, the bias is not exactly 0 but small beside the standard error. See
-    ``docs/theory.md``, 'Estimation'.
+    Assumptions: released rows and sample are independent draws from one distribution, and the protocol was
+    fixed before both. A test at level ``min_agreement`` checks the common distribution as far as the outputs
+    show it; a sample that fails is left out, with a warning. If the protocol was designed on the same sample,
+    the bias is not exactly 0, but small compared with the standard error. See ``docs/theory.md``,
+    'Estimation'.
 
     Parameters
     ----------
     released : column, :class:`rldp.Released`, or a list of ``Released`` or of pairs (released, protocol)
-        The outputs: a list, NumPy array, pandas or Polars series or Arrow array of n rows, or their counts. A
-        list of several is for protocols that were used one after another, on different people; their secrets
-        and values must be the same.
+        The outputs: a list, NumPy array, pandas or Polars series or Arrow array of n rows, or their counts.
+        Pass a list for several protocols that were used on different people; their secrets and values must be
+        the same.
     protocol : Protocol, optional
-        The one that the rows were released with; not needed where ``released`` says it.
+        The protocol of the rows; not needed if ``released`` contains it.
     sample : Sample, "protocol" or None
-        Public rows of the same people's distribution, with the protocol's labels. By default the sample that
-        the protocol was designed on, where it carries one; None uses the released rows alone.
+        Public rows from the same distribution, with the protocol's labels. By default the sample that the
+        protocol was designed on, if it holds one; None uses the released rows alone.
     secrets : column of n rows, optional
-        The secrets of the released rows, where they are known. The estimates are then by secret.
+        The secrets of the released rows, if known. Estimates are then by secret.
     of : {"shares", "mean"}, array (|U|,) or (|S|, |U|), or mapping from names to these
-        What is asked: the shares of all values; their mean; or any numbers a(u) or a(s, u). Where several
-        columns were released together, "shares" are those of all combinations, the cells of a cross table;
-        "shares of age" and "mean of age" are about one column. About two columns are "mean of pay by job",
-        "difference of pay by job" (each group less the first), "slope of pay on age", "regression of pay on
-        age" (slope and intercept), "correlation of pay and age", and "moments of pay and age". All but the
-        last are functions of moments, whose intervals the delta method gives, or with
-        ``interval="betting"`` proved limits on all moments together.
+        What to estimate: the shares of all values; their mean; or any numbers a(u) or a(s, u). For columns
+        released together, "shares" refers to all combinations, the cells of a cross table. "shares of age"
+        and "mean of age" refer to one column, "mean of pay by job", "difference of pay by job" (each group
+        minus the first), "slope of pay on age", "regression of pay on age" (slope and intercept),
+        "correlation of pay and age" and "moments of pay and age" to two. All of these but the moments are
+        functions of moments; their intervals come from the delta method or, with ``interval="betting"``, from
+        proved limits on all moments together.
     alpha : float
-        Intervals miss the truth with this probability.
+        The intervals miss the truth with this probability.
     method : {"unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"}
-        The default is unbiased. "projected" moves unbiased shares to the nearest distribution; "shrunk"
-        draws them towards equal shares, which lessens the error of many spread-out values and few rows;
-        "likelihood" is that of all rows together, with a proved gap; "posterior" is the mean given the rows
-        under a Dirichlet prior whose weight is fitted to them; "bayes" is iterative Bayesian update, for
-        comparison.
+        The default is unbiased. "projected" moves the unbiased shares to the nearest distribution. "shrunk"
+        shrinks them towards equal shares, which reduces the error for many spread-out values and few rows.
+        "likelihood" maximises the likelihood of all rows together, with a proved gap. "posterior" is the
+        posterior mean under a Dirichlet prior whose weight is fitted to the rows. "bayes" is iterative
+        Bayesian update, for comparison.
     interval : {"normal", "betting"}
-        The default is the normal law with a correction for skewness; "betting" holds for every number of rows
-        and every distribution, and is wider by a fifth as a rule. Both are about the truth, whatever the
-        ``method``.
+        The default uses the normal distribution with a correction for skewness. "betting" holds for every
+        number of rows and every distribution, and is typically wider by a fifth. Both cover the truth,
+        whatever the ``method``.
     min_agreement : float
-        The sample is left out if rows of one distribution differ as much as it does from the released rows
-        with a probability below this. With 0 it is always used, and the estimate is exactly unbiased.
+        Leave the sample out if rows from one distribution would differ this much from the released rows with
+        a probability below this. With 0 the sample is always used, and the estimate is exactly unbiased.
     seed : int, optional
-        Of the random order in which the rows are split into folds and bet on. By default it is a fresh one
-        from the operating system. The result holds it, and giving it repeats the result. The statements about
-        bias and betting intervals include this draw: they do not hold with a seed that is always the same.
+        Seed of the random order in which rows are split into folds and bet on; by default fresh from the
+        operating system. The result records it, and passing it repeats the result. The statements about bias
+        and betting intervals average over this order, so they do not hold for a fixed seed.
 
     Returns
     -------
@@ -126,10 +124,10 @@ def estimate(
     Raises
     ------
     DataError
-        If there is no row, an entry is missing or no output of the protocol, or no distribution at all could
+        If there is no row, an entry is missing or not an output of the protocol, or no distribution could
         have led to these rows.
     InvalidArgument, InvalidArgumentType
-        If arguments do not fit the protocol or one another.
+        If arguments do not fit the protocol or each other.
 
     Examples
     --------
@@ -183,7 +181,7 @@ class _How:
 
 @dataclass(frozen=True)
 class _Answer:
-    """Estimates of m functionals from some tallies, and whether a sample among them was rejected."""
+    """Estimates of m functionals from some tallies, and whether a sample was rejected."""
 
     values: Floats
     lower: Floats
@@ -203,7 +201,7 @@ class _Answer:
 
 
 def _own_sample(sources: Sequence[Released]) -> Sample | None:
-    """The sample that all protocols were designed on, if it is one."""
+    """Return the sample that all protocols were designed on, if there is exactly one."""
     promises = [source.protocol.guarantee for source in sources]
     samples = [None if promise is None or promise.sample.noise else promise.sample for promise in promises]
     return samples[0] if all(each == samples[0] for each in samples) else None
@@ -221,7 +219,7 @@ def _choice(name: str, given: object, choices: Sequence[str]) -> str:
 
 
 def _overall(sources: list[Released], sample: Sample | None, of: Functionals, how: _How) -> Estimate:
-    """For all people together."""
+    """Estimate for all people together."""
     tallies = [_tally(source) for source in sources]
     _require_possible(tallies)
     if sample is not None:
@@ -232,7 +230,7 @@ def _overall(sources: list[Released], sample: Sample | None, of: Functionals, ho
 
 
 def _tally(source: Released) -> Tally:
-    """Released rows; where secrets are known, an outcome is a pair of secret and output."""
+    """Tally released rows; if secrets are known, an outcome is a pair of secret and output."""
     matrix = source.protocol.matrix
     secrets, values, outputs = matrix.shape
     if not source.knows_secrets:
@@ -258,7 +256,7 @@ def _require_possible(tallies: Sequence[Tally]) -> None:
 def _by_secret(
     sources: list[Released], sample: Sample | None, of: Functionals, how: _How, overall: Estimate
 ) -> Estimate:
-    """For the people with each secret: given how many they are, they are a problem of their own."""
+    """Estimate for each secret. Given the number of people with it, each is a problem of its own."""
     known = [source for source in sources if source.knows_secrets]
     answers, naive = [], []
     for s in range(len(of.a)):
@@ -337,7 +335,7 @@ def _was_designed_on(protocol: Protocol, sample: Sample | None) -> bool:
 
 
 def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = None) -> Floats | None:
-    """What the released columns say, taken for the values."""
+    """Evaluate the functionals as if the released columns were the values."""
     total, rows = np.zeros(of.a.shape[-1]), 0
     for source in sources:
         scores = of.naive(source.protocol)
@@ -354,10 +352,10 @@ def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = No
 
 
 def _tested(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Answer:
-    """Answers of the functionals a (k, m) from tallies, without a sample that the other rows reject.
+    """Estimate the functionals a (k, m) from tallies, leaving out a sample that the other rows reject.
 
-    Proved intervals keep their level over this choice: they miss with probability 0.9 α where the sample is
-    used, and with 0.1 α where it is rejected.
+    Proved intervals keep their level under this choice: they miss with probability 0.9 α if the sample is
+    used, and 0.1 α if it is rejected.
     """
     probability = agreement(tallies)
     if probability is None or not tallies[0].is_sample or how.min_agreement == 0:
@@ -369,7 +367,7 @@ def _tested(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Ans
 
 
 def _asked(tallies: list[Tally], a: Floats, of: Functionals, how: _How, alpha: float) -> _Answer:
-    """The functionals themselves, or the functions of them that were asked for."""
+    """Return the functionals, or the requested functions of them."""
     if of.derived is None:
         return _answer(tallies, a, how, alpha)
     shared = replace(how, alpha=how.alpha / of.derived.needed)
@@ -378,9 +376,9 @@ def _asked(tallies: list[Tally], a: Floats, of: Functionals, how: _How, alpha: f
 
 
 def _function(derived: Derived, wanted: int, moments: _Answer, how: _How) -> _Answer:
-    """Functions of moments: by the delta method, or by the limits of all moments that they need.
+    """Evaluate functions of moments, by the delta method or from limits on all moments they need.
 
-    ``moments`` have intervals that hold together with the level asked for.
+    The intervals of ``moments`` hold together at the requested level.
     """
     lowest, highest = (ends[:wanted] for ends in derived.limits())
     m = moments.values
@@ -390,7 +388,7 @@ def _function(derived: Derived, wanted: int, moments: _Answer, how: _How) -> _An
     covariance = np.full((wanted, wanted), np.nan)
     if sure.any():
         gradient = derived.gradient(m)[:wanted][sure]
-        used = (gradient != 0).any(axis=0)  # a group without rows has moments of its own
+        used = (gradient != 0).any(axis=0)  # moments of a group without rows are not used
         spread = gradient[:, used] @ moments.covariance[np.ix_(used, used)] @ gradient[:, used].T
         covariance[np.ix_(sure, sure)] = spread
         if how.interval == "normal":
@@ -410,7 +408,7 @@ def _function(derived: Derived, wanted: int, moments: _Answer, how: _How) -> _An
 
 
 def _answer(tallies: list[Tally], a: Floats, how: _How, alpha: float) -> _Answer:
-    """Estimates of the functionals a (k, m) from tallies, each of which has a row.
+    """Estimate the functionals a (k, m) from tallies, each of which has a row.
 
     Proved intervals have the level ``alpha``.
     """

@@ -1,4 +1,4 @@
-"""What an estimate holds, and what it says of itself."""
+"""The result of an estimate, and the sentences that describe it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Method: TypeAlias = Literal["unbiased", "projected", "shrunk", "likelihood", "po
 Interval: TypeAlias = Literal["normal", "betting"]
 
 METHODS = ("unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes")
-"""How values are estimated."""
+"""Methods of estimation."""
 
 INTERVALS = ("normal", "betting")
-"""How intervals are found."""
+"""Kinds of intervals."""
 
 _ABOUT_METHOD = {
     "unbiased": (
@@ -82,54 +82,56 @@ _ABOUT_FUNCTIONS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """What released rows say about the values.
+    """Estimates of the values from released rows.
 
-    Arrays have the shape (m,) for m functionals, and (|S|, m) where secrets are known: then each row is about
-    the people with one secret.
+    Arrays have the shape (m,) for m functionals and, if secrets are known, (|S|, m) with a row for each
+    secret.
 
     Attributes
     ----------
     values : array
-        Estimates; NaN where the rows do not determine the functional.
+        Estimates; NaN if the rows do not determine the functional.
     lower, upper : array
-        Confidence limits, cut to what is possible at all.
+        Confidence limits, clipped to possible values.
     identifiable : bool array
-        Whether the laws of outputs and sample determine the functional.
+        Whether the distributions of outputs and sample determine the functional.
     least, most : array
-        What the estimated law of the outputs allows: the same as ``values`` where ``identifiable``.
+        The range that the estimated distribution of the outputs allows; equal to ``values`` if
+        ``identifiable``.
     covariance : array (m, m) or (|S|, m, m)
-        Of the unbiased estimates; NaN where there is none.
+        Covariance of the unbiased estimates; NaN if undetermined.
     labels : tuple
-        Of the functionals: the values, for shares.
+        Labels of the functionals; for shares, the values.
     secrets : tuple or None
-        Whose shares these are, if secrets are known.
+        The secret of each row, if known.
     naive : array or None
-        The same functionals of the released column taken as it is; None where outputs are no values.
+        The functionals of the released column taken at face value; None if outputs are not values.
     rows : int
-        Released rows.
+        Number of released rows.
     sample_rows : int
-        Rows of the sample that were used.
+        Number of rows of the sample that were used.
     sample_rejected : bool, or bool array (|S|,) where secrets are known
-        Whether a sample was given that the released rows reject, and left out.
+        Whether the released rows reject the given sample, which was then left out.
     designed_on_sample : bool
-        Whether the sample is the one that a protocol was designed on.
+        Whether a protocol was designed on this sample.
     alpha : float
     method, interval : str
     seed : int
-        It drew the order in which the rows were split; ``estimate(…, seed=…)`` repeats the result.
+        The seed of the row order; ``estimate(…, seed=…)`` repeats the result.
     gap : float or None
-        Of the likelihood: no distribution is likelier by more than this, in units of its logarithm.
+        For the likelihood: no distribution has a log-likelihood larger by more than this.
     agreement : float or None
-        How likely it is that rows of one distribution differ as much as the sample and the releases do; by
-        secret, the least of all. None where there is nothing to compare.
+        The probability that rows of one distribution differ as much as the sample and the releases do; by
+        secret, the smallest of all. None if there is nothing to compare.
     min_agreement : float
-        Below this agreement, a sample is left out.
+        A sample with a smaller agreement is left out.
     prior_rows : float or None
-        How many rows the fitted prior of ``method="posterior"`` is worth; with secrets, the most of any.
+        The number of rows that the fitted prior of ``method="posterior"`` is worth; by secret, the largest.
     posterior_errors : array or None
-        Standard deviations given the rows and that prior, with its weight unknown; None for other methods.
+        Standard deviations given the rows and that prior, including the uncertainty of its weight; None for
+        other methods.
     overall : Estimate or None
-        The same for all people together, where secrets are known.
+        The estimate for all people together, if secrets are known.
     of_moments : bool
         Whether the answers are functions of moments, such as slopes.
     """
@@ -162,13 +164,13 @@ class Estimate:
 
     @property
     def standard_errors(self) -> Floats:
-        """Of the unbiased estimates: the roots of the covariance's diagonal."""
+        """Standard errors of the unbiased estimates."""
         diagonal = np.diagonal(self.covariance, axis1=-2, axis2=-1)
         return np.asarray(np.sqrt(diagonal))
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was estimated, how, and what may be wrong with it, in words."""
+        """Sentences on what was estimated, how, and what may be wrong with it."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
@@ -251,7 +253,7 @@ class Estimate:
             )
 
     def table(self) -> dict[str, list[Any]]:
-        """The numbers as tidy columns, one row for each functional, and for each secret where known."""
+        """Return the numbers as tidy columns, one row for each functional and, if known, each secret."""
         secrets = [None] if self.secrets is None else list(self.secrets)
         arrays = {
             "estimate": self.values,

@@ -1,4 +1,4 @@
-"""What is asked about the values: shares, means, any linear functional of P, and functions of moments."""
+"""Questions about the values: shares, means, linear functionals of P, and functions of moments."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from rldp.theory.model import Floats
 
 __all__ = ["Asked", "Functionals", "asked"]
 
-_LARGEST = 1e100  # of which squares are floats
+_LARGEST = 1e100  # squares of larger numbers overflow
 _SHARES_OF, _MEAN_OF = "shares of ", "mean of "
 
 Asked: TypeAlias = str | ArrayLike | Mapping[str, str | ArrayLike]
-"""'shares', 'mean', a vector, a table, or several of them by name.
+"""'shares', 'mean', a vector, a table, or several of these by name.
 
-Where several columns were released together, 'shares of age' and 'mean of age' are about one of them, and
-these are about two: 'mean of pay by job', 'difference of pay by job', 'slope of pay on age', 'regression of
-pay on age', 'correlation of pay and age', 'moments of pay and age'.
+For columns released together, 'shares of age' and 'mean of age' refer to one of them. These refer to two:
+'mean of pay by job', 'difference of pay by job', 'slope of pay on age', 'regression of pay on age',
+'correlation of pay and age', 'moments of pay and age'.
 """
 
 
 @dataclass(frozen=True)
 class Functionals:
-    """Linear functionals of P, and what is made of them.
+    """Linear functionals of P, and functions of them.
 
     Attributes
     ----------
     a : array (|S|, |U|, k)
-        The k-th is Σ P(s, u) a(s, u, k).
+        The k-th functional is Σ P(s, u) a(s, u, k).
     labels : tuple
-        What is asked: the functionals, or the functions of them.
+        Labels of the functionals or, if there are functions of them, of these.
     are_shares : bool
-        Whether they are the shares of all values.
+        Whether the functionals are the shares of all values.
     derived : Derived or None
-        The functions that are asked for, where the linear functionals are moments only.
+        The requested functions, if the linear functionals are only moments for them.
     """
 
     a: Floats
@@ -51,7 +51,7 @@ class Functionals:
     derived: Derived | None = None
 
     def naive(self, protocol: Protocol) -> Floats | None:
-        """The same functionals of outputs taken for values: (|S|, |Y|, m); None if an output is no value."""
+        """Return the functionals of outputs taken as values, (|S|, |Y|, m), if all outputs are values."""
         places = {value: u for u, value in enumerate(protocol.values)}
         if not all(output in places for output in protocol.outputs):
             return None
@@ -59,12 +59,12 @@ class Functionals:
 
 
 def asked(of: Asked, protocol: Protocol) -> Functionals:
-    """The functionals that ``of`` names.
+    """Return the functionals that ``of`` names.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If it is none of :data:`Asked`, or of another shape than the protocol's labels.
+        If ``of`` is not one of :data:`Asked`, or its shape does not fit the protocol's labels.
     """
     secrets, values = protocol.matrix.shape[:2]
     if isinstance(of, str) and (found := _of_two(of, protocol)) is not None:
@@ -109,7 +109,7 @@ def _table(name: str, of: object, protocol: Protocol) -> Floats:
 
 
 def _of_two(of: str, protocol: Protocol) -> Functionals | None:
-    """What is asked about two columns; None if it is about one."""
+    """Return the functionals of a question about two columns, or None for other questions."""
     columns = protocol.value_columns
     for head, joint in _TWO:
         if not of.startswith(head) or (joint == " by " and of.removeprefix(head) in columns):
@@ -169,7 +169,7 @@ _TWO = (
     ("correlation of ", " and "),
     ("moments of ", " and "),
 )
-"""How a question about two columns starts, and the word between their names."""
+"""The beginning of each question about two columns, and the word between their names."""
 
 
 def _functions(derived: Derived, labels: tuple[Label, ...], protocol: Protocol) -> Functionals:
@@ -178,7 +178,7 @@ def _functions(derived: Derived, labels: tuple[Label, ...], protocol: Protocol) 
 
 
 def _entries(name: str, column: str, protocol: Protocol) -> tuple[Label, ...]:
-    """The entry of one column in each value of the protocol."""
+    """Return the entry of one column in each value of the protocol."""
     columns = protocol.value_columns
     if column not in columns:
         known = ", ".join(map(repr, columns)) if columns else "none that have names"
@@ -196,7 +196,7 @@ def _column_numbers(column: str, entries: Sequence[Label]) -> Floats:
 
 
 def _numbers(name: str, values: Sequence[Label]) -> Floats:
-    """The values as numbers."""
+    """Return the values as numbers."""
     numbers = []
     for value in values:
         if isinstance(value, str | tuple):

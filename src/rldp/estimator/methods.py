@@ -1,4 +1,4 @@
-"""The methods by which values are estimated, from the unbiased ones or from the rows."""
+"""Methods that compute values from the unbiased estimates, or from the rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Moved", "Unbiased", "by_method"]
 
 @dataclass(frozen=True)
 class Unbiased:
-    """Unbiased estimates (m,) and their covariance (m, m); NaN where rows do not determine them."""
+    """Unbiased estimates (m,) and their covariance (m, m); NaN if the rows do not determine them."""
 
     values: Floats
     covariance: Floats
@@ -26,13 +26,13 @@ class Unbiased:
 
 @dataclass(frozen=True)
 class Moved:
-    """Values by some method, and what that method tells beside.
+    """Values by some method, with its by-products.
 
     Attributes
     ----------
     values : array (m,)
     gap : float or None
-        Of the likelihood.
+        Gap of the likelihood.
     prior_rows : float or None
     posterior_errors : array (m,) or None
     """
@@ -46,7 +46,7 @@ class Moved:
 def by_method(
     method: str, tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], unbiased: Unbiased
 ) -> Moved:
-    """Values of the functionals a (k, m) by the method asked for; NaN where they are not ``sure`` (m,)."""
+    """Estimate the functionals a (k, m) by the given method; NaN unless they are ``sure`` (m,)."""
     if method == "likelihood":
         found = maximum_likelihood(tallies)
         return Moved(np.where(sure, found.distribution @ a, np.nan), gap=found.gap)
@@ -68,7 +68,7 @@ def by_method(
 
 
 def _updated(tallies: list[Tally], k: int) -> Floats:
-    """Iterative Bayesian update of all released rows, from a uniform start."""
+    """Apply the iterative Bayesian update to all released rows, from a uniform start."""
     rows = [tally for tally in tallies if not tally.is_sample]
     weight = np.array([tally.n for tally in rows], dtype=np.float64)
     channel = np.concatenate(

@@ -1,4 +1,4 @@
-"""Released rows, counted: all that estimates need of them."""
+"""Counts of released rows, the input of estimates."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _TOO_MANY = 2**53
 
 @dataclass(frozen=True, init=False, eq=False)
 class Released:
-    """How often a protocol released each output, beside each secret where that is known.
+    """Counts of released outputs, by secret if the secrets are known.
 
-    Parts of a stream are counted one by one and added up with ``+``.
+    Parts of a stream can be counted separately and added with ``+``.
 
     Parameters
     ----------
     counts : array_like of int, shape (|Y|,) or (|S|, |Y|); or mapping from outputs to integers
-        Rows of each output, or of each secret and output. Not all zero.
+        Number of rows of each output, or of each secret and output. Not all zero.
     protocol : Protocol
-        The one that the rows were released with.
+        The protocol of the rows.
 
     Raises
     ------
@@ -65,17 +65,17 @@ class Released:
 
     @classmethod
     def from_columns(cls, released: Any, protocol: Protocol, *, secrets: Any = None) -> Released:
-        """Count a column of outputs, beside one of secrets where these are known.
+        """Count a column of outputs, by secret if the secrets are given.
 
         Parameters
         ----------
         released, secrets : list, NumPy array, pandas or Polars series, or Arrow array
-            Of one length, of labels that the protocol knows.
+            Columns of equal length with labels of the protocol.
 
         Raises
         ------
         DataError
-            If there is no row, entries are missing or are not labels of the protocol, with the first such
+            If there is no row, or entries are missing or are not labels of the protocol, with the first such
             row (counted from 1) and how many there are.
         """
         given = {"released": released} if secrets is None else {"secrets": secrets, "released": released}
@@ -104,7 +104,7 @@ class Released:
         encoding: str | None = None,
         show_labels: bool = False,
     ) -> Released:
-        """Count released columns of a CSV or Parquet file of any size, part by part, or of a data frame.
+        """Count released columns of a data frame, or of a CSV or Parquet file of any size in batches.
 
         Parameters
         ----------
@@ -113,16 +113,16 @@ class Released:
         protocol : Protocol
         released : str or sequence of str, optional
             The columns of outputs, one for each value column of the protocol and in their order; by default
-            those with the names of the value columns.
+            the columns with the same names.
         secret : str or sequence of str, optional
-            The columns of the secret, where they are known.
+            The columns of the secret, if known.
         delimiter, encoding, show_labels
             As for :meth:`rldp.Sample.from_data`.
 
         Raises
         ------
         DataError
-            If the file or a column is missing or empty, or holds nulls or labels that the protocol lacks.
+            If the file or a column is missing or empty, or holds nulls or unknown labels.
         """
         if not isinstance(protocol, Protocol):
             raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
@@ -159,12 +159,12 @@ class Released:
 
     @property
     def knows_secrets(self) -> bool:
-        """Whether rows are counted by secret, too."""
+        """Whether rows are counted by secret."""
         return self.counts.ndim == 2
 
     @property
     def by_output(self) -> NDArray[np.int64]:
-        """Rows of each output: (|Y|,)."""
+        """Rows of each output, shape (|Y|,)."""
         return self.counts.sum(axis=0) if self.knows_secrets else self.counts
 
     def __add__(self, other: object) -> Released:
@@ -188,7 +188,7 @@ class Released:
 
 
 def same_protocol(one: Protocol, other: Protocol) -> bool:
-    """Whether two protocols release alike."""
+    """Return whether two protocols have the same labels and probabilities."""
     mine, theirs = ((p.secrets, p.values, p.outputs) for p in (one, other))
     return mine == theirs and np.array_equal(one.matrix, other.matrix)
 
@@ -196,7 +196,7 @@ def same_protocol(one: Protocol, other: Protocol) -> bool:
 def _counted(
     reading: Reading, columns: Sequence[Any], faults: Faults, protocol: Protocol
 ) -> tuple[Faults, NDArray[np.int64]]:
-    """Counts of some rows; unusable rows are reported and not counted."""
+    """Count some rows; unusable rows are reported and not counted."""
     rows = rows_of(reading, columns, faults)
     good = (rows.secrets >= 0) & (rows.values >= 0)
     outputs: NDArray[np.integer] = rows.values[good]
@@ -220,7 +220,7 @@ def _tallied(outputs: Any, secrets: Any, protocol: Protocol) -> NDArray[np.int64
 def _reading(
     protocol: Protocol, released: str | Sequence[str] | None, secret: str | Sequence[str] | None
 ) -> Reading:
-    """How a table of released rows is read: nobody's row is left out."""
+    """Return how a table of released rows is read; no row is left out."""
     own = protocol.reading
     if released is None:
         if own is None:
@@ -251,7 +251,7 @@ def _reading(
 
 
 def _outputs_by_column(protocol: Protocol) -> list[tuple[Label, ...]]:
-    """The distinct outputs of every column."""
+    """Return the distinct outputs of every column."""
     if not isinstance(protocol.outputs[0], tuple):
         return [protocol.outputs]
     rows = (output for output in protocol.outputs if isinstance(output, tuple))
@@ -259,7 +259,7 @@ def _outputs_by_column(protocol: Protocol) -> list[tuple[Label, ...]]:
 
 
 def _places(protocol: Protocol, reading: Reading) -> NDArray[np.int64] | None:
-    """Which output each combination of the columns' outputs is, −1 if none; None for a single column."""
+    """Map combinations of the columns' outputs to outputs, −1 if none; return None for a single column."""
     if len(reading.value) == 1:
         return None
     at: dict[Any, int] = {output: y for y, output in enumerate(protocol.outputs)}
@@ -279,7 +279,7 @@ def _names(argument: str, given: object) -> tuple[str, ...]:
 
 
 def _refuse(faults: Faults, protocol: Protocol, *, advice: str = "") -> None:
-    """Refuse rows whose outputs the protocol lacks; another protocol may have released them."""
+    """Refuse rows with unknown outputs, which another protocol may have released."""
     foreign = faults.first is not None and "known labels" in faults.first
     which = f"; the protocol has {len(protocol.outputs)} outputs, and another may have released these rows"
     faults.refuse(hint=which if foreign else "", advice=advice)

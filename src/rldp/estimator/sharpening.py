@@ -1,4 +1,4 @@
-"""Back into design: what released rows add to a public sample, as a larger sample."""
+"""Combine a public sample with released rows into a larger sample for a new design."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["sharpen"]
 
 
 def sharpen(sample: Sample, released: Released) -> Sample:
-    r"""A larger sample that stands for a public sample and released rows whose secrets are known.
+    r"""Return a larger sample that represents a public sample and released rows with known secrets.
 
-    For each secret s, the likeliest distribution of the values given both sources, as counts that sum to the
-    number of rows n* that both together are worth: so many rows, drawn directly, would tell no functional of
-    P(u|s) better. n* is at least the number of rows of the sample with this secret.
+    For each secret s, the counts follow the most likely distribution of the values given both sources. They
+    sum to the number of rows n* that both sources are worth together: n* direct draws would determine no
+    functional of P(u|s) better. n* is at least the number of rows of the sample with this secret.
 
-    A design on the result is a design on all that is known. What it promises holds as far as the normal law
-    for many rows does: counts that were estimated are no counts of independent draws, so that promises which
-    are exact for every number of rows, as that of :class:`rldp.Pairs`, are so no more. And a second release
-    from the same people adds to what the first one leaks. See ``docs/estimate.md``, 'A second design'.
+    A design on the result uses all that is known. Its promise holds as far as the normal approximation for
+    many rows does: estimated counts are not counts of independent draws, so promises that are exact for every
+    number of rows, such as :class:`rldp.Pairs`, become approximate. A second release from the same people
+    adds to the leakage of the first. See ``docs/estimate.md``, 'A second design'.
 
     Parameters
     ----------
     sample : Sample
     released : Released
-        With secrets, of a protocol with the sample's labels, of other people than the sample's.
+        With known secrets, from a protocol with the sample's labels, of other people than the sample's.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def sharpen(sample: Sample, released: Released) -> Sample:
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If labels differ, or the secrets of the released rows are not known.
+        If labels differ, or the secrets of the released rows are unknown.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def sharpen(sample: Sample, released: Released) -> Sample:
 
 
 def _worth(known: Tally, released: Tally) -> NDArray[np.int64]:
-    """Counts that stand for both tallies: (|U|,)."""
+    """Return counts that represent both tallies, shape (|U|,)."""
     if not released.n:
         return known.counts
     tallies = [tally for tally in (known, released) if tally.n]
@@ -75,7 +75,7 @@ def _worth(known: Tally, released: Tally) -> NDArray[np.int64]:
 
 
 def _whole(amounts: Floats, total: int) -> NDArray[np.int64]:
-    """Whole numbers next to the amounts, with the given sum: the largest remainders are rounded up."""
+    """Round amounts to whole numbers with the given sum, by the largest remainders."""
     counts = np.floor(amounts).astype(np.int64)
     order = np.argsort(counts - amounts, kind="stable")
     counts[order[: total - int(counts.sum())]] += 1

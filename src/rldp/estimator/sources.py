@@ -1,4 +1,4 @@
-"""Released rows in all the ways in which people give them: columns, counts, several protocols."""
+"""Normalise released rows, given as columns, counts or a list for several protocols."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["sources_of"]
 
 
 def sources_of(released: Any, protocol: Protocol | None, secrets: Any) -> list[Released]:
-    """Released rows by protocol, those of one protocol together."""
+    """Return released rows by protocol, merging those of the same protocol."""
     if isinstance(released, Released):
         return _of_counts(released, protocol, secrets)
     if protocol is not None:

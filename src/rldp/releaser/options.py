@@ -1,4 +1,4 @@
-"""What is asked of a release, and what became of it: the same two values for every client."""
+"""The options and the result of a release, the same for every client."""
 
 from __future__ import annotations
 
@@ -18,73 +18,72 @@ if TYPE_CHECKING:
 __all__ = ["DRAWN_ONCE", "Asked", "ReleaseOptions", "ReleaseResult", "asked_for"]
 
 DRAWN_ONCE = (
-    "Outputs are drawn once for each person: with this key and this table, whoever keeps secret and value "
-    "keeps the output. The promise is for people whose secret and value stay. Two different outputs of a "
-    "person prove that something changed, another table is another draw, and whoever has the key can undo "
-    "every draw."
+    "Outputs are drawn once for each person: with this key and this table, a person whose secret and value "
+    "stay the same keeps the same output. The promise covers only such people. Two different outputs of one "
+    "person prove that something changed, another table means another draw, and anyone who has the key can "
+    "undo every draw."
 )
-"""What a release with a key promises, and what it does not."""
+"""The promise of a release with a key, and its limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """What is asked of a release, for files, frames, Spark and Dask alike.
+    """The options of a release, for files, frames, Spark and Dask alike.
 
-    Every function that takes ``options=`` also takes these fields as keyword arguments, but not both.
+    Functions with ``options=`` also accept these fields as keyword arguments, but not both.
 
     Parameters
     ----------
     secret, value : str or sequence of str, optional
-        Names of columns, or a list of them where there are several; needed only where the protocol does not
-        name them. ``"#2"`` is the second column, if none is called so.
+        Names of columns; a list if there are several. Needed only if the protocol does not name them.
+        ``"#2"`` is the second column, if no column has that name.
     as_secret, as_value : str or sequence of str, optional
-        Other names than the protocol's, of columns that hold the same.
+        Names that the protocol's columns have in this data.
     as_earlier : str or sequence of str, optional
-        For a protocol that was designed ``after`` others: the columns that hold their outputs, one for each,
-        in the order of these releases. They leave beside the released columns.
+        For a protocol designed ``after`` others: the columns with their outputs, one for each release and in
+        the same order. They are published beside the released columns.
     unknown : "refuse", "value=LABEL" or label
-        What to do about values that the protocol does not know: refuse the rows, or read such a value as the
-        label.
+        How values unknown to the protocol are treated: refuse the rows, or replace such a value by the label.
     keep : sequence of str
-        Columns to copy beside the released one. A column of a CSV file that is kept in a CSV file is copied
-        as it stands; in a Parquet file it gets the type that fits all of its entries.
+        Columns to copy beside the released one. From CSV to CSV, a kept column is copied verbatim. In a
+        Parquet file it gets a type that fits all of its entries.
     released : str or sequence of str, optional
-        Names of the released columns, one for each; those of the value columns by default.
+        Names of the released columns, one for each; by default the names of the value columns.
     id : str, optional
-        The column that identifies people. ``keep`` must not name it, unless ``allow_identifier`` is set. With
-        a key it is read: texts or whole numbers, each in one row.
+        The column that identifies people. ``keep`` must not name it unless ``allow_identifier`` is set. With
+        a key it is read, and must hold texts or whole numbers, each in one row only.
     key : path or bytes, optional
-        The file of a secret key, or its bytes, at least 16: each person's output then stays the same as long
-        as secret and value stay, in every client. ``rldp key`` writes such a file. See
+        The path of a secret key, or its bytes, at least 16. Each person's output then stays the same as long
+        as secret and value do, in every client. ``rldp key`` writes such a file. See
         ``docs/guide/again-and-beside.md``.
     ledger : path, optional
-        A file to which the release adds a line: what was released when, under which promise. A second
-        release of the same input is then refused, unless it is the same draw.
+        A file to which the release appends a line: what was released, when, and under which promise. A second
+        release of the same input is then refused, unless it repeats the same draw.
     again : bool
-        Whether to release an input that the ledger shows as released before.
+        Whether to release an input that the ledger lists as already released.
     allow_original : bool
-        Whether ``keep`` may name the secret or the value column, which are then copied as they are.
+        Whether ``keep`` may name the secret or the value column, which is then copied unchanged.
     allow_identifier : bool
         Whether ``keep`` may name a column that identifies people: ``id``, or one that is nearly unique.
     allow_drift : bool
-        Whether to release rows that the distributions of the protocol's promise do not explain.
+        Whether to release rows that differ from the sample more than the protocol's promise explains.
     allow_absence : bool
-        Whether rows with missing entries may be left out, if that tells more than the protocol's ε.
+        Whether to leave out rows with missing entries even if that reveals more than the protocol's ε.
     unproved : bool
-        Whether to release from a protocol that does not prove what it claims, or claims nothing.
+        Whether to release from a protocol that does not prove its claim, or has none.
     epsilon_at_most : float, optional
-        The largest ε that the protocol may prove; 10 by default.
+        The largest accepted ε; 10 by default.
     require : str or sequence of str
-        The promises that are accepted, such as ``"credible:0.05"``, ``"pairs"`` or ``"all"``: a name of
-        ``rldp design --privacy`` and the largest accepted α, by default 0.05. One of them must be proved.
+        The accepted promises, such as ``"credible:0.05"``, ``"pairs"`` or ``"all"``: a name as in ``rldp
+        design --privacy`` and the largest accepted α, by default 0.05. One of them must be proved.
     expect_sha256 : str, optional
-        The digest of the file that the protocol must come from.
+        The SHA-256 that the protocol file must have.
     delimiter, encoding : str, optional
-        Of CSV files, see :meth:`rldp.Sample.from_data`.
+        Delimiter and encoding of CSV files; see :meth:`rldp.Sample.from_data`.
     show_labels : bool
-        Whether error messages may show the offending value. It may be personal data.
+        Whether error messages may show offending values. They may contain personal data.
     force : bool
-        Whether an output file that exists is replaced.
+        Whether to replace an existing output file.
     """
 
     secret: str | Sequence[str] | None = None
@@ -128,7 +127,7 @@ class ReleaseOptions:
             if self.id is None:
                 raise InvalidArgument("id must name the column that identifies people, where a key is given")
             if not isinstance(self.key, str | PathLike):
-                object.__setattr__(self, "key", key_of(self.key))  # whose text shows no secret
+                object.__setattr__(self, "key", key_of(self.key))  # the repr of this key shows no secret
         if self.ledger is not None:
             checked_path(self.ledger, "ledger")
         elif self.again:
@@ -136,7 +135,7 @@ class ReleaseOptions:
         object.__setattr__(self, "keep", tuple(self.keep))
 
     def names_of_released(self, values: Sequence[str]) -> tuple[str, ...]:
-        """What the released columns are called, whose values are in columns of these names."""
+        """Return the names of the released columns, given the names of the value columns."""
         if self.released is None:
             return tuple(values)
         names = (self.released,) if isinstance(self.released, str) else tuple(self.released)
@@ -179,12 +178,12 @@ class Asked(TypedDict, total=False):
 
 
 def asked_for(options: ReleaseOptions | None, keywords: Asked) -> ReleaseOptions:
-    """The options that are given as one value, or as keyword arguments.
+    """Return the options, given as one value or as keyword arguments.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If they are given both ways, or a keyword is none of the options.
+        If both are given, or a keyword is not an option.
     """
     if options is None:
         unknown = [name for name in keywords if name not in ReleaseOptions.__dataclass_fields__]
@@ -201,35 +200,36 @@ def asked_for(options: ReleaseOptions | None, keywords: Asked) -> ReleaseOptions
 
 @dataclass(frozen=True, eq=False)
 class ReleaseResult:
-    """What became of a release into a file.
+    """The result of releasing a file.
 
-    It equals its number of rows, and ``int()`` gives that number: earlier versions returned nothing else.
+    For compatibility with earlier versions, which returned the number of rows, it equals that number and
+    converts to it with ``int()``.
 
     Attributes
     ----------
     rows : int
-        How many were released.
+        Number of released rows.
     skipped : int
-        How many were left out because an entry is missing.
+        Number of rows left out because of a missing entry.
     released : tuple of str
         Names of the released columns.
     kept : tuple of str
-        Names of the columns beside it.
+        Names of the columns published beside the released ones.
     verdict : Verdict or None
-        What is proved of the protocol; None for a protocol in memory that claims nothing.
+        The verdict on the protocol; None for a protocol in memory without a claim.
     sha256 : str or None
-        Digest of the protocol's file, where it comes from one.
+        SHA-256 of the protocol file, if there is one.
     leakage : float or None
-        ε* under the distribution of these very rows; None where the protocol claims nothing.
+        ε* under the distribution of the released rows; None if the protocol claims nothing.
     absence : float or None
-        What it tells that a row is left out: the ε of being absent, among these rows. None where no row is
+        The ε of being left out, among these rows: it bounds what a missing row reveals. None if no row was
         left out.
     known : tuple of str
-        The given columns that readers are taken to know: what these tell is not in ε.
+        The given columns that readers are assumed to know; ε does not bound what these tell.
     key : str or None
-        The fingerprint of the key, where outputs are drawn once for each person; it tells nothing about the
-        key. The promise is then for people whose secret and value stay, however often they are released. None
-        where outputs are drawn anew.
+        The fingerprint of the key, which reveals nothing about it, if outputs are drawn once per person. The
+        promise then covers people whose secret and value stay the same, however often they are released. None
+        if outputs are drawn anew.
     """
 
     rows: int
@@ -245,7 +245,7 @@ class ReleaseResult:
 
     @property
     def covers(self) -> str:
-        """What the ε of the protocol is about, in words: these columns alone, released once."""
+        """What the protocol's ε covers, in words: these columns alone, released once."""
         about = [name for name in self.released if name not in self.known]
         columns = "these columns together" if len(about) > 1 else "this column"
         if self.known:
