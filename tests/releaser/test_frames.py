@@ -87,6 +87,12 @@ def test_nothing_but_the_released_column_is_there_by_default(kind):
     assert read(swap().release_frame(make(DATA), **COLUMNS)) == {"age": RELEASED}
 
 
+def test_columns_may_be_named_by_their_places(kind):
+    make, read, _ = kind
+    released = swap().release_frame(make(DATA), secret="#2", value="#3", keep=["#1"])
+    assert read(released) == {"id": DATA["id"], "age": RELEASED}
+
+
 def test_the_originals_are_kept_if_they_are_asked_for(kind):
     make, read, _ = kind
     released = swap().release_frame(

@@ -7,14 +7,12 @@ See ``docs/clients.md`` for clusters, retries and the recomputation of Spark fra
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from os import PathLike
 from typing import Any, Unpack
 
 from rldp._common.checks import Label
 from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.data.columns import arrow_labels
-from rldp.data.headers import require_columns, require_distinct
 from rldp.errors import InvalidArgumentType, needs
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
@@ -75,30 +73,28 @@ def release(
     asked = asked_for(options, keywords)
     require_no_ledger(asked)
     request, _ = requested(protocol, asked)
-    schema, columns = frame.schema, request.columns
-    places = require_columns(schema.names, columns.names, "the frame")
-    require_distinct(places)
-    fields = {column: schema.fields[place] for column, place in places.items()}
-    released = request.released_names(lambda column: fields[column].name)
-    names = [fields[column].name for column in columns.names]
+    request = request.named(frame.schema.names, "the frame")
+    fields = {field.name: field for field in frame.schema.fields}
+    names = request.columns.names
     needed = [
         frame["`" + name.replace("`", "``") + "`"].alias(f"c{i}")  # mapInArrow takes no dots in names
         for i, name in enumerate(names)
     ]
-    kept = [types.StructField(fields[c].name, fields[c].dataType, fields[c].nullable) for c in columns.keep]
-    outputs = [
-        types.StructField(name, _spark_type(column.labels), nullable=True)
-        for name, column in zip(released, request.released, strict=True)
+    kept = [
+        types.StructField(name, fields[name].dataType, fields[name].nullable) for name in request.columns.keep
+    ]
+    labels = [column.labels for column in request.released]
+    released = [
+        types.StructField(name, _spark_type(each), nullable=True)
+        for name, each in zip(request.released_names(str), labels, strict=True)
     ]
 
     def in_batches(batches: Iterator[Any]) -> Iterator[Any]:
         named = (batch.rename_columns(names) for batch in batches)
-        for first in named:  # there may be none
-            for batch in released_batches(request, chain([first], named), first.schema):
-                yield _as_announced(batch, [column.labels for column in request.released])
+        return (_as_announced(batch, labels) for batch in released_batches(request, named))
 
     warn_of_kept(request)
-    return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, *outputs]))
+    return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, *released]))
 
 
 def _as_announced(batch: Any, labels: Sequence[Sequence[Label]]) -> Any:

@@ -8,15 +8,22 @@ last. Where they are not, all of the column decides: it holds numbers where that
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rldp._common.checks import shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, encode_texts
-from rldp.data.headers import Located, column_name, locate, require_distinct, require_headers
+from rldp.data.headers import (
+    Located,
+    column_name,
+    locate,
+    require_columns,
+    require_distinct,
+    require_headers,
+)
 from rldp.data.kinds import FittingType, read_as
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded
 from rldp.data.quotes import Watched
@@ -214,15 +221,33 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        return list(dict.fromkeys((*self.reading.names, *self.keep, *self._id)))
-
-    @property
-    def _id(self) -> tuple[str, ...]:
-        return () if self.id is None else (self.id,)
+        ids = () if self.id is None else (self.id,)
+        return list(dict.fromkeys((*self.reading.names, *self.keep, *ids)))
 
     @property
     def alphabets(self) -> dict[str, Alphabet]:
         return {column.name: alphabet_of(column) for column in self.reading.columns}
+
+    def places(self, header: Sequence[Any], source: object) -> dict[str, int]:
+        """Where in a header each of them is, once, and under the name that it must have."""
+        places = require_columns(list(header), self.names, source)
+        require_distinct(places)
+        self.require_headers(lambda column: str(header[places[column]]), source)
+        return places
+
+    def require_headers(self, called: Callable[[str], str | None], source: object) -> None:
+        """Refuse other names above columns that are found by their places."""
+        require_headers({column.name: column.header for column in self.reading.columns}, called, source)
+
+    def named(self, header: Sequence[str], places: Mapping[str, int]) -> Columns:
+        """The same by the names that they have in a header."""
+        name = {column: header[place] for column, place in places.items()}
+        secret, given, value = (
+            tuple(replace(column, name=name[column.name], header=None) for column in columns)
+            for columns in (self.reading.secret, self.reading.given, self.reading.value)
+        )
+        reading = replace(self.reading, secret=secret, given=given, value=value)
+        return Columns(reading, tuple(map(name.__getitem__, self.keep)), self.id and name[self.id])
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +281,7 @@ def read_parts(path: Path | Source | Located, columns: Columns, *, typed: bool) 
     file is read twice; else they are bytes as they stand.
     """
     found = located(path, columns.names)
-    headers = {column.name: column.header for column in columns.reading.columns}
-    require_headers(headers, found.name, found.source)
+    columns.require_headers(found.name, found.source)
     with reading(found.source):
         if found.source.parquet:
             return _parquet_parts(found, columns)

@@ -298,12 +298,20 @@ class Request:
         released = tuple(column.codes(drawn) for column in self.released)
         return Drawn(released, rows.used, rows.faults, Tally(pairs, absent, people))
 
-    def with_people(self, inspect: Inspection) -> Inspection:
-        """The inspection of all rows, after a look at whether each person has one row."""
+    def named(self, header: Sequence[str], source: str) -> Request:
+        """The same of a frame with this header, in which each column has a name of its own, by these names.
+
+        Some columns of the frame are then enough, in any order.
+        """
+        return replace(self, columns=self.columns.named(header, self.columns.places(header, source)))
+
+    def with_people(self, inspect: Inspection | None = None) -> Inspection:
+        """The inspection of all rows, if there is one, after a look at whether each person has one row."""
 
         def look(tally: Tally) -> None:
             require_distinct(str(self.columns.id), tally.people)
-            inspect(tally)
+            if inspect is not None:
+                inspect(tally)
 
         return look
 
