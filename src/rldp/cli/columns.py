@@ -1,29 +1,53 @@
-"""Options that say which columns are meant, for all commands that read data."""
+"""Options that say how a file is read and which columns are meant, for all commands that read data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 import rldp
-from rldp.data.reading import Reading
-from rldp.data.sources import Source
-from rldp.data.wanted import reading_of_new_data
+from rldp.cli.voice import note
+from rldp.data.dialects import Dialect
+from rldp.data.sources import Source, opened
 
 __all__ = [
     "AsSecret",
     "AsValue",
+    "Delimiter",
+    "Encoding",
     "Missing",
     "NewSecret",
     "NewValue",
+    "ShowLabels",
+    "given",
     "new_sample",
-    "reading_for",
+    "note_found_delimiter",
 ]
 
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="C",
+        help="Column separator of a CSV file; 'tab' for tabs.",
+        show_default="comma, semicolon, tab or |, whichever fits",
+    ),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="E", help="Encoding of a CSV file, such as latin-1.", show_default="UTF-8"),
+]
+
+ShowLabels: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--show-labels",
+        help="Show offending values in error messages. They may contain personal data.",
+    ),
+]
 NewSecret = Annotated[
     list[str] | None,
     typer.Option("--secret", help="Column that must not leak; by default the one the protocol names."),
@@ -50,24 +74,6 @@ class Missing(StrEnum):
     category = "category"
 
 
-def reading_for(
-    protocol: rldp.Protocol,
-    secret: Sequence[str] | None,
-    value: Sequence[str] | None,
-    as_secret: Sequence[str] | None,
-    as_value: Sequence[str] | None,
-) -> Reading:
-    """How a file is read for a protocol."""
-    return reading_of_new_data(
-        protocol.reading,
-        (protocol.secrets, protocol.values),
-        secret=secret or None,
-        value=value or None,
-        as_secret=as_secret or None,
-        as_value=as_value or None,
-    )
-
-
 def new_sample(
     protocol: rldp.Protocol,
     data: Path | Source,
@@ -87,3 +93,19 @@ def new_sample(
         as_value=as_value or None,
         show_labels=show_labels,
     )
+
+
+def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
+    """Open the data of a command until it ends; standard input can be read only once."""
+    return command.with_resource(opened(data, Dialect(delimiter, encoding)))
+
+
+def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
+    """Say which mark stands between the columns, where it is none that was given and no comma."""
+    from rldp.data.readers import located
+
+    if source.parquet or source.dialect.delimiter is not None:
+        return
+    found = located(source, columns).source.dialect.delimiter
+    if found != ",":
+        note(f"{source} is read with {found!r} between its columns")

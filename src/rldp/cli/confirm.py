@@ -9,8 +9,17 @@ import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, Seed, command, progress
-from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue, new_sample
-from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
+from rldp.cli.columns import (
+    AsSecret,
+    AsValue,
+    Delimiter,
+    Encoding,
+    NewSecret,
+    NewValue,
+    ShowLabels,
+    given,
+    new_sample,
+)
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 

@@ -14,9 +14,8 @@ import rldp
 from rldp._common.checks import Label
 from rldp.adviser.binning import CANDIDATES, best, is_fine
 from rldp.cli.app import note, progress, warn
-from rldp.cli.columns import Missing
+from rldp.cli.columns import Delimiter, Encoding, Missing, ShowLabels, given, note_found_delimiter
 from rldp.cli.commands import is_on_command_line
-from rldp.cli.files import Delimiter, Encoding, ShowLabels, given, note_found_delimiter
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
 from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument

@@ -17,9 +17,8 @@ from rldp.adviser.ladder import Rung, others_than, rungs
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.counting import Counting, Data, Measured, Measuring, Noise, RowsAPerson, with_noise
-from rldp.cli.levels import Levels
 from rldp.cli.machine import plain, show_json
-from rldp.cli.promising import Promises, Promising
+from rldp.cli.promising import Levels, Promises, Promising
 from rldp.errors import InvalidArgument
 
 

@@ -11,7 +11,7 @@ import typer
 
 import rldp
 from rldp.cli.app import Json, Seed, command, progress
-from rldp.cli.files import Delimiter, Encoding, ShowLabels, given
+from rldp.cli.columns import Delimiter, Encoding, ShowLabels, given
 from rldp.cli.machine import plain, show_json
 from rldp.cli.tables import functional_table
 from rldp.errors import InvalidArgument

@@ -11,8 +11,7 @@ import typer
 import rldp
 from rldp.cli.admission import EpsilonAtMost, ExpectSha256, Require, Unproved
 from rldp.cli.app import Json, bar, command, is_quiet, note, require_writable, say, warn, warned
-from rldp.cli.columns import AsSecret, AsValue, NewSecret, NewValue
-from rldp.cli.files import Delimiter, Encoding, ShowLabels
+from rldp.cli.columns import AsSecret, AsValue, Delimiter, Encoding, NewSecret, NewValue, ShowLabels
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 

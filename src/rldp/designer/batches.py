@@ -1,4 +1,4 @@
-"""The engine on batches of any size: in chunks, on every core or on an accelerator."""
+"""The engine on batches of any size: in chunks, on every core or on an accelerator, repaired and proved."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rldp._common.process import core_count, in_context
-from rldp.designer.certify import CertifiedBatch, joined
+from rldp.designer.certify import CertifiedBatch, certified, joined
 from rldp.designer.devices import in_memory
-from rldp.designer.engine import EngineResult, Progress, solve
+from rldp.designer.engine import EngineResult, Progress, Settings, Stop, solve
 from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
-from rldp.designer.finish import finished
 from rldp.designer.memory import device_bytes, problems_at_once
-from rldp.designer.pair_levels import workable
+from rldp.designer.pair_levels import with_own_multipliers, workable
+from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
+from rldp.designer.repair import repaired
 from rldp.designer.request import SolveRequest
-from rldp.designer.status import Route
-from rldp.theory.model import DesignProblem
+from rldp.designer.status import Reason, Route
+from rldp.theory import bounds
+from rldp.theory.arrays import ordered_pairs
+from rldp.theory.model import DesignProblem, Floats, Witness
 
 __all__ = ["solve_by_engine"]
 
@@ -52,7 +56,7 @@ def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> Engin
 
 def _solve_chunk(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
     """Problems that fit the cache together."""
-    return finished(problem, _solve(problem, route, request), route, request)
+    return _finished(problem, _solve(problem, route, request), route, request)
 
 
 def _on_every_core(parts: list[DesignProblem], route: Route, request: SolveRequest) -> CertifiedBatch:
@@ -105,7 +109,87 @@ def _on_device(problem: DesignProblem, route: Route, request: SolveRequest) -> C
     ]
 
     def finish(item: tuple[DesignProblem, EngineResult]) -> CertifiedBatch:
-        return finished(*item, route, request)
+        return _finished(*item, route, request)
 
     with ThreadPoolExecutor(core_count()) as pool:
         return joined(list(pool.map(in_context(finish), work)))
+
+
+def _finished(
+    problem: DesignProblem, result: EngineResult, route: Route, request: SolveRequest
+) -> CertifiedBatch:
+    """Repaired and proved; the objective is infinite where no proof was found.
+
+    The protocol keeps the levels that the engine worked with, which are no larger than those of the problem,
+    and the same η prove both.
+    """
+    settings, worked = request.settings, workable(problem, request)
+    matrix = _for_all_secrets(problem, np.moveaxis(result.q, 1, 3))
+    eta = None if problem.privacy is None else result.eta
+    if route is Route.WINDOWS and eta is not None:
+        eta = pair_eta(worked, matrix, eta, settings)
+    matrix, eta, proved = repaired(worked, matrix, eta, result.objective * problem.scale, settings)
+    witness = _witness(problem, result, route, settings)
+    solved = certified(
+        problem,
+        matrix,
+        bounds.trivial_eta(problem, matrix) if eta is None else eta,
+        replace(witness, z=with_own_multipliers(witness.z, problem, worked)),
+        route,
+        eta_utility=None if problem.utility is None else result.eta_utility * problem.scale,
+        steps=result.steps.astype(np.int64),
+        reason=_reasons(problem, result, route),
+    )
+    return replace(solved, objective=np.where(proved, solved.objective, np.inf))
+
+
+def _reasons(problem: DesignProblem, result: EngineResult, route: Route) -> NDArray[np.object_]:
+    """Why the engine stopped, for gaps that are open all the same."""
+    among_windows = route is Route.WINDOWS and problem.privacy is not None
+    reasons = {
+        Stop.GAP_CLOSED: Reason.CLOSED_AMONG_WINDOWS if among_windows else Reason.ROUNDING,
+        Stop.NO_PROGRESS: Reason.NO_PROGRESS,
+        Stop.STEP_LIMIT: Reason.STEP_LIMIT,
+        Stop.TIME_LIMIT: Reason.TIME_LIMIT,
+    }
+    return np.array([reasons[Stop(int(stop))] for stop in result.stop], dtype=object)
+
+
+def _witness(problem: DesignProblem, result: EngineResult, route: Route, settings: Settings) -> Witness:
+    """What proves the lower bound, in the units of the problem."""
+    witness = _in_units(problem, result.witness)
+    if route is Route.WINDOWS:
+        pairs = len(ordered_pairs(problem.shape[0]))
+        many = witness.z.shape[1] * pairs * 2 * problem.shape[1] > settings.most_members
+        translate = estimate_witness if problem.privacy is None or many else pair_witness
+        witness = translate(problem, witness, settings)
+    if problem.privacy is None:  # a secret that was never seen has no nominal constraint to weigh
+        seen = problem.private_counts.sum(axis=2) > 0
+        constrained = seen[:, ordered_pairs(seen.shape[1])].all(axis=2)
+        witness = replace(witness, z=np.where(constrained[:, None], witness.z, 0.0))
+    elif problem.privacy.enlarged:
+        witness = replace(witness, members=bounds.estimated_members(problem))
+    if problem.utility is not None and problem.utility.enlarged:
+        witness = replace(witness, distribution=problem.useful_centre)
+    return witness
+
+
+def _for_all_secrets(problem: DesignProblem, rows: Floats) -> Floats:
+    """(K, |S| or 1, …) → (K, |S|, …): a row that all secrets share, once for each."""
+    return np.broadcast_to(rows, (len(rows), problem.counts.shape[1], *rows.shape[2:]))
+
+
+def _in_units(problem: DesignProblem, witness: Witness) -> Witness:
+    """In the units of the problem, and with a distribution on all cells.
+
+    Of a marginal distribution of the values, that of the cells which costs least to get there.
+    """
+    known = None if witness.known is None else witness.known * problem.scale
+    marginal = witness.distribution
+    if problem.epsilon_known == 0:
+        masses = problem.useful_centre.sum(axis=1, keepdims=True)
+        shares = np.divide(
+            problem.useful_centre, masses, where=masses > 0, out=np.zeros(problem.counts.shape)
+        )
+        marginal = marginal * np.where(masses > 0, shares, 1 / problem.counts.shape[1])
+    return Witness(witness.z * problem.scale, witness.members, marginal, known)

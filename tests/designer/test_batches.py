@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rldp
-from rldp.designer import finish
+from rldp.designer import batches
 from strategies import sets_of
 
 SAMPLE = rldp.Sample([[9, 3, 2], [1, 4, 7]])
@@ -18,7 +18,7 @@ def test_a_protocol_that_repair_does_not_prove_gives_way_to_one_that_needs_no_pr
     def failing(problem, matrix, eta, reached, settings):
         return np.broadcast_to(np.eye(3), matrix.shape).copy(), eta, np.zeros(len(matrix), dtype=bool)
 
-    monkeypatch.setattr(finish, "repaired", failing)
+    monkeypatch.setattr(batches, "repaired", failing)
     designed = rldp.design(SAMPLE, 0.5, **sets_of(problem))
     assert designed.status.route in ("single output", "unconstrained")
     assert designed.objective > 0.1
