@@ -54,7 +54,7 @@ def python(code, *, without=()):
         [sys.executable, "-W", "error", "-W", "ignore:the table is sparse", "-c", code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.stderr == "", done.stderr
     assert done.returncode == 0

@@ -418,7 +418,7 @@ def test_lists_need_no_data_frame_library():
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert (done.stderr, done.stdout) == ("", "True\n")
 

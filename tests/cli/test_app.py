@@ -58,7 +58,7 @@ QUICK = ("verify", "release", "help")  # every command is a process of its own
 def test_a_full_standard_output_is_one_line(folder, name):
     with FULL.open("w") as full:
         process = started(folder, *COMMANDS[name], stdout=full)
-        errors = process.communicate(timeout=60)[1]
+        errors = process.communicate(timeout=300)[1]
     message = "rldp: standard output must be writable, but it is not: No space left on device\n"
     assert (process.returncode, errors) == (4, message)
 
@@ -68,7 +68,7 @@ def test_a_full_standard_output_is_one_line(folder, name):
 def test_a_full_standard_error_leaves_the_exit_code(folder):
     command = [sys.executable, "-m", "rldp", "verify", "none.json"]
     with FULL.open("w") as full:
-        done = subprocess.run(command, cwd=folder, stderr=full, stdout=subprocess.PIPE, timeout=60)
+        done = subprocess.run(command, cwd=folder, stderr=full, stdout=subprocess.PIPE, timeout=300)
     assert (done.returncode, done.stdout) == (4, b"")
 
 
@@ -78,14 +78,14 @@ def test_a_reader_that_leaves_is_no_traceback(folder, name):
     os.close(ours)
     process = started(folder, *COMMANDS[name], stdout=theirs)
     os.close(theirs)
-    assert process.communicate(timeout=60)[1] == ""
+    assert process.communicate(timeout=300)[1] == ""
     assert process.returncode == 1
 
 
 @pytest.mark.slow
 def test_a_closed_standard_output_is_nobody_listening(folder):
     command = f"exec {sys.executable} -m rldp verify protocol.json >&-"
-    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, timeout=60)
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -114,7 +114,7 @@ def interrupted_while_importing(folder, module, *command):
     path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, env=environment, timeout=60
+        [sys.executable, *command], capture_output=True, text=True, env=environment, timeout=300
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -154,7 +154,7 @@ def test_a_program_that_happens_to_be_called_rldp_can_be_interrupted_as_any_othe
             """
         )
     )
-    done = subprocess.run([sys.executable, tmp_path / "rldp"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, tmp_path / "rldp"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "tidied up\n", "")
 
 
@@ -180,7 +180,7 @@ def writing(folder, **options):
 def test_a_run_that_is_asked_to_stop_leaves_nothing(folder, asked):
     process = writing(folder)
     process.send_signal(asked)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 128 + asked
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "protocol.json", "rows.csv"]
 
@@ -216,7 +216,7 @@ def test_the_command_runs_in_any_thread(folder, monkeypatch, capsys):
 def test_a_run_that_is_to_outlive_its_terminal_does(folder):
     process = writing(folder, before=["sh", "-c", 'trap "" HUP; exec "$@"', "sh"])
     process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=120)
+    process.communicate(timeout=300)
     assert process.returncode == 0
     assert (folder / "out.csv").exists()
 

@@ -439,7 +439,7 @@ def process(*arguments, **environment):
         [sys.executable, "-m", "rldp", *arguments],
         capture_output=True,
         env={**os.environ, **environment},
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -95,7 +95,7 @@ def test_what_another_process_is_writing_stays_until_that_process_is_killed(targ
     write(target)
     assert len(names(target.parent)) == 2
     other.send_signal(signal.SIGKILL)
-    other.communicate(timeout=60)
+    other.communicate(timeout=300)
     assert len(names(target.parent)) == 2
     write(target)
     assert names(target.parent) == ["out.csv"]

@@ -258,7 +258,7 @@ def test_an_interruption_is_one_line_and_keeps_what_is_done(tmp_path):
     process = started(tmp_path / "out", "--jobs", "2")
     wait_for_parts(process, tmp_path / "out", 2)
     os.killpg(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=300)
     assert (process.returncode, output, errors) == (130, b"", b"rldp: interrupted\n")
     assert len(list((tmp_path / "out" / "parts").iterdir())) >= 2
     assert not (tmp_path / "out" / "vs-n.csv").exists()
@@ -270,7 +270,7 @@ def test_leaving_at_once_gives_semaphores_back_without_a_warning():
         "from joblib.externals.loky.backend.context import get_context;"
         "from rldp.cli.app import _leave_at_once; lock = get_context().Lock(); _leave_at_once(130)"
     )
-    left = subprocess.run([sys.executable, "-c", held], capture_output=True, timeout=60)
+    left = subprocess.run([sys.executable, "-c", held], capture_output=True, timeout=300)
     assert (left.returncode, left.stdout, left.stderr) == (130, b"", b"")
 
 

@@ -643,7 +643,7 @@ def test_lists_need_no_other_library():
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert (done.stdout.split(), done.stderr) == (["y", "x"], "")
 
