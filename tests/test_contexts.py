@@ -414,7 +414,7 @@ def test_being_left_out_is_nothing_among_all_rows_and_much_among_those_of_a_regi
     whole = rldp.design(counted, 0.5, **OPTIONS).protocol
     assert len(whole.release_frame(new, **options)) == len(new) - 120
     protocol = rldp.design(counted, 0.3, given_known=True, **OPTIONS).protocol
-    with pytest.raises(rldp.DataError, match="must not be left out where ε is about readers who know"):
+    with pytest.raises(rldp.DataError, match="must not be left out if ε refers to readers who know"):
         protocol.release_frame(new, **options)
     assert len(protocol.release_frame(new, allow_absence=True, **options)) == len(new) - 120
 

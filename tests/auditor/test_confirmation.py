@@ -120,7 +120,7 @@ def test_without_a_seed_the_order_is_drawn_anew_and_told(protocol):
     rows = fresh(1000, 8)
     found = [rldp.confirm(protocol, rows) for _ in range(2)]
     assert found[0].seed != found[1].seed
-    assert f"drawn with seed {found[0].seed}; it repeats this result." in found[0].sentences[-1]
+    assert f"with seed {found[0].seed}; the same seed repeats this result." in found[0].sentences[-1]
     again = rldp.confirm(protocol, rows, seed=found[0].seed)
     assert (again.epsilon, again.sentences) == (found[0].epsilon, found[0].sentences)
     assert len({rldp.confirm(protocol, rows, seed=seed).epsilon for seed in range(5)}) > 1
@@ -175,9 +175,7 @@ def test_without_rows_of_a_secret_nothing_bounds_the_leakage(protocol):
     assert found.confirmed is False
     assert found.unseen == ("well",)
     assert "The fresh rows give no upper bound on ε*." in found.sentences
-    assert found.sentences[-2] == (
-        "No fresh row has secret 'well'. As far as the rows can tell, ε* is unbounded."
-    )
+    assert found.sentences[-2] == ("No fresh row has secret 'well'. The rows therefore do not bound ε*.")
 
 
 def test_without_rows_of_a_secret_the_table_may_still_bound_the_leakage():
@@ -187,7 +185,7 @@ def test_without_rows_of_a_secret_the_table_may_still_bound_the_leakage():
     assert found.epsilon == pytest.approx(math.log(0.6 / 0.4), rel=1e-13)
     assert (found.output, found.secrets) == (0, (0, 1))
     assert (
-        found.sentences[-2] == "No fresh row has secret 1: what is said of it follows from the table alone."
+        found.sentences[-2] == "No fresh row has secret 1: statements about it follow from the table alone."
     )
     assert confirm(careful, rows, epsilon=0.4).epsilon == math.inf
     assert confirm_chain([careful], rows, epsilon=0.5) is not None

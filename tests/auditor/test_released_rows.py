@@ -198,7 +198,7 @@ def test_a_seed_used_again_for_every_row_is_caught_or_seen_not_to_vary():
         found = rldp.audit_release(secrets, outputs, values=values, epsilon=EPSILON)
         assert not found.varies
         assert found.sentences[-1] == (
-            "Given secret and value, the output never varies: no randomness is seen at all."
+            "Given secret and value, the output never varies: the rows show no randomness at all."
         )
         assert found.epsilon == rldp.audit_release(secrets, outputs).epsilon
         refuted += not found.ok
@@ -315,14 +315,14 @@ def test_the_findings_are_told_in_sentences():
     first, second, third, fourth = found.sentences
     assert first == (
         f"The ε of this release is at least {found.epsilon:.4f} (wrong with probability 0.01 "
-        "at most): output 0 came in 90.00% of the rows with secret 'b' and in 10.00% of those with 'a'."
+        "at most): output 0 occurs in 90.00% of the rows with secret 'b' and in 10.00% of those with 'a'."
     )
     assert second == "That contradicts the claimed ε = 0.1."
     assert third == (
         f"An ε below {found.noticeable:.2g} would not be noticed to exceed 0.1 with these rows. A larger one "
         "is noticed if it shows in outputs that are frequent enough."
     )
-    assert fourth.startswith("No repeated randomness is seen (at most ")
+    assert fourth.startswith("No repeated randomness was found (at most ")
     quiet = rldp.audit_release([0, 1], [0, 1], epsilon=1.0).sentences
     assert quiet[0] == "The 2 rows do not bound ε from below: any ε from 0 on explains them."
     assert quiet[1].startswith("That does not contradict the claimed ε = 1; it does not prove it either")
@@ -349,7 +349,7 @@ def test_many_rare_outputs_do_not_hide_what_bands_of_them_show():
     assert found.epsilon > 0.75 * bands.epsilon
     assert (found.ok, found.output, found.secrets) == (False, None, (False, True))
     assert found.outputs == tuple(range(len(found.outputs)))  # the youngest: neighbours are grouped
-    assert f"one of {len(found.outputs)} outputs (0, 1, 2, …) came in " in found.sentences[0]
+    assert f"one of {len(found.outputs)} outputs (0, 1, 2, …) occurs in " in found.sentences[0]
     assert "seed 1 repeats this result" in " ".join(found.sentences)
 
 

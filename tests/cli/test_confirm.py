@@ -52,7 +52,7 @@ def test_every_run_draws_an_order_of_its_own_and_its_seed_repeats_it(command):
     first, second = (json.loads(command("--json")[1]) for _ in range(2))
     assert first["seed"] != second["seed"]
     assert json.loads(command("--json", "--seed", str(first["seed"]))[1]) == first
-    assert "drawn with seed 7; it repeats this result" in " ".join(command("--seed", "7")[1].split())
+    assert "with seed 7; the same seed repeats this result" in " ".join(command("--seed", "7")[1].split())
 
 
 def test_a_protocol_that_claims_no_level_needs_one(command):

@@ -116,7 +116,7 @@ def test_a_protocol_that_claims_nothing_is_not_released_from(plainly, folder):
     refused(
         plainly(),
         "protocol.json must prove a privacy level, but the file claims nothing: it holds a table without a "
-        "guarantee; --unproved releases all the same",
+        "guarantee; --unproved releases anyway",
         folder,
         code=CLAIM,
     )
@@ -127,8 +127,7 @@ def test_a_protocol_that_claims_no_finite_level_is_not_released_from(plainly, fo
     claiming(np.inf).save("protocol.json")
     refused(
         plainly(),
-        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved "
-        "releases all the same",
+        "protocol.json must prove a privacy level, but it claims none (ε = ∞); --unproved releases anyway",
         folder,
         code=CLAIM,
     )
@@ -169,7 +168,7 @@ def test_a_protocol_whose_objective_or_bound_is_not_proved_is_not_released_from(
 def test_a_limit_of_infinity_is_no_leave_to_release_what_claims_no_level(plainly, folder):
     claiming(np.inf).save("protocol.json")
     message = "protocol.json must prove a privacy level, but it claims none (ε = ∞)"
-    message += "; --unproved releases all the same"
+    message += "; --unproved releases anyway"
     refused(plainly("--max-epsilon", "inf"), message, folder, code=CLAIM)
 
 
@@ -188,7 +187,7 @@ def test_a_level_above_what_is_expected_is_refused(plainly, folder, epsilon, opt
     refused(
         plainly(*options),
         f"protocol.json must prove a privacy level of at most {limit}, but it proves ε = {epsilon!r} "
-        f"{SCOPE}; --max-epsilon says what is expected",
+        f"{SCOPE}; --max-epsilon sets another limit",
         folder,
         code=CLAIM,
     )
@@ -209,7 +208,7 @@ def test_a_level_that_is_expected_is_released(plainly, epsilon, options):
     [
         (
             ["--max-epsilon", "1", "--unproved"],
-            "--max-epsilon and --unproved must not be given together: what is unproved has no ε",
+            "--max-epsilon and --unproved must not be given together: an unproved protocol has no ε",
         ),
         (["--max-epsilon", "nan"], "--max-epsilon must be a number, got NaN"),
         (["--max-epsilon", "-1"], "--max-epsilon must be at least 0, got -1.0"),

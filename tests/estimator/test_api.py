@@ -87,7 +87,7 @@ def test_over_all_rows_and_all_orders_the_estimate_is_the_truth(monkeypatch):
 def test_without_a_seed_the_order_is_drawn_anew_and_told():
     found = [rldp.estimate(RELEASED, sample=SAMPLE) for _ in range(2)]
     assert found[0].seed != found[1].seed
-    assert f"with seed {found[0].seed}; it repeats this result." in " ".join(found[0].sentences)
+    assert f"with seed {found[0].seed}; the same seed repeats this result." in " ".join(found[0].sentences)
     again = rldp.estimate(RELEASED, sample=SAMPLE, seed=found[0].seed)
     assert again.values.tolist() == found[0].values.tolist()
 

@@ -78,7 +78,7 @@ def test_a_second_draw_of_the_same_input_is_refused_before_it_appears(folder):
     assert str(caught.value) == (
         f"data must not be drawn twice, but ledger 'ledger.jsonl' has a release of this input, of {when}, "
         "and this one has no key: two draws of a person tell more than one, and no total is proved. A "
-        "key draws each person once, a design after the first adds up, and again=True releases all the same"
+        "key draws each person once, a design after the first adds up, and again=True releases anyway"
     )
     assert (folder / "ledger.jsonl").read_bytes() == content
     assert not (folder / "b.csv").exists()

@@ -1,1 +1,1 @@
-"""Who looks again: at protocols on new data, and at released rows."""
+"""Checks of protocols on new data, and of released rows."""

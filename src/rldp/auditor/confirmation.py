@@ -1,4 +1,4 @@
-r"""A protocol confirmed on fresh data: an upper bound on ε* that holds for every distribution and every n.
+r"""Confirm a protocol on fresh data: an upper bound on ε* for every distribution and every n.
 
 See ``docs/theory.md``, 'Confirmation'.
 """
@@ -24,37 +24,37 @@ from rldp.theory.model import Floats
 
 __all__ = ["Confirmation", "confirm", "confirm_chain"]
 
-_FIRST_ROWS = 0.125  # of the fresh rows teach the bets where nothing else does; 0.08 and 0.2 do no better
-_UNSEEN = 0.5  # rows that the bets pretend to know, spread over all values
+_FIRST_ROWS = 0.125  # of the fresh rows train the bets if there is no other data; 0.08 and 0.2 do no better
+_UNSEEN = 0.5  # pseudo-rows of prior knowledge, spread over all values
 
 
 @dataclass(frozen=True, eq=False)
 class Confirmation:
-    """What fresh data confirm of a protocol.
+    """The result of confirming a protocol on fresh data.
 
     Attributes
     ----------
     epsilon : float
-        ε* is at most this. Whatever the distribution and the number of rows, a bound found in this way is
-        too small with probability ``alpha`` at most, if the number of rows was fixed before they were seen.
-        ∞ where the rows do not bound ε*, as when a secret has none and the table itself does not keep the
+        Upper bound on ε*. Whatever the distribution and the number of rows, it is too small with probability
+        at most ``alpha``, if the number of rows was fixed before they were seen. ∞ if the rows do not bound
+        ε*, for example if a secret has no row and the table itself does not satisfy the claim.
         claim.
     alpha : float
     claim : float or None
-        The ε that was to be confirmed: the protocol's own, if no other was named.
+        The ε to confirm: by default the protocol's own.
     leakage : float
-        ε* under the distribution of the fresh rows themselves: an estimate, not a bound.
+        ε* under the distribution of the fresh rows: an estimate, not a bound.
     output : label or None
-        The output that decides the bound; None where no output raises it.
+        The output that determines the bound; None if no output raises it.
     secrets : (label, label) or None
-        The secrets that this output tells apart.
+        The two secrets that this output distinguishes.
     unseen : tuple of labels
-        Secrets without a fresh row.
+        Secrets without fresh rows.
     used_before : bool
-        Whether the fresh sample equals the one that the protocol was designed on, or the planned one. Then
-        it is not fresh, and confirms nothing.
+        Whether the fresh sample equals the one that the protocol was designed or planned on. It is then not
+        fresh and confirms nothing.
     seed : int
-        It drew the order in which the rows were bet on; ``confirm(…, seed=…)`` repeats the result.
+        The seed of the row order; ``confirm(…, seed=…)`` repeats the result.
     protocol : Protocol
     sample : Sample
         The fresh data.
@@ -73,12 +73,12 @@ class Confirmation:
     sample: Sample = field(repr=False)
 
     def holds(self, epsilon: float) -> bool:
-        """Whether the protocol is confirmed to be ε-private. May be asked for as many ε as wanted."""
+        """Return whether the protocol is confirmed to be ε-private. Any number of ε may be checked."""
         return self.epsilon <= _checked_epsilon(epsilon)
 
     @property
     def confirmed(self) -> bool | None:
-        """Whether the claim is confirmed; None where there is none."""
+        """Whether the claim is confirmed; None without a claim."""
         return None if self.claim is None else self.holds(self.claim)
 
     @property
@@ -132,12 +132,12 @@ class Confirmation:
             return
         which = ", ".join(repr(secret) for secret in self.unseen)
         if math.isinf(self.epsilon):
-            yield f"No fresh row has secret {which}. As far as the rows can tell, ε* is unbounded."
+            yield f"No fresh row has secret {which}. The rows therefore do not bound ε*."
         else:
-            yield f"No fresh row has secret {which}: what is said of it follows from the table alone."
+            yield f"No fresh row has secret {which}: statements about it follow from the table alone."
 
     def _about_order(self) -> str:
-        return f"The rows were bet on in a random order, drawn with seed {self.seed}; it repeats this result."
+        return f"The rows were ordered at random, with seed {self.seed}; the same seed repeats this result."
 
 
 def confirm(
@@ -149,40 +149,40 @@ def confirm(
     epsilon: float | None = None,
     seed: int | None = None,
 ) -> Confirmation:
-    r"""Confirm on fresh data that a protocol is private, or bound how private it is.
+    r"""Confirm on fresh data that a protocol is private, or bound its ε*.
 
     The ``epsilon`` of the result is an upper confidence bound on ε* under the distribution P of the rows:
 
     .. math:: \Pr\big(\varepsilon^*(P) > \texttt{epsilon}\big) \le \alpha\quad\text{for every } P, n.
 
-    It is the largest of upper bounds, each of the same level, on ln P(y|s₁)/P(y|s₂) for all outputs and pairs
-    of secrets. If it is too small, the bound of the worst pair is; so the number of pairs costs nothing. Each
-    bound is no less than any ε that a betting test of level α does not reject.
+    It is the largest of upper bounds, each at this level, on ln P(y|s₁)/P(y|s₂) for all outputs and pairs of
+    secrets. If it is too small, then so is the bound of the worst pair, so no correction for the number of
+    pairs is needed. Each bound is no less than any ε that a betting test of level α does not reject.
 
-    Assumed: the rows are independent draws from one distribution (it is enough that the values of rows with
-    the same secret are), none of them had a part in making the protocol or ``planned``, and their number was
-    fixed before they were seen. The level α is that of one call. If you confirm again with more rows, or
-    with another seed, each call has its own chance to be wrong; divide ``alpha`` by the number of calls that
-    you plan. See ``docs/theory.md``, 'Confirmation'.
+    Assumptions: the rows are independent draws from one distribution (independence of the values within each
+    secret suffices), none of them was used for the protocol or ``planned``, and their number was fixed before
+    they were seen. The level α refers to one call. If you confirm again with more rows or another seed, each
+    call has its own chance to be wrong; divide ``alpha`` by the number of calls that you plan. See
+    ``docs/theory.md``, 'Confirmation'.
 
     Parameters
     ----------
     protocol : Protocol
-        Any protocol, designed here or not, that was fixed before the fresh rows were seen.
+        Any protocol that was fixed before the fresh rows were seen, designed with rldp or not.
     sample : Sample
         Fresh data with the protocol's labels and bins: ``protocol.count(data)``.
     alpha : float
-        Between 0 and 1: how often such a bound may be too small.
+        Between 0 and 1: the probability that the bound is too small.
     planned : Sample, optional
-        What was known before, to place the bets; by default the sample of the guarantee. The bound is valid
-        whatever it is, and narrower where it is like the fresh data. Where there is none, an eighth of
-        the fresh rows serves instead and is not bet on.
+        Earlier data on which to choose the bets; by default the sample of the guarantee. The bound is valid
+        in any case, and tighter if the sample resembles the fresh data. Without one, an eighth of the fresh
+        rows is used instead and not bet on.
     epsilon : float, optional
-        The ε to be confirmed; by default that of the guarantee. Some bets are aimed at it.
+        The ε to confirm; by default the guarantee's. Some bets are aimed at it.
     seed : int, optional
-        A sample has counts and no order, and the bets need a random order of the rows. By default it is
-        drawn with a fresh seed from the operating system. The result holds that seed, and giving it repeats
-        the result. The level α is over this draw, too: a seed that is always the same voids it.
+        Seed of the random order of the rows, which the bets need and a sample of counts does not have. By
+        default it is fresh from the operating system. The result records it, and passing it repeats the
+        result. The level α is an average over this order, so a fixed seed voids it.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def confirm(
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If alpha is not between 0 and 1, epsilon is negative, or a sample has other labels than the protocol.
+        If alpha is not between 0 and 1, epsilon is negative, or a sample's labels are not the protocol's.
 
     Examples
     --------
@@ -219,13 +219,13 @@ def confirm_chain(
     epsilon: float | None = None,
     seed: int | None = None,
 ) -> Confirmation | None:
-    r"""The boldest protocol of a chain that fresh data confirm.
+    r"""Return the last protocol of a chain that fresh data confirm.
 
-    The chain is fixed before the fresh rows are seen, from the most careful protocol to the boldest. They are
-    tested in this order, each at its own ε, up to the first that is not confirmed. That the last one
-    confirmed is not ε-private has probability ``alpha`` at most, as if it alone had been tested: such an
-    error needs a confirmation of the first protocol in the chain that is not private, and which one that is
-    does not depend on the rows. See ``docs/theory.md``, 'Confirmation'.
+    The chain is fixed before the fresh rows are seen, ordered from the most cautious protocol to the boldest.
+    Protocols are tested in this order, each at its own ε, until one is not confirmed. The last confirmed
+    protocol is not ε-private with probability at most ``alpha``, as if it alone had been tested: the error
+    requires confirming the first protocol of the chain that is not private, and which one that is does not
+    depend on the rows. See ``docs/theory.md``, 'Confirmation'.
 
     Parameters
     ----------
@@ -235,20 +235,20 @@ def confirm_chain(
     alpha, planned
         As for :func:`confirm`.
     epsilon : float, optional
-        The ε that each is to be confirmed at; by default that of its guarantee.
+        The ε to confirm for each protocol; by default its guarantee's.
     seed : int, optional
         As for :func:`confirm`.
 
     Returns
     -------
     Confirmation or None
-        Of the boldest protocol confirmed; None if not even the first one is. Its ``epsilon`` is the ε that
-        was tested: which protocol is chosen depends on the rows, so nothing smaller is confirmed.
+        For the boldest confirmed protocol; None if the first one is not confirmed. Its ``epsilon`` is the
+        tested ε: since the rows determine which protocol is chosen, nothing smaller is confirmed.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        As :func:`confirm`; also if there is no protocol, or one without an ε.
+        As :func:`confirm`; also if there is no protocol, or one without ε.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def _checked_chain(protocols: Sequence[Protocol]) -> list[Protocol]:
 
 
 def _claim(protocol: Protocol, sample: Sample, epsilon: float | None) -> float | None:
-    """The ε to be confirmed, once protocol and sample are known to fit."""
+    """Return the ε to confirm, after checking that protocol and sample fit."""
     require_labels(protocol, sample)
     if epsilon is not None:
         return _checked_epsilon(epsilon)
@@ -323,7 +323,7 @@ def _used_before(protocol: Protocol, sample: Sample, planned: Sample | None) -> 
 def _game(
     protocol: Protocol, sample: Sample, planned: Sample | None, seed: int
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Fresh rows in blocks (|S|, B, |U|), and what is known of them beforehand (|S|, |U|)."""
+    """Return fresh rows in blocks (|S|, B, |U|), and prior knowledge of them (|S|, |U|)."""
     if planned is not None:
         require_labels(protocol, planned, name="planned")
     elif protocol.guarantee is not None:
@@ -336,7 +336,7 @@ def _game(
     else:
         before, blocks = planned.counts, split(sample.counts, block_shares(), rng)
     fresh, earlier = (counts.sum(axis=1, keepdims=True) for counts in (sample.counts, before))
-    weight = np.minimum(1.0, fresh / np.maximum(earlier, 1))  # so that fresh rows can overrule it
+    weight = np.minimum(1.0, fresh / np.maximum(earlier, 1))  # so that fresh rows can outweigh it
     return blocks, before * weight + _UNSEEN / before.shape[1]
 
 
@@ -348,10 +348,10 @@ def _bound(
     claim: float | None,
     floor: float = 0.0,
 ) -> tuple[float, tuple[int, int, int] | None]:
-    """Upper confidence bound on ε*, no less than ``floor``, and the triple (y, s1, s2) that decides.
+    """Return an upper confidence bound on ε*, at least ``floor``, and the deciding triple (y, s1, s2).
 
-    The rows say nothing of a secret without any. What the table says of it counts where it keeps the claim,
-    or where other secrets leak as much; otherwise there is no bound.
+    Rows say nothing about a secret that has none. Its bound from the table counts if the table satisfies the
+    claim, or if other secrets leak as much; otherwise there is no bound.
     """
     wanted = math.inf if claim is None else claim
     seen = blocks.sum(axis=(1, 2)) > 0

@@ -1,9 +1,8 @@
-r"""What counts of secrets and outputs show about ε from below: single outputs, and groups of rare ones.
+r"""Lower bounds on ε from counts of secrets and outputs, by single outputs and groups of rare ones.
 
 For every event A, a set of outputs, :math:`\log P(A|s_1)/P(A|s_2)\le\varepsilon`. Single outputs are events.
-Of many rare outputs each shows little, and groups show more. Groups are chosen on some of the rows,
-drawn at random, and tested on the others: so the choice needs no correction. See ``docs/audit.md``,
-'Released rows'.
+Rare outputs show little one by one, and more in groups. Groups are chosen on a random part of the rows and
+tested on the others, so the choice needs no correction. See ``docs/audit.md``, 'Released rows'.
 """
 
 from __future__ import annotations
@@ -22,32 +21,32 @@ __all__ = ["Columns", "Shown", "noticeable", "shown_by"]
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_FEW = 8  # outputs: up to here each is tested by itself, and none are grouped
-_PARTS = (0.15, 0.15, 0.7)  # of the rows put the groups in order, choose how many to join, test them
-_TRIED = 4  # groups that are tested at most, each of its own pair of secrets
-_ROWS_A_GROUP = 5  # of the rarest of two secrets, in the part that puts the groups in order
+_FEW = 8  # up to this number of outputs, each is tested by itself and none are grouped
+_PARTS = (0.15, 0.15, 0.7)  # shares of the rows that order the groups, choose how many to join, and test them
+_TRIED = 4  # largest number of groups tested, each for its own pair of secrets
+_ROWS_A_GROUP = 5  # of the rarer secret of a pair, in the part that orders the groups
 _MOST_GROUPS = 64
-_DISTRUST = 1e-9  # relative: far more than SciPy's limits are wrong by
-_STEPS = np.geomspace(1e-3, 30, 150)  # above a claim: where it is asked whether rows would show so large an ε
+_DISTRUST = 1e-9  # relative: far more than the error of SciPy's limits
+_STEPS = np.geomspace(1e-3, 30, 150)  # above a claim: candidates for an ε that rows would show
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which labels of each released column make up each output.
+    """The labels of the released columns that make up each output.
 
     Attributes
     ----------
     places : int array (|Y|, d)
-        Of output y in column j, the place of its label among those of the column.
+        For output y and column j, the position of its label among those of the column.
     ordered : tuple of bool
-        Whether the labels of a column are numbers, in increasing order: then neighbours are grouped.
+        Whether the labels of a column are numbers in increasing order, so that neighbours can be grouped.
     """
 
     places: NDArray[np.int64]
     ordered: tuple[bool, ...]
 
     def grouped(self, weights: Counts, most: int) -> NDArray[np.int64]:
-        """A group for every output, at most ``most`` of them, from how often outputs came: (|Y|,)."""
+        """Assign each output to one of at most ``most`` groups, by how often outputs occur: (|Y|,)."""
         each = max(2, math.floor(most ** (1 / len(self.ordered)) + 1e-9))
         joint = np.zeros(len(self.places), dtype=np.int64)
         for place, ordered in zip(self.places.T, self.ordered, strict=True):
@@ -57,13 +56,13 @@ class Columns:
 
 
 def _neighbours(total: Floats, most: int) -> NDArray[np.int64]:
-    """Labels in order → ``most`` groups of neighbours with about equally many rows."""
+    """Divide ordered labels into ``most`` groups of neighbours with about equally many rows."""
     middle = (np.cumsum(total) - total / 2) / max(total.sum(), 1)
     return np.asarray(np.minimum((middle * most).astype(np.int64), most - 1))
 
 
 def _frequent(total: Floats, most: int) -> NDArray[np.int64]:
-    """The most frequent labels each a group of its own, all others together."""
+    """Give each of the most frequent labels its own group, and put all others together."""
     rank = np.empty(len(total), dtype=np.int64)
     rank[np.argsort(-total, kind="stable")] = np.arange(len(total))
     return np.minimum(rank, most - 1)
@@ -79,9 +78,9 @@ class Shown:
     outputs : int array
         Numbers of the outputs in the event.
     high, low : int
-        The event is more frequent under the first of these secrets.
+        The event is more frequent under the first of these two secrets.
     frequencies : (float, float)
-        How often it came under either, among the rows that tested it.
+        Its frequency under each, among the rows that tested it.
     """
 
     epsilon: float
@@ -92,7 +91,7 @@ class Shown:
 
 
 def shown_by(counts: Counts, columns: Columns, alpha: float, rng: np.random.Generator) -> Shown | None:
-    """The best bound, wrong with probability ``alpha`` at most; None where nothing is shown.
+    """Return the best bound, wrong with probability at most ``alpha``, or None if nothing is shown.
 
     Parameters
     ----------
@@ -105,10 +104,10 @@ def shown_by(counts: Counts, columns: Columns, alpha: float, rng: np.random.Gene
 
 
 def noticeable(counts: Counts, alpha: float, claim: float) -> float:
-    """The least ε that would show as more than ``claim``, if a release made it as visible as possible.
+    """Return the smallest ε that would be seen to exceed ``claim`` in a maximally revealing release.
 
-    That is randomised response between the two most frequent secrets: no other release with this ε tells them
-    apart more often. At a smaller ε the expected counts do not contradict the claim.
+    That release is randomised response between the two most frequent secrets: no other release with this ε
+    distinguishes them more often. At a smaller ε the expected counts do not contradict the claim.
     """
     sizes = np.sort(counts.sum(axis=1))[::-1][:2].astype(float)
     if len(sizes) < 2 or sizes[1] == 0 or claim > _STEPS[-1]:
@@ -132,19 +131,19 @@ def noticeable(counts: Counts, alpha: float, claim: float) -> float:
 
 
 def _lower(hits: Any, rows: Any, share: float) -> Floats:
-    """Clopper and Pearson's limit: above the probability of a hit with probability ``share`` at most."""
+    """Return Clopper and Pearson's lower limit, too large with probability at most ``share``."""
     found = betaincinv(np.maximum(hits, 1), rows - hits + 1, share) * (1 - _DISTRUST)
     return np.where(np.asarray(hits) > 0, found, 0.0)
 
 
 def _upper(hits: Any, rows: Any, share: float) -> Floats:
-    """The same from above."""
+    """Return the corresponding upper limit."""
     found = betainccinv(hits + 1, np.maximum(rows - hits, 1), share) * (1 + _DISTRUST)
     return np.where(np.asarray(hits) < rows, np.minimum(found, 1.0), 1.0)
 
 
 def _single(counts: Counts, alpha: float) -> Shown | None:
-    """Of single outputs: 2|S||Y| limits share the level."""
+    """Test single outputs; the 2|S||Y| limits share the level."""
     rows = counts.sum(axis=1, keepdims=True)
     share = alpha / (2 * counts.size)
     lower, upper = _lower(counts, rows, share), _upper(counts, rows, share)
@@ -159,7 +158,7 @@ def _single(counts: Counts, alpha: float) -> Shown | None:
 
 
 def _group(counts: Counts, columns: Columns, alpha: float, rng: np.random.Generator) -> Shown | None:
-    """Of groups that some rows chose and the others test."""
+    """Test groups on other rows than those that chose them."""
     parts = rng.multinomial(counts, _PARTS)
     first, second, tested = np.moveaxis(parts, 2, 0)
     present = np.flatnonzero((first.sum(axis=1) > 0) & (second.sum(axis=1) > 0) & (tested.sum(axis=1) > 0))
@@ -184,22 +183,22 @@ def _group(counts: Counts, columns: Columns, alpha: float, rng: np.random.Genera
 
 
 def _share(alpha: float, secrets: int) -> float:
-    """Of the level, for each of the two limits of every group that is tested."""
+    """Return the share of the level for each of the two limits of every tested group."""
     return alpha / (2 * min(_TRIED, secrets * (secrets - 1)))
 
 
 def _summed(counts: Counts, group: NDArray[np.int64]) -> Counts:
-    """Counts (S, Y) of outputs as counts (S, G) of groups."""
+    """Sum counts (S, Y) of outputs to counts (S, G) of groups."""
     summed = np.zeros((len(counts), int(group.max()) + 1), dtype=np.int64)
     np.add.at(summed.T, group, counts.T)
     return summed
 
 
 def _chosen(first: Counts, second: Counts, share: float) -> list[tuple[int, int, NDArray[np.int64]]]:
-    """Pairs of secrets and groups to join, the most promising ones.
+    """Return the most promising pairs of secrets and the groups to join.
 
-    One part of the rows puts the groups in the order of their ratios; another, as if it were as large as the
-    part that tests them, says how many to join.
+    One part of the rows orders the groups by their ratios. Another, scaled to the size of the part that tests
+    them, says how many to join.
     """
     pairs, larger = np.array(list(permutations(range(len(first)), 2))), _PARTS[2] / _PARTS[1]
     shares = (first + 0.5) / (first.sum(axis=1, keepdims=True) + 0.5 * first.shape[1])

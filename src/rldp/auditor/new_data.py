@@ -1,4 +1,4 @@
-r"""A protocol on new data: what it leaks and costs there, and whether its promise still applies.
+r"""Audit a protocol on new data: leakage, distortion, and whether its promise still applies.
 
 See ``docs/audit.md``, 'New data'.
 """
@@ -26,25 +26,25 @@ from rldp.theory.pair_sets import radii_values, spent_by_pairs
 
 __all__ = ["Audit", "Membership", "audit", "homogeneity", "membership", "predicted"]
 
-_ROUNDING = 1e-12  # ε* and D* are sums of floats; what is proved of them is exact
-_SMALLEST_EXPECTED = 5.0  # below this count the χ² law is not trusted
+_ROUNDING = 1e-12  # ε* and D* are sums of floats, while the proved bounds are exact
+_SMALLEST_EXPECTED = 5.0  # below this expected count the χ² distribution is not trusted
 _SHUFFLES = 1999
 _PREDICTED = 1999
-_MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
+_MOST_SHUFFLED = 10**9  # limit of NumPy's multivariate hypergeometric draws
 
 
 @dataclass(frozen=True)
 class Membership:
-    """Where new data lie relative to a set that a promise was made for.
+    """The position of new data relative to the set of a promise.
 
     Attributes
     ----------
     divergence : float
-        Of the new distribution from the estimate the protocol was designed on; ∞ where a cell of
-        that estimate does not occur in the new data. For :class:`rldp.Pairs` that of the pair of secrets
-        that comes closest to its radius; secrets that do not occur in the new data are left out.
+        Divergence of the new distribution from the estimate the protocol was designed on; ∞ if a cell of that
+        estimate does not occur in the new data. For :class:`rldp.Pairs`, that of the pair of secrets closest
+        to its radius, leaving out secrets that do not occur in the new data.
     radius : float
-        The set reaches so far; ∞ where it holds every distribution.
+        The radius of the set; ∞ if it holds every distribution.
     inside : bool
     """
 
@@ -55,35 +55,35 @@ class Membership:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """A protocol seen on new data. What is promised is None where the protocol carries no guarantee.
+    """The audit of a protocol on new data. Fields about the promise are None without a guarantee.
 
     Attributes
     ----------
     sample : Sample
         The new data.
     leakage : float
-        ε*: the privacy level under the new data's distribution.
+        ε*: the privacy level under the distribution of the new data.
     distortion : float or None
-        D*: the expected distortion there; None where none is known.
+        D*: the expected distortion under that distribution; None if no distortion is known.
     epsilon, objective : float or None
-        What was promised of either, over the sets.
+        The promised values of both, over the sets.
     privacy, utility : Membership or None
-        Whether the new distribution lies in the set of either promise.
+        The position of the new distribution relative to the set of each promise.
     p_value : float or None
-        Probability that two samples of these sizes from one distribution differ as much.
+        The probability that two samples of these sizes from one distribution differ as much.
     alpha : float
-        Below this ``p_value`` the difference is not put down to chance.
+        A difference with a ``p_value`` below this is not attributed to chance.
     promise : str or None
-        The promised ε with the distributions it holds for, in words.
+        The promised ε and the distributions it holds for, in words.
     design : Sample or None
-        The sample the protocol was designed on.
+        The sample that the protocol was designed on.
     worst : WorstCase or None
         The worst distribution in the privacy set.
     seed : int
-        It drew what ``p_value`` is compared with; ``audit(…, seed=…)`` repeats the result.
+        The seed of the simulation behind ``p_value``; ``audit(…, seed=…)`` repeats the result.
     excess : float or None
-        By how much ε* of a pair of secrets exceeds the pair's own level, at most; None where all pairs have
-        one level. ``epsilon`` is then the largest level.
+        The largest amount by which ε* of a pair of secrets exceeds the pair's own level; None if all pairs
+        share one level. ``epsilon`` is then the largest level.
     least_level : float
         The smallest level of any pair of secrets.
     """
@@ -129,7 +129,7 @@ class Audit:
 
     @property
     def drifted(self) -> bool | None:
-        """Whether the new data lie outside a set and chance does not explain it."""
+        """Whether the new data lie outside a set for a reason other than chance."""
         if self.privacy is None or self.utility is None or self.p_value is None:
             return None
         return not (self.privacy.inside and self.utility.inside) and self.p_value < self.alpha
@@ -196,26 +196,26 @@ def audit(
 ) -> Audit:
     r"""Audit a protocol on new data.
 
-    Reports ε* and D* under the new data's distribution; its divergence from the estimate the protocol was
-    designed on, against the radius of the privacy and the utility set; the probability that mere chance
-    makes two samples differ as much (a test of homogeneity); and the worst distribution in the privacy
-    set. Inside both sets the promises hold on the new data, whatever the probability.
+    Reports ε* and D* under the distribution of the new data; its divergence from the estimate the protocol
+    was designed on, compared with the radius of the privacy and the utility set; the probability that chance
+    alone makes two samples differ as much (a test of homogeneity); and the worst distribution in the privacy
+    set. Inside both sets the promises hold on the new data, whatever that probability.
 
-    Assumed: the new rows are drawn independently from one distribution. See ``docs/audit.md``, 'New data'.
+    Assumption: the new rows are drawn independently from one distribution. See ``docs/audit.md``, 'New data'.
 
     Parameters
     ----------
     protocol : Protocol
-        Without a guarantee the audit is partial: there is nothing to compare with.
+        Without a guarantee the audit is partial, since there is nothing to compare with.
     sample : Sample
         New data with the protocol's labels and bins: ``protocol.count(data)``.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
-        By default that of the guarantee. With another one D* is compared with nothing.
+        By default that of the guarantee. D* under another distortion is not compared with a promise.
     alpha : float
-        Between 0 and 1: how improbable a difference must be to be called drift.
+        Between 0 and 1: differences less probable than this are called drift.
     seed : int, optional
-        Where counts are small, the test of homogeneity divides the rows at random. By default the seed is a
-        fresh one from the operating system. The result holds it, and giving it repeats the result.
+        Seed of the random divisions of the rows that the test of homogeneity uses for small counts; by
+        default fresh from the operating system. The result records it, and passing it repeats the result.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def audit(
 
 
 def _excess(protocol: Protocol, distribution: NDArray[np.float64]) -> float | None:
-    """By how much some pair of secrets exceeds its own level; None where there is one for all."""
+    """Return the largest excess of a pair of secrets over its own level, or None if all share one level."""
     claim = protocol.guarantee
     if not isinstance(claim, Guarantee) or claim.levels is None:
         return None
@@ -268,7 +268,7 @@ def _excess(protocol: Protocol, distribution: NDArray[np.float64]) -> float | No
 
 
 def _chance(promise: Guarantee | None, sample: Sample, seed: int) -> float | None:
-    """That samples of one population differ so much; None without one."""
+    """Return the probability that samples of one population differ as much; None without a promise."""
     if promise is None:
         return None
     if promise.sample.noise is not None:
@@ -279,10 +279,10 @@ def _chance(promise: Guarantee | None, sample: Sample, seed: int) -> float | Non
 def predicted(
     sample: Sample, counts: NDArray[np.int64], privacy: UncertaintySet, *, seed: int | None = None
 ) -> float:
-    r"""p-value of the hypothesis that new rows and noisy counts have one distribution given the secret.
+    r"""Return the p-value of new rows and noisy counts having one distribution given the secret.
 
-    The noise is part of the hypothesis: 1999 distributions are drawn from the posterior given the noisy
-    counts, and as many new rows of each secret from each of them. The statistic is the sum over the cells of
+    The hypothesis includes the noise: 1999 distributions are drawn from the posterior given the noisy counts,
+    and as many new rows of each secret from each of them. The statistic is the sum over the cells of
     :math:`(N_{su}-\bar N_{su})^2/v_{su}`, with mean and variance over these tables and the new rows' own.
     Given the noisy counts, and averaged over the posterior, a p-value of at most p has probability at most p.
 
@@ -291,11 +291,11 @@ def predicted(
     sample : Sample
         With noise.
     counts : int array (|S|, |U|)
-        Of the new rows.
+        Counts of the new rows.
     privacy : UncertaintySet
-        Whose prior is taken, if it is credible.
+        If credible, its prior is used.
     seed : int, optional
-        Of the draws; by default a fresh one.
+        Seed of the draws; by default fresh.
     """
     assert sample.noisy_counts is not None
     generator = np.random.default_rng(seed)
@@ -316,7 +316,7 @@ def predicted(
 
 
 def membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) -> Membership:
-    """Where new data lie relative to a set around the sample of a promise."""
+    """Locate new data relative to a set around the sample of a promise."""
     estimate, observed = promise.sample, sample.distribution
     match uncertainty:
         case AllDistributions():
@@ -331,7 +331,7 @@ def membership(promise: Guarantee, uncertainty: UncertaintySet, sample: Sample) 
 
 
 def _membership_of_pairs(pairs: Pairs, estimate: Sample, observed: NDArray[np.float64]) -> Membership:
-    """That of the pair of secrets whose set comes closest to leaving the new data out, in units of n·KL."""
+    """Locate new data relative to the pair's set that comes closest to excluding them, in units of n·KL."""
     radii = radii_values(pairs, estimate.counts[None])[0]
     spent = spent_by_pairs(estimate.counts, observed)
     if len(radii) == 0:
@@ -342,16 +342,16 @@ def _membership_of_pairs(pairs: Pairs, estimate: Sample, observed: NDArray[np.fl
 
 
 def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64], *, seed: int | None = None) -> float:
-    r"""p-value of the hypothesis that two tables of counts are samples of one distribution.
+    r"""Return the p-value of two tables of counts being samples of one distribution.
 
     Pearson's statistic with :math:`a, b` the counts and :math:`m, n` their sums,
 
     .. math:: X = \sum (a\sqrt{n/m} - b\sqrt{m/n})^2 / (a + b),
 
-    has asymptotically a χ² law with one degree of freedom less than there are cells seen. Where a count
-    below five is to be expected, it is compared instead with what 1999 random divisions of the pooled draws
-    give: the probability of a p-value of at most p is then at most p for every distribution, over the rows
-    and these divisions.
+    has asymptotically a χ² distribution with one degree of freedom less than there are cells seen. If some
+    expected count is below five, X is compared instead with 1999 random divisions of the pooled draws: the
+    probability of a p-value of at most p is then at most p for every distribution, over the rows and these
+    divisions.
 
     Examples
     --------
@@ -374,6 +374,6 @@ def homogeneity(first: NDArray[np.int64], second: NDArray[np.int64], *, seed: in
 
 
 def _pearson(b: NDArray[np.int64], pooled: NDArray[np.int64], m: int, n: int) -> NDArray[np.float64]:
-    """X, in terms of the pooled counts: Σ (b − expected)² / expected · (m + n) / m."""
+    """Compute X from the pooled counts: Σ (b − expected)² / expected · (m + n) / m."""
     expected = pooled * (n / (m + n))
     return np.asarray(((b - expected) ** 2 / expected).sum(axis=-1) * ((m + n) / m))

@@ -1,4 +1,4 @@
-r"""A black-box check of released rows: what they show about ε, and whether their randomness repeats.
+r"""Check released rows as a black box: a lower bound on ε, and whether their randomness repeats.
 
 See ``docs/audit.md``, 'Released rows'.
 """
@@ -22,44 +22,44 @@ from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
 
-_NAMED = 3  # outputs of a group
+_NAMED = 3  # outputs of a group to name
 
 
 @dataclass(frozen=True)
 class ReleaseAudit:
-    """What released rows show.
+    """The findings about released rows.
 
     Attributes
     ----------
     epsilon : float
-        Lower confidence bound on the ε of whatever made the rows; 0 where they show nothing.
+        Lower confidence bound on the ε of the process that made the rows; 0 if they show nothing.
     alpha : float
-        With at most this probability the bound is larger than the true ε.
+        The bound is larger than the true ε with at most this probability.
     output : label or None
-        The output that shows it; None where ``epsilon`` is 0 or a group of outputs shows it.
+        The output that shows it; None if ``epsilon`` is 0 or a group of outputs shows it.
     outputs : tuple of labels
-        All outputs that show it together. An output of several columns is a tuple of labels.
+        All outputs that show it together. With several columns an output is a tuple of labels.
     secrets : (label, label) or None
-        Under the first of them that output is more frequent than under the second.
+        The output is more frequent under the first of these two secrets.
     frequencies : (float, float) or None
-        How often it came under either; of a group, among the rows that tested it.
+        Its frequency under each; for a group, among the rows that tested it.
     noticeable : float
-        A smaller ε would not be noticed with these rows (with a claim: not noticed to exceed it), even if the
-        release made it as visible as possible. A larger one is noticed if it shows in frequent outputs.
+        A smaller ε would go unnoticed with these rows (with a claim: would not be seen to exceed it), even in
+        a maximally revealing release. A larger one is noticed if it shows in frequent outputs.
     rows : int
     repeats : int or None
-        Rows this far apart share their randomness; None where that is not seen.
+        Rows at this distance share their randomness; None if no such distance is found.
     repeat_score, repeat_limit : float
-        The strongest dependence between rows any distance apart, in standard deviations, and what
+        The strongest dependence between rows at any distance, in standard deviations, and the value that
         chance hardly ever exceeds.
     varies : bool
-        Whether rows with the same secret (and the same value, if known) ever got different outputs.
+        Whether rows with the same secret (and value, if known) ever got different outputs.
     values_known : bool
-        Whether the values were taken into account.
+        Whether the values were given.
     claim : float or None
-        The ε that was claimed.
+        The claimed ε.
     seed : int
-        It drew the rows that choose groups of outputs; ``audit_release(…, seed=…)`` repeats the result.
+        The seed that drew the rows which choose groups; ``audit_release(…, seed=…)`` repeats the result.
     """
 
     epsilon: float
@@ -80,7 +80,7 @@ class ReleaseAudit:
 
     @property
     def ok(self) -> bool | None:
-        """Whether nothing contradicts the claimed ε; None where none was claimed."""
+        """Whether nothing contradicts the claimed ε; None without a claim."""
         return None if self.claim is None else self.epsilon <= self.claim and self.repeats is None
 
     @property
@@ -94,7 +94,7 @@ class ReleaseAudit:
         else:
             yield (
                 f"The ε of this release is at least {self.epsilon:.4f} (wrong with probability "
-                f"{self.alpha:g} at most): {self._named()} came in {self.frequencies[0]:.2%} of the "
+                f"{self.alpha:g} at most): {self._named()} occurs in {self.frequencies[0]:.2%} of the "
                 f"rows with secret {self.secrets[0]!r} and in "
                 f"{self.frequencies[1]:.2%} of those with {self.secrets[1]!r}."
             )
@@ -128,14 +128,14 @@ class ReleaseAudit:
     def _about_repetition(self) -> Iterator[str]:
         if not self.varies:
             given = "secret and value" if self.values_known else "the secret"
-            yield f"Given {given}, the output never varies: no randomness is seen at all."
+            yield f"Given {given}, the output never varies: the rows show no randomness at all."
             return
         measured = (
             f"{self.repeat_score:.1f} standard deviations, where chance reaches {self.repeat_limit:.1f}"
         )
         if self.repeats is None:
             part = f" among the first {MOST_ROWS} rows" if self.rows > MOST_ROWS else ""
-            yield f"No repeated randomness is seen{part} (at most {measured})."
+            yield f"No repeated randomness was found{part} (at most {measured})."
             return
         yield (
             f"Rows {self.repeats} apart depend on one another ({measured}): their randomness repeats, as it "
@@ -155,40 +155,40 @@ def audit_release(
     outputs: Iterable[Label] | None = None,
     seed: int | None = None,
 ) -> ReleaseAudit:
-    r"""Check released rows against a claimed ε, knowing nothing of the protocol that made them.
+    r"""Check released rows against a claimed ε, without using the protocol that made them.
 
-    With Clopper and Pearson's bounds :math:`\underline p,\overline p` on every P(y|s), each missed with
-    probability at most α / (2|S||Y|), so that all hold together,
+    Let :math:`\underline p,\overline p` be Clopper and Pearson's bounds on every P(y|s). Each misses with
+    probability at most α / (2|S||Y|), so all hold together. Then
 
     .. math:: \max_{y,s_1,s_2} \log\big(\underline p(y|s_1) / \overline p(y|s_2)\big)
 
-    (or 0) exceeds the true ε with probability at most α. Where there are more than eight outputs, half of α
-    is for groups of them, which some of the rows choose and the others test. Beside it, every lag is tested
-    for rows that depend on the rows so far away: the mark of a seed used twice.
+    (or 0) exceeds the true ε with probability at most α. With more than eight outputs, half of α is spent on
+    groups of outputs, which some of the rows choose and the others test. In addition, every lag is tested for
+    dependence between rows at that distance, the mark of a seed used twice.
 
-    Assumed: given the secrets, rows are drawn independently, each with the conditional distribution of
-    its secret, and then put into any order. A fault too small for the number of rows stays unseen.
-    See ``docs/audit.md``, 'Released rows'.
+    Assumptions: given the secrets, rows are drawn independently, each from the conditional distribution of
+    its secret, and then put into any order. A fault too small for the number of rows stays unseen. See
+    ``docs/audit.md``, 'Released rows'.
 
     Parameters
     ----------
     secrets, released : column (list, NumPy, pandas, Polars or Arrow), n rows
-        The secret and the released output of each person. Several columns that were published beside one
-        another are tested together as a mapping ``released={"age": …, "region": …}``: what they tell together
-        may be far more than what each tells.
+        The secret and the released output of each person. Test several columns that were published side by
+        side together, as a mapping ``released={"age": …, "region": …}``: they may reveal far more together
+        than each by itself.
     values : column of n rows, optional
-        The unreleased values. The bound does not need them. With them, a table whose values repeat is
-        told from randomness that repeats.
+        The unreleased values. The bound does not need them. They help to distinguish repeating values from
+        repeating randomness.
     epsilon : float, optional
-        The privacy level that is claimed.
+        The claimed privacy level.
     alpha : float
-        Between 0 and 1: the bound may be wrong with this probability.
+        Between 0 and 1: the probability that the bound is wrong.
     outputs : sequence of labels, optional
-        All that could be released; by default those that were. Give it where many outputs are rare:
-        the bound holds for an alphabet that was fixed before the rows were drawn.
+        All possible outputs; by default those that occur. Pass them if many outputs are rare: the bound
+        requires an alphabet that was fixed before the rows were drawn.
     seed : int, optional
-        Of the draw of the rows that choose groups. By default it is a fresh one from the operating system.
-        The result holds it, and giving it repeats the result.
+        Seed of the draw of the rows that choose groups; by default fresh from the operating system. The
+        result records it, and passing it repeats the result.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def _is_number(label: Label) -> bool:
 
 
 def _columns(released: Any, outputs: object) -> dict[str, Any]:
-    """The released columns, by what messages call them."""
+    """Return the released columns by their names in messages."""
     if not isinstance(released, Mapping):
         return {"released": released}
     if not released:

@@ -1,4 +1,4 @@
-r"""Whether the randomness of a release repeats: rows that depend on the rows one lag away.
+r"""Detect repeated randomness in a release: rows that depend on rows at a fixed distance.
 
 Let :math:`g_i` be a score of the output of row i with mean 0 and variance :math:`\sigma_i^2` in its
 cell. If every row is drawn afresh, :math:`M_L=\sum_i g_i g_{i-L}` is a martingale for each lag L, and
@@ -21,10 +21,10 @@ from scipy import fft
 __all__ = ["FALSE_ALARM", "MOST_ROWS", "Repetition", "find_repetition", "tallied"]
 
 FALSE_ALARM = 1e-6  # asked of the test, over all lags together
-MOST_ROWS = 2**24  # what is read of a longer release
-_DENSE = 2**22  # keys below this are counted without sorting
-_MULTIPLES = 64  # of a lag, that are looked at together
-_TESTS_PER_LAG = 4  # two scores, each with one lag alone and with its multiples
+MOST_ROWS = 2**24  # of a longer release, only this many rows are read
+_DENSE = 2**22  # smaller keys are counted without sorting
+_MULTIPLES = 64  # of a lag, examined together
+_TESTS_PER_LAG = 4  # two scores, each for the lag alone and with its multiples
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -32,15 +32,15 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Repetition:
-    """The lag at which rows depend on one another most.
+    """The lag at which rows depend on each other most.
 
     Attributes
     ----------
     lag : int
     score : float
-        How strong the dependence is, in standard deviations.
+        Strength of the dependence, in standard deviations.
     limit : float
-        What chance hardly ever exceeds at any lag.
+        The value that chance hardly ever exceeds at any lag.
     """
 
     lag: int
@@ -49,7 +49,7 @@ class Repetition:
 
 
 def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -> Repetition:
-    """The strongest dependence between rows one lag apart, over all lags.
+    """Find the strongest dependence between rows at one distance, over all lags.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -
     cells : int array (n,)
         What each row's output may depend on.
     cells_are_complete : bool
-        If not, outputs may depend on something that the rows do not show and that changes slowly down
-        the table. Then a lag counts only as far as it stands out from its two neighbours.
+        If not, outputs may depend on something unobserved that changes slowly along the table. A lag then
+        counts only as far as it exceeds its two neighbours.
     """
     outputs, cells = outputs[:MOST_ROWS], cells[:MOST_ROWS]
     n = len(outputs)
     limit = math.sqrt(2 * math.log(_TESTS_PER_LAG * n / FALSE_ALARM))
-    last = n - math.ceil(limit**2)  # fewer pairs are no evidence
+    last = n - math.ceil(limit**2)  # fewer pairs are not evidence
     first = 1 if cells_are_complete else 3
     found = Repetition(first, 0.0, limit)
     if last < first:
@@ -80,7 +80,7 @@ def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -
 
 
 def tallied(keys: Codes) -> tuple[Codes, Codes, Codes]:
-    """The distinct keys (0 or more), the place of each row's key among them, and how often each occurs.
+    """Return the distinct keys (0 or more), the position of each row's key among them, and their counts.
 
     Examples
     --------
@@ -96,11 +96,11 @@ def tallied(keys: Codes) -> tuple[Codes, Codes, Codes]:
 
 
 def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:
-    """Two scores of each row, centred in its cell, with their variances there.
+    """Return two scores of each row, centred within its cell, with their variances there.
 
-    The middle of the output's place in the cell's cumulative distribution rises with the random number
-    that was used, if outputs are found by inverting it; the parity of the output moves even where
-    that hardly does.
+    The first is the middle of the output's interval in the cell's cumulative distribution, which increases
+    with the random number if outputs are drawn by inversion. The second is the parity of the output, which
+    varies even where the first hardly does.
     """
     base = int(outputs.max()) + 1
     pairs, place, counts = tallied(cells * base + outputs)
@@ -118,7 +118,7 @@ def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:
 
 
 def _sums(g: Floats, variance: Floats, last: int, cells_are_complete: bool) -> tuple[Floats, Floats]:
-    """M and V for the lags 0 … last."""
+    """Compute M and V for the lags 0 … last."""
     length = fft.next_fast_len(2 * len(g), real=True)
     products = fft.irfft(_power(g, length), length)[: last + 2]
     if cells_are_complete:
@@ -126,8 +126,8 @@ def _sums(g: Floats, variance: Floats, last: int, cells_are_complete: bool) -> t
     bends = np.zeros_like(g)
     bends[1:-1] = g[1:-1] - (g[:-2] + g[2:]) / 2
     peaks = _peaks(products, g)
-    peaks[products[:-1] < peaks / 2] = 0.0  # a hole beside the lag is no peak
-    # The variance may differ from row to row in ways that the cell does not show; squares follow it.
+    peaks[products[:-1] < peaks / 2] = 0.0  # a dip at the neighbouring lag does not make a peak
+    # The variance may differ between rows of a cell in unobserved ways; squares follow it.
     return peaks, _correlated(bends**2, g**2 + 2 * variance / 3, length, last)
 
 
@@ -137,23 +137,23 @@ def _power(signal: Floats, length: int) -> Floats:
 
 
 def _peaks(products: Floats, g: Floats) -> Floats:
-    """Σ_i g_i · bends_{i−L} for every lag but the last, from the Σ_i g_i · g_{i−L}."""
+    """Compute Σ_i g_i · bends_{i−L} for every lag but the last, from the Σ_i g_i · g_{i−L}."""
     lags = len(products) - 1
     peaks = products[:-1].copy()
     peaks[1:] -= (products[:-2] + products[2:]) / 2
-    # The first row has no neighbour above it and no bend: its terms are taken out again.
+    # The first row has no predecessor and no bend: remove its terms again.
     peaks[1:] += g[0] / 2 * g[: lags - 1] - (g[0] - g[1] / 2) * g[1:lags]
     return peaks
 
 
 def _correlated(earlier: Floats, later: Floats, length: int, last: int) -> Floats:
-    """Σ_i later_i · earlier_{i−L} for the lags L = 0 … last, of what is nowhere negative."""
+    """Compute Σ_i later_i · earlier_{i−L} for the lags L = 0 … last, for non-negative arrays."""
     spectrum = np.conj(fft.rfft(earlier, length)) * fft.rfft(later, length)
     return np.asarray(np.maximum(fft.irfft(spectrum, length)[: last + 1], 0.0))
 
 
 def _combed(sums: Floats, multiples: int) -> Floats:
-    """For every lag L, the sum over L, 2L, … up to so many multiples."""
+    """For every lag L, sum over L, 2L, … up to so many multiples."""
     total = sums.copy()
     for k in range(2, multiples + 1):
         reached = sums[::k]
@@ -162,17 +162,17 @@ def _combed(sums: Floats, multiples: int) -> Floats:
 
 
 def _standardised(products: Floats, squares: Floats) -> Floats:
-    floor = 1e-12 * squares[0]  # rounding is no evidence
+    floor = 1e-12 * squares[0]  # rounding is not evidence
     if floor == 0:
         return np.zeros_like(products)
     return np.asarray(products / np.sqrt(squares + floor))
 
 
 def _tail(n: int, limit: float, multiples: int, lags: int) -> Floats:
-    """By how much a sum over m multiples may exceed the limit because it is not quite normal.
+    """Return the factor on the limit for a sum over m multiples, which is not quite normal.
 
-    It is a quadratic form of n scores whose largest eigenvalue is √(2m/n) of its norm, so that at level
-    e^{−ℓ} it reaches √(2ℓ) + ℓ√(2m/n) standard deviations: √(2ℓ) times what is returned.
+    The sum is a quadratic form of n scores whose largest eigenvalue is √(2m/n) of its norm. At level e^{−ℓ}
+    it reaches √(2ℓ) + ℓ√(2m/n) standard deviations, which is √(2ℓ) times the returned factor.
     """
     m = np.minimum(multiples, n / np.maximum(np.arange(lags), 1))
     return np.asarray(1 + np.sqrt(limit**2 / 2 * m / n))

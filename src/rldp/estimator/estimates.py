@@ -193,7 +193,7 @@ class Estimate:
                 )
             about_intervals = _ABOUT_FUNCTIONS if self.of_moments else _ABOUT_INTERVAL
             yield about_intervals[self.interval].format(level=1 - self.alpha)
-            yield f"The rows were split at random, with seed {self.seed}; it repeats this result."
+            yield f"The rows were split at random, with seed {self.seed}; the same seed repeats this result."
         if not self.identifiable.all():
             yield from self._about_the_rest()
         if not self.sample_rows and not np.any(self.sample_rejected):

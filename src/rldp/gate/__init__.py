@@ -1,1 +1,1 @@
-"""May this be released, and what leaves beside it?"""
+"""The checks that every release passes: the protocol, the rows, and the columns published beside it."""

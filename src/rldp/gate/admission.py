@@ -1,4 +1,4 @@
-"""Whether a protocol may be released from: decided on the bytes that were read, before any row is."""
+"""Decide whether a protocol may be released from, on the bytes read from its file and before any row is."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ __all__ = ["LARGEST_EPSILON", "Admitted", "Conditions", "admitted", "admitted_pr
 LARGEST_EPSILON = 10.0
 """Above this, an output may be twenty thousand times as likely under one secret as under another."""
 
-_USUAL_ALPHA = 0.05  # what a requirement means that names a promise and no level
+_USUAL_ALPHA = 0.05  # of a requirement that names a promise and no level
 _RELEASES = "unproved=True releases"
 _LEVELLESS = ("all", "nominal")
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a protocol file must meet.
+    """The conditions that a protocol file must meet.
 
     Attributes
     ----------
     unproved : bool
-        Whether it need not prove anything.
+        Whether it may be unproved.
     epsilon_at_most : float or None
-        The largest ε that it may prove; :data:`LARGEST_EPSILON` by default.
+        The largest accepted ε; :data:`LARGEST_EPSILON` by default.
     sha256 : str or None
-        The digest that its bytes must have.
+        The SHA-256 that its bytes must have.
     require : str or sequence of str
-        Promises, each with the largest α that is accepted: ``"credible:0.05"``. One of them must be proved.
-        A promise for all distributions meets every requirement.
+        Promises, each with the largest accepted α: ``"credible:0.05"``. One of them must be proved. A promise
+        for all distributions meets every requirement.
     """
 
     unproved: bool = False
@@ -57,23 +57,24 @@ class Conditions:
                 raise InvalidArgument(f"epsilon_at_most must be at least 0, got {limit!r}")
             if self.unproved:
                 raise InvalidArgument(
-                    "epsilon_at_most and unproved=True must not be given together: what is unproved has no ε"
+                    "epsilon_at_most and unproved=True must not be given together: an unproved protocol has "
+                    "no ε"
                 )
         if self.sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", self.sha256):
             raise InvalidArgument(f"expect_sha256 must be 64 hexadecimal digits, got {shown(self.sha256)}")
         if self.accepted and self.unproved:
             raise InvalidArgument(
-                "require= and unproved=True must not be given together: what is unproved promises nothing"
+                "require= and unproved=True must not be given together: an unproved protocol promises nothing"
             )
 
     @classmethod
     def of(cls, options: ReleaseOptions) -> Conditions:
-        """Those of a release."""
+        """Return the conditions of a release."""
         return cls(options.unproved, options.epsilon_at_most, options.expect_sha256, options.require)
 
     @property
     def accepted(self) -> dict[str, float]:
-        """Promise → the largest α; empty where any promise will do."""
+        """The largest accepted α of each promise; empty if any promise is accepted."""
         asked = (self.require,) if isinstance(self.require, str) else self.require
         if not isinstance(asked, Sequence):
             raise InvalidArgumentType(f"require must be a list of promises, got {shown(asked)}")
@@ -81,7 +82,7 @@ class Conditions:
 
 
 def _requirement(text: object) -> tuple[str, float]:
-    """``credible:0.05`` → the name of a promise, and the largest α that is accepted."""
+    """Parse ``credible:0.05`` into the name of a promise and the largest accepted α."""
     if not isinstance(text, str):
         raise InvalidArgumentType(f"require must hold promises such as 'credible:0.05', got {shown(text)}")
     name, colon, level = text.partition(":")
@@ -99,9 +100,9 @@ def _requirement(text: object) -> tuple[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Admitted:
-    """A protocol that may be released from, with what is proved of it and where it comes from.
+    """A protocol that may be released from, its verdict and its origin.
 
-    ``verdict`` is None for a protocol that was not judged, ``sha256`` for one that comes from no file.
+    ``verdict`` is None if the protocol was not judged, ``sha256`` if it comes from no file.
     """
 
     protocol: Protocol
@@ -116,25 +117,25 @@ def admitted(
     all_the_same: str = _RELEASES,
     verifying: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> tuple[ProtocolFile, Verdict]:
-    """A protocol file, and what is proved of it, if it meets the conditions.
+    """Return a protocol file and its verdict, if it meets the conditions.
 
-    The file is read once: what is returned is what was judged.
+    The file is read only once, so the returned protocol is the one that was judged.
 
     Parameters
     ----------
     path : path
     conditions : Conditions
     all_the_same : str
-        What lets a file that proves nothing pass.
+        Advice on what admits a file that proves nothing, for the message.
     verifying : callable
-        Gives a block in which the judge works.
+        Returns a context in which the judge works.
 
     Raises
     ------
     NotProved
-        If it does not meet them.
+        If the file does not meet the conditions.
     ProtocolFileError
-        If it is no protocol file.
+        If it is not a protocol file.
     """
     file = read(path)
     _require_digest(file.path, file.sha256, conditions)
@@ -146,11 +147,11 @@ def admitted(
 
 
 def admitted_protocol(protocol: Protocol | str | PathLike[str], conditions: Conditions) -> Admitted:
-    """The protocol to release from, if it meets the conditions.
+    """Return the protocol to release from, if it meets the conditions.
 
-    A file must prove what it claims, as for ``rldp release``. So must a protocol in memory that claims
-    something; one that claims nothing is its maker's own affair, as in :meth:`rldp.Protocol.release`. A
-    protocol in memory is judged once, however often it is released from: it cannot change.
+    A protocol with a claim must prove it, whether it comes from a file or from memory. One in memory without
+    a claim is accepted as it is, as in :meth:`rldp.Protocol.release`. A protocol in memory is immutable, so
+    it is judged only once.
     """
     if not isinstance(protocol, Protocol):
         if not isinstance(protocol, str | PathLike):
@@ -202,7 +203,7 @@ def _require_proof(
         _require_level(name, verdict, conditions)
         _require_promise(name, protocol.guarantee.privacy, verdict, conditions)
         return
-    raise NotProved(f"{name} must prove {needed}, but {reason}; {all_the_same} all the same")
+    raise NotProved(f"{name} must prove {needed}, but {reason}; {all_the_same} anyway")
 
 
 def _require_level(name: str, verdict: Verdict, conditions: Conditions) -> None:
@@ -210,7 +211,7 @@ def _require_level(name: str, verdict: Verdict, conditions: Conditions) -> None:
     if verdict.epsilon is None or not verdict.epsilon <= limit:
         raise NotProved(
             f"{name} must prove a privacy level of at most {limit!r}, but it proves {verdict.promise}; "
-            "epsilon_at_most= says what is expected"
+            "epsilon_at_most= sets another limit"
         )
 
 

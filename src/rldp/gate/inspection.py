@@ -1,8 +1,8 @@
-r"""Whether rows may leave under a protocol's promise: tested on what is counted of them, before they appear.
+r"""Test whether rows may leave under a protocol's promise, on their counts and before anything appears.
 
-Two things can void the promise although the protocol is proved. The rows may come from another population
-than the sample did. And rows that are left out because an entry is missing tell something, too: being absent
-is part of what is published.
+Two things can void the promise of a proved protocol. The rows may come from another population than the
+sample. And leaving out rows with missing entries reveals something, since being absent is part of what is
+published.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ from rldp.sample import Sample
 __all__ = ["LEVEL", "Inspection", "absence", "p_value"]
 
 LEVEL = 5e-4
-"""Rows of the sample's own population are refused with at most this probability."""
+"""The largest probability of refusing rows from the sample's own population."""
 
-_SHUFFLES = 1999  # the least p-value is then LEVEL
+_SHUFFLES = 1999  # the smallest p-value is then LEVEL
 _MOST_CELLS = 2**8  # that are shuffled, which takes a fifth of a second
-_MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
-_FEW = 50.0  # from this expected count on, the χ² law has LEVEL to within a third
+_MOST_SHUFFLED = 10**9  # limit of NumPy's multivariate hypergeometric draws
+_FEW = 50.0  # above this expected count, the χ² distribution matches LEVEL to within a third
 _ROUNDING = 1e-12
 
 _ABSENT_TO_THOSE_WHO_KNOW = (
-    "rows with missing entries must not be left out where ε is about readers who know the given columns: "
-    "among the rows with one of their entries, being left out can tell more of the secret than among all "
-    "rows; a design with missing='category' publishes them, and allow_absence=True leaves them out all the "
-    "same"
+    "rows with missing entries must not be left out if ε refers to readers who know the given columns: "
+    "among the rows with one of their entries, being left out can reveal more about the secret than among "
+    "all rows; a design with missing='category' publishes them, and allow_absence=True leaves them out anyway"
 )
 
 _log = logging.getLogger(__name__)
@@ -46,16 +45,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Inspection:
-    """Refuses rows to which a protocol's promise does not apply, unless that is allowed.
+    """Refuses rows to which a protocol's promise does not apply, unless the options allow them.
 
-    It is called once, with what is counted of all rows, and holds what it found.
+    It is called once, with the counts of all rows, and keeps what it found.
 
     Attributes
     ----------
     leakage : float or None
-        ε* under the distribution of these very rows.
+        ε* under the distribution of these rows.
     absence : float or None
-        The ε of being left out; None where no row is.
+        The ε of being left out; None if no row is.
     """
 
     protocol: Protocol
@@ -64,15 +63,15 @@ class Inspection:
     absence: float | None = field(default=None, init=False)
 
     def __call__(self, tally: Tally) -> None:
-        """Look at all rows.
+        """Inspect all rows.
 
         Raises
         ------
         DataError
-            If they are refused.
+            If the rows are refused.
         """
         if len(tally.pairs) < len(self.protocol.secrets):
-            return  # the secret is not read: what depends on it cannot be told of these rows
+            return  # the secret is not read, so what depends on it cannot be checked
         if tally.absent.any():
             self.absence = absence(tally)
             _log.info("the ε of being left out is %.3g", self.absence)
@@ -94,7 +93,9 @@ class Inspection:
             rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
             if membership(claim, claim.privacy, rows).inside:
                 return
-        if claim.sample.noise is not None:  # which the test knows; there is nothing out beside such samples
+        if (
+            claim.sample.noise is not None
+        ):  # the test includes the noise, and noisy samples have no earlier outputs
             chance = predicted(claim.sample, tally.pairs, claim.privacy)
         else:
             chance = p_value(self._expected_counts(claim.sample.counts), tally.pairs)
@@ -103,11 +104,11 @@ class Inspection:
                 "data must come from the population that the protocol was designed for, but its rows differ "
                 f"from the sample more than chance explains (p {_bounded(chance)}), and ε* among them is "
                 f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised; allow_drift=True "
-                "releases them all the same"
+                "releases them anyway"
             )
 
     def _leakage(self, pairs: NDArray[np.int64]) -> float:
-        """ε* of everything that leaves, under the distribution of these rows."""
+        """Return ε* of everything that leaves, under the distribution of these rows."""
         distribution = pairs / pairs.sum()
         if not isinstance(self.protocol, Chain):
             return leakage(self.protocol, distribution)
@@ -115,9 +116,9 @@ class Inspection:
         return float(leakages_of_outputs(law[None], distribution.sum(axis=1)[None] > 0)[0])
 
     def _expected_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The sample as rows would show it: with an output drawn for each value whose output is out already.
+        """Return the sample as rows would show it, with earlier outputs drawn for their values.
 
-        Rows of the sample's population then have the law of these counts, so that the test keeps its level.
+        Rows of the sample's population follow the distribution of these counts, so the test keeps its level.
         """
         chain = self.protocol
         if not isinstance(chain, Chain) or not chain.earlier_columns:
@@ -130,7 +131,7 @@ class Inspection:
                 "rows with missing entries must not tell more by being left out than the protocol's ε = "
                 f"{epsilon:.3g}, but the ε of being left out is {found:.3g} among these rows; a design with "
                 "missing='category' publishes them, and allow_absence=True leaves them out "
-                "all the same"
+                "anyway"
             )
 
 
@@ -139,11 +140,11 @@ def _bounded(chance: float) -> str:
 
 
 def absence(tally: Tally) -> float:
-    r"""The ε of being left out, of the shares among the rows that were counted.
+    r"""Compute the ε of being left out, from the shares among the counted rows.
 
-    With :math:`a_s` the share of absent rows under the secret s, it is the largest
-    :math:`|\log(a_s/a_{s'})|` or :math:`|\log((1-a_s)/(1-a_{s'}))|`; ∞ where one of them is 0 and another is
-    not. Secrets without rows are left out, as are rows whose secret is missing.
+    With :math:`a_s` the share of absent rows under the secret s, it is the largest :math:`|\log(a_s/a_{s'})|`
+    or :math:`|\log((1-a_s)/(1-a_{s'}))|`; ∞ if one of them is 0 and another is not. Secrets without rows and
+    rows with a missing secret are left out.
 
     Examples
     --------
@@ -163,19 +164,19 @@ def absence(tally: Tally) -> float:
 
 
 def p_value(first: NDArray[np.int64], second: NDArray[np.int64], *, seed: int | None = None) -> float:
-    r"""p-value of the hypothesis that values have the same distribution given the secret in two tables.
+    r"""Return the p-value of values having the same distribution given the secret in two tables.
 
     Only this matters for privacy: ε* depends on P(u|s) and not on how frequent the secrets are. The statistic
-    is the sum over the secrets of Pearson's statistics of homogeneity. Where an expected count is small it is
-    compared with what random divisions of the pooled rows give, within each secret: the probability of a
+    is the sum over the secrets of Pearson's statistics of homogeneity. If an expected count is small, the
+    statistic is compared with random divisions of the pooled rows within each secret: the probability of a
     p-value of at most p is then at most p, for every distribution and all sizes. In large tables rare values
-    are put together, by the pooled counts alone, until the χ² law can be trusted.
+    are merged, by the pooled counts alone, until the χ² distribution can be trusted.
 
     Parameters
     ----------
     first, second : int array (|S|, |U|)
     seed : int, optional
-        Of the divisions; by default a fresh one.
+        Seed of the divisions; by default fresh.
 
     Examples
     --------
@@ -201,20 +202,20 @@ def p_value(first: NDArray[np.int64], second: NDArray[np.int64], *, seed: int | 
 
 
 def _expected(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The smaller of the two counts to be expected in each cell."""
+    """Return the smaller of the two expected counts in each cell."""
     m, n = int(a.sum()), int(b.sum())
     return np.asarray((a + b) * (min(m, n) / (m + n)), dtype=np.float64)
 
 
 def _pearson(b: NDArray[np.int64], pooled: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Σ (b − expected)² / expected · (m + n) / m, for one or many divisions of the pooled counts."""
+    """Compute Σ (b − expected)² / expected · (m + n) / m, for one or many divisions of the pooled counts."""
     total, n = int(pooled.sum()), int(b[..., :].sum(axis=-1).flat[0])
     expected = pooled * (n / total)
     return np.asarray(((b - expected) ** 2 / expected).sum(axis=-1) * (total / (total - n)))
 
 
 def _grouped(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The counts with rare cells together, in the order of the pooled counts; too few of them are dropped."""
+    """Merge rare cells, in the order of the pooled counts; if too few remain, drop them."""
     order = np.argsort(a + b, kind="stable")
     a, b = a[order], b[order]
     expected = _expected(a, b)
@@ -225,5 +226,5 @@ def _grouped(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.int
         filled += more
         if filled >= _FEW:
             number, filled = number + 1, 0.0
-    group[group == number] = max(number - 1, 0)  # what is left over joins the last group
+    group[group == number] = max(number - 1, 0)  # the remainder joins the last group
     return np.bincount(group, a).astype(np.int64), np.bincount(group, b).astype(np.int64)

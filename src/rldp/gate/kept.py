@@ -1,4 +1,4 @@
-"""Which columns may leave beside the released one."""
+"""Decide which columns may be published beside the released one."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from rldp.releaser.requests import Request
 __all__ = ["KeptColumns", "warn_of_kept"]
 
 FEWEST_ROWS = 50
-"""In fewer rows, entries that all differ say little about the column."""
+"""With fewer rows, distinct entries say little about the column."""
 
 NEARLY_UNIQUE = 0.9
-"""A column identifies people if it has at least so many distinct entries for each that is not missing."""
+"""A column identifies people if its distinct entries are at least this share of those that are not
+missing.
+"""
 
 
 @dataclass(frozen=True)
 class KeptColumns:
-    """Refuses to keep the secret, the value, and what identifies people, unless that is allowed.
+    """Refuses to keep the secret, the value and identifying columns, unless the options allow it.
 
     Attributes
     ----------
     secret, value : tuple of str
-        What the protocol calls the columns of its secret and its value.
+        The protocol's names for the columns of its secret and its value.
     id : str or None
-        The column that identifies people, if it is named.
+        The column that identifies people, if named.
     allow_original, allow_identifier : bool
     """
 
@@ -44,20 +46,20 @@ class KeptColumns:
 
     @classmethod
     def of(cls, protocol: Protocol, options: ReleaseOptions) -> KeptColumns:
-        """What the options of a release allow."""
+        """Return the rules that the options of a release set."""
         own = protocol.reading
         names = ((), ()) if own is None else (own.secret_names, own.value_names)
         return cls(*names, options.id, options.allow_original, options.allow_identifier)
 
     def require_names(self, secret: Sequence[str], value: Sequence[str], kept: Mapping[str, str]) -> None:
-        """Refuse the columns that are read, by whatever name, and the one named as identifier.
+        """Refuse the columns that are read, under any name, and the named identifier.
 
         Parameters
         ----------
         secret, value : sequence of str
-            What the columns that are read are called in the table.
+            The names in the table of the columns that are read.
         kept : mapping
-            Columns to keep: as they are asked for → what they are called.
+            Columns to keep: requested name → name in the table.
         """
         roles = {"secret": (*secret, *self.secret), "value": (*value, *self.value)}
         for role, columns in roles.items():
@@ -75,7 +77,7 @@ class KeptColumns:
             )
 
     def require_rows(self, kept: Mapping[str, Any]) -> None:
-        """Refuse columns whose entries are nearly unique: they identify people, whatever they are called."""
+        """Refuse columns whose entries are nearly unique, since they identify people."""
         if self.allow_identifier:
             return
         for name, column in kept.items():
@@ -87,30 +89,30 @@ class KeptColumns:
 
 
 def _is_nearly_unique(column: Any) -> bool:
-    """Of an Arrow array, a pandas or a Polars series."""
+    """Return whether an Arrow array, a pandas or a Polars series is nearly unique."""
     drop = next(
         getattr(column, name) for name in ("drop_null", "drop_nulls", "dropna") if hasattr(column, name)
     )
     try:
         there = drop()
         return len(there) >= FEWEST_ROWS and len(there.unique()) >= NEARLY_UNIQUE * len(there)
-    except Exception:  # whatever a library raises about entries that it cannot compare, such as lists
+    except Exception:  # libraries raise many exceptions for entries they cannot compare, such as lists
         return False
 
 
 def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | PathLike[str]) -> None:
-    """Say what kept columns mean, and what tests them together with the released ones.
+    """Warn that no promise covers kept columns, and say how to test them together with the released ones.
 
     Parameters
     ----------
     request : Request
     released : sequence of str
-        Names of the released columns; by default as they are asked for.
+        Names of the released columns; by default as requested.
     *files : path
-        The protocol and the data, where both are files.
+        The protocol and the data, if both are files.
     """
     options, reading = request.options, request.columns.reading
-    secret = reading.secret_names or ("COLUMN",)  # that the protocol does not read
+    secret = reading.secret_names or ("COLUMN",)  # if the protocol does not read it
     kept = [column for column in options.keep if column not in secret]
     if not kept:
         return
@@ -134,7 +136,7 @@ def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | P
 
 
 def _commands(request: Request, protocol: str | PathLike[str], data: str | PathLike[str]) -> str:
-    """The lines that release the rows once more, beside the secret, and audit what came of it."""
+    """Return the commands that release the rows again beside the secret, and audit the result."""
     options = request.options
     words = ["rldp", "release", str(protocol), str(data)]
     for name in ("secret", "value", "as_secret", "as_value", "unknown", "delimiter", "encoding"):

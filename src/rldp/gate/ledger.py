@@ -1,9 +1,9 @@
-"""A ledger: what was released before, one line of JSON for each release, and what it adds up to.
+"""The ledger: earlier releases, one line of JSON each, and their total.
 
-It is about releases, never about people: which input (by its digest), which protocol, which promise, which
-columns, how many rows. Two draws for the same people tell more than one, so an input that is in the ledger is
-released again only if that draws the same outputs, or if the protocol was designed after the earlier ones, or
-on purpose.
+It records releases and nothing about people: the input (by its digest), the protocol, the promise, the
+columns and the number of rows. Two draws for the same people tell more than one. An input in the ledger is
+therefore released again only if that repeats the same outputs, if the protocol was designed after the earlier
+ones, or if the user insists.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rldp.errors import DataError, FileError
 
 try:
     import fcntl
-except ImportError:  # where files cannot be locked, one process at a time must write
+except ImportError:  # without file locks, only one process may write at a time
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["Line", "Total", "read_ledger", "recording", "totals"]
@@ -37,43 +37,42 @@ class Line:
     Attributes
     ----------
     when : str
-        In UTC.
+        Time in UTC.
     input : str
-        SHA-256 of the file, or of the columns of a frame that were read, identifiers aside.
+        SHA-256 of the file, or of the columns of a frame that were read, without identifiers.
     output : str or None
-        SHA-256 of what was written; None for a frame.
+        SHA-256 of the output; None for a frame.
     protocol : str
-        SHA-256 of its file; of one in memory, of what its file would be.
+        SHA-256 of its file or, for a protocol in memory, of the file it would have.
     table : str
         :attr:`rldp.Protocol.table_sha256`.
     epsilon : float or None
-        As proved; None where nothing is.
+        The proved ε; None if nothing is proved.
     promise : str
-        The same in words.
+        The promise in words.
     privacy : str or None
-        The name of the promise's set, and its level ``alpha``.
+        The name of the promise's set; its level is ``alpha``.
     secret : tuple of str
         Names of the secret's columns.
     secrets : str
-        Digest of the secret's labels.
+        SHA-256 of the secret's labels.
     columns : tuple of str
-        The value columns, as the protocol calls them.
+        The protocol's names for the value columns.
     read : tuple of str
-        The columns of the data that were read: of the secret, of the value, and the one that identifies
-        people.
+        The columns of the data that were read: secret, value and identifier.
     unknown : str
-        What was done about values that the protocol does not know.
+        How values unknown to the protocol were treated.
     released, kept : tuple of str
-        The columns of the output.
+        Columns of the output.
     rows, skipped : int
     key : str or None
-        Fingerprint of the key; None where every draw is new.
+        Fingerprint of the key; None if every draw is new.
     people : str or None
-        SHA-256 of the identifiers in a frame that was released with a key; a file's are in its input.
+        SHA-256 of the identifiers, for a frame released with a key; those of a file are part of its input.
     after : tuple of str
         SHA-256 of the files of the protocols after which this one was designed.
     again : bool
-        Whether it was released again on purpose.
+        Whether the user insisted on another release.
     """
 
     when: str
@@ -100,12 +99,12 @@ class Line:
     again: bool
 
     def draws_as(self, other: Line) -> bool:
-        """Whether both give each person of one input the same output: the same key, table and columns."""
+        """Return whether both give each person of one input the same output: same key, table and columns."""
         names = ("key", "people", "table", "columns", "read", "unknown")
         return self.key is not None and all(getattr(self, name) == getattr(other, name) for name in names)
 
     def follows(self, others: Sequence[Line]) -> bool:
-        """Whether its protocol was designed after just these draws, so that its ε is the total."""
+        """Return whether its protocol was designed after exactly these draws, so that its ε is the total."""
         before = [other.protocol for other in others]
         return len(set(before)) == len(before) and all(each in self.after for each in before)
 
@@ -143,12 +142,12 @@ assert list(_KINDS) == [field.name for field in fields(Line)]
 
 
 def read_ledger(path: str | PathLike[str]) -> tuple[Line, ...]:
-    """The releases in a ledger, in order.
+    """Read the releases in a ledger, in order.
 
     Raises
     ------
     FileError
-        If it cannot be read, or is no ledger of a known version, or a line of it is damaged.
+        If the ledger cannot be read, is damaged, or is not a ledger of a known version.
     """
     file = checked_path(path, "ledger")
     try:
@@ -163,24 +162,24 @@ def read_ledger(path: str | PathLike[str]) -> tuple[Line, ...]:
 
 @contextmanager
 def recording(path: Path, line: Line, *, undone: bool = True) -> Iterator[None]:
-    """Add a line to the ledger if the block, in which the release appears, ends well.
+    """Add a line to the ledger if the block, in which the release appears, succeeds.
 
-    The ledger is locked from before it is read until the block ends, so that of two releases of one input at
-    a time one sees the other. The line is on the disk before anything appears: a process that is killed in
-    between leaves a release too many in the ledger, never one too few.
+    The ledger is locked before it is read and until the block ends, so that of two concurrent releases of one
+    input one sees the other. The line is written to disk before the release appears: a killed process leaves
+    one release too many in the ledger, never one too few.
 
     Parameters
     ----------
     path : Path
     line : Line
     undone : bool
-        Whether nothing appeared if the block fails, so that the line is taken back.
+        Whether nothing appeared if the block fails, so that the line is removed again.
 
     Raises
     ------
     DataError
-        If the input was released before, and the release is neither the same draw, nor designed after it,
-        nor meant (``line.again``).
+        If the input was released before, and the release neither repeats the same draw, nor was designed
+        after it, nor is meant (``line.again``).
     FileError
         If the ledger cannot be read or written.
     """
@@ -214,7 +213,7 @@ def _of_ledger(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[BinaryIO]:
-    """The file, which is made if there is none, for this process alone."""
+    """Open the file, creating it if needed, with an exclusive lock."""
     with _of_ledger(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
     with os.fdopen(handle, "r+b") as file:
@@ -280,12 +279,12 @@ def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> 
     raise DataError(
         f"data must not be drawn twice, but ledger {str(path)!r} has a release of this input, of "
         f"{last.when}, and {how}: two draws of a person tell more than one, and no total is proved. "
-        "A key draws each person once, a design after the first adds up, and again=True releases all the same"
+        "A key draws each person once, a design after the first adds up, and again=True releases anyway"
     )
 
 
 def _draws(lines: Sequence[Line]) -> list[Line]:
-    """A line for each draw: those that draw the same are one."""
+    """Return one line for each draw; releases of the same draw count once."""
     found: list[Line] = []
     for line in lines:
         if not any(map(line.draws_as, found)):
@@ -295,19 +294,19 @@ def _draws(lines: Sequence[Line]) -> list[Line]:
 
 @dataclass(frozen=True)
 class Total:
-    """What all releases of one input tell together.
+    """The total of all releases of one input.
 
     Attributes
     ----------
     input : str
     releases : tuple of int
-        Their lines in the ledger, from 1.
+        Their line numbers in the ledger, from 1.
     draws : int
-        How many draws they are: releases with one key and one table are the same draw.
+        Number of draws: releases with one key and one table are the same draw.
     epsilon : float or None
-        The ε of them all together; None where none is proved.
+        The total ε; None if none is proved.
     reason : str
-        Why that is so.
+        Explains the total.
     """
 
     input: str
@@ -318,7 +317,7 @@ class Total:
 
 
 def totals(lines: Sequence[Line]) -> tuple[Total, ...]:
-    """For each input, in the order of its first release, what its releases add up to."""
+    """Total the releases of each input, in the order of first release."""
     inputs = dict.fromkeys(line.input for line in lines)
     found = []
     for each in inputs:

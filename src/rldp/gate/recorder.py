@@ -1,4 +1,4 @@
-"""What a release tells the ledger: digests of what went in and came out, and the promise under which."""
+"""Record a release in the ledger: digests of its input and output, and its promise."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ __all__ = ["Recorder"]
 
 @dataclass(eq=False)
 class Recorder:
-    """Adds a release to the ledger that its options name, just before it appears.
+    """Adds a release to the ledger named in its options, just before it appears.
 
-    Files are digested in a thread while they are released, so that a large input is not waited for twice.
+    Files are digested in a thread during the release, so that a large input does not delay it.
     """
 
     request: Request
@@ -43,7 +43,7 @@ class Recorder:
 
     @classmethod
     def of(cls, request: Request, admitted: Admitted, options: ReleaseOptions) -> Recorder | None:
-        """A recorder, if there is a ledger, which is then read at once: one that is damaged refuses early."""
+        """Return a recorder if there is a ledger, which is read immediately so that damage is found early."""
         if options.ledger is None:
             return None
         path = Path(options.ledger)
@@ -58,13 +58,13 @@ class Recorder:
         pool.shutdown(wait=False)
 
     def end(self) -> None:
-        """Stop to digest what is of no use any more: a release that failed does not wait for it."""
+        """Stop digesting: a failed release does not wait for it."""
         self._ended.set()
 
     def files(
         self, outcome: Any, written: Sequence[BinaryIO | Path], *, undone: bool = True
     ) -> AbstractContextManager[None]:
-        """A block in which files appear; ``written``: what will, open or closed."""
+        """Enter a block in which files appear; ``written`` are these files, open or closed."""
         assert self._input is not None
         try:
             given = self._input.result()
@@ -83,9 +83,9 @@ class Recorder:
         skipped: int,
         released: Sequence[Any],
     ) -> None:
-        """Record a frame in memory; ``columns``: names and entries of all that was read of it, but ``ids``.
+        """Record a frame in memory; ``columns`` has names and entries of all that was read of it but ``ids``.
 
-        Who the rows are about is no part of the input: with a key or without, it is the same.
+        Identifiers are not part of the input: it is the same with a key or without.
         """
         people = _digest_of_columns(ids) if ids else None
         line = self._line(_digest_of_columns(columns), None, rows, skipped, tuple(map(str, released)), people)
@@ -133,14 +133,14 @@ class Recorder:
 
 
 def _earlier(protocol: Protocol) -> Iterator[str]:
-    """Digests of the files of the protocols after which this one was designed."""
+    """Yield SHA-256 of the files of the protocols after which this one was designed."""
     for stage in protocol.stages if isinstance(protocol, Chain) else ():
         if stage.earlier is not None and stage.earlier.sha256 is not None:
             yield stage.earlier.sha256
 
 
 def _digest_of_files(files: Iterable[BinaryIO | Path], ended: Event | None = None) -> str:
-    """SHA-256 of a file, or of the digests of several in order; of something else if it ended meanwhile."""
+    """Return SHA-256 of a file, or of the digests of several; something else if it ``ended`` early."""
     digests = [_digest_of_file(file, ended) for file in files]
     return digests[0] if len(digests) == 1 else digest_of(digests).hex()
 
@@ -166,7 +166,7 @@ def _digest_of_columns(columns: Sequence[tuple[str, Any]]) -> str:
 
 
 def _entry(entry: Any) -> bytes:
-    """A label as such, a missing entry as nothing, and whatever else is there as its text."""
+    """Encode a label as itself, a missing entry as nothing, and anything else as its text."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry != entry:
         return encoded(None)
     if isinstance(entry, str | int | float):

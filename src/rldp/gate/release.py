@@ -1,4 +1,4 @@
-"""The doors through which rows leave: every release passes the same gate, with the same options."""
+"""Release files and frames: every release passes the same checks, with the same options."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _log = logging.getLogger(__name__)
 
 
 def requested(protocol: Protocol | str | PathLike[str], options: ReleaseOptions) -> tuple[Request, Admitted]:
-    """What a release has to do, from a protocol that may be released from, and what is known of that."""
+    """Return the request of a release, and the admitted protocol."""
     admitted = admitted_protocol(protocol, Conditions.of(options))
     return Request.of(admitted.protocol, options, KeptColumns.of(admitted.protocol, options)), admitted
 
 
 def release_frame(protocol: Protocol, frame: Any, options: ReleaseOptions, *, seed: int | None = None) -> Any:
-    """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`."""
+    """Release a column as a frame of the same kind; see :meth:`rldp.Protocol.release_frame`."""
     if options.key is not None:
         require_no_seed(seed)
     request, admitted = requested(protocol, options)
@@ -63,55 +63,54 @@ def release_file(
 ) -> ReleaseResult:
     """Release one column of a file into another file, row by row in the same order: ``rldp release``.
 
-    The new file holds the kept columns and then the released one, nothing else. It appears whole or
-    not at all: after an error, an interruption or a kill, ``output`` is what it was before. ε is that of
-    the released column alone, not of what is kept beside it.
+    The new file holds the kept columns and then the released one, and nothing else. It appears whole or not
+    at all: after an error, an interruption or a kill, ``output`` is what it was before. ε covers the released
+    column alone, not the kept ones.
 
-    A protocol file is verified before any row is read, as ``rldp release`` does, on the very bytes that are
-    released from: it must prove what it claims, and a finite ε of at most 10 unless ``epsilon_at_most`` says
-    otherwise. A protocol in memory that claims something is verified in the same way; one that claims
-    nothing, such as a table of your own, is taken as it is, as in :meth:`rldp.Protocol.release`.
+    A protocol file is verified before any row is read, on the very bytes that are used for the release: it
+    must prove its claim, with a finite ε of at most 10 or ``epsilon_at_most``. A protocol in memory with a
+    claim is verified in the same way. One without a claim, such as a table of your own, is accepted as it is,
+    as in :meth:`rldp.Protocol.release`.
 
     Parameters
     ----------
     protocol : path, or Protocol
     data : path
-        Parquet where the name ends in ``.parquet`` or ``.pq``, else CSV. A folder or a pattern such as
-        ``rows/*.parquet`` stands for Parquet files of one schema, "-" for a CSV table on standard input.
+        Parquet if the name ends in ``.parquet`` or ``.pq``, else CSV. A folder or a pattern such as
+        ``rows/*.parquet`` stands for Parquet files with one schema, "-" for a CSV table on standard input.
     output : path
-        Its name says what is written: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet`` or ``.pq``; "-" is
-        CSV on standard output, which nothing reaches before all rows are released. A name without an ending
-        is a new folder, if ``data`` is one: a Parquet file for each of its files, in the same
-        partitions (``region=N``), which ``keep`` must name. A file that exists is replaced only with
-        ``force=True``.
+        Its ending sets the format: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet`` or ``.pq``; "-" writes
+        CSV to standard output after all rows are released. If ``data`` is a folder, a name without an ending
+        is a new folder: it gets a Parquet file for each file of ``data``, in the same partitions
+        (``region=N``), which ``keep`` must name. An existing file is replaced only with ``force=True``.
     options : ReleaseOptions, optional
-        What is asked for. Its fields may be given as keyword arguments instead.
+        Options of the release. Its fields may be given as keyword arguments instead.
     jobs : int, optional
-        How many files of a folder are released at a time; by default as many as there are processors.
+        Number of files of a folder released at a time; by default the number of processors.
     seed : int, optional
         **For tests only**, see :meth:`rldp.Protocol.release`.
     callback : callable, optional
-        Called with the progress after each part: ``.rows`` released so far, the ``.share`` of the input that
-        is read, rows ``.skipped`` because an entry is missing.
+        Called with the progress after each batch: ``.rows`` released so far, the ``.share`` of the input
+        read, rows ``.skipped`` because of a missing entry.
     source, target : path
-        Old names of ``data`` and ``output``.
+        Deprecated names of ``data`` and ``output``.
     **keywords
         The fields of :class:`rldp.ReleaseOptions`.
 
     Returns
     -------
     ReleaseResult
-        Rows released and skipped, columns, the verdict on the protocol and the digest of its file.
+        Numbers of released and skipped rows, columns, the verdict on the protocol and SHA-256 of its file.
 
     Raises
     ------
     NotProved
-        If the protocol does not prove what is asked of it.
+        If the protocol does not prove what is required of it.
     DataError
-        If a file cannot be read or written, or if rows hold nulls or unknown labels, with the first
-        such row (counted from 1, without the header) and how many there are.
+        If a file cannot be read or written, or if rows hold nulls or unknown labels, with the first such row
+        (counted from 1, without the header) and how many there are.
     InvalidArgument, InvalidArgumentType
-        If the columns asked for cannot be written together.
+        If the requested columns cannot be written together.
     """
     started = time.perf_counter()
     given = _renamed("data", data, "source", source)
@@ -159,12 +158,12 @@ def release_file(
 
 
 def _known(protocol: Protocol) -> tuple[str, ...]:
-    """The columns beside the released ones whose readers alone the promise is to."""
+    """Return the given columns, if the promise is only to readers who know them."""
     return protocol.given_columns if getattr(protocol.guarantee, "given_known", False) else ()
 
 
 def _renamed(name: str, given: Any, old_name: str, old: Any) -> Any:
-    """An argument under its name, or under the one that it had."""
+    """Return the value of an argument, given under its present or its deprecated name."""
     if old is not None:
         if given is not None:
             raise InvalidArgumentType(f"{name} must be given once, got {old_name}, its old name, as well")
@@ -176,7 +175,7 @@ def _renamed(name: str, given: Any, old_name: str, old: Any) -> Any:
 def _require_free(
     output: Path, to_folder: bool, protocol: Protocol | str | PathLike[str], options: ReleaseOptions
 ) -> None:
-    """Refuse an output that cannot be written, or must not be, before any work."""
+    """Refuse an unusable output before any work."""
     if options.ledger is not None:
         require_other_file(output, Path(options.ledger), "the ledger")
     if to_folder:

@@ -1,1 +1,1 @@
-"""What a protocol leaks and costs: under a distribution, at worst over a set, and by its posterior law."""
+"""Leakage and distortion of a protocol: under a distribution, at worst over a set, and a posteriori."""

@@ -1,7 +1,7 @@
-r"""Several published columns under a known distribution: each one's own table, and what stays between them.
+r"""Several published columns under a known distribution: the table of each, and their association.
 
-The table of one column, :math:`P(y_j\,|\,s,u_j)`, is not part of a protocol for several: it depends on the
-other columns' values, and so on the distribution.
+The table of one column, :math:`P(y_j\,|\,s,u_j)`, is not part of a protocol for several columns: it depends
+on the distribution of the others.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from rldp.theory.model import Floats
 
 __all__ = ["Association", "associations", "basis_of", "by_column"]
 
-_EVERYWHERE = 1e-12  # of the mass is spread evenly, so that values that were never seen have rows, too
+_EVERYWHERE = 1e-12  # share of the mass spread evenly, so that unseen values get rows, too
 
 
 @dataclass(frozen=True)
 class Association:
-    """How closely two published columns belong together, before and after the release.
+    """The association of two published columns, before and after the release.
 
     Attributes
     ----------
     columns : (str, str)
     measure : str
-        "correlation" where all labels are numbers, else "Cramér's V".
+        "correlation" if all labels are numbers, else "Cramér's V".
     before, after : float or None
-        Of the values, and of what is released instead; None where a column holds one label only.
+        The association of the values and of the released columns; None if a column has only one label.
     """
 
     columns: tuple[str, str]
@@ -45,20 +45,20 @@ class Association:
 
 
 def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Association, ...]:
-    """What a release keeps of the association between published columns, under a known distribution.
+    """Measure the association between published columns, before and after, under a known distribution.
 
     Parameters
     ----------
     protocol : Protocol
-        That publishes several columns, by one table or by a chain.
+        A protocol that publishes several columns, by one table or by a chain.
     distribution : array_like (|S|, |U|)
-        For instance ``sample.distribution``.
+        For example ``sample.distribution``.
 
     Returns
     -------
     tuple of Association
-        One for each pair of columns, given ones and those of earlier releases too, of which one is drawn at
-        least; none for a protocol of a single column.
+        One for each pair of columns, including given ones and those of earlier releases, of which at least
+        one is drawn; empty for a protocol of a single column.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Associati
     found = []
     for i, j in combinations(range(len(names)), 2):
         if not {names[i], names[j]} & set(protocol.value_columns):
-            continue  # both are out as they are
+            continue  # both are published unchanged
         labels = [tuple(dict.fromkeys(side[k])) for side in (values, outputs) for k in (i, j)]
         pairs = _pair(before, i, j), _pair(after, i, j)
         if any(isinstance(label, str) for side in labels for label in side):
@@ -97,7 +97,7 @@ def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Associati
 
 
 def basis_of(protocol: Protocol) -> Floats:
-    """The estimated distribution of the protocol's sample; equal shares where it has none."""
+    """Return the estimated distribution of the protocol's sample, or equal shares without a sample."""
     if protocol.guarantee is not None:
         return protocol.guarantee.sample.distribution
     shape = len(protocol.secrets), len(protocol.values)
@@ -105,10 +105,10 @@ def basis_of(protocol: Protocol) -> Floats:
 
 
 def by_column(protocol: Protocol, distribution: ArrayLike) -> dict[str, Protocol]:
-    """P(y_j | s, u_j) of each column that is drawn, under a distribution (|S|, |U|).
+    """Return the table P(y_j | s, u_j) of each drawn column, under a distribution (|S|, |U|).
 
-    None where it is the only column of the row. Where a value never occurs beside a secret, all values of the
-    other columns count alike.
+    None if it is the only column of the row. If a value never occurs with a secret, the values of the other
+    columns are weighted equally.
     """
     p = distribution_table(distribution, (len(protocol.secrets), len(protocol.values)))
     names = _names(protocol)
@@ -126,7 +126,7 @@ def by_column(protocol: Protocol, distribution: ArrayLike) -> dict[str, Protocol
 
 
 def _names(protocol: Protocol) -> tuple[str, ...]:
-    """Of the columns that whole rows have: those of a chain may be given, or out already."""
+    """Return the names of the columns of a whole row; those of a chain may be given or already published."""
     if isinstance(protocol, Chain) and protocol.reading is not None:
         return protocol.reading.row_names
     return protocol.value_columns
@@ -146,7 +146,7 @@ def _of_table(protocol: Protocol, p: Floats) -> list[Floats]:
 
 
 def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
-    """Stage by stage, never with the product of all columns squared."""
+    """Compute the joint distributions stage by stage, without squaring the product of all columns."""
     assert protocol.reading is not None
     order, tables = protocol.order, [stage.table for stage in protocol.stages]
     sizes = [len(column.labels) for column in protocol.reading.row]
@@ -162,7 +162,7 @@ def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
 
 
 def _released(protocol: Protocol, p: Floats, outputs: Sequence[tuple[Label, ...]]) -> Floats:
-    """P(y₁, …, y_d) as a grid."""
+    """Return P(y₁, …, y_d) as a grid."""
     if not isinstance(protocol, Chain):
         return _as_grid(np.einsum("su,suy->y", p, protocol.matrix), outputs)
     law = p.sum(axis=1) @ protocol.output_law(p)  # in the order of the stages

@@ -1,4 +1,4 @@
-r"""Judging a protocol: leakage and distortion under a distribution, and at worst over a set.
+r"""Measure leakage and distortion of a protocol, under a distribution and at worst over a set.
 
 See ``docs/theory.md``, 'Leakage'.
 """
@@ -36,8 +36,8 @@ from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.pair_sets import joined_pairs
 from rldp.theory.worst_ratios import WorstRatio, joined, over_everything, over_set, proved_ratio
 
-_COPIES = 36  # arrays of the size of one end of all pairs that are held at once; counted, with tracemalloc
-_ADVICE = "rldp.verify needs less, and a coarser alphabet too"
+_COPIES = 36  # arrays the size of one end of all pairs that are held at once, as counted with tracemalloc
+_ADVICE = "rldp.verify needs less, and so does a coarser alphabet"
 
 __all__ = [
     "WorstCase",
@@ -55,19 +55,19 @@ __all__ = [
 
 
 def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
-    r"""The paper's ε*: the privacy level that the protocol has under a known distribution.
+    r"""Compute the paper's ε*: the privacy level of the protocol under a known distribution.
 
     .. math:: \varepsilon^* = \log \max_{y, s_1, s_2} P(Y{=}y\,|\,S{=}s_1) / P(Y{=}y\,|\,S{=}s_2)
 
-    with 0/0 = 1, and ∞ where an output that one secret can give is impossible for another. Secrets
-    of probability zero are left out. See ``docs/theory.md``, 'Leakage'.
+    with 0/0 = 1, and ∞ if one secret can give an output that is impossible for another. Secrets of
+    probability zero are left out. See ``docs/theory.md``, 'Leakage'.
 
     Parameters
     ----------
     protocol : Protocol
     distribution : array_like (|S|, |U|)
-        For a chain also with an axis for each column of the row: given columns, then those of the value. Of
-        given columns and earlier releases, the leakage is that of everything that is published.
+        For a chain also with one axis for each column of the row: given columns, then those of the value.
+        With given columns and earlier releases, the result is the leakage of everything that is published.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
 
 
 def pair_leakage(protocol: Protocol, distribution: ArrayLike) -> Floats:
-    r"""ε* of each ordered pair of secrets, :math:`\max_y\log P(y|s_1)/P(y|s_2)`, to compare with levels.
+    r"""Compute ε* of each ordered pair of secrets, :math:`\max_y\log P(y|s_1)/P(y|s_2)`.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def pair_leakage(protocol: Protocol, distribution: ArrayLike) -> Floats:
 
 
 def leakages(matrices: Floats, distributions: Floats) -> Floats:
-    """:func:`leakage` of K protocols, each under its own distribution.
+    """Compute :func:`leakage` of K protocols, each under its own distribution.
 
     Parameters
     ----------
@@ -139,14 +139,14 @@ def leakages(matrices: Floats, distributions: Floats) -> Floats:
 
 
 def leakages_of_outputs(outputs: Floats, present: NDArray[np.bool_]) -> Floats:
-    """ε* of laws P(y|s) (K, |S|, |Y|), without the secrets that are not ``present`` (K, |S|): (K,)."""
-    highest = outputs.max(axis=1)  # an absent secret gives zeros, which no maximum notices
+    """Compute ε* of P(y|s) (K, |S|, |Y|), without secrets that are not ``present`` (K, |S|): (K,)."""
+    highest = outputs.max(axis=1)  # an absent secret gives zeros, which do not affect the maximum
     lowest = np.where(present[:, :, None], outputs, np.inf).min(axis=1)
     return _largest_log_ratio(highest, lowest)
 
 
 def _largest_log_ratio(highest: Floats, lowest: Floats) -> Floats:
-    """Of arrays (K, …), for each of the K: 0/0 counts as 1."""
+    """Return the largest log ratio in each of K arrays, with 0/0 = 1."""
     ratios = np.ones_like(highest)
     np.divide(highest, lowest, out=ratios, where=(highest > 0) & (lowest > 0))
     ratios[(highest > 0) & (lowest == 0)] = np.inf
@@ -154,13 +154,13 @@ def _largest_log_ratio(highest: Floats, lowest: Floats) -> Floats:
 
 
 def known_leakage(protocol: Protocol) -> float:
-    r"""What an output tells about the secret to a reader who knows the value, whatever the distribution.
+    r"""Compute what an output tells about the secret to a reader who knows the value.
 
     .. math:: \kappa^* = \log \max_{y, u, s_1, s_2} P(Y{=}y\,|\,s_1, u) / P(Y{=}y\,|\,s_2, u)
 
-    with 0/0 = 1. It comes on top of what the value itself tells about the secret, and bounds neither
-    :func:`leakage` nor is bounded by it. With several value columns it is about a reader who knows all of
-    them. See ``docs/theory.md``, 'Readers who know the value'.
+    with 0/0 = 1, whatever the distribution. It adds to what the value itself tells about the secret. It does
+    not bound :func:`leakage`, nor is it bounded by it. With several value columns it refers to a reader who
+    knows all of them. See ``docs/theory.md``, 'Readers who know the value'.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def known_leakage(protocol: Protocol) -> float:
     Returns
     -------
     float, at least 0; ∞ where a secret never gives an output that another one can give
-        0 exactly if and only if the table does not read the secret.
+        Exactly 0 if and only if the table does not read the secret.
 
     Examples
     --------
@@ -185,12 +185,12 @@ def known_leakage(protocol: Protocol) -> float:
 
 
 def known_leakages(matrices: Floats) -> Floats:
-    """:func:`known_leakage` of K tables (K, |S|, |U|, |Y|): (K,)."""
+    """Compute :func:`known_leakage` of K tables (K, |S|, |U|, |Y|): (K,)."""
     return _largest_log_ratio(matrices.max(axis=1), matrices.min(axis=1))
 
 
 def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distortion | None = None) -> float:
-    """The paper's D*: the expected distortion E d(U, Y) under a known distribution.
+    """Compute the paper's D*: the expected distortion E d(U, Y) under a known distribution.
 
     See ``docs/theory.md``, 'Model'.
 
@@ -199,21 +199,21 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     protocol : Protocol
     distribution : array_like (|S|, |U|)
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
-        By default the one that the protocol was designed for; "squared" where that is not known.
+        By default the one that the protocol was designed for, or "squared" if that is unknown.
     """
     p = _checked_distribution(protocol, distribution)
     return float(distortions(protocol.matrix[None], p[None], _measure(protocol, distortion))[0])
 
 
 def _measure(protocol: Protocol, distortion: Distortion | None) -> Floats:
-    """d(u, y): the given one, or that of the guarantee, or squared."""
+    """Return d(u, y): the given distortion, the guarantee's, or squared."""
     if distortion is None:
         distortion = "squared" if protocol.guarantee is None else protocol.guarantee.distortion
     return distortion_matrix(distortion, protocol.values, protocol.outputs)
 
 
 def distortions(matrices: Floats, distributions: Floats, d: Floats) -> Floats:
-    """:func:`distortion` of K protocols, each under its own distribution.
+    """Compute :func:`distortion` of K protocols, each under its own distribution.
 
     Parameters
     ----------
@@ -235,13 +235,13 @@ class WorstCase:
     Attributes
     ----------
     lower, upper : float
-        The supremum of ε* over the set lies between them.
+        Bounds on the supremum of ε* over the set.
     output : label
         The output that leaks most.
     secrets : (label, label)
-        The pair of secrets it tells apart best.
+        The pair of secrets that it distinguishes best.
     distribution : array (|S|, |U|)
-        A member of the set under which ε* is ``lower``: what an attacker would have to know.
+        A member of the set under which ε* equals ``lower``: what an attacker would have to know.
     """
 
     lower: float
@@ -252,17 +252,17 @@ class WorstCase:
 
 
 def worst_case_leakage(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> tuple[float, float]:
-    """Lower and upper bound on the supremum of ε* over the set around a sample.
+    """Bound the supremum of ε* over the set around a sample, from below and above.
 
-    The lower one is attained by a distribution in the set (see :func:`worst_case`); the upper one
-    is proved by the closed form of the support function; see ``docs/theory.md``, 'Leakage'.
+    The lower bound is attained by a distribution in the set (see :func:`worst_case`). The upper bound is
+    proved by the closed form of the support function; see ``docs/theory.md``, 'Leakage'.
     """
     found = worst_case(protocol, sample, uncertainty)
     return found.lower, found.upper
 
 
 def worst_case(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> WorstCase:
-    """The worst leakage over the set around a sample, and a distribution that shows it.
+    """Find the worst leakage over the set around a sample, and a distribution that shows it.
 
     See ``docs/theory.md``, 'Leakage'.
 
@@ -270,9 +270,9 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> W
     ----------
     protocol : Protocol
     sample : Sample
-        Of the protocol's shape (|S|, |U|).
+        With the protocol's shape (|S|, |U|).
     uncertainty : UncertaintySet or its name
-        :class:`rldp.Credible` stands for the set of the radius that a design has found.
+        :class:`rldp.Credible` stands for the set with the radius found by the design.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def worst_case(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> W
     Raises
     ------
     NotEnoughMemory
-        If this would take more memory than is available.
+        If the computation would take more memory than is available.
     """
     _require_sample(protocol, sample)
     within = checked_set("uncertainty", uncertainty)
@@ -296,21 +296,21 @@ def worst_case_distortion(
     uncertainty: PrivacySet,
     distortion: Distortion | None = None,
 ) -> tuple[float, float]:
-    r"""Lower and upper bound on the supremum of D* over the set around a sample.
+    r"""Bound the supremum of D* over the set around a sample, from below and above.
 
     .. math:: \sup_{P\in F} \sum_{s,u,y} P_{su}\,Q[s,u,y]\,d(u,y)
 
-    The lower one is attained by a distribution in the set, the upper one is proved by the closed form of the
-    support function, both rounded to the safe side; see ``docs/theory.md``, 'Two bounds'.
+    The lower bound is attained by a distribution in the set, the upper bound is proved by the closed form of
+    the support function. Both are rounded to the safe side; see ``docs/theory.md``, 'Two bounds'.
 
     Parameters
     ----------
     protocol : Protocol
-        Designed here or made by hand.
+        Designed with rldp or made by hand.
     sample : Sample
-        Of the protocol's shape (|S|, |U|).
+        With the protocol's shape (|S|, |U|).
     uncertainty : UncertaintySet or its name
-        Any set but :class:`rldp.Pairs`, which leaves open how frequent secrets are.
+        Any set but :class:`rldp.Pairs`, which does not restrict how frequent secrets are.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
         As in :func:`rldp.distortion`.
 
@@ -328,7 +328,7 @@ def worst_case_distortion(
     if isinstance(within, Pairs):
         raise InvalidArgument(
             "uncertainty must be a set of joint distributions, such as rldp.ChiSquare(), got rldp.Pairs, "
-            "which leaves open how frequent secrets are"
+            "which does not restrict how frequent secrets are"
         )
     d = _measure(protocol, distortion)
     costs = (protocol.matrix * d).sum(axis=2)
@@ -370,10 +370,10 @@ def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet)
 def _in_set(
     problem: DesignProblem, uncertainty: PowerDivergence | Pairs, sample: Sample, found: WorstRatio
 ) -> tuple[Floats, bool]:
-    """A member of the set with the conditionals that were found, or close to them; and whether it was moved.
+    """Return a member of the set with the given conditionals, or close to them, and whether it was moved.
 
-    Those of a larger set that stands for one too small for floats need not be members; nor need those of a
-    pair lie in the sets of other pairs.
+    Conditionals of a larger set that replaces one too small for floats need not be members. Those of a pair
+    need not lie in the sets of other pairs.
     """
     assert problem.privacy is not None
     if isinstance(uncertainty, Pairs):
@@ -407,7 +407,7 @@ def _log_rounded_up(ratio: float) -> float:
 
 
 def _require_memory(protocol: Protocol) -> None:
-    """Refuse alphabets whose pairs of secrets would not fit."""
+    """Refuse alphabets whose pairs of secrets would not fit in memory."""
     secrets, values, outputs = protocol.matrix.shape
     needed = _COPIES * 8 * outputs * secrets * (secrets - 1) * values
     shape = f"{secrets} secrets × {values} values × {outputs} outputs"
@@ -415,7 +415,7 @@ def _require_memory(protocol: Protocol) -> None:
 
 
 def _require_sample(protocol: Protocol, sample: Sample) -> None:
-    """Refuse what is no sample of the protocol's shape."""
+    """Refuse anything but a sample of the protocol's shape."""
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     _checked_distribution(protocol, sample.distribution)
@@ -428,7 +428,7 @@ def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats
 
 
 def _flat(chain: Chain, distribution: ArrayLike) -> ArrayLike:
-    """A distribution with an axis for each column of the row, as one of whole rows."""
+    """Flatten a distribution with an axis for each column of the row to one of whole rows."""
     assert chain.reading is not None
     sizes = [len(column.labels) for column in chain.reading.row]
     array = np.asarray(distribution)
@@ -457,5 +457,5 @@ def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
 
 
 def _rounded_down(value: float) -> float:
-    """A leakage less what rounding may have added to it."""
+    """Subtract what rounding may have added to a leakage."""
     return max(0.0, value - 1e-14 * max(1.0, value)) if math.isfinite(value) else value

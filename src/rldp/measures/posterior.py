@@ -1,4 +1,4 @@
-r"""What to believe of a protocol, given a sample and a prior: the posterior law of ε* and D*.
+r"""The posterior distribution of ε* and D* of a protocol, given a sample and a prior.
 
 See ``docs/theory.md``, 'Credible privacy'.
 """
@@ -33,37 +33,37 @@ from rldp.theory.posterior import (
 
 __all__ = ["Posterior", "posterior"]
 
-_ERROR = 1e-6  # of a bound
+_ERROR = 1e-6  # probability that a bound is wrong
 _MOST_DRAWS = 10**8
 
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """What draws are made from, and the table that they are about."""
+    """The source of the draws, and the table they are about."""
 
     matrix: NDArray[np.float64]
     counts: NDArray[np.int64]
     noise: float | None
 
     def blocks(self, prior: Prior, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-        """Conditionals of every draw, block by block."""
+        """Yield the conditionals of every draw, block by block."""
         return conditional_blocks(self.counts, prior=prior, draws=draws, seed=seed, noise=self.noise)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
-    """Draws of ε* and D* from their posterior law.
+    """Draws of ε* and D* from their posterior distribution.
 
     Attributes
     ----------
     leakage : array (draws,)
-        ε* under each draw; ∞ where one secret cannot give what another can, or only with a
-        probability too small for floats.
+        ε* under each draw; ∞ if an output of one secret is impossible for another, or its probability too
+        small for floats.
     distortion : array (draws,)
         D* under each draw.
     prior : "adaptive" or float
     seed : int
-        With it, :func:`rldp.posterior` makes the same draws again.
+        The seed with which :func:`rldp.posterior` repeats the draws.
     """
 
     leakage: NDArray[np.float64]
@@ -77,16 +77,16 @@ class Posterior:
 
     @property
     def draws(self) -> int:
-        """How many there are."""
+        """Number of draws."""
         return len(self.leakage)
 
     def risk(self, epsilon: ArrayLike) -> tuple[float, float]:
-        """Bounds on Pr(ε* > epsilon | sample), the posterior probability of not being private.
+        """Bound the posterior probability Pr(ε* > epsilon | sample) of not being private.
 
-        With levels of ordered pairs of secrets, it is the probability that some pair exceeds its own.
+        With levels of ordered pairs of secrets, bound the probability that some pair exceeds its own.
 
-        Each bound is wrong with probability 1e-6 at most, over the draws, for an ``epsilon`` that was
-        not chosen by looking at them. See ``docs/theory.md``, 'Monte Carlo'.
+        Each bound is wrong with probability at most 1e-6 over the draws, for an ``epsilon`` that was not
+        chosen by looking at them. See ``docs/theory.md``, 'Monte Carlo'.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Posterior:
             return 0.0, 0.0
         rounding = log_ratio_rounding(self._values, level)
         above = (self.leakage > level + rounding) & (np.isfinite(self.leakage) | self._always_infinite)
-        certain = int(above.sum())  # without draws that are infinite for want of digits
+        certain = int(above.sum())  # excludes draws that are infinite only for lack of digits
         possible = int((self.leakage >= level - rounding).sum())
         return (
             float(lower_probability(certain, self.draws, _ERROR)),
@@ -112,7 +112,7 @@ class Posterior:
         )
 
     def _risk_of_pairs(self, levels: NDArray[np.float64]) -> tuple[float, float]:
-        """The same draws once more, each pair of secrets held to its own level."""
+        """Repeat the draws, and compare each pair of secrets with its own level."""
         source, certain, possible = self._source, 0, 0
         if keeps_levels(source.matrix, levels):
             return 0.0, 0.0
@@ -125,10 +125,10 @@ class Posterior:
         )
 
     def epsilon(self, alpha: float = 0.05) -> float:
-        """A level that ε* stays below with posterior probability 1 − alpha, rounded up.
+        """Return a level that ε* stays below with posterior probability 1 − alpha, rounded up.
 
-        The smallest ε whose :meth:`risk` is at most ``alpha`` for certain; like the risk, wrong with
-        probability 1e-6 at most. Infinite where there are too few draws to tell.
+        It is the smallest ε whose :meth:`risk` is certainly at most ``alpha``; like the risk, it is wrong
+        with probability at most 1e-6. Infinite if there are too few draws to tell.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Posterior:
         share = finite_number("alpha", alpha)
         if not 0 < share < 1:
             raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {share!r}")
-        low, high = -1, self.draws  # at most so many draws may exceed the level: bisection
+        low, high = -1, self.draws  # bisection on the number of draws that may exceed the level
         while low + 1 < high:
             middle = (low + high) // 2
             fits = float(upper_probability(middle, self.draws, _ERROR)) <= share
@@ -148,7 +148,7 @@ class Posterior:
 
     @property
     def _limit(self) -> float:
-        """What ε* exceeds under no distribution at all, rounded up."""
+        """The level that ε* exceeds under no distribution, rounded up."""
         limit = float(np.log(self._largest_ratio))
         return limit + log_ratio_rounding(self._values, limit) if limit > 0 else 0.0
 
@@ -172,28 +172,27 @@ def posterior(
     seed: int | None = None,
     distortion: Distortion | None = None,
 ) -> Posterior:
-    r"""The posterior law of ε* and D* of any protocol, by Monte Carlo.
+    r"""Draw from the posterior distribution of ε* and D* of any protocol.
 
-    The adaptive prior learns from the sample how sparse the table is. With a number a, P is
-    Dirichlet(a, …, a) on the cells (s, u), which the sample makes Dirichlet(counts + a). Every draw of P has
-    an ε* and a D*. What follows from the law of ε* is a statement about the sample at hand and the prior, not
-    about repeated samples; see ``docs/theory.md``, 'Credible privacy', for when it is also one about them.
+    The adaptive prior learns from the sample how sparse the table is. With a number a, the prior of P is
+    Dirichlet(a, …, a) on the cells (s, u), and the posterior Dirichlet(counts + a). Every draw of P has an ε*
+    and a D*. Statements about their distribution refer to the sample at hand and the prior, not to repeated
+    samples; see ``docs/theory.md``, 'Credible privacy', for when they also hold for those.
 
     Parameters
     ----------
     protocol : Protocol
-        Designed here or made by hand.
+        Designed with rldp or made by hand.
     sample : Sample
         With the protocol's secrets and values.
     prior : "adaptive" or float
-        A number is positive. One half is Jeffreys' prior; the larger, the more it believes in equal
-        probabilities.
+        A number must be positive. One half is Jeffreys' prior; larger numbers favour equal probabilities.
     draws : int
     seed : int, optional
-        The same seed gives the same draws. By default, one from the operating system.
+        The same seed gives the same draws. By default fresh from the operating system.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
-        By default that of the guarantee; without one, "squared" where all values and outputs are
-        numbers, and "hamming" otherwise.
+        By default that of the guarantee. Without one, "squared" if all values and outputs are numbers, else
+        "hamming".
 
     Returns
     -------
@@ -202,8 +201,8 @@ def posterior(
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If the sample has other labels than the protocol, the prior is not positive and finite, or draws
-        is no whole number from 1 to 10^8.
+        If the sample's labels are not the protocol's, the prior is not positive and finite, or draws is not a
+        whole number from 1 to 10^8.
 
     Examples
     --------
@@ -246,7 +245,7 @@ def _drawn(
     size: int,
     key: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """ε* and D* of every draw (size,), block by block, read-only."""
+    """Compute ε* and D* of every draw (size,), block by block, read-only."""
     require_bytes(f"drawing {size} distributions", 2 * 8 * size, "fewer draws need less")
     counts = sample.counts if sample.noisy_counts is None else sample.noisy_counts
     leakage, cost = np.empty(size), np.empty(size)
@@ -294,6 +293,6 @@ def _level(epsilon: ArrayLike) -> float:
 
 
 def _summary(values: NDArray[np.float64]) -> str:
-    """Median and 95 % point: order statistics, since there may be infinite values."""
+    """Describe median and 95 % quantile, as order statistics since values may be infinite."""
     middle, high = np.quantile(values, [0.5, 0.95], method="inverted_cdf")
     return f"median {middle:.4g}, 95 % at most {high:.4g}"
