@@ -83,7 +83,7 @@ def what_is_released(spark):
     ids, secrets, values = zip(*tuples(frame.select("id", "sex", "age")), strict=True)
     alone = table.release(list(secrets), list(values), ids=list(ids), key=key)
     yield "once", [first == tuples(once.select("id", "age")), first == list(zip(ids, alone, strict=True))]
-    twice = frame.withColumn("id", functions.col("id") % 999).coalesce(1)
+    twice = frame.selectExpr("if(id = 999, ' 0 ', cast(id as string)) as id", "sex", "age")
     yield "twice", answer(twice, table, id="id", key=key)
 
 

@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 import rldp
 from clients.twelve import TWELVE, is_said, random_case, statistic
+from rldp.data.reading import Column, Reading
 
 duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
 frames = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
@@ -108,6 +109,48 @@ def test_with_a_key_every_client_gives_a_person_the_same_output(client):
     wanted = protocol.release(secrets, rows["age"], ids=table["pid"], key=KEY)
     options = rldp.ReleaseOptions(id="pid", key=KEY)
     assert client(protocol, table, options).column("age").to_pylist() == wanted
+
+
+def in_two_files(protocol, table, options):
+    """A folder, whose files are released by processes of their own."""
+    for i in range(2):
+        pq.write_table(table.slice(3 * i, 3), f"rows/{i}.parquet")
+    rldp.release_file(protocol, "rows", "out", options=options, jobs=2)
+
+
+def streamed(protocol, table, options):
+    parts = pl.concat([pl.from_arrow(table.slice(3 * i, 3)).lazy() for i in range(2)])
+    protocol.release_frame(parts, options=options).collect(engine="streaming")
+
+
+def in_two_partitions(protocol, table, options):
+    parts = frames.from_pandas(table.to_pandas(), npartitions=2)
+    rldp.dask.release(protocol, parts, options=options)
+
+
+@pytest.mark.parametrize(
+    "parts", [csv, in_two_files, reader, streamed, in_two_partitions], ids=lambda client: client.__name__
+)
+def test_a_person_with_rows_in_two_parts_is_refused_with_the_same_sentence(tmp_path, monkeypatch, parts):
+    """However the identifiers are written: they are compared as they are drawn with."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows").mkdir()
+    reading = Reading((Column("sex", ("f", "m")),), (Column("age", (10, 20)),))
+    protocol = rldp.Protocol(np.full((2, 2, 2), 0.5), ("f", "m"), (10, 20), reading=reading)
+    table = pa.table(
+        {"pid": ["Zo\u00eb", "b", "c", "d", " b ", "Zoe\u0308"], "sex": ["f", "m"] * 3, "age": [10, 20] * 3}
+    )
+    with pytest.raises(rldp.DataError) as caught:
+        parts(protocol, table, rldp.ReleaseOptions(id="pid", key=KEY))
+    assert str(caught.value) == (
+        "column 'pid' must identify people, each in one row, but row 5 has the entry of an earlier row; "
+        "2 of 6 rows do"
+    )
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.csv").exists()
+    parts(
+        protocol, table.set_column(0, "pid", pa.array(list("abcdef"))), rldp.ReleaseOptions(id="pid", key=KEY)
+    )
 
 
 def test_columns_have_the_same_law():

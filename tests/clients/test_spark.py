@@ -72,7 +72,14 @@ def test_a_table_that_does_not_read_the_secret_needs_no_column_of_it(results):
 
 def test_with_a_key_a_person_gets_the_same_output_however_often_it_is_computed(results):
     assert results["once"] == [True, True]
-    assert "column 'id' must identify people, each in one row" in results["twice"][1]
+
+
+def test_a_person_with_rows_in_two_partitions_is_refused_before_anything_is_drawn(results):
+    assert results["twice"] == [
+        "DataError",
+        "column 'id' must identify people, each in one row, but some rows have the entry of an earlier row; "
+        "1 of 1000 rows do",
+    ]
 
 
 def test_outputs_may_be_text(results):

@@ -5,6 +5,7 @@ import hashlib
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,11 +29,11 @@ def designed(epsilon=0.5, privacy="nominal"):
     return rldp.design(sample, epsilon, privacy=privacy, utility="nominal").protocol
 
 
-def people():
+def people(seed=0):
     """800 rows: 80 of a minority, whose values differ from those of the others."""
     shares = {"minority": (8, 32, 28, 12), "majority": (264, 336, 88, 32)}
     rows = [(who, u) for who, counts in shares.items() for u, n in enumerate(counts) for _ in range(n)]
-    order = np.random.default_rng(0).permutation(len(rows))
+    order = np.random.default_rng(seed).permutation(len(rows))
     return {
         "person": [f"P{i:04d}" for i in range(len(rows))],
         "ethnicity": [rows[i][0] for i in order],
@@ -110,11 +111,96 @@ def test_the_same_key_is_the_same_draw_only_with_the_same_table_and_people(folde
 def test_another_input_may_be_released(folder):
     protocol = designed()
     released(protocol, "a.csv")
-    rows = pd.DataFrame(people())
-    rows.loc[0, "insurance"] = 1 - rows.loc[0, "insurance"] % 2
-    rows.to_csv("next.csv", index=False)
+    pd.DataFrame(people(seed=1)).to_csv("next.csv", index=False)
     released(protocol, "b.csv", data="next.csv")
     assert len(totals(read_ledger("ledger.jsonl"))) == 2
+
+
+def changed(rows, how):
+    """The same people, told otherwise: in a file or a frame."""
+    match how:
+        case "columns in another order":
+            rows[rows.columns[::-1]].to_csv("next.csv", index=False)
+        case "a column more":
+            rows.assign(job=[i % 3 for i in range(800)]).to_csv("next.csv", index=False)
+        case "a value changed":
+            rows.assign(insurance=[1, *rows["insurance"][1:]]).to_csv("next.csv", index=False)
+        case "another kind of file":
+            rows.to_parquet("next.parquet")
+            return "next.parquet"
+        case "a folder of parts":
+            Path("next").mkdir()
+            for i in range(3):
+                rows[300 * i : 300 * i + 300].to_parquet(f"next/{i}.parquet")
+            return "next"
+        case "a frame":
+            return rows
+        case "another frame":
+            return pl.DataFrame(rows.to_dict("list"))
+    return "next.csv"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "columns in another order",
+        "a column more",
+        "a value changed",
+        "another kind of file",
+        "a folder of parts",
+        "a frame",
+        "another frame",
+    ],
+)
+def test_the_same_people_are_known_again_in_another_input(folder, how):
+    protocol = designed()
+    released(protocol, "a.csv")
+    data = changed(pd.DataFrame(people()), how)
+    message = "has a release of what seem to be the same people, as a column has the same entries in the same"
+
+    def again():
+        if isinstance(data, str):
+            released(protocol, "b" if data == "next" else "b.csv", data=data)
+        else:
+            protocol.release_frame(data, ledger="ledger.jsonl")
+
+    with pytest.raises(rldp.DataError, match=message):
+        again()
+    assert len(read_ledger("ledger.jsonl")) == 1
+    assert {path.name for path in folder.iterdir()} <= {"rows.csv", "a.csv", "ledger.jsonl", str(data)}
+
+
+def test_another_column_of_the_same_frame_is_a_second_release(folder):
+    """Both protocols read the secret; another secret with other values has nothing in common with them."""
+    rows = pd.DataFrame(people()).assign(
+        job=[i * i % 3 for i in range(800)], ill=[i // 7 % 2 for i in range(800)]
+    )
+
+    def protocol(secret, value):
+        sample = rldp.Sample.from_data(rows, secret=secret, value=value)
+        return rldp.design(sample, 0.5, privacy="nominal", utility="nominal").protocol
+
+    protocol("ethnicity", "insurance").release_frame(rows, ledger="ledger.jsonl")
+    for secret, value in (("ethnicity", "job"), ("ill", "insurance")):
+        with pytest.raises(rldp.DataError, match="the same people, as a column has the same entries"):
+            protocol(secret, value).release_frame(rows, ledger="ledger.jsonl")
+    protocol("ethnicity", "job").release_frame(rows, ledger="ledger.jsonl", again=True)
+    protocol("ill", "job").release_frame(rows, ledger="ledger.jsonl", again=True)
+    (total,) = totals(read_ledger("ledger.jsonl"))
+    assert (total.releases, total.draws, total.epsilon) == ((1, 2, 3), 3, None)
+
+
+def test_people_with_identifiers_are_known_again_in_any_order(folder):
+    """With the same key nobody is drawn again, whoever comes first."""
+    protocol, rows = designed(), pd.DataFrame(people())
+    keyed = {"ledger": "ledger.jsonl", "id": "person", "key": KEY}
+    protocol.release_frame(rows, **keyed)
+    turned = rows[::-1].assign(insurance=[1, *rows["insurance"][::-1][1:]])
+    protocol.release_frame(turned, **keyed)
+    (total,) = totals(read_ledger("ledger.jsonl"))
+    assert (total.draws, total.reason) == (1, "one draw of everybody whose secret and value stay")
+    with pytest.raises(rldp.DataError, match=r"the same people, by their identifiers, of .* another key"):
+        protocol.release_frame(turned, **keyed | {"key": KEY[::-1]})
 
 
 def test_a_line_tells_the_release_and_nothing_about_a_person(folder):
@@ -170,7 +256,9 @@ def test_frames_in_memory_are_known_again_whatever_their_kind(folder):
         with pytest.raises(rldp.DataError, match="has a release of this input"):
             protocol.release_frame(frame, ledger="ledger.jsonl")
     rows["insurance"][5] = (rows["insurance"][5] + 1) % 4
-    assert len(protocol.release_frame(pl.DataFrame(rows), ledger="ledger.jsonl")) == 800
+    with pytest.raises(rldp.DataError, match="what seem to be the same people"):
+        protocol.release_frame(pl.DataFrame(rows), ledger="ledger.jsonl")
+    assert len(protocol.release_frame(pl.DataFrame(people(seed=1)), ledger="ledger.jsonl")) == 800
     for frame in (pl.LazyFrame(rows), pa.table(rows).to_reader()):
         with pytest.raises(rldp.InvalidArgument, match="ledger must be for files and for frames of pandas"):
             protocol.release_frame(frame, ledger="ledger.jsonl")
@@ -289,11 +377,22 @@ def line(**changed):
         "rows": 5,
         "skipped": 0,
         "key": None,
+        "secret_rows": None,
+        "value_rows": (),
         "people": None,
+        "people_with_secrets": None,
+        "drawn": ("t",),
+        "drawn_rows": ("o",),
         "after": (),
+        "after_rows": (),
         "again": False,
     }
     return Line(**(fields | changed))
+
+
+def after(*tables, **changed):
+    """What differs in a release after others, whose outputs it takes as they were."""
+    return {"drawn": ("u",), "after": tables, "after_rows": ("o",) * len(tables)} | changed
 
 
 @pytest.mark.parametrize(
@@ -306,10 +405,18 @@ def line(**changed):
         ([{"key": "k"}, {"key": "k", "table": "x"}], None, "would add to 1"),
         ([{"key": "k"}, {"key": "k", "columns": ("job",)}], None, "would add to 1"),
         ([{}, {}], None, "would add to 1"),
-        ([{"protocol": "a"}, {"after": ("a",), "epsilon": 0.7}], 0.7, "designed after the others"),
-        ([{"protocol": "a"}, {"protocol": "a"}, {"after": ("a",)}], None, "no total"),
-        ([{"protocol": "a"}, {"protocol": "b"}, {"after": ("a",)}], None, "no total"),
-        ([{"protocol": "b"}, {"after": ("a",)}], None, "no total"),
+        ([{}, after("t", epsilon=0.7)], 0.7, "designed after the others"),
+        ([{}, {}, after("t")], None, "no total"),
+        ([{}, {}, after("t", "t", epsilon=0.7)], 0.7, "designed after the others"),
+        ([{}, {"drawn": ("b",)}, after("t")], None, "no total"),
+        ([{"drawn": ("b",)}, after("t")], None, "no total"),
+        ([{"drawn": (), "drawn_rows": ()}, after("t")], None, "no total"),
+        ([{"protocol": "t"}, after("p")], None, "no total"),
+        ([{"secret_rows": "r"}, after("t", secret_rows="r", epsilon=0.7)], 0.7, "designed after the others"),
+        ([{"secret_rows": "r"}, after("t", secret_rows="r", after_rows=("x",))], None, "no total"),
+        ([{"secret_rows": "r"}, after("t", secret_rows="q")], None, "no total"),
+        ([{}, after("t", secret=("race",))], None, "no total"),
+        ([{}, after("t", secrets="x")], None, "no total"),
         ([{"privacy": "all"}, {"privacy": "all", "epsilon": 0.25}], 0.75, "every distribution"),
         ([{"privacy": "all"}, {}], None, "no total"),
         ([{"privacy": "all"}, {"privacy": "all", "secret": ("race",)}], None, "no total"),
@@ -336,27 +443,76 @@ def test_inputs_are_added_up_apart():
 
 def test_a_release_after_the_others_may_be_recorded_and_one_after_some_of_them_may_not(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    for each in (line(protocol="a"), line(protocol="b", after=("a",)), line(protocol="c", after=("a", "b"))):
-        with recording(path, each):
+    third = {"drawn": ("v",), "after": ("t", "u"), "after_rows": ("o", "o")}
+    for each in ({}, after("t"), third):
+        with recording(path, line(**each)):
             pass
-    with pytest.raises(rldp.DataError, match="this one has no key"), recording(path, line(after=("a", "b"))):
+    refused = pytest.raises(rldp.DataError, match="not designed after all earlier draws")
+    with refused, recording(path, line(**third)):
         pass
     assert totals(read_ledger(path))[0].epsilon == 0.5
 
 
-def test_a_design_after_the_first_release_is_recorded_with_its_total(folder):
+@pytest.fixture(scope="module")
+def linked():
+    """Rows of three columns, a protocol for age, and one for job after it."""
     rng = np.random.default_rng(0)
     sex = rng.integers(2, size=3000)
     age = (rng.random(3000) < 0.3 + 0.3 * sex).astype(int)
     job = (rng.random(3000) < 0.4 + 0.2 * age).astype(int)
     rows = pd.DataFrame({"pid": range(3000), "sex": np.array(["f", "m"])[sex], "age": age, "job": job})
 
-    def sample(*columns):
-        return rldp.Sample.from_data(rows, secret="sex", value=list(columns))
+    def design(*columns, epsilon, after=()):
+        sample = rldp.Sample.from_data(rows, secret="sex", value=list(columns), after=after)
+        return rldp.design(sample, epsilon, privacy="credible", utility="nominal", after=after).protocol
 
-    sets = {"privacy": "credible", "utility": "nominal"}
-    first = rldp.design(sample("age"), 0.3, **sets).protocol
-    second = rldp.design(sample("age", "job"), 0.6, after=[first], **sets).protocol
+    first = design("age", epsilon=0.3)
+    return rows, first, design("age", "job", epsilon=0.6, after=[first]), design("job", epsilon=0.3)
+
+
+def test_a_release_after_the_first_one_takes_its_outputs_and_is_recorded_with_its_total(folder, linked):
+    rows, first, second, other = linked
+    recorded = {"ledger": "ledger.jsonl"}
+    out = first.release_frame(rows, **recorded)["age"]
+    second.release_frame(rows.assign(out=out), as_earlier="out", **recorded)
+    (total,) = totals(read_ledger("ledger.jsonl"))
+    assert (total.epsilon, total.draws) == (0.6, 2)
+    with pytest.raises(rldp.DataError, match="this one has no key"):
+        other.release_frame(rows, **recorded)
+
+
+@pytest.mark.parametrize("how", ["another draw", "true values", "another table", "another secret"])
+def test_a_protocol_that_claims_to_follow_a_release_must_follow_it(folder, linked, how):
+    """The digest of the earlier file is a claim; the table in the file and the rows' outputs are none."""
+    rows, first, second, _ = linked
+    given = rows
+    if how == "another table":
+        first.release_frame(rows, ledger="ledger.jsonl")
+        (line,) = read_ledger("ledger.jsonl")
+        document = json.loads(second.to_json())
+        document["stages"][0]["earlier"]["sha256"] = line.protocol
+        table = np.array(document["stages"][0]["numerators"])
+        document["stages"][0]["numerators"] = table[:, ::-1].tolist()
+        content = [list(second.secrets), [0, 1], [0, 1], table[:, ::-1].tolist()]
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        document["stages"][0]["earlier"]["digest"] = hashlib.sha256(text.encode()).hexdigest()
+        second = rldp.Protocol.from_json(json.dumps(document, separators=(",", ":")))
+        out = first.release_frame(rows)["age"]
+    elif how == "another secret":
+        given = rows.assign(smokes=np.where(rows["pid"] % 3 == 0, "f", "m"))
+        out = first.release_frame(given, as_secret="smokes", ledger="ledger.jsonl", allow_drift=True)["age"]
+    else:
+        first.release_frame(rows, ledger="ledger.jsonl")
+        out = rows["age"] if how == "true values" else first.release_frame(rows)["age"]
+    with pytest.raises(rldp.DataError, match="not designed after all earlier draws, or takes other outputs"):
+        second.release_frame(
+            given.assign(out=out), as_earlier="out", ledger="ledger.jsonl", allow_drift=True, unproved=True
+        )
+
+
+def test_a_design_after_the_first_release_is_recorded_with_its_total(folder, linked):
+    rows, first, second, other = linked
+    rows = rows.copy()
     drawn_once = {"id": "pid", "key": KEY, "ledger": "ledger.jsonl"}
     out = first.release_frame(rows, id="pid", key=KEY)["age"]
     rows.assign(out=out).to_csv("rows.csv", index=False)
@@ -367,6 +523,5 @@ def test_a_design_after_the_first_release_is_recorded_with_its_total(folder):
     assert (total.epsilon, total.draws) == (0.6, 2)
     again = second.release_frame(pd.read_csv("rows.csv"), id="pid", key=KEY, as_earlier="out")
     assert again.equals(pd.read_csv("second.csv"))
-    other = rldp.design(sample("job"), 0.3, **sets).protocol
     with pytest.raises(rldp.DataError, match="another table or for other columns"):
         rldp.release_file(other, "rows.csv", "third.csv", **drawn_once)

@@ -10,12 +10,15 @@ from rldp.errors import InvalidArgumentType, needs
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
 from rldp.protocol import Protocol
-from rldp.releaser.frames import released_part
+from rldp.releaser.frames import people_of_part, released_part
+from rldp.releaser.ids import require_distinct
 from rldp.releaser.options import Asked, ReleaseOptions, asked_for
 from rldp.releaser.requests import Request
 
 with needs("rldp.dask", "Dask", install="robust-ldp[dask]"):
     import dask.dataframe
+    from dask.base import compute
+    from dask.delayed import delayed
 
 __all__ = ["release"]
 
@@ -31,9 +34,9 @@ def release(
 
     Partitions, order and index are preserved. **The frame draws anew whenever it is computed, and two draws
     of one row are two releases: write or compute it once, and continue with the result.** With ``id`` and
-    ``key`` each person's output stays the same instead. Workers receive the table of the protocol, how
-    columns are read, and the key, and nothing else. A person with two rows is detected within a partition
-    only.
+    ``key`` each person's output stays the same instead. The rows are then read once when this function is
+    called, and a person with two rows is refused, in whichever partitions they are. Workers receive the table
+    of the protocol, how columns are read, and the key, and nothing else.
 
     Parameters
     ----------
@@ -50,7 +53,8 @@ def release(
     NotProved
         If the protocol does not prove what is required of it.
     DataError
-        If a column does not exist or, when the frame is computed, if entries are missing or not labels.
+        If a column does not exist or, when the frame is computed, if entries are missing or not labels. With
+        ``id`` and ``key``, if a person has two rows.
     InvalidArgument, InvalidArgumentType
         If ``frame`` is not a Dask frame, or the requested columns contradict each other.
     """
@@ -61,8 +65,12 @@ def release(
     require_no_ledger(asked)
     request, _ = requested(protocol, asked)
     empty = released_part(request, frame._meta)  # refuses missing columns, and yields the types
-    warn_of_kept(request)
     partitions: Any = frame
+    if request.stable is not None:
+        parts = [delayed(people_of_part)(request, part) for part in partitions.to_delayed()]
+        people: Any = compute(*parts)  # type: ignore[no-untyped-call]
+        require_distinct(str(request.columns.id), people)
+    warn_of_kept(request)
     return partitions.map_partitions(_part, request, meta=empty)
 
 

@@ -17,8 +17,10 @@ from rldp.errors import InvalidArgumentType, needs
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
 from rldp.protocol import Protocol
-from rldp.releaser.frames import released_batches
+from rldp.releaser.frames import people_of_part, released_batches
+from rldp.releaser.ids import repeated_people
 from rldp.releaser.options import Asked, ReleaseOptions, asked_for
+from rldp.releaser.requests import Request
 
 with needs("rldp.spark", "PySpark", install="robust-ldp[spark]"):
     import pyspark.sql
@@ -41,7 +43,8 @@ def release(
     protocol and how columns are read, and nothing else of it.
 
     With ``id`` and ``key`` each person's output stays the same, however often it is computed. Workers then
-    receive the key, too. A person with two rows is detected only if both are in one partition.
+    receive the key, too. A job reads the rows once when this function is called, and a person with two rows
+    is refused, in whichever partitions they are.
 
     A task that is retried or runs twice by speculation draws anew. Spark discards the output of the other
     attempt as long as the output is committed task by task, as Spark's writers do.
@@ -62,8 +65,9 @@ def release(
     NotProved
         If the protocol does not prove what is required of it.
     DataError
-        If a column does not exist. Rows with nulls or unknown labels fail the job with Spark's
-        ``PythonException``, which quotes a sentence about the first of them and shows no entry.
+        If a column does not exist or, with ``id`` and ``key``, if a person has two rows. Rows with nulls or
+        unknown labels fail the job with Spark's ``PythonException``, which quotes a sentence about the first
+        of them and shows no entry.
     InvalidArgument, InvalidArgumentType
         If ``frame`` is not a Spark frame, or the requested columns contradict each other.
     """
@@ -93,8 +97,34 @@ def release(
         named = (batch.rename_columns(names) for batch in batches)
         return (_as_announced(batch, labels) for batch in released_batches(request, named))
 
+    rows = frame.select(*needed)
+    if request.stable is not None:
+        _require_distinct(request, rows)
     warn_of_kept(request)
-    return frame.select(*needed).mapInArrow(in_batches, types.StructType([*kept, *released]))
+    return rows.mapInArrow(in_batches, types.StructType([*kept, *released]))
+
+
+def _require_distinct(request: Request, rows: Any) -> None:
+    """Refuse people with two rows, wherever these are: Spark counts digests of identifiers."""
+
+    def digests(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        for batch in batches:
+            people = people_of_part(request, batch.rename_columns(request.columns.names))
+            found = iter(people.digests)
+            used = [True] * people.rows if people.used is None else people.used.tolist()
+            column = pyarrow.array(
+                [next(found).tobytes() if each else None for each in used], pyarrow.binary()
+            )
+            yield pyarrow.RecordBatch.from_arrays([column], names=["person"])
+
+    person = types.StructType([types.StructField("person", types.BinaryType())])
+    counts = rows.mapInArrow(digests, person).groupBy("person").count()
+    sums = "sum(count) as total", "sum(if(person is null, 0, count - 1)) as repeated"
+    (found,) = counts.selectExpr(*sums).collect()
+    if found.repeated:
+        raise repeated_people(str(request.columns.id), "some rows have", found.repeated, found.total)
 
 
 def _as_announced(batch: Any, labels: Sequence[Sequence[Label]]) -> Any:

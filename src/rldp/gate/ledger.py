@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -66,11 +67,19 @@ class Line:
         Columns of the output.
     rows, skipped : int
     key : str or None
-        Fingerprint of the key; None if every draw is new.
-    people : str or None
-        SHA-256 of the identifiers, for a frame released with a key; those of a file are part of its input.
-    after : tuple of str
-        SHA-256 of the files of the protocols after which this one was designed.
+        Fingerprint of the key; None where every draw is new.
+    secret_rows : str or None
+        SHA-256 of the secret's labels in the order of the rows; None if they are all the same, or unread.
+    value_rows : tuple of str
+        The same of the other columns that were read, and whose entries are not all the same.
+    people, people_with_secrets : str or None
+        SHA-256 of the identifiers, in any order, alone and each with its secret; None without a key.
+    drawn, drawn_rows : tuple of str
+        Digests of the table of each released column, as a later protocol has it in its file, and of what was
+        drawn from it, in the order of the rows. ``drawn`` is empty where one table is for several columns.
+    after, after_rows : tuple of str
+        The same of the earlier releases after which the protocol was designed: of their tables in its file,
+        and of what the rows held as their outputs.
     again : bool
         Whether the user insisted on another release.
     """
@@ -94,19 +103,56 @@ class Line:
     rows: int
     skipped: int
     key: str | None
+    secret_rows: str | None
+    value_rows: tuple[str, ...]
     people: str | None
+    people_with_secrets: str | None
+    drawn: tuple[str, ...]
+    drawn_rows: tuple[str, ...]
     after: tuple[str, ...]
+    after_rows: tuple[str, ...]
     again: bool
+
+    def is_about(self, other: Line) -> str | None:
+        """Return what shows that an earlier release was about the same people, or None."""
+        if self.input == other.input:
+            return "this input"
+        if self.people is not None and self.people == other.people:
+            return "the same people, by their identifiers"
+        known = {other.secret_rows, *other.value_rows, *other.drawn_rows}
+        if {self.secret_rows, *self.value_rows} & known - {None}:
+            return "what seem to be the same people, as a column has the same entries in the same order"
+        return None
 
     def draws_as(self, other: Line) -> bool:
         """Return whether both give each person of one input the same output: same key, table and columns."""
-        names = ("key", "people", "table", "columns", "read", "unknown")
+        names = ("key", "people_with_secrets", "table", "columns", "read", "unknown")
         return self.key is not None and all(getattr(self, name) == getattr(other, name) for name in names)
 
     def follows(self, others: Sequence[Line]) -> bool:
-        """Return whether its protocol was designed after exactly these draws, so that its ε is the total."""
-        before = [other.protocol for other in others]
-        return len(set(before)) == len(before) and all(each in self.after for each in before)
+        """Return whether its protocol was designed after all these draws, so that its ε is the total.
+
+        What counts is the tables in the protocol's file, not the digests of files that it names. Where rows
+        are in the same order, the outputs that they brought must be the ones that were drawn.
+        """
+        if not all(other.drawn and self.has_secret_of(other) for other in others):
+            return False
+        tables = Counter(table for other in others for table in other.drawn)
+        in_order = [other for other in others if other.secret_rows == self.secret_rows is not None]
+        pairs = Counter(pair for each in in_order for pair in zip(each.drawn, each.drawn_rows, strict=True))
+        return tables <= Counter(self.after) and pairs <= Counter(
+            zip(self.after, self.after_rows, strict=True)
+        )
+
+    def has_secret_of(self, other: Line) -> bool:
+        """Return whether both protect the same secret, as far as the ledger can tell."""
+        if (self.secret, self.secrets) != (other.secret, other.secrets):
+            return False
+        rows = self.secret_rows, other.secret_rows
+        known = self.people_with_secrets
+        return (
+            None in rows or rows[0] == rows[1] or (known is not None and known == other.people_with_secrets)
+        )
 
 
 _TEXT, _TEXTS, _NUMBER = (str,), (list,), (int, float)
@@ -131,8 +177,14 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "rows": (int,),
     "skipped": (int,),
     "key": (str, _NONE),
+    "secret_rows": (str, _NONE),
+    "value_rows": _TEXTS,
     "people": (str, _NONE),
+    "people_with_secrets": (str, _NONE),
+    "drawn": _TEXTS,
+    "drawn_rows": _TEXTS,
     "after": _TEXTS,
+    "after_rows": _TEXTS,
     "again": (bool,),
 }
 assert list(_KINDS) == [field.name for field in fields(Line)]
@@ -266,21 +318,34 @@ def _is_of(item: Any, kinds: tuple[type, ...]) -> bool:
 
 
 def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> None:
-    before = _draws([other for other in earlier if other.input == line.input])
+    before = _draws([earlier[i] for i in _groups([*earlier, line])[-1] if i < len(earlier)])
     if not before or any(map(line.draws_as, before)) or line.follows(before):
         return
-    last = before[-1]
-    if line.key is None:
+    last = next((each for each in reversed(before) if line.is_about(each)), before[-1])
+    about = line.is_about(last) or "what seem to be the same people"
+    if line.after:
+        how = "this one was not designed after all earlier draws, or takes other outputs than theirs"
+    elif line.key is None:
         how = "this one has no key"
     elif last.key != line.key:
         how = f"that one has {'no key' if last.key is None else 'another key'}"
     else:
         how = "it was from another table or for other columns"
     raise DataError(
-        f"data must not be drawn twice, but ledger {str(path)!r} has a release of this input, of "
+        f"data must not be drawn twice, but ledger {str(path)!r} has a release of {about}, of "
         f"{last.when}, and {how}: two draws of a person tell more than one, and no total is proved. "
         "A key draws each person once, a design after the first adds up, and again=True releases anyway"
     )
+
+
+def _groups(lines: Sequence[Line]) -> list[list[int]]:
+    """Group lines about the same people, by their numbers from 0; the last line is in the last group."""
+    groups: list[list[int]] = []
+    for i, line in enumerate(lines):
+        same = [group for group in groups if any(line.is_about(lines[j]) for j in group)]
+        groups = [group for group in groups if group not in same]
+        groups.append(sorted([i, *(j for group in same for j in group)]))
+    return groups
 
 
 def _draws(lines: Sequence[Line]) -> list[Line]:
@@ -294,11 +359,12 @@ def _draws(lines: Sequence[Line]) -> list[Line]:
 
 @dataclass(frozen=True)
 class Total:
-    """The total of all releases of one input.
+    """The total of all releases of the same people.
 
     Attributes
     ----------
     input : str
+        The input of the first of them.
     releases : tuple of int
         Their line numbers in the ledger, from 1.
     draws : int
@@ -317,13 +383,15 @@ class Total:
 
 
 def totals(lines: Sequence[Line]) -> tuple[Total, ...]:
-    """Total the releases of each input, in the order of first release."""
-    inputs = dict.fromkeys(line.input for line in lines)
+    """Total the releases of the same people, in the order of their first release."""
     found = []
-    for each in inputs:
-        numbers = tuple(i for i, line in enumerate(lines, 1) if line.input == each)
-        draws = _draws([lines[i - 1] for i in numbers])
-        found.append(Total(each, numbers, len(draws), *_together(draws)))
+    for group in sorted(_groups(lines)):
+        each = [lines[i] for i in group]
+        draws = _draws(each)
+        epsilon, reason = _together(draws)
+        if len(draws) == 1 and len({line.input for line in each}) > 1:
+            reason = "one draw of everybody whose secret and value stay"
+        found.append(Total(each[0].input, tuple(i + 1 for i in group), len(draws), epsilon, reason))
     return tuple(found)
 
 
@@ -337,7 +405,7 @@ def _together(draws: Sequence[Line]) -> tuple[float | None, str]:
     if last.follows(before):
         return last.epsilon, "the last protocol was designed after the others, and its ε is the total"
     total = sum(epsilon for epsilon in epsilons if epsilon is not None)
-    same_secret = len({(line.secret, line.secrets) for line in draws}) == 1
+    same_secret = all(last.has_secret_of(line) for line in before)
     if same_secret and all(line.privacy == "all" for line in draws):
         return total, "each holds for every distribution, so they add"
     return None, f"no total is proved; designs for all distributions would add to {total:.6g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -13,15 +13,17 @@ from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO
 
-from rldp._common.canonical import digest_of, encoded
+from rldp._common.canonical import digest_of
 from rldp.chain import Chain
 from rldp.errors import DataFileError
 from rldp.gate.admission import Admitted
 from rldp.gate.ledger import Line, read_ledger, recording
 from rldp.protocol import Protocol
-from rldp.releaser.ids import listed
+from rldp.protocol_file.chain_json import digest_of_stage
+from rldp.protocol_file.chains import table_digest
 from rldp.releaser.options import ReleaseOptions
-from rldp.releaser.requests import Request
+from rldp.releaser.requests import Request, Tally
+from rldp.releaser.traces import Trace, Traces
 from rldp.sets import name_of
 
 __all__ = ["Recorder"]
@@ -72,23 +74,16 @@ class Recorder:
             reason = error.strerror or type(error).__name__
             raise DataFileError(f"data must be readable to the end, but they are not: {reason}") from error
         done = _digest_of_files(written)
-        line = self._line(given, done, outcome.rows, outcome.skipped, outcome.released)
+        line = self._line(given, done, outcome.tally, outcome.rows, outcome.skipped, outcome.released)
         return recording(self.path, line, undone=undone)
 
-    def frame(
-        self,
-        columns: Sequence[tuple[str, Any]],
-        ids: Sequence[tuple[str, Any]],
-        rows: int,
-        skipped: int,
-        released: Sequence[Any],
-    ) -> None:
-        """Record a frame in memory; ``columns`` has names and entries of all that was read of it but ``ids``.
+    def frame(self, tally: Tally, rows: int, skipped: int, released: Sequence[Any]) -> None:
+        """Record a frame in memory: its input is the columns that were read.
 
         Identifiers are not part of the input: it is the same with a key or without.
         """
-        people = _digest_of_columns(ids) if ids else None
-        line = self._line(_digest_of_columns(columns), None, rows, skipped, tuple(map(str, released)), people)
+        given = _digest_of_read(_traces(tally), self.request)
+        line = self._line(given, None, tally, rows, skipped, tuple(map(str, released)))
         with recording(self.path, line):
             pass
 
@@ -96,16 +91,20 @@ class Recorder:
         self,
         given: str,
         written: str | None,
+        tally: Tally,
         rows: int,
         skipped: int,
         released: tuple[str, ...],
-        people: str | None = None,
     ) -> Line:
         protocol, verdict, stable = self.admitted.protocol, self.admitted.verdict, self.request.stable
         claim = protocol.guarantee
         proved = verdict is not None and verdict.ok and verdict.epsilon is not None and claim is not None
         epsilon = verdict.epsilon if proved and verdict is not None else None
         own, read = protocol.reading, self.request.columns.reading
+        traces, earlier = _traces(tally), _earlier(protocol)
+        of_secret, others = traces.read[: len(read.secret)], traces.read[len(read.secret) :]
+        of_earlier = others[len(read.given) - len(earlier) : len(read.given)]
+        people, with_secrets = _people(traces, rows)
         return Line(
             when=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             input=given,
@@ -126,17 +125,63 @@ class Recorder:
             rows=rows,
             skipped=skipped,
             key=None if stable is None else stable.fingerprint,
+            secret_rows=_digest_of_varying(of_secret),
+            value_rows=tuple(trace.digest for trace in others if trace.varies),
             people=people,
-            after=tuple(_earlier(protocol)),
+            people_with_secrets=with_secrets,
+            drawn=_drawn(protocol, len(traces.released)),
+            drawn_rows=tuple(trace.digest for trace in traces.released),
+            after=earlier,
+            after_rows=tuple(trace.digest for trace in of_earlier),
             again=self.options.again,
         )
 
 
-def _earlier(protocol: Protocol) -> Iterator[str]:
-    """Yield SHA-256 of the files of the protocols after which this one was designed."""
-    for stage in protocol.stages if isinstance(protocol, Chain) else ():
-        if stage.earlier is not None and stage.earlier.sha256 is not None:
-            yield stage.earlier.sha256
+def _traces(tally: Tally) -> Traces:
+    assert tally.traces is not None
+    return tally.traces
+
+
+def _people(traces: Traces, rows: int) -> tuple[str | None, str | None]:
+    """Digests of the identifiers, in any order, alone and each with its secret."""
+    if traces.people is None:
+        return None, None
+    lanes = list(map(str, traces.people))
+    return digest_of([rows, lanes[:2]]).hex(), digest_of([rows, lanes]).hex()
+
+
+def _drawn(protocol: Protocol, columns: int) -> tuple[str, ...]:
+    """Digests of the tables of the columns that are drawn, as a later protocol has them in its file.
+
+    Columns of one table were not drawn one after the other; no protocol follows them, and there is none.
+    """
+    if isinstance(protocol, Chain):
+        stages = {stage.column: stage for stage in protocol.stages}
+        return tuple(digest_of_stage(stages[name], protocol) for name in protocol.value_columns)
+    if columns > 1:
+        return ()
+    labels = protocol.secrets, protocol.values, protocol.outputs
+    return (table_digest(*labels, protocol.numerators[None].tolist()),)
+
+
+def _earlier(protocol: Protocol) -> tuple[str, ...]:
+    """Those of the tables after which this one was designed."""
+    if not isinstance(protocol, Chain):
+        return ()
+    return tuple(digest_of_stage(each, protocol) for each in protocol.stages if each.earlier is not None)
+
+
+def _digest_of_varying(traces: Sequence[Trace]) -> str | None:
+    """Of columns together, in the order of their rows; None if no row differs from another."""
+    if not any(trace.varies for trace in traces):
+        return None
+    return digest_of([trace.digest for trace in traces]).hex()
+
+
+def _digest_of_read(traces: Traces, request: Request) -> str:
+    """Of the columns of a frame that are read, with their names."""
+    names = request.columns.reading.names
+    return digest_of([[name, each.digest] for name, each in zip(names, traces.read, strict=True)]).hex()
 
 
 def _digest_of_files(files: Iterable[BinaryIO | Path], ended: Event | None = None) -> str:
@@ -155,20 +200,3 @@ def _digest_of_file(file: BinaryIO | Path, ended: Event | None) -> str:
     while (ended is None or not ended.is_set()) and (block := file.read(2**20)):
         digest.update(block)
     return digest.hexdigest()
-
-
-def _digest_of_columns(columns: Sequence[tuple[str, Any]]) -> str:
-    digest = hashlib.sha256()
-    for name, column in columns:
-        digest.update(encoded(name))
-        digest.update(b"".join(map(_entry, listed(column))))
-    return digest.hexdigest()
-
-
-def _entry(entry: Any) -> bytes:
-    """Encode a label as itself, a missing entry as nothing, and anything else as its text."""
-    if entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry != entry:
-        return encoded(None)
-    if isinstance(entry, str | int | float):
-        return encoded(entry)
-    return encoded(str(entry))

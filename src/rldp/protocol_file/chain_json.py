@@ -53,17 +53,23 @@ def _table(stage: Stage, protocol: Chain) -> StageTable:
         return StageTable(stage.column, stage.outputs, [], kept=True)
     if stage.earlier is None:
         return StageTable(stage.column, stage.outputs, numerators(stage.table).tolist())
-    assert protocol.reading is not None
     out, own = stage.earlier, numerators(stage.earlier.table).tolist()
-    (column,) = (each for each in protocol.reading.value if each.name == stage.column)
-    digest = table_digest(
-        protocol.secrets,
-        column.labels[: len(column.labels) - out.absent],
-        stage.outputs[: len(stage.outputs) - out.absent],
-        own,
-    )
-    earlier = EarlierTable(out.sha256, digest, out.context, out.absent)
+    earlier = EarlierTable(out.sha256, digest_of_stage(stage, protocol), out.context, out.absent)
     return StageTable(stage.column, stage.outputs, own, earlier=earlier)
+
+
+def digest_of_stage(stage: Stage, protocol: Chain) -> str:
+    """The digest of a stage's table: of an earlier one as this file has it, of another as later files do."""
+    assert protocol.reading is not None
+    out = stage.earlier
+    table, absent = (stage.table, False) if out is None else (out.table, out.absent)
+    (column,) = (each for each in protocol.reading.value if each.name == stage.column)
+    return table_digest(
+        protocol.secrets,
+        column.labels[: len(column.labels) - absent],
+        stage.outputs[: len(stage.outputs) - absent],
+        numerators(table).tolist(),
+    )
 
 
 def _claim(claim: ChainGuarantee) -> ChainClaim:

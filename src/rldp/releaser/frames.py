@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from rldp.data.columns import decode, encode
 from rldp.data.headers import column_name
-from rldp.data.labels import Faults
+from rldp.data.labels import Encoded, Faults
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.releaser.ids import ids_of
+from rldp.releaser.ids import Identified, Ids, ids_of
 from rldp.releaser.randomness import randomness
 from rldp.releaser.requests import Drawn, Inspection, Recorder, Request
 from rldp.theory.sampling import Randomness
 
-__all__ = ["release_frame", "released_batches", "released_part"]
+__all__ = ["people_of_part", "release_frame", "released_batches", "released_part"]
 
 _PART = "a part of the data"  # rows of which nobody knows how many others came before
 _ROWS: dict[str, Callable[[Any, int], Any]] = {
@@ -49,7 +49,7 @@ def release_frame(
     """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
 
     All rows are inspected before a frame in memory comes back, and at the end of a stream. Nobody sees all
-    rows of a lazy frame.
+    rows of a lazy frame, unless it is released in one piece: with a key, as people must have one row each.
     """
     words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
@@ -58,27 +58,49 @@ def release_frame(
         inspect(rows.drawn.tally)
         if recorder is not None:
             count = len(rows.frame)
-            recorder.frame(rows.read, rows.ids, count, len(frame) - count, rows.names)
+            recorder.frame(rows.drawn.tally, count, len(frame) - count, rows.names)
         return rows.frame
     if recorder is not None:
         raise InvalidArgument(
             "ledger must be for files and for frames of pandas, Polars or Arrow that are in memory, got "
-            f"{type(frame).__name__}: nobody sees all of its rows before some are out"
+            f"{type(frame).__name__}, whose rows are computed as often as somebody asks: write them to a "
+            "Parquet file, and release that with rldp.release_file"
         )
     if kind == "polars.LazyFrame":
-        return _of_lazy_polars(frame, request, words, in_parts=seed is None)
+        in_parts = seed is None and request.stable is None
+        return _of_lazy_polars(frame, request, words, None if in_parts else inspect)
     stream = _of_reader if kind == "pyarrow.RecordBatchReader" else _of_duckdb
     return stream(frame, request, words, inspect)
 
 
-def released_part(request: Request, frame: Any, words: Randomness | None = None, source: str = _PART) -> Any:
+def released_part(
+    request: Request,
+    frame: Any,
+    words: Randomness | None = None,
+    source: str = _PART,
+    inspect: Inspection | None = None,
+) -> Any:
     """Some rows of a larger frame, released: a frame of the same kind.
 
-    By default they are drawn with secure randomness.
+    By default they are drawn with secure randomness, and inspected for whether each person has one row.
     """
     rows = _released(request, frame, randomness(None) if words is None else words, source)
-    request.with_people()(rows.drawn.tally)
+    inspect = request.with_people() if inspect is None else inspect
+    inspect(rows.drawn.tally)
     return rows.frame
+
+
+def people_of_part(request: Request, frame: Any) -> Identified:
+    """Who those rows of a larger frame are about that can be released; nothing is drawn.
+
+    That somebody is in two parts must be known before either of them is out.
+    """
+    *_, entries = _entries(request, frame, _PART)
+    encoded, people = _encoded(request, entries, _PART)
+    assert people is not None
+    rows = request.rows(encoded, request.no_faults(), people)
+    rows.faults.refuse("released")
+    return people.identified(rows.used)
 
 
 def released_batches(
@@ -134,34 +156,29 @@ def _kind(frame: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Released:
-    """Released rows as a frame, and names and entries of what was read to draw them."""
+    """Released rows as a frame, names of the released columns, and what was drawn."""
 
     frame: Any
     names: tuple[Any, ...]
     drawn: Drawn
-    read: list[tuple[str, Any]]
-    ids: list[tuple[str, Any]]
 
 
 def _released(
     request: Request, frame: Any, words: Randomness, source: str, before: Faults | None = None
 ) -> _Released:
     """Rows, released, or the sentence about those that cannot be; ``before``: of those that came earlier."""
-    kind, columns = _kind(frame), request.columns
-    header = list(frame.schema.names if kind in _ARROW else frame.columns)
-    places = columns.places(header, source)
+    columns = request.columns
+    header, places, entries = _entries(request, frame, source)
     names = request.released_names(lambda column: header[places[column]])
-    if kind == "pandas.DataFrame":
+    if hasattr(frame, "index"):
         _require_harmless_index(frame, request)
-    entries = {column: _ROWS[kind](frame, place) for column, place in places.items()}
     kept = {header[places[column]]: entries[column] for column in columns.keep}
     values = [entries[column] for column in columns.reading.row_names]
     if before is None or not before.rows:
         request.guard.require_rows(kept)
     for like, each in zip(values, request.released, strict=True):  # fails where a type cannot hold them
         decode(like[:0], np.empty(0, dtype=np.int32), each.labels)
-    encoded = [encode(column_name(c, source), entries[c], a) for c, a in columns.alphabets.items()]
-    people = None if columns.id is None else ids_of(column_name(columns.id, source), entries[columns.id])
+    encoded, people = _encoded(request, entries, source)
     drawn = request.draw(encoded, before or request.no_faults(), words, people)
     drawn.faults.refuse("released")
     if drawn.used is not None:
@@ -172,9 +189,22 @@ def _released(
         for name, like, codes, each in zip(names, values, drawn.codes, request.released, strict=True)
     }
     whole = _together(frame, [places[column] for column in columns.keep], kept, released)
-    read = [(str(header[places[column]]), entries[column]) for column in columns.reading.names]
-    ids = [] if columns.id is None else [(str(header[places[columns.id]]), entries[columns.id])]
-    return _Released(whole, names, drawn, read, ids)
+    return _Released(whole, names, drawn)
+
+
+def _entries(request: Request, frame: Any, source: str) -> tuple[list[Any], dict[str, int], dict[str, Any]]:
+    """The names of all columns, and the places and entries of those that are asked for."""
+    kind = _kind(frame)
+    header = list(frame.schema.names if kind in _ARROW else frame.columns)
+    places = request.columns.places(header, source)
+    return header, places, {column: _ROWS[kind](frame, place) for column, place in places.items()}
+
+
+def _encoded(request: Request, entries: Mapping[str, Any], source: str) -> tuple[list[Encoded], Ids | None]:
+    columns = request.columns
+    encoded = [encode(column_name(c, source), entries[c], a) for c, a in columns.alphabets.items()]
+    people = None if columns.id is None else ids_of(column_name(columns.id, source), entries[columns.id])
+    return encoded, people
 
 
 def _require_harmless_index(frame: Any, request: Request) -> None:
@@ -207,20 +237,23 @@ def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], releas
 # Lazy frames and streams
 
 
-def _of_lazy_polars(frame: Any, request: Request, words: Randomness, *, in_parts: bool) -> Any:
-    """A filter on a released column must not reach the value of the same name: nothing is pushed down."""
+def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: Inspection | None) -> Any:
+    """A filter on a released column must not reach the value of the same name: nothing is pushed down.
+
+    ``inspect``: what looks at all rows, which then come in one piece.
+    """
     import polars
 
     schema = frame.collect_schema()
     request = request.named(list(schema), "data")
     empty = released_part(request, polars.DataFrame(schema=schema), words, "data")
     return frame.select(request.columns.names).map_batches(
-        lambda part: released_part(request, part, words, _PART if in_parts else "data"),
+        lambda part: released_part(request, part, words, _PART if inspect is None else "data", inspect),
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
         schema=empty.schema,
-        streamable=in_parts,
+        streamable=inspect is None,
     )
 
 

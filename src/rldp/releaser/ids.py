@@ -22,7 +22,7 @@ from rldp.data.columns import kind_of
 from rldp.data.labels import Alphabet, Encoded
 from rldp.errors import DataError
 
-__all__ = ["Identified", "Ids", "ids_of", "listed", "require_distinct"]
+__all__ = ["Identified", "Ids", "ids_of", "listed", "repeated_people", "require_distinct"]
 
 _BLANKS = " \t\r\n"
 _NEEDED = "texts or whole numbers that identify people"
@@ -157,10 +157,15 @@ def require_distinct(column: str, parts: Sequence[Identified]) -> None:
     if repeated:
         number = _row_number(parts, repeated[0])
         total = sum(part.rows for part in parts)
-        raise DataError(
-            f"column {column!r} must identify people, each in one row, but row {number} has the entry of an "
-            f"earlier row; {len(repeated)} of {total} rows do"
-        )
+        raise repeated_people(column, f"row {number} has", len(repeated), total)
+
+
+def repeated_people(column: str, which: str, repeated: int, total: int) -> DataError:
+    """What is said of rows about somebody whom another row is about; it names nobody."""
+    return DataError(
+        f"column {column!r} must identify people, each in one row, but {which} the entry of an earlier row; "
+        f"{repeated} of {total} rows do"
+    )
 
 
 def _row_number(parts: Sequence[Identified], place: int) -> int:

@@ -16,7 +16,7 @@ from rldp._common.checks import Label, shown
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, Faults, count_pairs
 from rldp.data.readers import Columns
 from rldp.data.reading import Reading
-from rldp.data.rows import joint_codes, rows_of
+from rldp.data.rows import Rows, joint_codes, rows_of
 from rldp.data.wanted import reading_of_new_data
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
@@ -24,6 +24,7 @@ from rldp.releaser.ids import Identified, Ids, require_distinct
 from rldp.releaser.keys import key_of
 from rldp.releaser.options import ReleaseOptions
 from rldp.releaser.stable_draws import StableDraws
+from rldp.releaser.traces import Traces, people_in, trace_of
 from rldp.theory.sampling import Randomness, RowWords
 
 __all__ = ["Drawn", "Guard", "Inspection", "Recorder", "ReleasedColumn", "Request", "Tally"]
@@ -51,14 +52,23 @@ class Tally:
         Rows left out because an entry is missing, by secret, where that is known.
     people : tuple of Identified
         Who the rows are about, part by part, where they are identified.
+    traces : Traces or None
+        What a ledger knows them again by, where there is one.
     """
 
     pairs: NDArray[np.int64]
     absent: NDArray[np.int64]
     people: tuple[Identified, ...] = ()
+    traces: Traces | None = None
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(self.pairs + other.pairs, self.absent + other.absent, (*self.people, *other.people))
+        both = self.traces is not None and other.traces is not None
+        return Tally(
+            self.pairs + other.pairs,
+            self.absent + other.absent,
+            (*self.people, *other.people),
+            self.traces + other.traces if both else self.traces or other.traces,  # type: ignore[operator]
+        )
 
 
 Inspection = Callable[[Tally], None]
@@ -80,15 +90,8 @@ class Recorder(Interface):
         appeared if the block fails.
         """
 
-    def frame(
-        self,
-        columns: Sequence[tuple[str, Any]],
-        ids: Sequence[tuple[str, Any]],
-        rows: int,
-        skipped: int,
-        released: Sequence[Any],
-    ) -> None:
-        """Record a frame, given what was read of it, or refuse it."""
+    def frame(self, tally: Tally, rows: int, skipped: int, released: Sequence[Any]) -> None:
+        """Record a frame, given what was counted of it, or refuse it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +268,11 @@ class Request:
         """Of the tally: secrets, and combinations of what the rows hold."""
         return len(self.protocol.secrets), prod(len(column.labels) for column in self.columns.reading.row)
 
+    def rows(self, columns: Sequence[Encoded], before: Faults, ids: Ids | None = None) -> Rows:
+        """What the columns hold, in the order of the reading's names; ``ids``: who the rows are about."""
+        beside = () if ids is None else (ids.column,)
+        return rows_of(self.columns.reading, columns, before, self.unknown, beside)
+
     def draw(
         self,
         columns: Sequence[Encoded],
@@ -277,8 +285,7 @@ class Request:
         ``ids``: who the rows are about, if the same person is to get the same output.
         """
         reading = self.columns.reading
-        beside = () if ids is None else (ids.column,)
-        rows = rows_of(reading, columns, before, self.unknown, beside)
+        rows = self.rows(columns, before, ids)
         if rows.faults.at_fault:
             nothing = np.empty(0, dtype=np.int32)
             return Drawn((nothing,) * len(self.released), rows.used, rows.faults, self.no_rows())
@@ -296,7 +303,21 @@ class Request:
             source, people = self.stable.words(ids.among(rows.used)), (ids.identified(rows.used),)
         drawn = self.protocol.draw(rows.secrets, rows.values, source)
         released = tuple(column.codes(drawn) for column in self.released)
-        return Drawn(released, rows.used, rows.faults, Tally(pairs, absent, people))
+        traces = None if self.options.ledger is None else self._traces(columns, rows, people, released)
+        return Drawn(released, rows.used, rows.faults, Tally(pairs, absent, people, traces))
+
+    def _traces(
+        self, columns: Sequence[Encoded], rows: Rows, people: Sequence[Identified], released: Sequence[Codes]
+    ) -> Traces:
+        beside = len(self.columns.reading.given)
+        return Traces(
+            tuple(trace_of(column.labels, column.codes) for column in columns),
+            tuple(
+                trace_of(column.labels, codes, rows.used)
+                for column, codes in zip(self.released[beside:], released[beside:], strict=True)
+            ),
+            people_in(people[0], self.protocol.secrets, rows.secrets) if people else None,
+        )
 
     def named(self, header: Sequence[str], source: str) -> Request:
         """The same of a frame with this header, in which each column has a name of its own, by these names.

@@ -1,0 +1,127 @@
+"""What tells whether two inputs are about the same people: digests of columns in the order of their rows.
+
+A digest is of labels, not of entries, so a frame and a file of the same rows have the same. The traces of two
+parts add up to that of both together, however rows are divided into parts and whichever process reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldp._common.canonical import digest_of, encoded
+from rldp._common.checks import Label
+from rldp.data.labels import Codes
+from rldp.releaser.ids import Identified
+
+__all__ = ["Trace", "Traces", "people_in", "trace_of"]
+
+_PRIME = 2**128 - 159
+_LANE = 2**64
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The entries of a column, in the order of its rows.
+
+    Attributes
+    ----------
+    rows : int
+    number : int
+        Σ h(entry i)·2^(64(rows − i)), modulo a prime of 128 bits, with random-like h.
+    least, most : int
+        Of the numbers h: they tell whether all entries are the same.
+    """
+
+    rows: int
+    number: int
+    least: int
+    most: int
+
+    def __add__(self, other: Trace) -> Trace:
+        shifted = self.number * pow(_LANE, other.rows, _PRIME) + other.number
+        least, most = min(self.least, other.least), max(self.most, other.most)
+        return Trace(self.rows + other.rows, shifted % _PRIME, least, most)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two entries differ; if none do, columns of different people may be the same."""
+        return self.least < self.most
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, as the number itself would solve for few unknown entries."""
+        return digest_of(["rldp-rows-1", self.rows, str(self.number)]).hex()
+
+
+@dataclass(frozen=True)
+class Traces:
+    """The traces of some rows.
+
+    Attributes
+    ----------
+    read : tuple of Trace
+        Of the columns that were read, in the order of the reading's names.
+    released : tuple of Trace
+        Of the columns that were drawn; a row that is left out has no entry.
+    people : tuple of four int, or None
+        Sums, which no order changes, of digests of who the rows are about, and of who has which secret.
+    """
+
+    read: tuple[Trace, ...]
+    released: tuple[Trace, ...]
+    people: tuple[int, ...] | None
+
+    def __add__(self, other: Traces) -> Traces:
+        people = None
+        if self.people is not None and other.people is not None:
+            people = tuple((a + b) % _LANE for a, b in zip(self.people, other.people, strict=True))
+        return Traces(_sums(self.read, other.read), _sums(self.released, other.released), people)
+
+
+def _sums(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Trace, ...]:
+    return tuple(a + b for a, b in zip(first, second, strict=True))
+
+
+def trace_of(labels: Sequence[Label], codes: Codes, used: NDArray[np.bool_] | None = None) -> Trace:
+    """The trace of a column of labels; a code below 0 is no entry.
+
+    Parameters
+    ----------
+    labels : sequence of labels
+    codes : int32 array
+    used : bool array, optional
+        Which rows the codes are of; by default all.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1, 1, -1], dtype=np.int32)
+    >>> whole = trace_of(["f", "m"], codes)
+    >>> whole == trace_of(["f", "m"], codes[:1]) + trace_of(["m", "f"], np.array([0, 0, -1]))
+    True
+    """
+    if used is not None:
+        whole = np.full(len(used), -1, dtype=np.int32)
+        whole[used] = codes
+        codes = whole
+    hashes = _hashes(labels)[np.maximum(codes, -1)]
+    number = int.from_bytes(hashes.astype(">u8").tobytes(), "big") % _PRIME
+    least, most = (int(hashes.min()), int(hashes.max())) if len(hashes) else (_LANE, -1)
+    return Trace(len(hashes), number, least, most)
+
+
+def people_in(ids: Identified, secrets: Sequence[Label], codes: Codes) -> tuple[int, ...]:
+    """Who the rows are about, alone and each with the secret, as sums that no order changes."""
+    mixed = ids.digests ^ _hashes(secrets)[codes][:, None]
+    return tuple(np.hstack([ids.digests, mixed]).sum(axis=0, dtype=np.uint64).tolist())
+
+
+def _hashes(labels: Sequence[Label]) -> NDArray[np.uint64]:
+    """A number of 64 bits for each label, and the last for no entry."""
+    encodings = [*map(encoded, labels), encoded(None)]
+    numbers = [int.from_bytes(blake2b(each, digest_size=8).digest(), "big") for each in encodings]
+    return np.array(numbers, dtype=np.uint64)
