@@ -91,8 +91,7 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
         pieces = [piece if isinstance(piece, list) else _numbered(piece) for piece in pieces]
         alphabet = Alphabet.found(name, chain.from_iterable(map(_distinct, pieces)))
     codes = [_codes(piece, alphabet) for piece in pieces]
-    entries = partial(_ENTRIES[kind], column)
-    return Encoded(name, _joined(codes), alphabet, lambda row: entries(np.array([row]))[0], entries)
+    return Encoded(name, _joined(codes), alphabet, partial(_ENTRIES[kind], column))
 
 
 def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
@@ -101,8 +100,7 @@ def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
     for chunk in _chunks(column):
         texts = _numbered(chunk)
         codes.append(taken(alphabet.of_texts(texts.dictionary.to_pylist()), texts.indices))
-    entries = partial(_ENTRIES["pyarrow"], column)
-    return Encoded(name, _joined(codes), alphabet, lambda row: entries(np.array([row]))[0], entries)
+    return Encoded(name, _joined(codes), alphabet, partial(_arrow_entries, column))
 
 
 def _joined(parts: list[Codes]) -> Codes:

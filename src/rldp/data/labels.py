@@ -213,10 +213,8 @@ class Encoded:
         What messages call the column.
     codes : int32 array (n,)
     alphabet : Alphabet
-    entry : callable
-        Row, from 0 → the entry that stands there.
-    entries : callable, optional
-        Array of rows → their entries, all at once.
+    entries : callable
+        Array of rows, from 0 → the entries that stand there.
     needed : str, optional
         What its entries must be, in words, where they are no labels; messages then never show one.
     """
@@ -224,8 +222,7 @@ class Encoded:
     name: str
     codes: Codes
     alphabet: Alphabet
-    entry: Callable[[int], object]
-    entries: Callable[[NDArray[np.intp]], Sequence[object]] | None = None
+    entries: Callable[[NDArray[np.intp]], Sequence[object]]
     needed: str | None = None
 
     @property
@@ -240,8 +237,7 @@ class Encoded:
         """Whether an entry is missing: (n,)."""
         found = np.zeros(len(self), dtype=np.bool_)
         doubtful = np.flatnonzero(self.codes == NOT_A_LABEL)
-        entries = map(self.entry, doubtful.tolist()) if self.entries is None else self.entries(doubtful)
-        found[doubtful] = [_is_missing(entry) for entry in entries]
+        found[doubtful] = [_is_missing(entry) for entry in self.entries(doubtful)]
         return found
 
 
@@ -321,7 +317,7 @@ def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> ND
 def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: bool) -> str:
     """What is wrong with an unusable row; ``before``: how many rows came earlier."""
     column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
-    entry = column.entry(row)
+    (entry,) = column.entries(np.array([row]))
     if _is_missing(entry):
         return f"{column.name} must hold no nulls, but row {number} has no value"
     if column.needed is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rldp.data.labels import Alphabet, Codes, Encoded, count_pairs
@@ -59,4 +61,4 @@ def merged(column: Encoded, secrets: Codes, count: int, rare: int) -> Encoded:
     codes[np.flatnonzero(~gone)] = np.arange(len(kept), dtype=np.int32)
     codes[-1] = -1  # what is no label stays none
     new = np.where(column.codes < 0, column.codes, codes[column.codes]).astype(np.int32)
-    return Encoded(column.name, new, Alphabet((*kept, OTHER)), column.entry, column.entries)
+    return replace(column, codes=new, alphabet=Alphabet((*kept, OTHER)))

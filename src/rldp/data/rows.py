@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,9 +99,7 @@ def with_category(column: Encoded) -> Encoded:
         raise DataError(
             f"{column.name} must not hold the text {MISSING!r} beside missing entries, which get this label"
         )
-    return Encoded(
-        column.name, column.codes, column.alphabet.and_label(MISSING), column.entry, column.entries
-    )
+    return replace(column, alphabet=column.alphabet.and_label(MISSING))
 
 
 def with_missing_labelled(column: Encoded) -> Encoded:
@@ -109,8 +107,7 @@ def with_missing_labelled(column: Encoded) -> Encoded:
     code = column.alphabet.index.get(MISSING)
     if code is None or (column.codes != NOT_A_LABEL).all():
         return column
-    codes = np.where(column.missing(), np.int32(code), column.codes)
-    return Encoded(column.name, codes, column.alphabet, column.entry, column.entries)
+    return replace(column, codes=np.where(column.missing(), np.int32(code), column.codes))
 
 
 def with_others_labelled(column: Encoded) -> Encoded:
@@ -123,13 +120,7 @@ def _with_unknown_labelled(column: Encoded, code: np.intp) -> Encoded:
     if (column.codes != NOT_A_LABEL).all():
         return column
     unknown = (column.codes == NOT_A_LABEL) & ~column.missing()
-    return Encoded(
-        column.name,
-        np.where(unknown, np.int32(code), column.codes),
-        column.alphabet,
-        column.entry,
-        column.entries,
-    )
+    return replace(column, codes=np.where(unknown, np.int32(code), column.codes))
 
 
 def _complete(columns: Sequence[Encoded]) -> NDArray[np.bool_] | None:

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rldp._common.checks import Label, whole_number
 from rldp.data.bins import alphabet_of
@@ -120,9 +121,9 @@ def _coded(
     plain = encode(name, column, Alphabet(labels))
     if wanted is None or reading is None:
         return plain
+    shown = plain.entries
     if len(wanted) == 1:
         parts = [_read(reading, wanted[0], name, column)]
-        entry = plain.entry
     elif not isinstance(labels[0], tuple) and (plain.codes != NOT_A_LABEL).all():
         return plain
     else:
@@ -132,14 +133,17 @@ def _coded(
             for i, one in enumerate(wanted)
         ]
 
-        def entry(row: int) -> object:
-            """The unusable part of a row: the first part that is no label, if the entry has parts."""
-            at_fault = (part.entry(row) for part in parts if part.codes[row] == NOT_A_LABEL)
-            return plain.entry(row) if entries[row] is None else next(at_fault, None)
+        def shown(rows: NDArray[np.intp]) -> list[object]:
+            """For an entry that has parts, the first part that is no label."""
+            return [_at_fault([plain] if entries[row] is None else parts, row) for row in rows.tolist()]
 
     joint = joint_codes(wanted, [part.codes for part in parts])
     codes = np.where(joint < 0, plain.codes, joint)
-    return Encoded(name, codes, plain.alphabet, entry)
+    return Encoded(name, codes, plain.alphabet, shown)
+
+
+def _at_fault(parts: Sequence[Encoded], row: int) -> object:
+    return next((part.entries(np.array([row]))[0] for part in parts if part.codes[row] == NOT_A_LABEL), None)
 
 
 _NO_LABEL = object()

@@ -83,7 +83,7 @@ def ids_of(name: str, column: Any) -> Ids:
     entries = listed(column)
     items = _items(entries)
     codes = np.fromiter((-1 if item is None else 0 for item in items), np.int32, len(items))
-    encoded = Encoded(name, codes, _NO_LABELS, entries.__getitem__, needed=_NEEDED)
+    encoded = Encoded(name, codes, _NO_LABELS, lambda rows: [entries[row] for row in rows], _NEEDED)
     return Ids(encoded, [b"" if item is None else item for item in items])
 
 
