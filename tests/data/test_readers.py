@@ -23,7 +23,7 @@ def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
         reading = Reading((Column("s", ("a",)),), (Column("u", tuple(labels)),))
-        parts = list(read_parts(path, Columns(reading, ()), typed=False))
+        parts = list(read_parts(path, Columns(reading, ()), typed=False)[1])
     except rldp.DataError as error:
         return str(error)
     return [code for part in parts for code in part.columns[-1].codes.tolist()]

@@ -16,7 +16,6 @@ from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, Rld
 
 __all__ = [
     "checked_path",
-    "new_file",
     "new_folder",
     "replacing",
     "require_new_folder",
@@ -27,7 +26,11 @@ __all__ = [
 
 @contextmanager
 def replacing(
-    path: str | PathLike[str], *, name: str = "path", error: type[RldpError] = DataFileError
+    path: str | PathLike[str],
+    *,
+    name: str = "path",
+    error: type[RldpError] = DataFileError,
+    new: bool = False,
 ) -> Iterator[BinaryIO]:
     """A new binary file that takes the place of ``path`` when the block ends well.
 
@@ -46,60 +49,53 @@ def replacing(
         What an error message calls the path.
     error : type of RldpError
         What is raised where the file cannot be written, in the block or at its end.
+    new : bool
+        Whether ``path`` must not exist, neither at first nor when the block ends. It is then for its owner
+        alone.
     """
     target = Path(os.path.realpath(checked_path(path, name)))
-    try:
+    if new and os.path.lexists(target):
+        raise _exists(name, "file", path)
+    with _writable(path, name, error):
         _require_regular(target)
-        with whole(target) as file:
+        with whole(target, new=new) as file:
             yield file
+
+
+def _exists(name: str, kind: str, path: object) -> InvalidArgument:
+    return InvalidArgument(f"{name} must be a new {kind}, got {str(path)!r}, which exists")
+
+
+@contextmanager
+def _writable(path: object, name: str, error: type[RldpError]) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise _exists(name, "file", path) from None
     except OSError as failure:
         reason = failure.strerror or failure
         raise error(f"{name} must be writable, but {str(path)!r} is not: {reason}") from failure
 
 
 @contextmanager
-def whole(target: Path, *, scratch_folder: Path | None = None) -> Iterator[BinaryIO]:
+def whole(target: Path, *, scratch_folder: Path | None = None, new: bool = False) -> Iterator[BinaryIO]:
     """As :func:`replacing`, for a path that is known to be one; raises OSError.
 
     The file grows in ``scratch_folder``, on the same disk; by default beside the target.
     """
     folder = scratch_folder or target.parent
     clear_abandoned(folder, target.name)
-    with growing(folder, target.name, private=target.exists()) as (file, scratch):
+    with growing(folder, target.name, private=new or target.exists()) as (file, scratch):
         yield file
         file.flush()
         os.fsync(file.fileno())
         file.close()
+        if new:
+            _take_name(scratch, target)
+            return
         if target.exists():
             _take_permissions(scratch, target.stat())
         os.replace(scratch, target)
-
-
-@contextmanager
-def new_file(
-    path: str | PathLike[str], *, name: str = "path", error: type[RldpError] = DataFileError
-) -> Iterator[BinaryIO]:
-    """A new binary file, for its owner alone, that becomes ``path`` when the block ends well.
-
-    ``path`` must not exist: not at first, and not when the block ends. Otherwise as :func:`replacing`.
-    """
-    target = Path(os.path.realpath(checked_path(path, name)))
-    exists = InvalidArgument(f"{name} must be a new file, got {str(path)!r}, which exists")
-    if os.path.lexists(target):
-        raise exists
-    try:
-        clear_abandoned(target.parent, target.name)
-        with growing(target.parent, target.name, private=True) as (file, scratch):
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-            _take_name(scratch, target)
-    except FileExistsError:
-        raise exists from None
-    except OSError as failure:
-        reason = failure.strerror or failure
-        raise error(f"{name} must be writable, but {str(path)!r} is not: {reason}") from failure
 
 
 def _take_name(scratch: Path, target: Path) -> None:
@@ -123,7 +119,7 @@ def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[tup
     """
     target = Path(os.path.realpath(checked_path(path, name)))
     require_new_folder(target, name)
-    try:
+    with _writable(path, name, DataFileError):
         clear_abandoned(target.parent, target.name, folders=True)
         with growing_folder(target.parent, target.name) as (scratch, lock):
             yield scratch, lock
@@ -132,15 +128,12 @@ def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[tup
                     _sync(each)
             scratch.rename(target)
             _sync(target.parent)
-    except OSError as failure:
-        reason = failure.strerror or failure
-        raise DataFileError(f"{name} must be writable, but {str(path)!r} is not: {reason}") from failure
 
 
 def require_new_folder(target: Path, name: str = "path") -> None:
     """Refuse a folder that exists: it could not be replaced in one step."""
     if os.path.lexists(target):
-        raise InvalidArgument(f"{name} must be a new folder, got {str(target)!r}, which exists")
+        raise _exists(name, "folder", target)
 
 
 def _sync(path: str | Path) -> None:

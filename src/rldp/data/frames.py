@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
 from rldp.data.merging import merged
 from rldp.data.readers import located, read_table, typed, untyped
 from rldp.data.reading import MISSING, Column, Reading
-from rldp.data.rows import rows_of, with_category, with_missing_labelled
+from rldp.data.rows import joint_codes, rows_of, with_category, with_missing_labelled
 from rldp.data.scale import Scale
 from rldp.data.sources import Source, opened
 from rldp.data.texts import Kind
@@ -134,14 +135,8 @@ def _without_rare(wanted: Wanted, columns: list[Encoded]) -> list[Encoded]:
         return columns
     if wanted.missing == "category":
         secrets = [with_missing_labelled(column) for column in secrets]
-    joint = secrets[0].codes
-    for column in secrets[1:]:
-        joint = np.where(
-            (joint < 0) | (column.codes < 0),
-            np.int32(-1),
-            joint * np.int32(len(column.labels)) + column.codes,
-        )
-    count = int(np.prod([len(column.labels) for column in secrets]))
+    joint = joint_codes(secrets, [column.codes for column in secrets])
+    count = prod(len(column.labels) for column in secrets)
     given = range(len(secrets), len(secrets) + len(wanted.given))
     return [
         merged(column, joint, count, wanted.rare) if i in given else column

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rldp._common.checks import shown
 from rldp.data.bins import alphabet_of
@@ -36,7 +37,6 @@ __all__ = [
     "NULLS",
     "Columns",
     "Part",
-    "Parts",
     "located",
     "read_parts",
     "read_table",
@@ -170,42 +170,48 @@ def _read_csv(found: Located, columns: Sequence[str]) -> Any:
     """As text: what it stands for depends on all of a column, or on labels that are known."""
     import pyarrow.csv
 
-    file = _Followed(found.source)
     types = {found.key(column): pyarrow.string() for column in columns}
-    with file.parsed(found.source):
-        table = pyarrow.csv.read_csv(
-            file,
-            read_options=pyarrow.csv.ReadOptions(**_names(found)),
-            **_csv_options(found.source, list(types), types),
-        )
+    table, _ = _csv(pyarrow.csv.read_csv, found.source, types, found=found)
     return table.rename_columns(list(columns))
 
 
-def _names(found: Located | None) -> dict[str, Any]:
-    """How columns are called in reading: by place, where their names do not tell them apart."""
-    if found is None or not found.by_place:
-        return {}
-    return {"column_names": [f"#{i + 1}" for i in range(len(found.header))], "skip_rows_after_names": 1}
+def _csv(
+    read: Callable[..., Any],
+    source: Source,
+    types: dict[str, Any] | None = None,
+    nulls: list[str] = NULLS,
+    found: Located | None = None,
+    **options: Any,
+) -> tuple[Any, _Followed]:
+    """What Arrow reads of the columns in ``types`` (all if None), and the file that it reads.
 
-
-def _csv_options(
-    source: Source, columns: list[str] | None, types: dict[str, Any] | None, nulls: list[str] = NULLS
-) -> dict[str, Any]:
-    """How every CSV file is read: an entry in quotes is never null, and may hold line breaks."""
+    An entry in quotes is never null, and may hold line breaks. Columns are called by place where their names
+    do not tell them apart.
+    """
     import pyarrow.csv
 
-    return {
-        "parse_options": pyarrow.csv.ParseOptions(
-            delimiter=source.dialect.delimiter or ",", newlines_in_values=True
-        ),
-        "convert_options": pyarrow.csv.ConvertOptions(
-            include_columns=columns,
-            column_types=types,
-            null_values=nulls,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    }
+    if found is not None and found.by_place:
+        options |= {
+            "column_names": [f"#{i + 1}" for i in range(len(found.header))],
+            "skip_rows_after_names": 1,
+        }
+    file = _Followed(source)
+    with file.parsed(source):
+        rows = read(
+            file,
+            read_options=pyarrow.csv.ReadOptions(**options),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=source.dialect.delimiter or ",", newlines_in_values=True
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                include_columns=None if types is None else list(types),
+                column_types=types,
+                null_values=nulls,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    return rows, file
 
 
 # Part by part
@@ -263,91 +269,83 @@ class Part:
     ids: Any = None
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """All parts of a file, in order; ``kept``: the Arrow fields of the columns to keep."""
-
-    kept: list[Any]
-    parts: Iterator[Part]
-
-    def __iter__(self) -> Iterator[Part]:
-        return self.parts
-
-
-def read_parts(path: Path | Source | Located, columns: Columns, *, typed: bool) -> Parts:
-    """Open a file.
+def read_parts(
+    path: Path | Source | Located, columns: Columns, *, typed: bool
+) -> tuple[list[Any], Iterator[Part]]:
+    """The Arrow fields of the columns to keep, and all parts of a file, in order.
 
     Columns kept from a CSV file have the types that fit all of their entries if ``typed``, for which the
     file is read twice; else they are bytes as they stand.
     """
     found = located(path, columns.names)
-    columns.require_headers(found.name, found.source)
-    with reading(found.source):
-        if found.source.parquet:
-            return _parquet_parts(found, columns)
-        return _csv_parts(found, columns, typed)
+    source, alphabets = found.source, columns.alphabets
+    columns.require_headers(found.name, source)
+    code = encode if source.parquet else encode_texts
+    with reading(source):
+        kept, batches = _parquet_rows(found, columns) if source.parquet else _csv_rows(found, columns, typed)
+
+    def parts() -> Iterator[Part]:
+        with reading(source):
+            for entries, cells, share in batches:
+                read = [code(column_name(c, source), entries(c), a) for c, a in alphabets.items()]
+                yield Part(read, cells, share, None if columns.id is None else entries(columns.id))
+            source.require_unchanged()
+
+    return kept, parts()
 
 
-def _parquet_parts(found: Located, columns: Columns) -> Parts:
+_Rows: TypeAlias = Iterator[tuple[Callable[[str], Any], list[Any], float]]
+"""For some rows: column → its entries, columns to keep, and the share of the file that is read by now."""
+
+
+def _parquet_rows(found: Located, columns: Columns) -> tuple[list[Any], _Rows]:
     import pyarrow.parquet
 
     source, names = found.source, [found.name(column) for column in columns.names]
     schema = pyarrow.parquet.read_schema(source.path)
     total = max(1, sum(pyarrow.parquet.read_metadata(path).num_rows for path in source.paths))
-    alphabets = columns.alphabets
 
-    def batches() -> Iterator[Any]:
+    def rows() -> _Rows:
+        done = 0
         for path in source.paths:
             with pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
-                yield from file.iter_batches(_ROWS, columns=names)
+                for batch in file.iter_batches(_ROWS, columns=names):
+                    done += batch.num_rows
+                    chosen = _chosen(batch, found, columns.names)
+                    yield chosen.column, [chosen.column(name) for name in columns.keep], done / total
 
-    def parts() -> Iterator[Part]:
-        rows = 0
-        with reading(source):
-            for batch in batches():
-                rows += batch.num_rows
-                chosen = _chosen(batch, found, columns.names)
-                read = [encode(column_name(c, source), chosen.column(c), a) for c, a in alphabets.items()]
-                ids = None if columns.id is None else chosen.column(columns.id)
-                yield Part(read, [chosen.column(name) for name in columns.keep], rows / total, ids)
-            source.require_unchanged()
-
-    kept = [schema.field(found.places[column]).remove_metadata() for column in columns.keep]
-    return Parts(kept, parts())
+    return [schema.field(found.places[column]).remove_metadata() for column in columns.keep], rows()
 
 
-def _csv_parts(found: Located, columns: Columns, typed: bool) -> Parts:
+def _csv_rows(found: Located, columns: Columns, typed: bool) -> tuple[list[Any], _Rows]:
     import pyarrow
 
-    source, size, alphabets = found.source, found.source.size, columns.alphabets
-    for column, alphabet in alphabets.items():
+    source, size = found.source, found.source.size
+    for column, alphabet in columns.alphabets.items():
         alphabet.require_readable(column_name(column, source))
     as_read = pyarrow.string() if typed else pyarrow.binary()
     types = _kinds(found, columns.keep) if typed else [as_read] * len(columns.keep)
-    texts = [*alphabets, *([] if columns.id is None else [columns.id])]
+    texts = [*columns.alphabets, *([] if columns.id is None else [columns.id])]
     labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in texts}, found=found)
     kept = _kept(found, columns.keep, as_read)
 
-    def parts() -> Iterator[Part]:
-        with reading(source), file.parsed(source):
+    def rows() -> _Rows:
+        with file.parsed(source):
             for batch in labels:
                 beside = batch.select([]) if kept is None else next(kept, None)
                 if beside is None or (kept is not None and beside.num_rows != batch.num_rows):
                     raise DataFileError(f"{source} must not change while it is read, but it did")
-                read = [
-                    encode_texts(column_name(c, source), batch.column(found.key(c)), a)
-                    for c, a in alphabets.items()
-                ]
                 cells = [
                     read_as(beside.column(found.key(column)), kind)
                     for column, kind in zip(columns.keep, types, strict=True)
                 ]
-                ids = None if columns.id is None else batch.column(found.key(columns.id))
-                yield Part(read, cells, min(1.0, file.position() / size), ids)
-            source.require_unchanged()
+                yield partial(_entries, batch, found), cells, min(1.0, file.position() / size)
 
-    named = zip(map(found.name, columns.keep), types, strict=True)
-    return Parts([pyarrow.field(name, kind) for name, kind in named], parts())
+    return [pyarrow.field(found.name(c), kind) for c, kind in zip(columns.keep, types, strict=True)], rows()
+
+
+def _entries(batch: Any, found: Located, column: str) -> Any:
+    return batch.column(found.key(column))
 
 
 def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | None:
@@ -355,8 +353,7 @@ def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | 
     if not columns:
         return None
     types = {found.key(column): kind for column in columns}
-    stream, _ = _open_csv(found.source, types, nulls=[""], found=found)
-    return (batch for batch in stream)
+    return (batch for batch in _open_csv(found.source, types, nulls=[""], found=found)[0])
 
 
 def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
@@ -370,27 +367,11 @@ def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
     return [kind.type for kind in kinds.values()]
 
 
-def _open_csv(
-    source: Source,
-    types: dict[str, Any] | None = None,
-    nulls: list[str] = NULLS,
-    found: Located | None = None,
-) -> tuple[Any, _Followed]:
-    """A stream of the columns in ``types`` (all if None), and the file that it reads."""
+def _open_csv(source: Source, types: dict[str, Any] | None = None, **options: Any) -> tuple[Any, _Followed]:
+    """A stream of columns; threads would read ahead."""
     import pyarrow.csv
 
-    file = _Followed(source)
-    with file.parsed(source):
-        stream = pyarrow.csv.open_csv(
-            file,
-            read_options=pyarrow.csv.ReadOptions(
-                block_size=_BYTES,
-                use_threads=False,
-                **_names(found),  # threads read ahead
-            ),
-            **_csv_options(source, None if types is None else list(types), types, nulls),
-        )
-    return stream, file
+    return _csv(pyarrow.csv.open_csv, source, types, block_size=_BYTES, use_threads=False, **options)
 
 
 class _Followed(Watched):

@@ -8,7 +8,7 @@ Several columns may be one secret, and several one value: the labels are then al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -138,25 +138,6 @@ class Reading:
                 f"{prod(map(len, listed))}; publish fewer columns together, or cut numbers into bins"
             )
         return tuple(product(*listed))
-
-    def renamed(self, secret: Sequence[str] | None, value: Sequence[str] | None) -> Reading:
-        """The same reading of columns with other names; None keeps the names."""
-        return replace(
-            self,
-            secret=_renamed("secret", self.secret, secret),
-            value=_renamed("value", self.value, value),
-        )
-
-
-def _renamed(role: str, columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[Column, ...]:
-    if names is None:
-        return columns
-    if len(names) != len(columns):
-        wanted = ", ".join(repr(column.name) for column in columns)
-        raise InvalidArgument(
-            f"{role} must name a column for each of {wanted}, in this order, got {len(names)} in all"
-        )
-    return tuple(replace(old, name=name, header=None) for name, old in zip(names, columns, strict=True))
 
 
 def _joint_texts(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:

@@ -83,7 +83,7 @@ def rows_of(
     return Rows(joint, values, used, faults)
 
 
-def joint_codes(columns: Sequence[Column], codes: Sequence[Codes]) -> Codes:
+def joint_codes(columns: Sequence[Column | Encoded], codes: Sequence[Codes]) -> Codes:
     """Codes of combinations of labels; −1, or less, where one of them is no label."""
     joint, *others = codes
     for column, further in zip(columns[1:], others, strict=True):

@@ -252,61 +252,54 @@ def reading_of_new_data(
     InvalidArgument, InvalidArgumentType
         If names are needed, or are others than the protocol's.
     """
-    secret, value = _given("secret", secret), _given("value", value)
-    as_secret, as_value = _given("as_secret", as_secret), _given("as_value", as_value)
-    if not reads_secret and secret is None and as_secret is None:
-        return _without_secret(own, labels[1], value, as_value)
-    if own is None:
-        return _distinct(_of_single_columns(labels, as_secret or secret, as_value or value))
-    for role, given, wanted in (("secret", secret, own.secret_names), ("value", value, own.value_names)):
-        if given is not None and given != wanted:
-            raise InvalidArgument(
-                f"{role} must be what the protocol is for, {_quoted(wanted)}, got {_quoted(given)}; "
-                f"as_{role}= reads another column as if it were that one"
-            )
-    return _distinct(own.renamed(as_secret, as_value))
-
-
-def _without_secret(
-    own: Reading | None,
-    values: tuple[Label, ...],
-    value: tuple[str, ...] | None,
-    as_value: tuple[str, ...] | None,
-) -> Reading:
-    """The same where no column of the secret is read."""
-    placeholder = ("",)  # a name that no column of the value has
-    if own is None:
-        reading = _of_single_columns((placeholder, values), placeholder, as_value or value)
-    else:
-        labels = own.secrets, own.values
-        reading = reading_of_new_data(own, labels, value=value, as_value=as_value)
-    return replace(reading, secret=())
+    named = {"secret": _given("secret", secret), "value": _given("value", value)}
+    others = {"secret": _given("as_secret", as_secret), "value": _given("as_value", as_value)}
+    blind = not reads_secret and named["secret"] is None and others["secret"] is None
+    columns: dict[str, tuple[Column, ...]] = {}
+    for role, known in zip(named, labels, strict=True):
+        given, other = named[role], others[role]
+        if own is not None:
+            mine = own.secret if role == "secret" else own.value
+            columns[role] = _renamed(role, mine, given, other)
+        else:
+            skipped = blind and role == "secret"
+            columns[role] = () if skipped else (_single_column(role, known, other or given),)
+    reading = replace(own or Reading((), ()), secret=columns["secret"], value=columns["value"])
+    _require_distinct(reading.names)
+    return replace(reading, secret=()) if blind else reading
 
 
 def _given(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return None if columns is None or columns == [] else _listed(name, columns)
 
 
-def _of_single_columns(
-    labels: tuple[tuple[Label, ...], tuple[Label, ...]],
-    secret: tuple[str, ...] | None,
-    value: tuple[str, ...] | None,
-) -> Reading:
-    columns = []
-    for name, given, known in zip(("secret", "value"), (secret, value), labels, strict=True):
-        scalars = tuple(label for label in known if not isinstance(label, tuple))
-        if given is None or len(given) != 1 or len(scalars) < len(known):
-            raise InvalidArgument(
-                f"{name} must be given as one column, since the protocol does not name its columns, "
-                f"got {'none' if given is None else _quoted(given)}"
-            )
-        columns.append(Column(given[0], scalars))
-    return Reading((columns[0],), (columns[1],))
+def _renamed(
+    role: str, columns: tuple[Column, ...], given: tuple[str, ...] | None, other: tuple[str, ...] | None
+) -> tuple[Column, ...]:
+    """A protocol's own columns, which alone may be ``given``, by ``other`` names, if there are any."""
+    wanted = tuple(column.name for column in columns)
+    if given is not None and given != wanted:
+        raise InvalidArgument(
+            f"{role} must be what the protocol is for, {_quoted(wanted)}, got {_quoted(given)}; "
+            f"as_{role}= reads another column as if it were that one"
+        )
+    if other is None:
+        return columns
+    if len(other) != len(columns):
+        raise InvalidArgument(
+            f"{role} must name a column for each of {_quoted(wanted)}, in this order, got {len(other)} in all"
+        )
+    return tuple(replace(old, name=name, header=None) for name, old in zip(other, columns, strict=True))
 
 
-def _distinct(reading: Reading) -> Reading:
-    _require_distinct(reading.names)
-    return reading
+def _single_column(role: str, labels: tuple[Label, ...], names: tuple[str, ...] | None) -> Column:
+    scalars = tuple(label for label in labels if not isinstance(label, tuple))
+    if names is None or len(names) != 1 or len(scalars) < len(labels):
+        raise InvalidArgument(
+            f"{role} must be given as one column, since the protocol does not name its columns, "
+            f"got {'none' if names is None else _quoted(names)}"
+        )
+    return Column(names[0], scalars)
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -81,9 +81,7 @@ class _ParquetWriter:
     def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
         import pyarrow
 
-        drawn = [
-            labels.take(pyarrow.array(column)) for labels, column in zip(self._labels, codes, strict=True)
-        ]
+        drawn = [labels.take(column) for labels, column in zip(self._labels, codes, strict=True)]
         self._writer.write_batch(pyarrow.record_batch([*kept, *drawn], schema=self._schema))
 
     def close(self) -> None:
@@ -116,12 +114,9 @@ class _CsvWriter:
         file.write(f"{header}\n".encode())
 
     def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
-        import pyarrow
         import pyarrow.compute
 
-        drawn = [
-            labels.take(pyarrow.array(column)) for labels, column in zip(self._labels, codes, strict=True)
-        ]
+        drawn = [labels.take(column) for labels, column in zip(self._labels, codes, strict=True)]
         cells = [*map(_cells, kept), *drawn]
         lines = pyarrow.compute.binary_join_element_wise(*cells, b",") if len(cells) > 1 else cells[0]
         if len(lines):
@@ -185,25 +180,12 @@ class _CompressedCsvWriter(_CsvWriter):
     def __init__(self, codec: str, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow
 
-        self._compressed = pyarrow.CompressedOutputStream(_Open(file), codec)
+        same = os.fdopen(os.dup(file.fileno()), "wb")  # which it closes, and leaves the file open
+        self._compressed = pyarrow.CompressedOutputStream(same, codec)
         super().__init__(self._compressed, kept, released)
 
     def close(self) -> None:
         self._compressed.close()
-
-
-class _Open(io.RawIOBase):
-    """A file that stays open when what writes to it is closed."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        super().__init__()
-        self._file = file
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        return self._file.write(content)
 
 
 def _distinct_cells(outputs: Sequence[Label]) -> list[str]:

@@ -131,7 +131,8 @@ class Released:
             return cls._of_frame(data, protocol, reading, show_labels)
         faults, total = Faults(show_labels=show_labels), np.zeros(0, dtype=np.int64)
         with opened(data, Dialect(delimiter, encoding)) as source:
-            for part in read_parts(source, Columns(reading, ()), typed=False):
+            _, parts = read_parts(source, Columns(reading, ()), typed=False)
+            for part in parts:
                 faults, counts = _counted(reading, part.columns, faults, protocol)
                 total = counts if not total.size else total + counts
             _refuse(faults, protocol, advice=HOW_TO_SHOW)

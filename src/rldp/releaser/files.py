@@ -107,11 +107,11 @@ def release_table(
     """
     columns = request.columns
     released = request.released_names(table.name)
-    parts = read_parts(table, columns, typed=make_writer in TYPED)
-    names = tuple(field.name for field in parts.kept)
+    fields, parts = read_parts(table, columns, typed=make_writer in TYPED)
+    names = tuple(field.name for field in fields)
     found, skipped, tally = request.no_faults(), 0, request.no_rows()
     labels = {name: column.labels for name, column in zip(released, request.released, strict=True)}
-    with closing(make_writer(file, parts.kept, labels)) as writer:
+    with closing(make_writer(file, fields, labels)) as writer:
         for part in parts:
             if not found.rows:
                 request.guard.require_rows(dict(zip(names, part.kept, strict=True)))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rldp._common.checks import kind_name
-from rldp.data.atomic import checked_path, new_file
+from rldp.data.atomic import checked_path, replacing
 from rldp.errors import FileError, InvalidArgument, InvalidArgumentType, KeyFileWarning
 
 __all__ = ["KEY_BYTES", "Key", "key_of", "write_new_key"]
@@ -82,7 +82,7 @@ def write_new_key(path: str | PathLike[str]) -> str:
         If it cannot be written.
     """
     key = Key(secrets.token_bytes(KEY_BYTES))
-    with new_file(path, name="output", error=FileError) as file:
+    with replacing(path, name="output", error=FileError, new=True) as file:
         file.write(key.material)
     return key.fingerprint
 
