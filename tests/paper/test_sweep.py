@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import joblib
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import rldp
+from rldp.cli.reproduce import without_tracker_warnings
 from rldp.paper import Settings, reproduce, sweep as sweep_module, work
 from rldp.paper.plan import EXPERIMENTS, tasks
 from rldp.paper.store import Store
@@ -264,14 +266,16 @@ def test_an_interruption_is_one_line_and_keeps_what_is_done(tmp_path):
     assert not (tmp_path / "out" / "vs-n.csv").exists()
 
 
-@pytest.mark.slow
-def test_leaving_at_once_gives_semaphores_back_without_a_warning():
+@pytest.mark.parametrize("filters", ["", "error", "ignore::DeprecationWarning,default"])
+def test_semaphores_that_an_interruption_leaves_behind_are_removed_without_a_word(filters):
     held = (
-        "from joblib.externals.loky.backend.context import get_context;"
-        "from rldp.cli.app import _leave_at_once; lock = get_context().Lock(); _leave_at_once(130)"
+        "import os; from joblib.externals.loky.backend.context import get_context;"
+        "lock = get_context().Lock(); print(lock._semlock.name, flush=True); os._exit(130)"
     )
-    left = subprocess.run([sys.executable, "-c", held], capture_output=True, timeout=300)
-    assert (left.returncode, left.stdout, left.stderr) == (130, b"", b"")
+    environment = {**os.environ, "PYTHONWARNINGS": without_tracker_warnings(filters)}
+    left = subprocess.run([sys.executable, "-c", held], capture_output=True, timeout=300, env=environment)
+    assert (left.returncode, left.stderr) == (130, b"")
+    assert not Path("/dev/shm", "sem." + left.stdout.decode().strip().removeprefix("/")).exists()
 
 
 # What a folder is refused for

@@ -213,10 +213,6 @@ def _leave_at_once(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    finalizers = sys.modules.get("multiprocessing.util")
-    if finalizers is not None:  # give semaphores of workers back, or their tracker warns
-        with suppress(Exception):
-            finalizers._run_finalizers(0)
     os._exit(code)
 
 

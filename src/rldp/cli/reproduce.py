@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from rldp.cli.app import Json, bar, command, is_quiet
 from rldp.cli.machine import plain, show_json
+from rldp.cli.start import is_command
 from rldp.errors import needs
 
 
@@ -65,6 +67,8 @@ def reproduce(
     from rldp.paper import Settings, reproduce as reproduce_figures
     from rldp.reporter import terminal
 
+    if is_command():
+        os.environ["PYTHONWARNINGS"] = without_tracker_warnings(os.environ.get("PYTHONWARNINGS", ""))
     settings = Settings(
         instances=instances,
         seed=seed,
@@ -91,3 +95,12 @@ def reproduce(
     terminal.console().print(terminal.verdicts(report.claims))
     for note in (*report.notes, f"written to {report.folder}"):
         terminal.say(note)
+
+
+def without_tracker_warnings(filters: str) -> str:
+    """Extend ``PYTHONWARNINGS``, so that the process that tidies up after joblib's workers does so silently.
+
+    It removes the semaphores that an interrupted command leaves behind, which is what it is for, and warns of
+    them. The command cannot give them back itself: joblib may still be starting workers in another thread.
+    """
+    return ",".join(filter(None, (filters, "ignore:resource_tracker:UserWarning")))
