@@ -25,6 +25,7 @@ from rldp.paper import FIGURES, Checked, Report, Settings, reproduce
 from rldp.paper.claims import as_markdown, evidence
 from rldp.paper.results import Results
 from rldp.paper.settings import PROMISES
+from rldp.paper.words import SCATTERS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, RECORD, PICTURES = DOCS / "reproduction.md", DOCS / "reproduction.json", DOCS / "figures"
@@ -82,9 +83,19 @@ def _record(report: Report, sets: dict) -> dict:
         "versions": {"rldp": manifest["rldp"], "Python": platform.python_version(), **versions},
         "notes": report.notes,
         "claims": [asdict(claim) for claim in report.claims],
+        "objectives": objectives(report.folder),
         "sets": sets,
         "promises": _promised(evidence(report.folder)["promises"]),
         "figures": digests(),
+    }
+
+
+def objectives(folder: Path) -> dict[str, dict[str, list[float]]]:
+    """Every design's objective in the two scatter plots: what an optimum determines, unlike its ε* and D*."""
+    tables = {name: evidence(folder)[name].where(solver="rldp") for name in SCATTERS}
+    return {
+        name: {str(p): table.where(problem=p)["objective"].tolist() for p in dict.fromkeys(table["problem"])}
+        for name, table in tables.items()
     }
 
 
