@@ -476,6 +476,24 @@ def test_the_second_release_has_the_law_of_its_table(first, second):
     assert chi2(used.sum() - 12).sf(((seen - expected)[used] ** 2 / expected[used]).sum()) > 1e-6
 
 
+def test_a_chain_that_reads_no_secret_keeps_the_earlier_outputs_and_does_not_draw_them_again(rows):
+    blind = {**OPTIONS, "distortion": "hamming", "epsilon_known": 0}
+    only = rldp.Sample.from_data(rows, secret="sex", value="age")
+    first = rldp.design(only, 0.15, **blind).protocol
+    linked = rldp.Sample.from_data(rows, secret="sex", value=["age", "job"], after=[first])
+    second = rldp.design(linked, 0.5, after=[first], **blind).protocol
+    table = with_earlier(first, rows.drop(["sex"]))
+    released = second.release_frame(table, as_earlier="age_out", seed=2)
+    assert released["age_out"].equals(table["age_out"])
+    table = table.append_column("id", pyarrow.array(range(len(table))))
+    drawn_once = {"as_earlier": "age_out", "id": "id", "key": bytes(range(32))}
+    released = second.release_frame(table, **drawn_once)
+    assert released["age_out"].equals(table["age_out"])
+    values = list(zip(table["age_out"].to_pylist(), table["job"].to_pylist(), strict=True))
+    columns = second.release(None, values, ids=list(range(len(table))), key=bytes(range(32)))
+    assert [job for _, job in columns] == released["job"].to_pylist()
+
+
 def test_the_second_release_needs_the_first(first, second):
     table = with_earlier(first, people(4000, 7))
     with pytest.raises(rldp.InvalidArgument, match="as_earlier must name a column for each of 'age'"):

@@ -403,6 +403,12 @@ class Chain(Protocol):
     def alone(self) -> Chain:
         return Chain(self.stages, self.secrets, self.reading)  # type: ignore[arg-type]
 
+    def without_secret(self) -> Chain:
+        """Return the stages for the first secret: earlier outputs are still read and not drawn again."""
+        assert self.reading is not None
+        stages = [replace(stage, table=stage.table[:, :1]) for stage in self.stages]
+        return Chain(stages, self.secrets[:1], self.reading)
+
     def __repr__(self) -> str:
         names = ", ".join(stage.column for stage in self.stages)
         return f"<Chain: {counted('secret', self.secrets)}; {names}; {self._claim()}>"

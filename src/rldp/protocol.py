@@ -314,6 +314,10 @@ class Protocol:
         labels = self.secrets, self.values, self.outputs
         return Protocol(self.matrix, *labels, reading=self.reading)
 
+    def without_secret(self) -> Protocol:
+        """Return the table for the first secret, which stands for all if the table does not read it."""
+        return Protocol(self.matrix[:1], self.secrets[:1], self.values, self.outputs)
+
     def release(
         self,
         secrets: Any = None,

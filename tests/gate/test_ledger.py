@@ -1,8 +1,11 @@
 """The ledger: no second draw of an input goes unnoticed, and totals are told only where they are proved."""
 
 import dataclasses
+import errno
 import hashlib
 import json
+import os
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -328,9 +331,73 @@ def test_what_did_not_appear_is_not_in_the_ledger(folder):
     with refused, recording(folder / "ledger.jsonl", line()), output:
         pass
     assert (folder / "ledger.jsonl").read_bytes() == b""
-    with pytest.raises(KeyboardInterrupt), recording(folder / "ledger.jsonl", line(), undone=False):
-        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("output", ["a.csv", "a"])
+def test_an_interruption_after_a_release_appeared_leaves_its_line(folder, monkeypatch, output):
+    if output == "a":
+        Path("rows").mkdir()
+        pd.DataFrame(people()).to_parquet("rows/part.parquet")
+    name = "replace" if output.endswith("csv") else "rename"
+    move = getattr(os, name)
+
+    def interrupted(*paths):
+        move(*paths)
+        if Path(output).exists():
+            raise KeyboardInterrupt
+
+    data = "rows" if output == "a" else "rows.csv"
+    monkeypatch.setattr(os, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rldp.release_file(designed(), data, output, ledger="ledger.jsonl")
+    assert Path(output).exists()
     assert len(read_ledger("ledger.jsonl")) == 1
+
+
+def test_an_output_does_not_take_the_place_of_its_ledger(folder):
+    Path("link.jsonl").symlink_to("a.csv")
+    for ledger_path in ("a.csv", "link.jsonl"):
+        with pytest.raises(rldp.InvalidArgument, match="output must be another file than the ledger"):
+            rldp.release_file(designed(), "rows.csv", "a.csv", ledger=ledger_path)
+        assert not Path("a.csv").exists()
+
+
+def test_a_full_disk_leaves_the_ledger_as_it_was(folder, monkeypatch):
+    with recording(folder / "ledger.jsonl", line()):
+        pass
+    before, write = Path("ledger.jsonl").read_bytes(), os.write
+    left = [100]
+
+    def full(handle, content):
+        if not left[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left[0] -= write(handle, content[: left[0]])
+        return 100
+
+    monkeypatch.setattr(os, "write", full)
+    refused = pytest.raises(rldp.FileError, match=r"ledger must be writable, but .* No space left")
+    with refused, recording(folder / "ledger.jsonl", line(input="j")):
+        pytest.fail("the release would have appeared")
+    assert Path("ledger.jsonl").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and file locks of POSIX")
+def test_a_ledger_is_for_its_owner_and_is_followed_where_it_is_replaced(folder, monkeypatch):
+    path, lock = folder / "ledger.jsonl", ledger.fcntl.flock
+
+    def replaced(handle, how):
+        if Path("other").exists():
+            os.replace("other", path)
+        lock(handle, how)
+
+    with recording(path, line()):
+        pass
+    assert path.stat().st_mode & 0o777 == 0o600
+    shutil.copy(path, "other")
+    monkeypatch.setattr(ledger.fcntl, "flock", replaced)
+    with recording(path, line(input="j")):
+        pass
+    assert [each.input for each in read_ledger(path)] == ["i", "j"]
 
 
 def test_of_two_releases_at_a_time_one_sees_the_other(tmp_path, monkeypatch):
@@ -406,6 +473,7 @@ def after(*tables, **changed):
         ([{"key": "k"}, {"key": "k", "columns": ("job",)}], None, "would add to 1"),
         ([{}, {}], None, "would add to 1"),
         ([{}, after("t", epsilon=0.7)], 0.7, "designed after the others"),
+        ([{}, after("t", epsilon=None)], None, "proves no finite ε"),
         ([{}, {}, after("t")], None, "no total"),
         ([{}, {}, after("t", "t", epsilon=0.7)], 0.7, "designed after the others"),
         ([{}, {"drawn": ("b",)}, after("t")], None, "no total"),
@@ -444,7 +512,12 @@ def test_inputs_are_added_up_apart():
 def test_a_release_after_the_others_may_be_recorded_and_one_after_some_of_them_may_not(tmp_path):
     path = tmp_path / "ledger.jsonl"
     third = {"drawn": ("v",), "after": ("t", "u"), "after_rows": ("o", "o")}
-    for each in ({}, after("t"), third):
+    with recording(path, line()):
+        pass
+    unproved = pytest.raises(rldp.DataError, match="nothing is proved of this one")
+    with unproved, recording(path, line(**after("t"), epsilon=None)):
+        pass
+    for each in (after("t"), third):
         with recording(path, line(**each)):
             pass
     refused = pytest.raises(rldp.DataError, match="not designed after all earlier draws")

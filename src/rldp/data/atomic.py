@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -15,6 +15,7 @@ from rldp.data.scratch import clear_abandoned, growing, growing_folder
 from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, RldpError
 
 __all__ = [
+    "appears_as",
     "checked_path",
     "new_folder",
     "replacing",
@@ -171,12 +172,26 @@ def checked_path(path: str | PathLike[str], name: str = "path") -> Path:
     return Path(path)
 
 
+def appears_as(grown: os.stat_result, target: Path) -> Callable[[], bool]:
+    """Return a function that tells whether this file or folder is at ``target``; true if unsure."""
+
+    def appeared() -> bool:
+        try:
+            return os.path.samestat(grown, target.stat())
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+
+    return appeared
+
+
 def require_other_file(output: Path, path: Path, what: str, name: str = "output") -> None:
-    """Refuse to write over a file that is still needed."""
+    """Refuse to write over a file that is still needed, or that is yet to be written."""
     try:
         same = output.samefile(path)
-    except OSError:
-        return  # one of them does not exist
+    except OSError:  # one of them does not exist
+        same = os.path.realpath(output) == os.path.realpath(path)
     if same:
         raise InvalidArgument(f"{name} must be another file than {what}, got {str(output)!r}")
 

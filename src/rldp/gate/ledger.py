@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from rldp.data.atomic import checked_path
+from rldp.data.atomic import appears_as, checked_path
 from rldp.errors import DataError, FileError
 
 try:
@@ -212,8 +212,12 @@ def read_ledger(path: str | PathLike[str]) -> tuple[Line, ...]:
     return _lines(content, file)
 
 
+def _never() -> bool:
+    return False
+
+
 @contextmanager
-def recording(path: Path, line: Line, *, undone: bool = True) -> Iterator[None]:
+def recording(path: Path, line: Line, appeared: Callable[[], bool] = _never) -> Iterator[None]:
     """Add a line to the ledger if the block, in which the release appears, succeeds.
 
     The ledger is locked before it is read and until the block ends, so that of two concurrent releases of one
@@ -224,8 +228,8 @@ def recording(path: Path, line: Line, *, undone: bool = True) -> Iterator[None]:
     ----------
     path : Path
     line : Line
-    undone : bool
-        Whether nothing appeared if the block fails, so that the line is removed again.
+    appeared : callable
+        If the block fails, tells whether the release appeared all the same. If not, the line is removed.
 
     Raises
     ------
@@ -235,22 +239,20 @@ def recording(path: Path, line: Line, *, undone: bool = True) -> Iterator[None]:
     FileError
         If the ledger cannot be read or written.
     """
-    with _locked(path) as file:
+    with _locked(path) as handle:
         with _of_ledger(path):
-            earlier = _lines(file.read(), path)
-            if not line.again:
-                _require_no_second_draw(earlier, line, path)
-            end = file.seek(0, os.SEEK_END)
+            content = _content(handle)
+        if not line.again:
+            _require_no_second_draw(_lines(content, path), line, path)
         try:
             with _of_ledger(path):
-                file.write(_text(line))
-                _sync(file)
+                _write(handle, _text(line))
             yield
         except BaseException:
-            if undone:
+            if not appeared():
                 with _of_ledger(path):
-                    file.truncate(end)
-                    _sync(file)
+                    os.ftruncate(handle, len(content))
+                    os.fsync(handle)
             raise
 
 
@@ -264,20 +266,36 @@ def _of_ledger(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[BinaryIO]:
-    """Open the file, creating it if needed, with an exclusive lock."""
-    with _of_ledger(path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-    with os.fdopen(handle, "r+b") as file:
-        if fcntl is not None:
+def _locked(path: Path) -> Iterator[int]:
+    """Open the file, creating it for its owner alone if needed, with an exclusive lock."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    while True:
+        with _of_ledger(path):
+            handle = os.open(path, flags, 0o600)
+        try:
             with _of_ledger(path):
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
-        yield file
+                if fcntl is not None:
+                    fcntl.flock(handle, fcntl.LOCK_EX)
+                if not appears_as(os.fstat(handle), path)():
+                    continue  # it was removed or replaced before it was locked
+            yield handle
+            return
+        finally:
+            os.close(handle)
 
 
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+def _content(handle: int) -> bytes:
+    blocks = []
+    while block := os.read(handle, 2**20):
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def _write(handle: int, text: bytes) -> None:
+    """Write all of a text to disk: without a buffer, nothing is left to be written later."""
+    while text:
+        text = text[os.write(handle, text) :]
+    os.fsync(handle)
 
 
 def _text(line: Line) -> bytes:
@@ -319,11 +337,14 @@ def _is_of(item: Any, kinds: tuple[type, ...]) -> bool:
 
 def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> None:
     before = _draws([earlier[i] for i in _groups([*earlier, line])[-1] if i < len(earlier)])
-    if not before or any(map(line.draws_as, before)) or line.follows(before):
+    follows = line.follows(before)
+    if not before or any(map(line.draws_as, before)) or (follows and line.epsilon is not None):
         return
     last = next((each for each in reversed(before) if line.is_about(each)), before[-1])
     about = line.is_about(last) or "what seem to be the same people"
-    if line.after:
+    if follows:
+        how = "nothing is proved of this one"
+    elif line.after:
         how = "this one was not designed after all earlier draws, or takes other outputs than theirs"
     elif line.key is None:
         how = "this one has no key"

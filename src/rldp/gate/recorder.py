@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -64,7 +64,7 @@ class Recorder:
         self._ended.set()
 
     def files(
-        self, outcome: Any, written: Sequence[BinaryIO | Path], *, undone: bool = True
+        self, outcome: Any, written: Sequence[BinaryIO | Path], appeared: Callable[[], bool]
     ) -> AbstractContextManager[None]:
         """Enter a block in which files appear; ``written`` are these files, open or closed."""
         assert self._input is not None
@@ -75,7 +75,7 @@ class Recorder:
             raise DataFileError(f"data must be readable to the end, but they are not: {reason}") from error
         done = _digest_of_files(written)
         line = self._line(given, done, outcome.tally, outcome.rows, outcome.skipped, outcome.released)
-        return recording(self.path, line, undone=undone)
+        return recording(self.path, line, appeared)
 
     def frame(self, tally: Tally, rows: int, skipped: int, released: Sequence[Any]) -> None:
         """Record a frame in memory: its input is the columns that were read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from rldp.data.atomic import checked_path, replacing
+from rldp.data.atomic import appears_as, checked_path, replacing
 from rldp.data.dialects import Dialect
 from rldp.data.headers import Located, column_name
 from rldp.data.labels import HOW_TO_SHOW, Faults
@@ -89,7 +90,8 @@ def release_one(
             outcome = release_table(request, table, file, make_writer, words, callback)
             outcome.require_sound(request.with_people(inspect))
             if recorder is not None:
-                appearing.enter_context(recorder.files(outcome, [file], undone=not printed))
+                appeared = (lambda: True) if printed else appears_as(os.fstat(file.fileno()), target)
+                appearing.enter_context(recorder.files(outcome, [file], appeared))
     return outcome
 
 

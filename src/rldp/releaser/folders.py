@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rldp._common.checks import whole_number
 from rldp._common.process import core_count
-from rldp.data.atomic import new_folder
+from rldp.data.atomic import appears_as, new_folder
 from rldp.data.headers import Located
 from rldp.data.labels import Faults
 from rldp.data.readers import located
@@ -75,7 +75,8 @@ def release_folder(
         outcome = _released(request, pieces, _processes(jobs, seed, source), lock, seed, callback)
         outcome.require_sound(request.with_people(inspect))
         if recorder is not None:
-            appearing.enter_context(recorder.files(outcome, [piece.target for piece in pieces]))
+            written = [piece.target for piece in pieces]
+            appearing.enter_context(recorder.files(outcome, written, appears_as(scratch.stat(), target)))
     return outcome
 
 

@@ -82,12 +82,12 @@ class Recorder(Interface):
         """Look at the files that go in, while they are released."""
 
     def files(
-        self, outcome: Any, written: Sequence[BinaryIO | Path], *, undone: bool = True
+        self, outcome: Any, written: Sequence[BinaryIO | Path], appeared: Callable[[], bool]
     ) -> AbstractContextManager[None]:
         """A block in which the files that are written appear, or an error that refuses them.
 
-        ``outcome``: rows, rows that are left out, names of the released columns; ``undone``: whether nothing
-        appeared if the block fails.
+        ``outcome``: rows, rows that are left out, names of the released columns; ``appeared``: whether
+        something appeared although the block failed.
         """
 
     def frame(self, tally: Tally, rows: int, skipped: int, released: Sequence[Any]) -> None:
@@ -201,10 +201,7 @@ class Request:
             raise InvalidArgument(
                 "secret must be left out: the protocol does not read the secret, and takes no column of it"
             )
-        alone = protocol.alone()
-        if not reading.secret:
-            labels = protocol.secrets[:1], protocol.values, protocol.outputs
-            alone = Protocol(protocol.matrix[:1], *labels)
+        alone = protocol.alone() if reading.secret else protocol.without_secret()
         stable = None if options.key is None else StableDraws.of(protocol, key_of(options.key))
         if stable is not None and options.id in reading.names:
             raise InvalidArgument(
