@@ -17,7 +17,7 @@ import rldp
 from rldp.data.reading import Column, Reading
 from rldp.judge import chains as judged
 from rldp.judge.contexts import whole_tables
-from rldp.protocol_file.chains import parsed
+from rldp.protocol_file.format import document_of
 from rldp.theory import chains
 from rldp.theory.dirichlet import conditionals
 
@@ -191,7 +191,7 @@ def test_judge_and_library_count_the_same_failures(design, known, second):
     rng = np.random.default_rng(3)
     for found in (design, known, second):
         chain = found.protocol
-        document = parsed(chain.to_json().encode())
+        document = document_of(chain.to_json().encode())
         tables = whole_tables(document)
         for own, stage in zip(tables, chain.stages, strict=True):
             np.testing.assert_array_equal(np.array(own) * 2.0**-52, stage.table)
@@ -230,7 +230,7 @@ def test_the_lower_bound_is_the_optimum_of_a_linear_program(design, known):
 
 def test_the_judge_finds_the_lower_bound_that_is_claimed(design, known, second):
     for found in (design, known, second):
-        document = parsed(found.protocol.to_json().encode())
+        document = document_of(found.protocol.to_json().encode())
         claim = document.guarantee
         centre = np.array(claim.centre, dtype=np.int64)
         least = judged._lower_bound(document, claim, centre, whole_tables(document))

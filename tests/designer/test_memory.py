@@ -10,8 +10,8 @@ import pytest
 import rldp
 from rldp._common import process
 from rldp.designer import api
+from rldp.designer.batches import design_bytes, require_memory
 from rldp.designer.engine import Settings
-from rldp.designer.memory import design_bytes, require_memory
 from rldp.designer.request import SolveRequest
 from rldp.designer.routes import routes, solve_batch
 from rldp.designer.status import Route

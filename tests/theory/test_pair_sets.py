@@ -14,8 +14,8 @@ from rldp.theory.model import Ball
 from rldp.theory.pair_sets import (
     joined_pairs,
     pair_budgets,
+    radii_of,
     radii_values,
-    resolved,
     spent_by_pairs,
     unordered_pairs,
 )
@@ -60,15 +60,11 @@ def test_radii_of_zero_are_enlarged_but_stay_sets():
     assert (ball.budget > 0).all()
 
 
-def test_only_pairs_have_numbers_to_be_found():
-    found = resolved(rldp.Pairs(0.2), COUNTS)
-    np.testing.assert_array_equal(
-        [radius.value for radius in found.radii], radii_values(found, COUNTS[None])[0]
-    )
-    assert found.alpha == 0.2
-    assert resolved(found, COUNTS) == found
-    for other in (rldp.Nominal(), rldp.ChiSquare(), rldp.AllDistributions(), rldp.Credible()):
-        assert resolved(other, COUNTS) is other
+def test_radii_that_are_given_are_not_computed_again():
+    (found,) = radii_of(rldp.Pairs(0.2), COUNTS[None])
+    given = rldp.Pairs(0.2, radii=found)
+    assert radii_of(given, COUNTS[None]) == [found]
+    np.testing.assert_array_equal([radius.value for radius in found], radii_values(given, COUNTS[None])[0])
 
 
 def test_what_is_spent_is_the_divergence_of_both_ends_in_rows():

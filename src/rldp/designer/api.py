@@ -14,19 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, count_array, finite_number, labels, real_number
 from rldp._common.process import within_memory
+from rldp.designer.batches import ADVICE
 from rldp.designer.certify import CertifiedBatch
-from rldp.designer.chain_designs import design_chain, is_chained
+from rldp.designer.chain_designs import design_chain
 from rldp.designer.contexts import After
 from rldp.designer.credible import with_noise
 from rldp.designer.designs import Batch, ColumnCost, Design
 from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
 from rldp.designer.engine.settings import Settings
-from rldp.designer.memory import ADVICE
 from rldp.designer.notices import warn_of_sample, warn_open
 from rldp.designer.pair_levels import levels_of_batch, levels_of_sample
 from rldp.designer.request import SolveRequest
-from rldp.designer.routes import solve
+from rldp.designer.routes import is_chained, solve
 from rldp.designer.status import BatchStatus, Status
 from rldp.distortions import Distortion, Outputs, SampleDistortion, distortion_matrix, distortion_of
 from rldp.errors import (
@@ -47,7 +47,6 @@ from rldp.sets import (
 from rldp.theory.arrays import from_pairs
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
-from rldp.theory.pair_sets import resolved
 
 __all__ = ["Batch", "Design", "design", "design_batch", "design_levels"]
 
@@ -200,11 +199,7 @@ def design(
             useful,
             lambda columns: distortion_of(columns, distortion, outputs, weights),
             None if isinstance(chain, bool | None) else chain,
-            SolveRequest(
-                _checked_gap(gap),
-                _checked_settings(settings),
-                deadline=time.perf_counter() + _checked_seconds(max_seconds),
-            ),
+            SolveRequest.of(gap, settings, max_seconds, time.perf_counter()),
             epsilon_known=_checked_known(epsilon_known),
             after=after,
             given_known=bool(given_known),
@@ -254,25 +249,18 @@ def design_levels(
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     measure = distortion_of(sample, distortion, outputs, weights)
-    tolerance, levels = _checked_gap(gap), levels_of_sample(sample, epsilons)
+    request = SolveRequest.of(gap, settings, max_seconds, started, windows=windows, callback=callback)
+    levels = levels_of_sample(sample, epsilons)
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     problem = _problem(counts, levels, measure.matrix, private, useful, epsilon_known)
     if sample.noise is not None:
         problem = with_noise(problem, sample, private, useful)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
-    request = SolveRequest(
-        tolerance,
-        _checked_settings(settings),
-        windows=bool(windows),
-        callback=callback,
-        deadline=started + _checked_seconds(max_seconds),
-    )
     with within_memory("designing", ADVICE):
         result = solve(problem, private, useful, request)
     warn_open(result.problem, result.solved, gap, windows, stacklevel=4)
     seconds = (time.perf_counter() - started) / len(levels)
-    private, useful = (resolved(given, sample.counts) for given in (private, useful))
     return [
         _as_design(
             result.solved.subset(np.array([i])),
@@ -343,19 +331,14 @@ def design_batch(
     values = tuple(range(array.shape[2]))
     names = values if outputs is None else labels("outputs", outputs, of_columns=True)
     matrix = distortion_matrix(distortion, values, names)
-    tolerance = _checked_gap(gap)
+    place = home if device is None else device_named(device)
+    request = SolveRequest.of(
+        gap, settings, max_seconds, started, windows=windows, device=place, callback=callback
+    )
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
     levels = levels_of_batch(epsilon, *array.shape[:2])
     problem = _problem(array, levels, matrix, private, useful, epsilon_known)
     warn_of_sample(problem, private, useful, stacklevel=4)
-    request = SolveRequest(
-        tolerance,
-        _checked_settings(settings),
-        windows=bool(windows),
-        device=home if device is None else device_named(device),
-        callback=callback,
-        deadline=started + _checked_seconds(max_seconds),
-    )
     with within_memory("designing", ADVICE):
         result = solve(problem, private, useful, request)
     solved = result.solved
@@ -395,28 +378,6 @@ def _one_level(epsilon: Any) -> float:
             "release, got levels of pairs of secrets"
         )
     return finite_number("epsilon", epsilon, at_least=0.0)
-
-
-def _checked_gap(gap: float) -> float:
-    number = finite_number("gap", gap)
-    if number <= 0:
-        raise InvalidArgument(f"gap must be greater than 0, got {gap!r}")
-    return number
-
-
-def _checked_seconds(max_seconds: float | None) -> float:
-    if max_seconds is None:
-        return math.inf
-    number = real_number("max_seconds", max_seconds)
-    if not number > 0:
-        raise InvalidArgument(f"max_seconds must be greater than 0, got {max_seconds!r}")
-    return number
-
-
-def _checked_settings(settings: Settings | None) -> Settings:
-    if settings is not None and not isinstance(settings, Settings):
-        raise InvalidArgumentType(f"settings must be an rldp.Settings, got {type(settings).__name__}")
-    return settings or Settings()
 
 
 def _as_design(

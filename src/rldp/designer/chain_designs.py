@@ -29,34 +29,9 @@ from rldp.theory import chains
 from rldp.theory.dirichlet import centre_counts
 from rldp.theory.model import DesignProblem
 
-__all__ = ["MOST_JOINT", "design_chain", "is_chained"]
-
-MOST_JOINT = 1000
-"""Combinations of values, above which several columns are chained unless a joint design is asked for."""
+__all__ = ["design_chain"]
 
 _UNIT = 2.0**-52
-
-
-def is_chained(
-    sample: Sample, chain: bool | Sequence[str] | None, privacy: UncertaintySet, after: After = ()
-) -> bool:
-    """Whether columns are designed one after the other: because it is asked for, or they are too many.
-
-    What is out beside them is a stage of a chain, too.
-    """
-    if after or sample.given_columns:
-        if chain is False:
-            what = "after" if after else "given columns"
-            raise InvalidArgument(f"chain must not be False with {what}, which the released columns follow")
-        return True
-    several = sample.reading is not None and len(sample.reading.value) > 1
-    if chain is None:
-        return several and len(sample.values) > MOST_JOINT and isinstance(privacy, Credible)
-    if chain is False:
-        return False
-    if not several:
-        raise InvalidArgument("chain needs several named value columns; Sample.from_data names columns")
-    return True
 
 
 def design_chain(

@@ -10,8 +10,8 @@ set. See ``docs/theory.md``, 'Credible privacy'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from scipy.special import ndtri
 
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
-from rldp.designer.risks import Promised, Risk, estimated, proved
+from rldp.designer.request import Promised, SolveResult
+from rldp.designer.risks import Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, Credible, Nominal, UncertaintySet
@@ -27,7 +28,7 @@ from rldp.theory.arrays import ordered_pairs
 from rldp.theory.dirichlet import centre_counts
 from rldp.theory.model import Ball, DesignProblem, Floats
 
-__all__ = ["CredibleResult", "Solve", "credible_risks", "solve_credible", "with_noise"]
+__all__ = ["Solve", "credible_risks", "solve_credible", "with_noise"]
 
 Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
@@ -39,23 +40,6 @@ _RANGE = (0.2, 3.0)  # of the first guess of t, where the line ends
 _LEAST_T = 0.1
 _LARGER = 0.01  # of t is added at least where a design is not accepted; each time twice as much
 _MOST_TRIALS = 20  # by then the sets are so large that everything is accepted
-
-
-@dataclass(frozen=True)
-class CredibleResult:
-    """Designs, the problems with the sets they were made for, and the radii (K,) of those."""
-
-    problem: DesignProblem
-    solved: CertifiedBatch
-    radii: Mapping[Promised, Floats]
-
-    def promise(self, about: Promised, given: UncertaintySet, i: int) -> UncertaintySet:
-        """The promise that design ``i`` keeps, as a file tells it: with the set that was found for it."""
-        centres = self.problem.centre_of_privacy if about == "privacy" else self.problem.centre_of_utility
-        centre = None if centres is None else tuple(map(tuple, centres[i].tolist()))
-        if isinstance(given, Credible):
-            return replace(given, radius=float(self.radii[about][i]), centre=centre)
-        return replace(given, centre=centre) if isinstance(given, Nominal) else given
 
 
 def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int) -> tuple[Risk, ...]:
@@ -79,7 +63,7 @@ def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int)
 
 def solve_credible(
     problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve, device: Device = CPU
-) -> CredibleResult:
+) -> SolveResult:
     """Protocols whose risks are proved by fresh draws, for sets as small as that allows.
 
     Parameters
@@ -111,7 +95,7 @@ def solve_credible(
         _require_given(risks, accepted)
         if accepted.all():
             radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
-            return CredibleResult(_at(problem, risks, t), solved, radii)
+            return SolveResult(_at(problem, risks, t), solved, radii)
         further = np.maximum((target - quantile) / slope[:, left], _LARGER * 2.0**trial * t[:, left])
         t[:, left] += np.where(accepted, 0.0, further)
         left = left[~accepted.all(axis=0)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from scipy.special import ndtri
 from rldp._common.process import on_every_core
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.devices import CPU, Device
+from rldp.designer.request import Promised
 from rldp.sets import Credible, Prior
 from rldp.theory.arrays import Array
 from rldp.theory.binomial import evidence_below, lower_probability, upper_probability
@@ -26,9 +27,7 @@ from rldp.theory.dirichlet import BLOCK, conditional_blocks, mass_blocks, mixtur
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.posterior import can_fail, excesses, failures
 
-__all__ = ["Promised", "Risk", "by_looks", "checkable", "estimated", "proved"]
-
-Promised = Literal["privacy", "utility"]
+__all__ = ["Risk", "by_looks", "checkable", "estimated", "proved"]
 
 _ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
 _ROUGH_HITS, _HITS = 100, 300  # draws are so many that α allows this number of failures

@@ -7,36 +7,61 @@ All choices are made here; the other modules carry them out. See ``docs/theory.m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.process import one_blas_thread
-from rldp.designer.batches import solve_by_engine
+from rldp.designer.batches import block_bytes, require_memory, solve_by_engine
 from rldp.designer.certify import CertifiedBatch, better, joined
 from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
-from rldp.designer.credible import CredibleResult, credible_risks, solve_credible
-from rldp.designer.memory import block_bytes, require_memory
+from rldp.designer.contexts import After
+from rldp.designer.credible import credible_risks, solve_credible
 from rldp.designer.near_zero import solve_near_known, solve_near_zero
-from rldp.designer.request import SolveRequest
+from rldp.designer.request import SolveRequest, SolveResult
 from rldp.designer.status import Reason, Route
+from rldp.errors import InvalidArgument
+from rldp.sample import Sample
 from rldp.sets import Credible, UncertaintySet
 from rldp.theory.model import DesignProblem
 
-__all__ = ["attempts", "routes", "solve", "solve_batch"]
+__all__ = ["attempts", "is_chained", "routes", "solve", "solve_batch"]
 
 _ENGINE = (Route.PAIRS, Route.WINDOWS)
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
+_MOST_JOINT = 1000  # combinations of values, above which several columns are chained
+
+
+def is_chained(
+    sample: Sample, chain: bool | Sequence[str] | None, privacy: UncertaintySet, after: After = ()
+) -> bool:
+    """Whether columns are designed one after the other: because it is asked for, or they are too many.
+
+    What is out beside them is a stage of a chain, too.
+    """
+    if after or sample.given_columns:
+        if chain is False:
+            what = "after" if after else "given columns"
+            raise InvalidArgument(f"chain must not be False with {what}, which the released columns follow")
+        return True
+    several = sample.reading is not None and len(sample.reading.value) > 1
+    if chain is None:
+        return several and len(sample.values) > _MOST_JOINT and isinstance(privacy, Credible)
+    if chain is False:
+        return False
+    if not several:
+        raise InvalidArgument("chain needs several named value columns; Sample.from_data names columns")
+    return True
 
 
 def solve(
     problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, request: SolveRequest
-) -> CredibleResult:
+) -> SolveResult:
     """Solve a batch for its sets, or search for those that keep a credible promise."""
     if not any(isinstance(given, Credible) for given in (privacy, utility)):
-        return CredibleResult(problem, solve_batch(problem, request), {})
+        return SolveResult(problem, solve_batch(problem, request), {})
 
     def solve_to(problem: DesignProblem, gap: float) -> CertifiedBatch:
         return solve_batch(problem, replace(request, gap=gap))

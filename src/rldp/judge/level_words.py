@@ -32,7 +32,7 @@ def levels_sentence(document: Document, claim: Claim) -> str:
 
 def levels_promised(document: Document, claim: Claim) -> tuple[str, ...]:
     """What follows from the levels: of pairs through other secrets, and for whom attributes are protected."""
-    if claim.levels is None or math.isinf(claim.least_level):
+    if math.isinf(claim.least_level):
         return ()
     return (*_through_others(document, claim), *_of_attributes(document, claim))
 
@@ -108,8 +108,7 @@ def _own_levels(document: Document, claim: Claim) -> tuple[float, ...] | None:
 
 def levels_not_promised(document: Document, claim: Claim) -> tuple[str, ...]:
     """Pairs of secrets, or attributes, that are not protected."""
-    if claim.levels is None:
-        return ()
+    assert claim.levels is not None
     own = _own_levels(document, claim)
     if own is not None and document.reading is not None:
         open_ones = [

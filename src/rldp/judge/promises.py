@@ -25,7 +25,6 @@ from rldp._common.checks import shown
 from rldp.judge.posterior import Trial, privacy_trial, utility_trial
 from rldp.judge.recursion import every_size, recursion_proof, similar_sizes
 from rldp.judge.regions import pair_number, precision
-from rldp.judge.words import given_the_sample
 from rldp.protocol_file.format import Claim, CredibleClaim, Document, PairsClaim
 
 __all__ = [
@@ -34,7 +33,6 @@ __all__ = [
     "pair_radius_is_valid",
     "privacy_risk",
     "radii_failure",
-    "risk_failure",
     "utility_risk",
 ]
 
@@ -78,19 +76,6 @@ def utility_risk(document: Document, claim: Claim) -> Trial | None:
         alpha=promise.alpha,
         prior=promise.prior,
         noise=claim.count_noise,
-    )
-
-
-def risk_failure(what: str, event: str, promise: object, trial: Trial | None) -> str | None:
-    """Why a risk is not confirmed, if it is not."""
-    if trial is None or trial.confirmed:
-        return None
-    assert isinstance(promise, CredibleClaim)
-    adaptive = promise.prior == "adaptive"  # which takes many words to write out
-    given = "given the sample and the adaptive prior" if adaptive else given_the_sample(promise)
-    return (
-        f"credible {what} is not confirmed: {given}, the probability that {event} may be more than "
-        f"{promise.alpha!r} ({trial.evidence})"
     )
 
 

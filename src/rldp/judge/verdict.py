@@ -27,7 +27,7 @@ from rldp.judge.words import (
     scope,
     table_promised,
 )
-from rldp.protocol_file.chains import ChainDocument, parsed
+from rldp.protocol_file.chains import ChainDocument
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,
@@ -36,6 +36,7 @@ from rldp.protocol_file.format import (
     PairsClaim,
     Promise,
     SetClaim,
+    document_of,
 )
 from rldp.protocol_file.reader import content_of
 
@@ -190,41 +191,32 @@ def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document 
     protocol: Any = getattr(given, "protocol", given)
     if hasattr(protocol, "to_json"):
         try:
-            return parsed(protocol.to_json().encode("utf-8"))
+            return document_of(protocol.to_json().encode("utf-8"))
         except (InvalidArgument, ProtocolFileError) as error:
             raise _Unreadable(str(error)) from error
     content = content_of(protocol)
     try:
-        return parsed(content)
+        return document_of(content)
     except ProtocolFileError as error:
         raise _Unreadable(f"the file is no protocol file: {error}") from error
 
 
 def _judged(document: Document, claim: Claim) -> Verdict:
     from rldp.judge.checks import Case
-    from rldp.judge.promises import privacy_risk, radii_failure, risk_failure, utility_risk
 
     case = Case(document, claim)
     rows, lower_bound = case.rows(), case.lower_bound()
     whole = rows is None
-    risk = privacy_risk(document, claim) if whole else None
-    excess = utility_risk(document, claim) if whole else None
-    privacy = [
-        case.privacy(),
-        radii_failure(document, claim),
-        risk_failure("privacy", _not_private(claim), claim.privacy, risk),
-    ]
-    objective = [
-        case.objective(),
-        risk_failure("utility", _exceeded(claim), claim.utility, excess),
-    ]
+    radii, risk, excess = _beyond_arithmetic(document, claim, whole)
+    privacy = [case.privacy(), radii, _risk_failure("privacy", _not_private(claim), claim.privacy, risk)]
+    objective = [case.objective(), _risk_failure("utility", _exceeded(claim), claim.utility, excess)]
     known = case.known()
     private, useful = (whole and not any(reasons) for reasons in (privacy, objective))
     proved = {
         _rows_sentence(): whole,
         _risk_sentence(_not_private(claim), claim.privacy, risk): private,
         _privacy_sentence(document, claim): whole and privacy[0] is None,
-        **dict.fromkeys(levels_promised(document, claim), private),
+        **({} if claim.levels is None else dict.fromkeys(levels_promised(document, claim), private)),
         _radii_sentence(claim): whole and privacy[1] is None,
         _known_sentence(claim): whole and known is None,
         _risk_sentence(_exceeded(claim), claim.utility, excess): useful,
@@ -242,12 +234,28 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         reasons=tuple(failures),
         proved=tuple(sentence for sentence, holds in proved.items() if sentence and holds),
         assumptions=_assumptions(claim),
-        not_promised=(*levels_not_promised(document, claim), *_not_promised(claim, case.known_level())),
+        not_promised=_not_promised(document, claim, case.known_level()),
         scope=scope(claim.privacy) + except_for(claim.privacy, document, claim),
         distortion=distortion_words(document, claim),
         epsilon_known=claim.epsilon_known if whole and known is None else None,
         levels=tuple(map(tuple, claim.levels)) if private and claim.levels is not None else None,
     )
+
+
+def _beyond_arithmetic(
+    document: Document, claim: Claim, whole: bool
+) -> tuple[str | None, Trial | None, Trial | None]:
+    """Why a radius fails, and the draws that try credible promises; nothing for other promises."""
+    if not isinstance(claim.privacy, CredibleClaim | PairsClaim) and not isinstance(
+        claim.utility, CredibleClaim
+    ):
+        return None, None, None
+    from rldp.judge.promises import privacy_risk, radii_failure, utility_risk
+
+    radii = radii_failure(document, claim)
+    if not whole:
+        return radii, None, None
+    return radii, privacy_risk(document, claim), utility_risk(document, claim)
 
 
 def _rows_sentence() -> str:
@@ -262,6 +270,19 @@ def _not_private(claim: Claim) -> str:
 
 def _exceeded(claim: Claim) -> str:
     return f"the expected distortion exceeds {claim.objective!r}"
+
+
+def _risk_failure(what: str, event: str, promise: object, trial: Trial | None) -> str | None:
+    """Why a risk is not confirmed, if it is not."""
+    if trial is None or trial.confirmed:
+        return None
+    assert isinstance(promise, CredibleClaim)
+    adaptive = promise.prior == "adaptive"  # which takes many words to write out
+    given = "given the sample and the adaptive prior" if adaptive else given_the_sample(promise)
+    return (
+        f"credible {what} is not confirmed: {given}, the probability that {event} may be more than "
+        f"{promise.alpha!r} ({trial.evidence})"
+    )
 
 
 def _risk_sentence(event: str, promise: Promise, trial: Trial | None) -> str:
@@ -382,8 +403,9 @@ def _promises(claim: Claim) -> dict[str, Promise]:
     return {**private, "utility": claim.utility}
 
 
-def _not_promised(claim: Claim, known_level: float) -> tuple[str, ...]:
-    given = [
+def _not_promised(document: Document, claim: Claim, known_level: float) -> tuple[str, ...]:
+    given = [] if claim.levels is None else [*levels_not_promised(document, claim)]
+    given += [
         sentence for what, promise in _promises(claim).items() for sentence in not_promised(what, promise)
     ]
     given.append(noise_not_promised(claim.epsilon, claim.noise))

@@ -18,7 +18,6 @@ from typing import Any, Literal, TypeAlias
 from rldp._common.checks import Label
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.errors import ProtocolFileError
-from rldp.protocol_file.format import Document, parsed as parsed_table
 from rldp.protocol_file.reader import (
     DENOMINATOR,
     MOST_DRAWS,
@@ -42,7 +41,6 @@ from rldp.protocol_file.reader import (
     labels_in,
     noise_in,
     noise_keys,
-    tree_of,
     tree_of_noise,
     tree_of_reading,
 )
@@ -55,7 +53,7 @@ __all__ = [
     "ColumnClaim",
     "EarlierTable",
     "StageTable",
-    "parsed",
+    "chain_in",
     "table_digest",
     "text_of",
 ]
@@ -243,17 +241,14 @@ def text_of(document: ChainDocument) -> str:
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def parsed(content: bytes) -> Document | ChainDocument:
-    """The document in the bytes of a protocol file, of either kind.
+def chain_in(tree: dict[str, Any]) -> ChainDocument:
+    """The document in the JSON of a chain's file.
 
     Raises
     ------
     ProtocolFileError
-        If the bytes are no protocol file of a known version, with the place where that shows.
+        If it is of no known version, or not in its form, with the place where that shows.
     """
-    tree = tree_of(content)
-    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        return parsed_table(content)
     version = tree.get("version")
     if type(version) is not int or version != VERSION:
         raise ProtocolFileError(f"its version must be {VERSION}, got {version!r}")

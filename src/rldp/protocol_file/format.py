@@ -16,6 +16,7 @@ from rldp._common.checks import Label, shown
 from rldp._common.levels import largest, smallest
 from rldp.data.reading import Reading
 from rldp.errors import ProtocolFileError
+from rldp.protocol_file.chains import FORMAT as CHAIN_FORMAT, ChainDocument, chain_in
 from rldp.protocol_file.reader import (
     DENOMINATOR,
     MOST_DRAWS,
@@ -53,6 +54,7 @@ __all__ = [
     "Proof",
     "SetClaim",
     "Table",
+    "document_of",
     "parsed",
     "text_of",
 ]
@@ -278,14 +280,25 @@ def _set_tree(claim: Promise) -> dict[str, Any]:
 
 
 def parsed(content: bytes) -> Document:
-    """The document in a file's bytes.
+    """The document in the bytes of a file that holds a table.
 
     Raises
     ------
     ProtocolFileError
         If the bytes are no protocol file of a known version, with the place where that shows.
     """
+    return _table_in(tree_of(content))
+
+
+def document_of(content: bytes) -> Document | ChainDocument:
+    """The document in the bytes of a protocol file, of a table or of a chain; see :func:`parsed`."""
     tree = tree_of(content)
+    if isinstance(tree, dict) and tree.get("format") == CHAIN_FORMAT:
+        return chain_in(tree)
+    return _table_in(tree)
+
+
+def _table_in(tree: Any) -> Document:
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise ProtocolFileError("it holds other JSON")
     version = tree.get("version")

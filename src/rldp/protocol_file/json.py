@@ -17,7 +17,7 @@ from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.protocol_file import reader
 from rldp.protocol_file.chain_json import chain_of
-from rldp.protocol_file.chains import ChainDocument, parsed
+from rldp.protocol_file.chains import ChainDocument
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,
@@ -27,6 +27,7 @@ from rldp.protocol_file.format import (
     Promise,
     Proof,
     SetClaim,
+    document_of,
     text_of,
 )
 from rldp.protocol_file.reader import DENOMINATOR, TOO_LARGE, content_of
@@ -73,7 +74,7 @@ def read(path: str | PathLike[str]) -> ProtocolFile:
     """Read a protocol file, once; raises as :func:`load` does."""
     content = content_of(path)
     try:
-        document = parsed(content)
+        document = document_of(content)
         protocol = _protocol_of(document)
     except ProtocolFileError as error:
         raise ProtocolFileError(f"{path} must be a protocol file, but {error}") from error
@@ -88,7 +89,7 @@ def from_json(text: str) -> Protocol:
     if not isinstance(text, str):
         raise InvalidArgumentType(f"text must be the text of a protocol file, got {type(text).__name__}")
     try:
-        return _protocol_of(parsed(text.encode("utf-8", "surrogatepass")))
+        return _protocol_of(document_of(text.encode("utf-8", "surrogatepass")))
     except ProtocolFileError as error:
         raise ProtocolFileError(f"text must be that of a protocol file, but {error}") from error
 

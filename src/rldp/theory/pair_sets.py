@@ -12,18 +12,17 @@ the λ = 0 form of :class:`rldp.theory.nested_mean.NestedMean` with the budget x
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import finite_number
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.sets import Pairs, Radius, UncertaintySet
+from rldp.sets import Pairs, Radius
 from rldp.theory.arrays import ordered_pairs, per_secret
 from rldp.theory.radii import pair_level, pair_radii
 
-__all__ = ["joined_pairs", "pair_budgets", "radii_values", "resolved", "spent_by_pairs", "unordered_pairs"]
+__all__ = ["joined_pairs", "pair_budgets", "radii_of", "radii_values", "spent_by_pairs", "unordered_pairs"]
 
 Floats = NDArray[np.float64]
 
@@ -34,13 +33,6 @@ _HAIR = 1e-9  # of a radius: a member this far inside is inside for every reader
 def unordered_pairs(secrets: int) -> NDArray[np.int64]:
     """All (s1, s2) with s1 < s2 as an array (C, 2): (0, 1), (0, 2), …, (1, 2), …."""
     return np.stack(np.triu_indices(secrets, 1), axis=1)
-
-
-def resolved(promise: UncertaintySet, counts: NDArray[np.int64]) -> UncertaintySet:
-    """``promise`` with the numbers that it has for the sample ``counts`` (|S|, |U|), as a file holds them."""
-    return (
-        replace(promise, radii=radii_of(promise, counts[None])[0]) if isinstance(promise, Pairs) else promise
-    )
 
 
 def radii_of(pairs: Pairs, counts: NDArray[np.int64]) -> list[tuple[Radius, ...]]:

@@ -27,7 +27,7 @@ from rldp.measures.leakage import (
     worst_case_distortion,
 )
 from rldp.protocol import Certificate, Guarantee, Protocol
-from rldp.protocol_file.chains import parsed
+from rldp.protocol_file.format import document_of
 from rldp.reporter.page.asked import Cover
 from rldp.reporter.page.beside import Beside, distortion_of_rows
 from rldp.reporter.page.law import Law, law_of
@@ -153,7 +153,7 @@ class Report:
     @property
     def generator(self) -> str:
         """What wrote the protocol's file, as it says."""
-        return parsed(self.text.encode("utf-8")).generator
+        return document_of(self.text.encode("utf-8")).generator
 
     @property
     def claim(self) -> Guarantee:
