@@ -246,9 +246,7 @@ def _beyond_arithmetic(
     document: Document, claim: Claim, whole: bool
 ) -> tuple[str | None, Trial | None, Trial | None]:
     """Why a radius fails, and the draws that try credible promises; nothing for other promises."""
-    if not isinstance(claim.privacy, CredibleClaim | PairsClaim) and not isinstance(
-        claim.utility, CredibleClaim
-    ):
+    if not any(isinstance(promise, CredibleClaim | PairsClaim) for promise in (claim.privacy, claim.utility)):
         return None, None, None
     from rldp.judge.promises import privacy_risk, radii_failure, utility_risk
 
