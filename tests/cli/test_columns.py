@@ -272,6 +272,7 @@ def test_a_table_of_distortions_comes_from_a_file(rldp_command, folder):
         (",a\n1,0\n2,x\n3,1\n", "must hold numbers after the first row and column, got something else"),
         (",a\n1,0,5\n2,1\n3,1\n", "got rows that do not fit"),
         ("", "got rows that do not fit"),
+        ("x" * 200_000, "got rows that do not fit"),
         (",a,a\n1,0,1\n2,1,1\n3,1,1\n", "--distortion must hold distinct labels, got one more than once"),
     ],
 )
@@ -280,6 +281,15 @@ def test_a_table_of_distortions_that_is_none(rldp_command, folder, text, message
     code, _, err = rldp_command(*design("--distortion", "d.csv"))
     assert code == 1
     assert message in one_line(err)
+
+
+@pytest.mark.parametrize("name", ["folder", "latin.csv"])
+def test_a_file_of_distortions_that_cannot_be_read_is_told_from_a_mistake(rldp_command, folder, name):
+    (folder / "folder").mkdir()
+    (folder / "latin.csv").write_bytes(b",\xe4\n")
+    code, _, err = rldp_command(*design("--distortion", name))
+    assert code == 4
+    assert one_line(err).startswith(f"--distortion must be a file that can be read, but '{name}' cannot: ")
 
 
 def test_outputs_come_from_a_list_or_a_file(rldp_command, folder):

@@ -185,6 +185,30 @@ def test_columns_of_the_same_name_are_told_apart_by_place(file):
     assert count(path, secret="#1", value="#3").secrets == ("a\n", "b")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"ill,{PERSON},44\nwell,Anna,45\nill,Eva,46\n",
+        f"ill;{PERSON};44,5\nwell;Anna;45,5\nill;Eva;46,5\n",
+        f"anna,{PERSON},1977-03-01\neva,Anna,1978-04-02\n",
+    ],
+    ids=["a secret that stands further down", "semicolons", "a date"],
+)
+def test_a_first_line_with_somebody_s_data_does_not_become_names(file, content):
+    """It would be lost as a row, and leave as a name: in the protocol and above what is released."""
+    path = file(content)
+    for options in ({}, {"bins": 2}):
+        message = refused(path, secret="#1", value="#3", **options)
+        assert "ill" not in message
+        assert message.startswith("must have the names of its columns in the first line, but what stands ")
+        assert message.endswith("looks like an entry; add a line with names")
+
+
+def test_a_name_may_be_missing_or_look_like_a_question_above_a_column_chosen_by_place(file):
+    path = file("s,,How satisfied are you with the way in which your complaint was handled <1-5>?\na,x,1\n")
+    assert count(path, secret="#2", value="#3").values == (1,)
+
+
 # Standard input
 
 

@@ -279,6 +279,15 @@ def test_a_frame_is_the_same_input_with_a_key_and_without_one(folder):
             protocol.release_frame(given, **options)
 
 
+def test_a_table_without_rows_is_not_recorded(folder):
+    """There is nothing to know it by."""
+    (folder / "none.csv").write_text("person,ethnicity,insurance\n")
+    with pytest.raises(rldp.DataError, match="data must hold at least one row to be in a ledger, got none"):
+        rldp.release_file(designed(), "none.csv", "a.csv", ledger="ledger.jsonl")
+    assert not (folder / "a.csv").exists()
+    assert not (folder / "ledger.jsonl").exists()
+
+
 def test_dask_has_no_ledger():
     frames = pytest.importorskip("dask.dataframe")
     frame = frames.from_pandas(pd.DataFrame(people()), npartitions=2)

@@ -228,6 +228,23 @@ def test_what_is_not_json_is_refused(tmp_path, content):
     refused(path, "must be a protocol file, but it cannot be read: ")
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"k\xd6y", "it is not UTF-8 text"),
+        (b"id,health\n7,ill\n", "it is not JSON (line 1, column 1)"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+    ids=["a key", "a table", "deep"],
+)
+def test_what_is_taken_for_a_protocol_by_mistake_is_not_shown(tmp_path, content, reason):
+    path = tmp_path / "protocol.json"
+    path.write_bytes(content)
+    with pytest.raises(rldp.ProtocolFileError) as caught:
+        rldp.load(path)
+    assert str(caught.value) == f"{path} must be a protocol file, but it cannot be read: {reason}"
+
+
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.6, 0.99])
 def test_a_file_cut_short_is_refused(tmp_path, protocol, share):
     path = tmp_path / "protocol.json"

@@ -52,6 +52,15 @@ def test_no_distribution_is_likelier_by_more_than_the_gap(kind):
     assert max(log_likelihood(tallies, other) for other in [*others, p]) <= best + found.gap + rounding
 
 
+def test_a_value_that_no_outcome_allows_is_no_division_by_zero():
+    """One public row of the third value, one released row that the second cannot have given."""
+    channel = np.array([[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]])
+    tallies = [Tally.of_sample(np.array([0, 0, 1])), Tally(channel, np.array([1, 0]))]
+    found = maximum_likelihood(tallies)
+    assert found.gap <= 1e-6
+    assert found.steps < 50
+
+
 @pytest.mark.numerical
 def test_the_likeliest_distribution_of_a_sample_is_its_own():
     counts = np.array([3, 0, 5, 2])

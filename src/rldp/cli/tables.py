@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rldp._common.checks import Label
 from rldp.data.labels import NOT_A_LABEL, Alphabet
 from rldp.data.texts import labels_of_texts, number_of_text
-from rldp.errors import DataError, InvalidArgument
+from rldp.errors import DataError, DataFileError, InvalidArgument
 
 __all__ = ["distortion_table", "functional_table", "listed_labels", "order_of", "outputs_of"]
 
@@ -73,7 +73,10 @@ def _table(
     path: Path, values: Sequence[Label], option: str, heads: str
 ) -> tuple[list[str], NDArray[np.float64]]:
     """What stands in the first row, and the numbers of each value."""
-    rows = [row for row in csv.reader(_text(path, option).splitlines()) if row]
+    try:
+        rows = [row for row in csv.reader(_text(path, option).splitlines()) if row]
+    except csv.Error:  # an entry of more than 131 072 characters
+        rows = []
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         raise DataError(
             f"{path} must be a table with {heads} in the first row and a value before each other row, got "
@@ -101,6 +104,6 @@ def _text(path: Path, option: str) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise DataError(
+        raise DataFileError(
             f"{option} must be a file that can be read, but {str(path)!r} cannot: {reason}"
         ) from error

@@ -18,13 +18,22 @@ from rldp.data.dialects import COMMON_DELIMITERS
 from rldp.data.sources import Source
 from rldp.errors import DataError, DataFileError, InvalidArgument
 
-__all__ = ["Located", "column_name", "locate", "require_columns", "require_distinct", "require_headers"]
+__all__ = [
+    "Located",
+    "column_name",
+    "locate",
+    "require_columns",
+    "require_distinct",
+    "require_headers",
+    "require_names",
+]
 
 _LONGEST_NAME = 64
 _MOST_NAMED = 30
 _PLACE = re.compile(r"#([1-9][0-9]{0,5})")
 _NOT_SHOWN = "it has {}, whose names are not shown, as the first line may be data"
 _NUMBER = re.compile(r"\s*[-+]?[0-9][0-9.,eE+-]*\s*")
+_AMOUNT = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*")  # a number, a date or a time
 _NO_NAME = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*|.*[@{}<>;|\t].*|[\[(].*|", re.DOTALL)
 
 
@@ -180,6 +189,32 @@ def require_distinct(places: dict[str, int]) -> None:
         if other != column:
             raise InvalidArgument(
                 f"columns must be distinct, got {other!r} and {column!r}, which are the same"
+            )
+
+
+def require_names(found: Located, head: Callable[[Source], bytes]) -> None:
+    """Refuse a first line that holds data where columns of a CSV file are chosen by their places.
+
+    The row would be lost, and its entries would be published as names. An entry that also stands further down
+    in its column shows it, and so does a number or a date.
+
+    Parameters
+    ----------
+    found : Located
+    head : callable
+        As :func:`locate` takes it.
+    """
+    chosen = {column: place for column, place in found.places.items() if found.header[place] != column}
+    if not chosen:
+        return
+    text = head(found.source).decode(errors="replace").removeprefix("\ufeff")
+    rows = _rows_below(text, len(found.header), found.source.dialect.delimiter or ",")
+    for column, place in chosen.items():
+        name = found.header[place]
+        if _AMOUNT.fullmatch(name) or (name and any(row[place] == name for row in rows)):
+            raise DataError(
+                f"{found.source} must have the names of its columns in the first line, but what stands there "
+                f"above column {column!r} looks like an entry; add a line with names"
             )
 
 

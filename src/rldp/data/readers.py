@@ -24,6 +24,7 @@ from rldp.data.headers import (
     require_columns,
     require_distinct,
     require_headers,
+    require_names,
 )
 from rldp.data.kinds import FittingType, read_as
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded
@@ -61,6 +62,7 @@ def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
         found = locate(source, columns, _header, _head)
     require_distinct(found.places)
     if not source.parquet:
+        require_names(found, _head)
         _log.info("%s is read with %r between its columns", source, found.source.dialect.delimiter)
     return found
 

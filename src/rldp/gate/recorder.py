@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from rldp._common.canonical import digest_of
 from rldp.chain import Chain
-from rldp.errors import DataFileError
+from rldp.errors import DataError, DataFileError
 from rldp.gate.admission import Admitted
 from rldp.gate.ledger import Line, read_ledger, recording
 from rldp.protocol import Protocol
@@ -138,7 +138,8 @@ class Recorder:
 
 
 def _traces(tally: Tally) -> Traces:
-    assert tally.traces is not None
+    if tally.traces is None:
+        raise DataError("data must hold at least one row to be in a ledger, got none")
     return tally.traces
 
 

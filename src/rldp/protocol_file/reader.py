@@ -100,7 +100,16 @@ def tree_of(content: bytes) -> Any:
             content.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_distinct_keys
         )
     except (ValueError, RecursionError) as error:
-        raise ProtocolFileError(f"it cannot be read: {' '.join(str(error).split())}") from error
+        raise ProtocolFileError(f"it cannot be read: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """Why bytes are no JSON, without showing one: somebody may have named a key or a table by mistake."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON (line {error.lineno}, column {error.colno})"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _no_constant(name: str) -> float:

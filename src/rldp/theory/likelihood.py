@@ -28,6 +28,7 @@ _MOST_STEPS = 200
 _INSIDE = 0.995  # of the way to the nearest cell without mass
 _RANK = 1e-6  # smaller singular values count as zero
 _UNIT = 2.0**-52
+_LEAST = 1e-200  # of a share, so that what is divided by it stays finite
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def maximum_likelihood(tallies: Sequence[Tally], *, gap: float = _GAP) -> Likeli
     for _ in range(_FIRST_ROUNDS):
         p = game.em(p)
     best, steps = game.judged(p, _FIRST_ROUNDS), _FIRST_ROUNDS
+    p = np.maximum(p, _LEAST)  # a value that no outcome allows has lost its share
     slack = np.maximum(game.n - game.gradient(p), 0.1 * game.n)
     while best.gap > max(gap, 2 * game.rounding) and steps < _MOST_STEPS:
         p, slack = game.newton(p, slack)
@@ -123,7 +125,7 @@ class _Problem:
         system[np.diag_indices_from(system)] += slack
         move = scale * np.linalg.solve(system, scale * right)
         change = (target - p * slack - slack * move) / p
-        return p + _length(p, move) * move, slack + _length(slack, change) * change
+        return np.maximum(p + _length(p, move) * move, _LEAST), slack + _length(slack, change) * change
 
 
 def _length(x: Floats, move: Floats) -> float:
