@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,17 @@ if TYPE_CHECKING:
     from rldp.releaser.options import Asked, ReleaseOptions
 
 __all__ = ["Certificate", "Guarantee", "Protocol", "require_labels", "table_bytes"]
+
+_Column = TypeVar("_Column")
+_Frame = TypeVar("_Frame")
+
+
+class _How(TypedDict, total=False):
+    """How columns are released, beside what they hold."""
+
+    ids: Any
+    key: str | PathLike[str] | bytes | None
+    seed: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,6 +329,18 @@ class Protocol:
         """Return the table for the first secret, which stands for all if the table does not read it."""
         return Protocol(self.matrix[:1], self.secrets[:1], self.values, self.outputs)
 
+    @overload
+    def release(self, secrets: Any = ..., values: list[Any] = ..., **how: Unpack[_How]) -> list[Label]: ...
+    @overload
+    def release(
+        self, secrets: Any = ..., values: tuple[Any, ...] = ..., **how: Unpack[_How]
+    ) -> tuple[Label, ...]: ...
+    @overload
+    def release(
+        self, secrets: Any = ..., values: NDArray[Any] = ..., **how: Unpack[_How]
+    ) -> NDArray[Any]: ...
+    @overload
+    def release(self, secrets: Any = ..., values: _Column = ..., **how: Unpack[_How]) -> _Column: ...
     def release(
         self,
         secrets: Any = None,
@@ -372,12 +395,12 @@ class Protocol:
 
     def release_frame(
         self,
-        frame: Any,
+        frame: _Frame,
         *,
         options: ReleaseOptions | None = None,
         seed: int | None = None,
         **keywords: Unpack[Asked],
-    ) -> Any:
+    ) -> _Frame:
         """Release a column of a data frame as a new frame of the same kind.
 
         The new frame holds the kept columns and the released one, in the order of the rows, and nothing else:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from rldp._common import html as _html
 from rldp._common.checks import Label, count_array, counted, finite_number, labels, whole_number
 from rldp._common.discrete_laplace import discrete_laplace
+from rldp.data.bins import BinCount
 from rldp.data.contingency import taken_apart
-from rldp.data.reading import Reading
+from rldp.data.reading import Reading, Treatment
 from rldp.data.scale import Scale
 from rldp.data.wanted import Alphabets, Wanted
 from rldp.errors import InvalidArgument
@@ -132,12 +133,12 @@ class Sample:
         value: str | Sequence[str],
         secrets: Alphabets = None,
         values: Alphabets = None,
-        missing: str = "refuse",
+        missing: Treatment = "refuse",
         missing_distance: float | None = None,
         text: Sequence[str] = (),
         number: Sequence[str] = (),
         order: Mapping[str, Sequence[Label]] | None = None,
-        bins: int | str | Mapping[str, int | str] | None = None,
+        bins: BinCount | Mapping[str, BinCount] | None = None,
         bin_width: float | Mapping[str, float] | None = None,
         given: str | Sequence[str] = (),
         rare: int = 1,
@@ -170,7 +171,7 @@ class Sample:
             which have no type, are read as the type of the given labels. Without given labels, a CSV column
             is read as numbers or booleans if that loses nothing (no leading zeros or exponents, at most 15
             digits, one spelling per number), and as text otherwise.
-        missing : str
+        missing : {"refuse", "skip", "category"}
             How missing entries are treated: "refuse" raises an error, "skip" leaves the row out, "category"
             gives them the label ``(missing)``.
         missing_distance : float, optional

@@ -90,7 +90,7 @@ def test_rows_that_cannot_be_released_fail_in_one_sentence_without_their_entry(
         ({"value": "height"}, "has no column 'height'"),
         ({"keep": ["age"], "allow_original": True}, "must not be called 'age' like a column that is kept"),
         ({"keep": "id"}, "keep must be a list of names of columns"),
-        ({"frame": DATA}, "frame must be a Dask data frame, got DataFrame"),
+        ({"frame": DATA}, "frame must be a Dask data frame, got DataFrame of pandas"),
         ({"protocol": 3}, "protocol must be an rldp.Protocol or the path of a file, got 3"),
         ({"protocol": "nowhere.json"}, "nowhere.json"),
     ],
@@ -138,7 +138,9 @@ def test_partitions_draw_independently_and_a_second_computation_draws_again():
 
 
 def test_frames_of_clusters_are_sent_to_their_clients():
-    with pytest.raises(rldp.InvalidArgumentType, match=r"got DataFrame; rldp\.dask\.release takes it"):
+    with pytest.raises(
+        rldp.InvalidArgumentType, match=r"got DataFrame of dask; rldp\.dask\.release takes it"
+    ):
         swap().release_frame(parts(), **COLUMNS)
 
 

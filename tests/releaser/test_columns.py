@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import rldp
+from rldp._common.checks import kind_name
 
 SECRETS, VALUES = ("f", "m"), (10, 20, 30)
 
@@ -576,7 +577,7 @@ def test_what_is_no_column(name, column):
     columns = {"secrets": ["f"], "values": [10], name: column}
     refused(
         f"{name} must be a list, a NumPy array, a pandas or Polars series or an Arrow array, "
-        f"got {type(column).__name__}",
+        f"got {kind_name(column)}",
         **columns,
         error=rldp.InvalidArgumentType,
     )

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 from rldp._common.checks import shown
 from rldp.errors import InvalidArgument, needs
 
-__all__ = ["Backend", "frame_of"]
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Backend", "Tabular", "frame_of"]
 
 Backend: TypeAlias = Literal["pyarrow", "pandas", "polars"]
 
-_BACKENDS = ("pyarrow", "pandas", "polars")
+_BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+
+class Tabular:
+    """A result whose numbers stand in a table."""
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return tidy columns by their names."""
+        raise NotImplementedError
+
+    @overload
+    def to_frame(self, backend: Literal["pyarrow"] = "pyarrow") -> pyarrow.Table: ...
+    @overload
+    def to_frame(self, backend: Literal["pandas"]) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, backend: Literal["polars"]) -> polars.DataFrame: ...
+    def to_frame(self, backend: Backend = "pyarrow") -> Any:
+        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
+        return frame_of(self.table(), backend)
 
 
 def frame_of(columns: Mapping[str, Sequence[Any]], backend: Backend) -> Any:

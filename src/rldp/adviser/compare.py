@@ -11,7 +11,7 @@ import numpy as np
 
 from rldp._common.checks import shown
 from rldp._common.deprecated import renamed
-from rldp._common.frames import Backend, frame_of
+from rldp._common.frames import Tabular
 from rldp.adviser.baselines import SIMPLE, baselines, is_private_anyway, relabelled
 from rldp.adviser.frontier import STANDARD, checked_levels
 from rldp.adviser.ladder import PrivacySets, named_sets
@@ -89,7 +89,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Tabular):
     """Protocols side by side; see :func:`rldp.compare`.
 
     Attributes
@@ -131,10 +131,6 @@ class Comparison:
         for i, bound in enumerate(("risk_lower", "risk_upper")):
             columns[bound] = [row.risk[i] for row in self.rows]
         return columns | {"proved_for": [row.proved_for for row in self.rows]}
-
-    def to_frame(self, backend: Backend = "pyarrow") -> Any:
-        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
-        return frame_of(self.table(), backend)
 
     def __repr__(self) -> str:
         return f"<Comparison at ε = {self.epsilon:g}: {', '.join(row.name for row in self.rows)}>"

@@ -12,7 +12,7 @@ import numpy as np
 
 from rldp._common.checks import real_number
 from rldp._common.deprecated import renamed
-from rldp._common.frames import Backend, frame_of
+from rldp._common.frames import Tabular
 from rldp.adviser.ladder import PrivacySets, named_sets, under_estimate
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
@@ -55,7 +55,7 @@ class FrontierPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Frontier:
+class Frontier(Tabular):
     """Distortion against ε, for several promises; see :func:`rldp.frontier`.
 
     Attributes
@@ -92,10 +92,6 @@ class Frontier:
         """Return the numbers as tidy columns, one row for each point, as data-frame libraries accept them."""
         names = ("promise", "epsilon", "promised", "estimate", "lower_bound")
         return {name: [getattr(point, name) for point in self.points] for name in names}
-
-    def to_frame(self, backend: Backend = "pyarrow") -> Any:
-        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
-        return frame_of(self.table(), backend)
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draw the frontier into a PNG, SVG or PDF file; needs matplotlib."""

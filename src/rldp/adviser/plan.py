@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import finite_number, seed_number, whole_number
 from rldp._common.deprecated import renamed, warn_deprecated
-from rldp._common.frames import Backend, frame_of
+from rldp._common.frames import Tabular
 from rldp._common.process import silenced
 from rldp.adviser.frontier import checked_levels
 from rldp.designer.api import design, design_batch
@@ -73,7 +73,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Tabular):
     """Promised distortion against the size of the sample; see :func:`rldp.plan`.
 
     Attributes
@@ -115,10 +115,6 @@ class Plan:
             name: [getattr(row, name) for row in (*self.rows, self.limit)]
             for name in ("size", "low", "median", "high")
         }
-
-    def to_frame(self, backend: Backend = "pyarrow") -> Any:
-        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
-        return frame_of(self.table(), backend)
 
     @property
     def promise(self) -> UncertaintySet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, Unpack
 
+from rldp._common.checks import kind_name
 from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.errors import InvalidArgumentType, needs
 from rldp.gate.kept import warn_of_kept
@@ -60,7 +61,7 @@ def release(
     """
     protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, dask.dataframe.DataFrame):
-        raise InvalidArgumentType(f"frame must be a Dask data frame, got {type(frame).__name__}")
+        raise InvalidArgumentType(f"frame must be a Dask data frame, got {kind_name(frame)}")
     asked = asked_for(options, keywords)
     require_no_ledger(asked)
     request, _ = requested(protocol, asked)

@@ -12,6 +12,8 @@ from narwhals.dependencies import is_into_dataframe, is_polars_lazyframe
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, shown
+from rldp.data.bins import BinCount
+from rldp.data.reading import Treatment
 from rldp.designer.api import design
 from rldp.distortions import Distortion, Outputs
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
@@ -113,8 +115,8 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chain: bool | Sequence[str] | None = None,
         max_seconds: float | None = None,
         labels: Mapping[Place, Sequence[Label]] | None = None,
-        bins: int | str | Mapping[str, int | str] | None = None,
-        missing: str = "refuse",
+        bins: BinCount | Mapping[str, BinCount] | None = None,
+        missing: Treatment = "refuse",
         sample: Sample | None = None,
         keep: Sequence[Place] = (),
         options: ReleaseOptions | None = None,

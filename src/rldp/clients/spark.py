@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any, Unpack
 
-from rldp._common.checks import Label
+from rldp._common.checks import Label, kind_name
 from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.data.columns import arrow_labels
 from rldp.errors import InvalidArgumentType, needs
@@ -73,7 +73,7 @@ def release(
     """
     protocol, frame = protocol_first(protocol, frame)
     if not isinstance(frame, pyspark.sql.DataFrame):
-        raise InvalidArgumentType(f"frame must be a Spark data frame, got {type(frame).__name__}")
+        raise InvalidArgumentType(f"frame must be a Spark data frame, got {kind_name(frame)}")
     asked = asked_for(options, keywords)
     require_no_ledger(asked)
     request, _ = requested(protocol, asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from rldp.data.scale import Scale
 from rldp.data.texts import number_of_text
 from rldp.errors import DataError, InvalidArgument
 
-__all__ = ["Binning", "Bins", "alphabet_of", "numbers_in"]
+__all__ = ["BinCount", "Binning", "Bins", "alphabet_of", "numbers_in"]
+
+BinCount: TypeAlias = int | Literal["auto"]
 
 
 class Bins(Alphabet):
@@ -105,7 +107,7 @@ class Binning:
     width: float | None = None
 
     @classmethod
-    def asked(cls, bins: Mapping[str, int | str], bin_width: Mapping[str, float]) -> dict[str, Binning]:
+    def asked(cls, bins: Mapping[str, BinCount], bin_width: Mapping[str, float]) -> dict[str, Binning]:
         """What the arguments ``bins`` and ``bin_width`` ask for, by column."""
         if bins.keys() & bin_width.keys():
             raise InvalidArgument("bins and bin_width must not be given together")
@@ -155,7 +157,7 @@ class Binning:
         return np.arange(first + 1, last + 1) * self.width
 
 
-def _count(bins: int | str) -> int:
+def _count(bins: BinCount) -> int:
     if isinstance(bins, str):
         raise InvalidArgument(f"bins must be a whole number or 'auto', got {shown(bins)}")
     return whole_number("bins", bins, 1, MOST_LABELS)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label
+from rldp._common.checks import Label, kind_name
 from rldp.data.labels import Alphabet, Codes, Encoded, is_label, taken
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
@@ -34,7 +34,7 @@ def kind_of(name: str, column: object) -> str:
     if kind is None:
         raise InvalidArgumentType(
             f"{name} must be a list, a NumPy array, a pandas or Polars series or an Arrow array, "
-            f"got {type(column).__name__}"
+            f"got {kind_name(column)}"
         )
     if isinstance(column, np.ndarray) and column.ndim != 1:
         raise InvalidArgument(f"{name} must have one axis, got shape {column.shape}")

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from rldp._common.checks import Label, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
-__all__ = ["MISSING", "OTHER", "TREATMENTS", "Column", "Reading", "checked_treatment"]
+__all__ = ["MISSING", "OTHER", "TREATMENTS", "Column", "Reading", "Treatment", "checked_treatment"]
 
 MISSING = "(missing)"
 """The label of entries that are missing, where they are a category."""
@@ -24,8 +24,10 @@ MISSING = "(missing)"
 OTHER = "(other)"
 """The label of a given column's entries that have none of their own."""
 
-TREATMENTS = ("refuse", "skip", "category")
+Treatment: TypeAlias = Literal["refuse", "skip", "category"]
 """What may be done about missing entries."""
+
+TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
 _MOST_SECRETS = 2**31
 _MOST_VALUES = 2**20

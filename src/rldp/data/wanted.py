@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from rldp._common.checks import Label, finite_number, labels, shown, whole_number
-from rldp.data.bins import Binning, alphabet_of
+from rldp.data.bins import BinCount, Binning, alphabet_of
 from rldp.data.labels import Alphabet
-from rldp.data.reading import Column, Reading, checked_treatment
+from rldp.data.reading import Column, Reading, Treatment, checked_treatment
 from rldp.data.texts import Kind
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
@@ -69,10 +69,10 @@ class Wanted:
         values: Alphabets = None,
         text: Sequence[str] = (),
         number: Sequence[str] = (),
-        missing: str = "refuse",
+        missing: Treatment = "refuse",
         missing_distance: float | None = None,
         order: Mapping[str, Sequence[Label]] | None = None,
-        bins: int | str | Mapping[str, int | str] | None = None,
+        bins: BinCount | Mapping[str, BinCount] | None = None,
         bin_width: float | Mapping[str, float] | None = None,
         kept: str | Sequence[str] = (),
         rare: int = 1,

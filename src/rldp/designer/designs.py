@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _CONSTANT_GAP = 1e-4  # to which the best constant output is found where it is a mixture
 
 __all__ = ["Batch", "ColumnCost", "Design"]
+
+_Frame = TypeVar("_Frame")
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,12 @@ class Design:
 
     def release_frame(
         self,
-        frame: Any,
+        frame: _Frame,
         *,
         options: ReleaseOptions | None = None,
         seed: int | None = None,
         **keywords: Unpack[Asked],
-    ) -> Any:
+    ) -> _Frame:
         """Release a column of a data frame; see :meth:`rldp.Protocol.release_frame`."""
         return self.protocol.release_frame(frame, options=options, seed=seed, **keywords)
 

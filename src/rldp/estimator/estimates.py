@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, shown
-from rldp._common.frames import Backend, frame_of
+from rldp._common.frames import Tabular
 from rldp.theory.model import Floats
 
 __all__ = ["INTERVALS", "METHODS", "Estimate", "Interval", "Method"]
@@ -81,7 +81,7 @@ _ABOUT_FUNCTIONS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(Tabular):
     """Estimates of the values from released rows.
 
     Arrays have the shape (m,) for m functionals and, if secrets are known, (|S|, m) with a row for each
@@ -266,10 +266,6 @@ class Estimate:
         if self.secrets is not None:
             labels = {"secret": [secret for secret in secrets for _ in self.labels], **labels}
         return labels | {name: np.atleast_2d(array).ravel().tolist() for name, array in arrays.items()}
-
-    def to_frame(self, backend: Backend = "pyarrow") -> Any:
-        """Return :meth:`table` as a data frame of "pyarrow", "pandas" or "polars"."""
-        return frame_of(self.table(), backend)
 
     def __repr__(self) -> str:
         of = f"{len(self.labels)} functional{'s' * (len(self.labels) != 1)}"

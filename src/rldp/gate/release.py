@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from rldp.data.atomic import checked_path, require_new_folder, require_other_file
 from rldp.data.standard import STANDARD
@@ -28,6 +28,7 @@ from rldp.releaser.requests import Request
 
 __all__ = ["release_file", "release_frame", "requested"]
 
+_Frame = TypeVar("_Frame")
 _log = logging.getLogger(__name__)
 
 
@@ -37,13 +38,15 @@ def requested(protocol: Protocol | str | PathLike[str], options: ReleaseOptions)
     return Request.of(admitted.protocol, options, KeptColumns.of(admitted.protocol, options)), admitted
 
 
-def release_frame(protocol: Protocol, frame: Any, options: ReleaseOptions, *, seed: int | None = None) -> Any:
+def release_frame(
+    protocol: Protocol, frame: _Frame, options: ReleaseOptions, *, seed: int | None = None
+) -> _Frame:
     """Release a column as a frame of the same kind; see :meth:`rldp.Protocol.release_frame`."""
     if options.key is not None:
         require_no_seed(seed)
     request, admitted = requested(protocol, options)
     inspect, recorder = Inspection(protocol, options), Recorder.of(request, admitted, options)
-    released = release_rows(request, frame, inspect, seed=seed, recorder=recorder)
+    released: _Frame = release_rows(request, frame, inspect, seed=seed, recorder=recorder)
     warn_of_kept(request)
     return released
 

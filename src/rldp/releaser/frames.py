@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.checks import kind_name
 from rldp.data.columns import decode, encode
 from rldp.data.headers import column_name
 from rldp.data.labels import Encoded, Faults
@@ -63,7 +64,7 @@ def release_frame(
     if recorder is not None:
         raise InvalidArgument(
             "ledger must be for files and for frames of pandas, Polars or Arrow that are in memory, got "
-            f"{type(frame).__name__}, whose rows are computed as often as somebody asks: write them to a "
+            f"{kind_name(frame)}, whose rows are computed as often as somebody asks: write them to a "
             "Parquet file, and release that with rldp.release_file"
         )
     if kind == "polars.LazyFrame":
@@ -147,7 +148,7 @@ def _kind(frame: object) -> str:
     )
     raise InvalidArgumentType(
         "frame must be a frame of pandas or Polars, an Arrow table, batch or reader, or a DuckDB relation, "
-        f"got {type(frame).__name__}{advice}"
+        f"got {kind_name(frame)}{advice}"
     )
 
 

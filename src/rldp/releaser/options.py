@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -236,7 +236,7 @@ class ReleaseResult:
     skipped: int
     released: tuple[str, ...]
     kept: tuple[str, ...]
-    verdict: Verdict | None
+    verdict: Verdict | None = field(repr=False)
     sha256: str | None
     leakage: float | None = None
     absence: float | None = None
@@ -254,7 +254,7 @@ class ReleaseResult:
         return (
             f"ε covers {columns} alone, released once. Another column of the same people, released with "
             "another protocol, can tell far more beside it than the sum of both ε: name several columns in "
-            "one design instead (--value A --value B)."
+            "one design instead."
         )
 
     def __int__(self) -> int:
