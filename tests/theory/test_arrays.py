@@ -1,9 +1,20 @@
 """Arrays of any library, pairs of secrets, and the grid of probabilities."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 import pytest
 
-from rldp.theory.arrays import DENOMINATOR, namespace, numerators, on_grid, ordered_pairs, summed_per_secret
+from rldp.theory.arrays import (
+    DENOMINATOR,
+    namespace,
+    numerators,
+    on_grid,
+    ordered_pairs,
+    summed_per_secret,
+    updated,
+)
 
 pytestmark = pytest.mark.numerical
 
@@ -53,3 +64,19 @@ def test_what_is_on_the_grid_stays_where_it_is():
     grid = on_grid(np.random.default_rng(0).dirichlet(np.ones(5), 100))
     assert np.array_equal(on_grid(grid), grid)
     assert np.array_equal(numerators(grid) / DENOMINATOR, grid)
+
+
+@dataclass(frozen=True)
+class Square:
+    side: float
+
+    @cached_property
+    def area(self):
+        return self.side**2
+
+
+def test_a_copy_with_another_field_does_not_keep_what_was_computed_from_the_old_one():
+    square = Square(2.0)
+    assert square.area == 4
+    assert updated(square, side=3.0).area == 9
+    assert square.side == 2

@@ -14,7 +14,6 @@ from rldp._common.process import core_count, in_context, require_bytes
 from rldp.designer.certify import CertifiedBatch, certified, joined
 from rldp.designer.devices import in_memory
 from rldp.designer.engine import EngineResult, Progress, Settings, Stop, solve
-from rldp.designer.engine.algebra.arrays import map_arrays, take_problems
 from rldp.designer.engine.terms.pairs import has_few_ranks
 from rldp.designer.pair_levels import with_own_multipliers, workable
 from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
@@ -22,7 +21,7 @@ from rldp.designer.repair import repaired
 from rldp.designer.request import SolveRequest
 from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
-from rldp.theory.arrays import ordered_pairs
+from rldp.theory.arrays import map_arrays, ordered_pairs, take_problems
 from rldp.theory.model import DesignProblem, Floats, Witness
 
 __all__ = ["ADVICE", "block_bytes", "design_bytes", "problems_at_once", "require_memory", "solve_by_engine"]

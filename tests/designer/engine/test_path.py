@@ -10,12 +10,11 @@ import pytest
 
 import rldp
 from rldp.designer.engine import Settings, solve, step
-from rldp.designer.engine.algebra.arrays import Layout
 from rldp.designer.engine.path import _start
 from rldp.designer.engine.step import Iterate, NewtonModel, advance
 from rldp.designer.engine.terms.pair_index import PairForms, PairIndex, SpreadForms
 from rldp.designer.engine.terms.pairs import has_few_ranks
-from rldp.theory.arrays import ordered_pairs
+from rldp.theory.arrays import Layout, ordered_pairs
 from strategies import a_problem, jeffreys_counts, sets_of
 
 pytestmark = pytest.mark.numerical

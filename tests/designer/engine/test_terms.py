@@ -9,14 +9,13 @@ import pytest
 from scipy.optimize import linprog
 
 from rldp.designer.engine import Settings, path, solve
-from rldp.designer.engine.algebra.arrays import add_to_diagonal, on_path, updated
 from rldp.designer.engine.terms.interface import LinearTerm
 from rldp.designer.engine.terms.together import Together
 from rldp.designer.request import SolveRequest
 from rldp.designer.routes import routes
 from rldp.designer.status import Route
 from rldp.theory import bounds
-from rldp.theory.arrays import ordered_pairs
+from rldp.theory.arrays import add_to_diagonal, on_path, ordered_pairs, updated
 from strategies import a_problem
 
 pytestmark = pytest.mark.numerical

@@ -16,15 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import (
-    along,
-    choose,
-    flat,
-    map_arrays,
-    reshape,
-    take_problems,
-    updated,
-)
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.step import Centre, Iterate, advance
 from rldp.designer.engine.terms.interface import PrivacyTerm, Start, UtilityTerm
@@ -34,7 +25,17 @@ from rldp.designer.engine.terms.shared_row import SharedRow
 from rldp.designer.engine.terms.together import Together
 from rldp.designer.engine.terms.utility import NominalUtility, RobustUtility, expected
 from rldp.designer.engine.terms.windows import NominalWindows, RobustWindows
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import (
+    Array,
+    along,
+    choose,
+    flat,
+    map_arrays,
+    namespace,
+    reshape,
+    take_problems,
+    updated,
+)
 from rldp.theory.model import DesignProblem, Witness
 
 __all__ = ["EngineResult", "Progress", "Stop", "privacy_term", "solve", "utility_term"]

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rldp.designer.engine.algebra.arrays import flat
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, flat, namespace
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["Between", "CurvedBetween", "Lengths", "farthest", "reach_of_sigma", "to_boundary"]

@@ -22,16 +22,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from rldp.designer.engine.algebra.arrays import (
-    Constant,
-    Layout,
-    along,
-    choose,
-    flat,
-    put_problems,
-    reshape,
-    take_problems,
-)
 from rldp.designer.engine.reach import (
     Between,
     CurvedBetween,
@@ -49,7 +39,18 @@ from rldp.designer.engine.terms.interface import (
     UtilityTerm,
 )
 from rldp.designer.engine.terms.utility import expected
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import (
+    Array,
+    Constant,
+    Layout,
+    along,
+    choose,
+    flat,
+    namespace,
+    put_problems,
+    reshape,
+    take_problems,
+)
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["Iterate", "advance"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rldp.designer.engine.algebra.arrays import apply
 from rldp.designer.engine.algebra.dense import scaled_inverse
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, apply, namespace
 
 __all__ = ["apply_core", "core_of", "orthonormal", "split_off"]
 

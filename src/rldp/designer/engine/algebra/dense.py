@@ -14,22 +14,23 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_lapack, lapack
 
-from rldp.designer.engine.algebra.arrays import apply, each, flat, reshape, runs
+from rldp._common.process import on_every_core
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, apply, flat, namespace, reshape
 
-__all__ = ["DenseBlocks", "inverse", "invert_positive", "scaled_inverse"]
+__all__ = ["DenseBlocks", "each", "inverse", "invert_positive", "runs", "scaled_inverse"]
 
+Item = TypeVar("Item")
 Matrix = NDArray[np.float64]
 
 _SIGNATURE = b"void (char *, int *, __pyx_t_5scipy_6linalg_13cython_lapack_d *, int *, int *)"
@@ -274,3 +275,22 @@ def _product(a: Array, b: Array, settings: Settings) -> Array:
 
     each(multiply, parts, a)
     return product
+
+
+# In parts that fit the cache, on every core
+
+
+def runs(count: int, size: int, like: Array, settings: Settings) -> list[slice]:
+    """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
+    most = settings.part_bytes if type(like) is np.ndarray else settings.device_part_bytes
+    some = max(1, most // size)
+    return [slice(i, min(i + some, count)) for i in range(0, count, some)]
+
+
+def each(work: Callable[[Item], None], items: Sequence[Item], like: Array) -> None:
+    """Call ``work`` on every item: on every core where ``like`` is NumPy's, otherwise one after the other."""
+    if type(like) is np.ndarray and len(items) > 1:
+        on_every_core(work, items)
+        return
+    for item in items:
+        work(item)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
-from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, flat, reshape
 from rldp.designer.engine.algebra.dense import scaled_inverse
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, apply, diagonal_matrix, flat, namespace, reshape
 
 __all__ = ["GroupedBlocks", "LowRankBorder", "with_scaling_direction"]
 

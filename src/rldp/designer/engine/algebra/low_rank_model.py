@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp.designer.engine.algebra.arrays import reshape
 from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
 from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, namespace, reshape
 
 __all__ = ["LowRankModel"]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, each, reshape, runs
 from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
+from rldp.designer.engine.algebra.dense import each, runs
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, apply, diagonal_matrix, namespace, reshape
 
 _SHARES, _LARGE = 8, 2**17
 """Into how many parts a sum over the outputs is divided where secrets are few, so that every core has one;

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp.designer.engine.algebra.arrays import apply, diagonal_matrix, reshape
 from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, apply, diagonal_matrix, namespace, reshape
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
-from rldp.designer.engine.algebra.arrays import updated
 from rldp.designer.engine.algebra.interface import Blocks, Coupling
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace, row_sum
+from rldp.theory.arrays import Array, namespace, row_sum, updated
 from rldp.theory.model import Ball, DesignProblem
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 

@@ -14,13 +14,12 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rldp.designer.engine.algebra.arrays import add_to_diagonal, on_path, reshape, updated
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.low_rank_known import CoupledCells, LowRankKnown
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import SecondOrder, Start
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, add_to_diagonal, namespace, on_path, reshape, updated
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["KnownCurvature", "KnownValue"]

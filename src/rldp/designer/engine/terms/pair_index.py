@@ -17,9 +17,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import Constant, apply, reshape
 from rldp.designer.engine.settings import Settings
-from rldp.theory.arrays import Array, namespace, ordered_pairs, slots
+from rldp.theory.arrays import Array, Constant, apply, namespace, ordered_pairs, reshape, slots
 
 
 @dataclass(frozen=True)

@@ -21,21 +21,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rldp.designer.engine.algebra.arrays import (
-    add_to_diagonal,
-    apply,
-    diagonal_matrix,
-    on_path,
-    reshape,
-    updated,
-)
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import LinearTerm, RobustTerm, SecondOrder, Start
 from rldp.designer.engine.terms.pair_index import Ends, Forms, PairIndex, forms_of
-from rldp.theory.arrays import Array, namespace, per_secret, row_sum
+from rldp.theory.arrays import (
+    Array,
+    add_to_diagonal,
+    apply,
+    diagonal_matrix,
+    namespace,
+    on_path,
+    per_secret,
+    reshape,
+    row_sum,
+    updated,
+)
 from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from rldp.designer.engine.algebra.arrays import reshape, updated
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.settings import Settings
@@ -20,7 +19,7 @@ from rldp.designer.engine.terms.interface import (
     SecondOrder,
     WrittenOut,
 )
-from rldp.theory.arrays import Array, namespace
+from rldp.theory.arrays import Array, namespace, reshape, updated
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["SharedRow"]

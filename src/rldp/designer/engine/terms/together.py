@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
-from rldp.designer.engine.algebra.arrays import Layout, updated
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.settings import Settings
@@ -22,7 +21,7 @@ from rldp.designer.engine.terms.interface import (
     WrittenOut,
 )
 from rldp.designer.engine.terms.known_value import KnownCurvature
-from rldp.theory.arrays import Array
+from rldp.theory.arrays import Array, Layout, updated
 from rldp.theory.nested_mean import Variation
 
 __all__ = ["Together"]

@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rldp.designer.engine.algebra.arrays import flat, on_path, updated
 from rldp.designer.engine.terms.interface import Start
-from rldp.theory.arrays import Array, namespace, row_sum
+from rldp.theory.arrays import Array, flat, namespace, on_path, row_sum, updated
 from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 

@@ -17,12 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from rldp.designer.engine.algebra.arrays import on_path, reshape, updated
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import LinearTerm, RobustTerm, SecondOrder, Start
-from rldp.theory.arrays import Array, namespace, per_secret, row_sum
+from rldp.theory.arrays import Array, namespace, on_path, per_secret, reshape, row_sum, updated
 from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 
