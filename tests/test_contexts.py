@@ -505,6 +505,40 @@ def test_the_second_release_needs_the_first(first, second):
         second.protocol.release_frame(missing, as_earlier="age_out")
 
 
+@pytest.mark.parametrize("missing", ["skip", "category"])
+def test_no_row_without_an_earlier_output_is_left_out_or_taken_for_a_label(rows, missing):
+    """With "category", the first release has outputs "(missing)" of its own: a missing output is none."""
+    rough = {**OPTIONS, "gap": 1e-2, "distortion": "hamming"}
+    ages = pyarrow.array([None if i % 9 == 0 else f"{age}" for i, age in enumerate(rows["age"].to_pylist())])
+    table = rows.set_column(2, "age", ages)
+    only = rldp.Sample.from_data(table, secret="sex", value="age", missing=missing)
+    first = rldp.design(only, 0.15, **rough).protocol
+    linked = rldp.Sample.from_data(table, secret="sex", value=["age", "job"], missing=missing, after=[first])
+    second = rldp.design(linked, 0.5, after=[first], **rough).protocol
+    assert not second.stages[0].earlier.absent
+    assert ("(missing)" in second.stages[0].outputs) == (missing == "category")
+    out = ["40", None, *["40"] * 28]
+    few = table.slice(0, 30).append_column("out", pyarrow.array(out))
+    with pytest.raises(rldp.DataError, match="column 'out' of data must hold no nulls, but row 2"):
+        second.release_frame(few, as_earlier="out", allow_drift=True)
+    with pytest.raises(rldp.DataError):
+        second.release(["f"], [(None, "a")])
+
+
+def test_people_who_were_not_released_before_have_a_context_of_their_own(rows, first):
+    before = [None if i % 9 == 0 else age for i, age in enumerate(rows["age"].to_pylist())]
+    table = rows.set_column(2, "age", pyarrow.array(before)).to_pandas()
+    linked = rldp.Sample.from_data(
+        table, secret="sex", value=["age", "job"], missing="category", after=[first]
+    )
+    second = rldp.design(linked, 0.5, after=[first], **{**OPTIONS, "distortion": "hamming"}).protocol
+    out = first.release_frame(rows)["age"].to_pylist()
+    table["out"] = [None if i % 9 == 0 else age for i, age in enumerate(out)]
+    released = second.release_frame(table, as_earlier="out")
+    assert (released["out"][::9] == "(missing)").all()
+    assert (released["out"].drop(range(0, len(table), 9)) != "(missing)").all()
+
+
 def test_values_in_place_of_outputs_are_refused(first, second):
     """They have another law: the test of drift sees it, and nothing is released."""
     with pytest.raises(rldp.DataError, match="differ from the sample more than chance explains"):

@@ -280,7 +280,8 @@ class Chain(Protocol):
         by_name = {column.name: column for column in self.reading.value}
         out = tuple(Column(name, outputs) for name, outputs in earlier.items())
         drawn = tuple(column for name, column in by_name.items() if name not in earlier)
-        return replace(self.reading, given=(*self.reading.given, *out), value=drawn)
+        absent = tuple(stage.earlier.absent for stage in self.stages if stage.earlier is not None)
+        return replace(self.reading, given=(*self.reading.given, *out), value=drawn, earlier=absent)
 
     @cached_property
     def matrix(self) -> Floats:

@@ -48,6 +48,7 @@ export function chainOf(tree) {
  * @property {bigint[][][][]} numerators of a stage that is not drawn, none
  * @property {() => bigint[][][][]} [fixed]
  * @property {boolean} [readsSecret]
+ * @property {boolean} [absent] of an earlier release: whether people may have had no part in it
  */
 
 /**
@@ -70,10 +71,10 @@ function inRows(found, given, value) {
   const drawn = value.filter(({ name }) => !earlier.some(({ column }) => column === name));
   const row = [
     ...given.map((column) => ({ ...column, isGiven: true })),
-    ...earlier.map(({ column, outputs }) => ({ name: column, labels: outputs })),
+    ...earlier.map(({ column, outputs, absent }) => ({ name: column, labels: outputs, withMissing: absent })),
     ...drawn,
   ];
-  const stages = found.map(({ column, outputs, ...stage }) => {
+  const stages = found.map(({ column, outputs, absent, ...stage }) => {
     const place = row.findIndex(({ name }) => name === column);
     const after = row.slice(place + 1);
     return {
@@ -231,7 +232,7 @@ function earlier(fields, path, own, outputs, before, secrets) {
   const readsSecret = table.some(([first, ...rest]) =>
     rest.some((rows) => rows.some((row, u) => row.some((numerator, y) => numerator !== first[u][y]))),
   );
-  return { numerators: [], fixed, readsSecret };
+  return { numerators: [], fixed, readsSecret, absent: absent === true };
 }
 
 /**

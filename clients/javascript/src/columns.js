@@ -43,6 +43,7 @@ export function columns(tree, secrets, values) {
  * @property {Tree} [header]
  * @property {number[]} [edges]
  * @property {boolean} [isGiven] whether an entry without a label is read as "(other)", where there is one
+ * @property {boolean} [withMissing] whether a missing entry is read as "(missing)", if other than in other columns
  */
 
 /**

@@ -37,12 +37,12 @@ export function placeIn(labels, columns, withMissing) {
  * @param {boolean} withMissing
  * @returns {Place}
  */
-function placeInColumn({ labels, edges, isGiven }, withMissing) {
+function placeInColumn({ labels, edges, isGiven, withMissing: own }, withMissing) {
   const places = /** @type {Map<unknown, number>} */ (placesOf(labels));
   const other = isGiven ? places.get("(other)") : undefined;
   return (entry) => {
     if (entry === null || entry === undefined || Number.isNaN(entry)) {
-      return withMissing ? places.get("(missing)") : undefined;
+      return (own ?? withMissing) ? places.get("(missing)") : undefined;
     }
     if (!edges) return places.get(entry) ?? (isScalar(entry) ? other : undefined);
     const isNumber = typeof entry === "number" || typeof entry === "bigint";

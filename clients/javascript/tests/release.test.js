@@ -1,5 +1,6 @@
 // What is drawn: the same word gives the same output as in Python, and words are fresh, uniform and secure.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mock, test } from "node:test";
 import { DataError, Protocol, ProtocolFileError } from "../src/index.js";
 import { freshWord } from "../src/randomness.js";
@@ -309,6 +310,21 @@ test("kept entries and earlier outputs stay, and the rest is drawn given them", 
     assert.throws(() => chain.release("f", /** @type {any} */ (value)), DataError);
   }
   assert.throws(() => chain.outputFor("f", ["né", "lo", true], [0, 0]), { message: /^word must hold 1 words/ });
+});
+
+test("a missing earlier output is a label only of people who had no part in the release", () => {
+  const tree = JSON.parse(vectors.files["later chain"]);
+  assert.equal(Protocol.parse(JSON.stringify(tree)).release("f", ["né", null, "1"])[1], "(missing)");
+  const stage = tree.stages[1]; // the same outputs, of a release in which missing values were a category
+  stage.numerators = stage.numerators.map((/** @type {number[][][]} */ rows) =>
+    rows.map((row) => [...row.map((each) => [...each, 0]), [0, 0, 2 ** 52]]),
+  );
+  const table = [tree.secrets, tree.columns.value[0].labels, stage.outputs, stage.numerators];
+  const digest = createHash("sha256").update(JSON.stringify(table)).digest("hex");
+  stage.earlier = { ...stage.earlier, absent: false, digest };
+  const chain = Protocol.parse(JSON.stringify(tree));
+  assert.equal(chain.release("f", ["né", "(missing)", "1"])[1], "(missing)");
+  assert.throws(() => chain.release("f", ["né", null, "1"]), DataError);
 });
 
 test("digests of texts are those of the system", async () => {

@@ -20,6 +20,10 @@ export type Found = {
     numerators: bigint[][][][];
     fixed?: (() => bigint[][][][]) | undefined;
     readsSecret?: boolean | undefined;
+    /**
+     * of an earlier release: whether people may have had no part in it
+     */
+    absent?: boolean | undefined;
 };
 export type Tree = import("./json.js").Tree;
 export type Label = import("./labels.js").Label;

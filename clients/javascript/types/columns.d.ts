@@ -22,6 +22,7 @@ export function columns(tree: Tree, secrets: Label[], values?: Label[]): {
  * @property {Tree} [header]
  * @property {number[]} [edges]
  * @property {boolean} [isGiven] whether an entry without a label is read as "(other)", where there is one
+ * @property {boolean} [withMissing] whether a missing entry is read as "(missing)", if other than in other columns
  */
 /**
  * @param {Tree} tree
@@ -54,4 +55,8 @@ export type Column = {
      * whether an entry without a label is read as "(other)", where there is one
      */
     isGiven?: boolean | undefined;
+    /**
+     * whether a missing entry is read as "(missing)", if other than in other columns
+     */
+    withMissing?: boolean | undefined;
 };

@@ -97,7 +97,8 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
     if len(columns[0]) == 0:
         raise DataError(f"{table.source} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:
-        columns = [with_category(column) for column in columns]
+        known = [isinstance(given, Alphabet) and MISSING in given.index for given in readings.values()]
+        columns = [c if is_known else with_category(c) for c, is_known in zip(columns, known, strict=True)]
     columns = _without_rare(wanted, columns)
     found = tuple(_column(table, name, column) for name, column in zip(readings, columns, strict=True))
     secrets, before_value = len(wanted.secret), len(wanted.secret) + len(wanted.given)

@@ -72,6 +72,9 @@ class Reading:
     given : tuple of Column
         Columns that leave beside the value and are inside the promise: they are kept as they are, but for
         entries that become ``(other)``.
+    earlier : tuple of bool
+        One for each of the last given columns, if these hold outputs of earlier releases: whether a missing
+        entry is that of somebody who had no part in it. If not, a row without an entry is unusable.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Reading:
     value: tuple[Column, ...]
     missing: str = "refuse"
     given: tuple[Column, ...] = ()
+    earlier: tuple[bool, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:

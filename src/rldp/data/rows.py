@@ -12,7 +12,7 @@ from rldp.data.labels import NOT_A_LABEL, Codes, Encoded, Faults
 from rldp.data.reading import MISSING, OTHER, Column, Reading
 from rldp.errors import DataError
 
-__all__ = ["Rows", "joint_codes", "rows_of", "with_category", "with_missing_labelled", "with_others_labelled"]
+__all__ = ["Rows", "joint_codes", "labelled", "rows_of", "with_category", "with_missing_labelled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,8 @@ def rows_of(
 ) -> Rows:
     """What the entries of the columns stand for, which come in the order of ``reading.names``.
 
-    An entry of a given column that is no label stands for ``(other)``, if the column has that label.
+    An entry of a given column that is no label stands for ``(other)``, if the column has that label. Outputs
+    of earlier releases are labels as they are, and no row is skipped because one is missing.
 
     Parameters
     ----------
@@ -63,19 +64,14 @@ def rows_of(
     beside : sequence of Encoded
         Other columns, in which the used rows must have no unusable entry.
     """
-    secrets, given = len(reading.secret), len(reading.given)
-    if reading.missing == "category":
-        columns = [with_missing_labelled(column) for column in columns]
+    secrets, before_value = len(reading.secret), len(reading.secret) + len(reading.given)
+    columns = [labelled(reading, column, i - secrets) for i, column in enumerate(columns)]
     if unknown is not None:
         codes = np.unravel_index(unknown, [len(column.labels) for column in reading.value])
-        before_value = secrets + given
         columns = [*columns[:before_value], *map(_with_unknown_labelled, columns[before_value:], codes)]
-    if given:
-        columns = [
-            with_others_labelled(column) if secrets <= i < secrets + given else column
-            for i, column in enumerate(columns)
-        ]
-    used = _complete(columns) if reading.missing == "skip" else None
+    used = None
+    if reading.missing == "skip":
+        used = _complete([*columns[: before_value - len(reading.earlier)], *columns[before_value:]])
     faults = (before or Faults()).and_in(*columns, *beside, among=used)
     found = [column.codes if used is None else column.codes[used] for column in columns]
     values = joint_codes(reading.row, found[secrets:])
@@ -100,6 +96,16 @@ def with_category(column: Encoded) -> Encoded:
             f"{column.name} must not hold the text {MISSING!r} beside missing entries, which get this label"
         )
     return replace(column, alphabet=column.alphabet.and_label(MISSING))
+
+
+def labelled(reading: Reading, column: Encoded, place: int) -> Encoded:
+    """A column with labels for missing and unknown entries; ``place`` in the row, negative for the secret."""
+    out = place - len(reading.given) + len(reading.earlier)
+    if 0 <= out < len(reading.earlier):
+        return with_missing_labelled(column) if reading.earlier[out] else column
+    if reading.missing == "category":
+        column = with_missing_labelled(column)
+    return with_others_labelled(column) if 0 <= place < len(reading.given) else column
 
 
 def with_missing_labelled(column: Encoded) -> Encoded:

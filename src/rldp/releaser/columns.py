@@ -14,7 +14,7 @@ from rldp.data.bins import alphabet_of
 from rldp.data.columns import decode, encode, kind_of
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, faults
 from rldp.data.reading import Column, Reading
-from rldp.data.rows import joint_codes, with_missing_labelled, with_others_labelled
+from rldp.data.rows import joint_codes, labelled
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.ids import ids_of, listed, require_distinct
@@ -123,14 +123,14 @@ def _coded(
         return plain
     shown = plain.entries
     if len(wanted) == 1:
-        parts = [_read(reading, wanted[0], name, column)]
+        parts = [_read(reading, wanted, 0, name, column)]
     elif not isinstance(labels[0], tuple) and (plain.codes != NOT_A_LABEL).all():
         return plain
     else:
         entries = [each if _is_tuple(each, len(wanted)) else None for each in listed(column)]
         parts = [
-            _read(reading, one, name, [_NO_LABEL if each is None else each[i] for each in entries])
-            for i, one in enumerate(wanted)
+            _read(reading, wanted, i, name, [_NO_LABEL if each is None else each[i] for each in entries])
+            for i in range(len(wanted))
         ]
 
         def shown(rows: NDArray[np.intp]) -> list[object]:
@@ -153,11 +153,10 @@ def _is_tuple(entry: object, length: int) -> bool:
     return isinstance(entry, tuple | list) and len(entry) == length
 
 
-def _read(reading: Reading, wanted: Column, name: str, column: Any) -> Encoded:
+def _read(reading: Reading, wanted: Sequence[Column], i: int, name: str, column: Any) -> Encoded:
     """The codes of a column's entries, a missing one too where that is a category."""
-    found = encode(name, column, alphabet_of(wanted))
-    found = with_missing_labelled(found) if reading.missing == "category" else found
-    return with_others_labelled(found) if wanted in reading.given else found
+    found = encode(name, column, alphabet_of(wanted[i]))
+    return labelled(reading, found, i - len(wanted) if wanted == reading.secret else i)
 
 
 def _require_same_rows(name: str, column: Any, values: Any) -> None:

@@ -336,7 +336,8 @@ class Request:
 
 def _with_earlier(reading: Reading, protocol: Protocol, options: ReleaseOptions) -> Reading:
     """The reading, with the columns of earlier outputs as they are called in the rows."""
-    kept, earlier = len(protocol.given_columns), reading.given[len(protocol.given_columns) :]
+    kept = len(reading.given) - len(reading.earlier)
+    earlier = reading.given[kept:]
     asked = options.as_earlier
     names = () if asked is None else (asked,) if isinstance(asked, str) else tuple(asked)
     if len(names) != len(earlier):
