@@ -96,6 +96,18 @@ def test_the_nominal_optimum_is_that_of_the_linear_program(kappa, windows, monke
     assert found.objective == pytest.approx(best, abs=2e-6)
 
 
+@pytest.mark.parametrize("few_secrets", [0, 10])
+def test_one_row_for_all_secrets_has_the_constraints_of_every_pair(few_secrets):
+    """However forms of pairs are kept: with the cells of the two ends, or with those of all secrets."""
+    settings = rldp.Settings(few_secrets=few_secrets)
+    found = rldp.design(
+        rldp.Sample(COUNTS), 0.2, privacy="nominal", utility="nominal", epsilon_known=0, settings=settings
+    )
+    assert found.status.route == "pairs"
+    assert found.objective == pytest.approx(nominal_optimum(COUNTS, 0.2, 0.0).value, abs=2e-6)
+    assert rldp.verify(found).reasons == ()
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_what_the_promise_costs_on_known_tables(name):
     counts, prices = TABLES[name]

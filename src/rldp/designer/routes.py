@@ -77,7 +77,8 @@ def solve_batch(problem: DesignProblem, request: SolveRequest) -> CertifiedBatch
     nothing is rounded: a gap means the same whatever unit a user's values come in.
     """
     if 0 < problem.epsilon_known < request.settings.smallest_epsilon:
-        return solve_near_known(problem, request, lambda other: solve_batch(other, request))
+        closer = replace(request, gap=request.gap / 2)  # protocol and bound come from one problem each
+        return solve_near_known(problem, request, lambda other: solve_batch(other, closer))
     unit = 2.0 ** math.floor(math.log2(problem.scale)) if _SMALLEST_SCALE < problem.scale < 1 else 1.0
     scaled = replace(problem, distortion=problem.distortion / unit)
     taken = routes(scaled, request)

@@ -300,7 +300,7 @@ def privacy_term(at: Start, *, windows: bool) -> PrivacyTerm:
     """The constraints: on pairs of secrets, or by ``windows``; and beside them on who knows the value."""
     term = _of_secrets(at, windows)
     if at.problem.epsilon_known == 0:
-        return SharedRow(term, at.q.shape[2])
+        return term if isinstance(term, NominalPairs) else SharedRow(term, at.q.shape[2])
     return term if math.isinf(at.problem.epsilon_known) else Together(term, KnownValue.start(at))
 
 

@@ -248,6 +248,12 @@ class Placed:
         """One form for each end: (K, Y, T, 2, W), with its coefficients from ``table`` (K, Y, T, 2, U)."""
         return self.place * namespace(table).take(table, self.cells.values, axis=-1)
 
+    def shared(self) -> SpreadForms:
+        """The forms of a row that all secrets share: its cells have the coefficients of all of them."""
+        xp, count = namespace(self.place), self.cells.count
+        place = xp.sum(reshape(self.place, (*self.place.shape[:-1], -1, count)), axis=-2)
+        return SpreadForms(place, Cells(xp.arange(count), count))
+
 
 @dataclass(frozen=True)
 class SpreadForms(Placed):

@@ -235,7 +235,10 @@ def _kernel(eta: EtaModel) -> Array:
 
 @dataclass(frozen=True)
 class NominalPairs(LinearTerm):
-    """Linear constraints under the estimate; pairs with an unseen secret hold by definition."""
+    """Linear constraints under the estimate; pairs with an unseen secret hold by definition.
+
+    Where all secrets share a row (κ = 0), the shapes with |S| have 1 in its place.
+    """
 
     forms: Forms
     conditionals: Array  # (K, 1, T, 2, U): zero in pairs that hold by definition
@@ -252,6 +255,8 @@ class NominalPairs(LinearTerm):
         active = xp.min(masses, axis=-1) > 0
         conditionals = xp.where(active[..., None, None], conditionals, 0.0)
         forms = forms_of(pairs, sign, q.shape[3], at.settings)
+        if at.problem.epsilon_known == 0:  # Q is one row for all secrets
+            forms, q = forms.shared(), q[:, :, :1, :]
         rows = -xp.sum(forms.rows(conditionals), axis=-2, keepdims=True)
         sigma = _sigma(forms, rows, active, q)
         return cls(forms, conditionals, rows, active, q[:, :0, 0, 0], sigma, on_path(at.mu, sigma))

@@ -1,7 +1,8 @@
 r"""One row for all secrets, which is κ = 0: :math:`Q[s,u,y] = q[u,y]`.
 
 The unknowns are q. Another privacy term is wrapped: it sees the same row for every secret, and what it says
-about Q is summed over the secrets. See ``docs/theory.md``, 'Readers who know the value'.
+about Q is summed over the secrets. Nominal pairs need no wrapper: their forms are added up once. See
+``docs/theory.md``, 'Readers who know the value'.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import (
-    FewRanks,
     PrivacyCurvature,
     PrivacyTerm,
     SecondOrder,
     WrittenOut,
+    has_few_ranks,
 )
 from rldp.theory.arrays import Array, namespace, reshape, updated
 from rldp.theory.nested_mean import Variation
@@ -139,7 +140,7 @@ class SharedCurvature:
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """The model in q, with the curvature ``barrier`` (K, Y, 1, U) of q > 0 added."""
         part = self.term._repeated(barrier / self.term.secrets)
-        if isinstance(self.others, FewRanks):
+        if has_few_ranks(self.others):
             return self.others.low_rank(part).shared().blocks(settings)
         return DenseBlocks.of(lambda outputs: self._matrix(part, outputs), barrier, settings)
 

@@ -14,11 +14,11 @@ from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import (
-    FewRanks,
     PrivacyCurvature,
     PrivacyTerm,
     SecondOrder,
     WrittenOut,
+    has_few_ranks,
 )
 from rldp.designer.engine.terms.known_value import KnownCurvature
 from rldp.theory.arrays import Array, Layout, updated
@@ -145,7 +145,7 @@ class TogetherCurvature:
         return self.layout.join((self.first.expand(dq, one), self.second.expand(dq, other)))
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
-        if isinstance(self.first, FewRanks) and isinstance(self.second, KnownCurvature):
+        if has_few_ranks(self.first) and isinstance(self.second, KnownCurvature):
             return self.second.beside(self.first.low_rank(barrier), settings)
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
