@@ -641,6 +641,38 @@ def test_what_after_cannot_have_is_refused(rows, sample, first):
         rldp.frontier(sample, [0.5])
 
 
+def test_another_secret_with_the_same_labels_and_two_draws_of_one_column_are_refused(rows, first):
+    """The earlier table would be read with labels of another attribute, or one of the draws be forgotten."""
+    other = rows.append_column("partner", rows["sex"])
+    linked = rldp.Sample.from_data(other, secret="partner", value=["age", "job"], after=[first])
+    with pytest.raises(
+        rldp.InvalidArgument, match="must be that of the earlier release, 'sex', got 'partner'"
+    ):
+        rldp.design(linked, 0.5, after=[first], distortion="hamming", **OPTIONS)
+    linked = rldp.Sample.from_data(rows, secret="sex", value=["age", "job"], after=[first])
+    for twice in ([first, first], [first, rldp.Protocol.from_json(first.to_json())]):
+        with pytest.raises(rldp.InvalidArgument, match="one release of 'age', got two: two draws"):
+            rldp.design(linked, 0.5, after=twice, distortion="hamming", **OPTIONS)
+    copied = rows.append_column("again", rows["age"])
+    both = {"age": first, "again": first}
+    linked = rldp.Sample.from_data(copied, secret="sex", value=["age", "again", "job"], after=both)
+    with pytest.raises(rldp.InvalidArgument, match=r"'age', 'again' must tell less .* ε\* is about 6"):
+        rldp.design(linked, 0.6, after=both, distortion="hamming", **OPTIONS)  # 0.15 each
+
+
+def test_a_single_secret_needs_no_protection_beside_a_kept_column(rows):
+    alone = rows.set_column(0, "sex", pyarrow.array(["f"] * len(rows)))
+    sample = rldp.Sample.from_data(alone, secret="sex", value="age", given=["region"])
+    found = rldp.design(sample, 0.5, **OPTIONS)
+    assert found.objective < 1e-3
+    assert rldp.verify(found).ok
+
+
+def test_a_chain_has_a_positive_level(sample):
+    with pytest.raises(rldp.InvalidArgument, match="epsilon must be above 0 for a chain of columns"):
+        rldp.design(sample, 0.0, given_known=True, **OPTIONS)
+
+
 def test_a_sample_with_given_columns_comes_back_from_its_file(sample, tmp_path):
     sample.save(tmp_path / "sample.json")
     loaded = rldp.Sample.load(tmp_path / "sample.json")

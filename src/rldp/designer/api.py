@@ -377,7 +377,13 @@ def _one_level(epsilon: Any) -> float:
             "epsilon must be one number for a chain of columns, beside given columns and after an earlier "
             "release, got levels of pairs of secrets"
         )
-    return finite_number("epsilon", epsilon, at_least=0.0)
+    level = finite_number("epsilon", epsilon, at_least=0.0)
+    if level == 0:
+        raise InvalidArgument(
+            "epsilon must be above 0 for a chain of columns, beside given columns and after an earlier release, "
+            "got 0"
+        )
+    return level
 
 
 def _as_design(

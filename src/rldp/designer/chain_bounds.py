@@ -42,10 +42,14 @@ def column_bound(
     pairs = len(first)
     multipliers = np.zeros((len(masses), column.matrix.shape[1], pairs))
     reached = np.flatnonzero((whole > 0).all(axis=1))
-    if problem.fixed and len(reached):
-        share = whole[reached] / own[reached]
-        levels = problem.epsilon - np.log(share[:, first] / share[:, second])
-        levels = np.maximum(levels, min(_LEAST, problem.epsilon)).reshape(len(reached), pairs)
+    if problem.fixed and not len(reached):
+        return 0.0, multipliers
+    if problem.fixed:
+        levels = np.full(len(reached), problem.epsilon)  # of a single secret
+        if pairs:
+            share = whole[reached] / own[reached]
+            left = problem.epsilon - np.log(share[:, first] / share[:, second])
+            levels = np.maximum(left, min(_LEAST, problem.epsilon))
         share = masses[reached] / whole[reached].sum(axis=1)[:, None, None]
         counts = np.rint(share * _UNITS).astype(np.int64)
     else:

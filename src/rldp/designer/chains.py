@@ -26,7 +26,7 @@ from scipy.special import ndtr
 
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.risks import Risk, by_looks
-from rldp.errors import RldpError
+from rldp.errors import InvalidArgument
 from rldp.sets import Credible
 from rldp.theory import chains
 from rldp.theory.arrays import ordered_pairs
@@ -229,7 +229,10 @@ def solve_chain(
         if _is_proved(chain.tables, arranged, risk, trial):
             return chain
         chain = _designed(arranged, chain.plan, chain.t * (1 + _LARGER * 2.0**trial), solve, gap)
-    raise RldpError(f"no chain was found that keeps the posterior risk at alpha, in {_MOST_TRIALS} designs")
+    raise InvalidArgument(
+        f"epsilon must be larger, or the sample: none of {_MOST_TRIALS} designs of a chain kept the "
+        f"posterior risk at alpha for ε = {problem.epsilon:g}"
+    )
 
 
 def _is_proved(tables: Sequence[Floats], problem: ChainProblem, risk: Risk, trial: int) -> bool:
@@ -335,7 +338,7 @@ def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: fl
     """The stages of a plan with sets of size t; the problem's columns are in the order of the plan."""
     masses = problem.mean.sum(axis=1)
     tables: list[Floats] = list(problem.fixed)
-    levels = problem.levels(t) if problem.fixed else None
+    levels = problem.levels(t) if problem.fixed and len(masses) > 1 else None
     for share, d in zip(plan.shares, problem.distortions[len(problem.fixed) :], strict=True):
         given = _per_context(problem.conditional_mean, tables, problem.values)  # (S, C, U_j)
         worth = problem.worth(tables)

@@ -51,6 +51,7 @@ def _releases(after: After) -> Iterator[_Release | Stage]:
     listed: Sequence[tuple[str | None, Any]] = (
         list(after.items()) if isinstance(after, Mapping) else [(None, protocol) for protocol in after]
     )
+    drawn: set[str] = set()
     for name, given in listed:
         protocol = getattr(given, "protocol", given)
         if not isinstance(protocol, Protocol):
@@ -62,8 +63,15 @@ def _releases(after: After) -> Iterator[_Release | Stage]:
             )
         if name is not None and len(reading.value) != 1:
             raise InvalidArgument(f"after[{name!r}] must be a protocol of one value column")
+        for column in protocol.value_columns:
+            if (name or column) in drawn:
+                raise InvalidArgument(
+                    f"after must hold one release of {name or column!r}, got two: two draws of one column "
+                    "need two value columns of the sample, one for each"
+                )
+            drawn.add(name or column)
         digest = protocol.sha256 or hashlib.sha256(protocol.to_json().encode()).hexdigest()
-        columns = {column.name: column for column in reading.row}
+        columns = {each.name: each for each in reading.row}
         if isinstance(protocol, Chain):
             before: list[str] = []
             for stage in protocol.stages:
@@ -86,9 +94,8 @@ def _releases(after: After) -> Iterator[_Release | Stage]:
                 "after must hold protocols of single columns or chains, got one of several columns in one "
                 "table, whose columns were not drawn one after the other"
             )
-        (column,) = reading.value
-        table = protocol.matrix[None]
-        yield _Release(name or column.name, column, protocol.outputs, table, (), digest)
+        (own,) = reading.value
+        yield _Release(name or own.name, own, protocol.outputs, protocol.matrix[None], (), digest)
 
 
 def earlier_names(after: After) -> tuple[str, ...]:
@@ -192,6 +199,18 @@ def _require_secrets(sample: Sample, after: After) -> None:
                 f"the sample must have the {len(protocol.secrets)} secrets of the earlier release, in their "
                 f"order, got {len(sample.secrets)} others; secrets= gives them"
             )
+        assert protocol.reading is not None
+        assert sample.reading is not None
+        then, now = protocol.reading.secret_names, sample.reading.secret_names
+        if then != now:
+            raise InvalidArgument(
+                f"the secret of the sample must be that of the earlier release, {_quoted(then)}, got "
+                f"{_quoted(now)}; if it is the same under another name, rename the column"
+            )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _earlier_stage(release: _Release, column: Column, before: Sequence[Stage], secrets: int) -> Stage:
