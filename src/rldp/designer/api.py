@@ -380,8 +380,8 @@ def _one_level(epsilon: Any) -> float:
     level = finite_number("epsilon", epsilon, at_least=0.0)
     if level == 0:
         raise InvalidArgument(
-            "epsilon must be above 0 for a chain of columns, beside given columns and after an earlier release, "
-            "got 0"
+            "epsilon must be above 0 for a chain of columns, beside given columns and after an earlier "
+            "release, got 0"
         )
     return level
 
