@@ -279,6 +279,10 @@ class Faults:
     first: str | None = None
     show_labels: bool = field(default=False, compare=False)
 
+    def __add__(self, other: Faults) -> Faults:
+        first = self.first or other.first
+        return Faults(self.rows + other.rows, self.at_fault + other.at_fault, first, self.show_labels)
+
     def and_in(self, *columns: Encoded, among: NDArray[np.bool_] | None = None) -> Faults:
         """These, and those of the rows that follow; only ``among`` some of them, if a mask (n,) says so."""
         at_fault = _at_fault(columns, among)

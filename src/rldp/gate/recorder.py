@@ -74,16 +74,16 @@ class Recorder:
             reason = error.strerror or type(error).__name__
             raise DataFileError(f"data must be readable to the end, but they are not: {reason}") from error
         done = _digest_of_files(written)
-        line = self._line(given, done, outcome.tally, outcome.rows, outcome.skipped, outcome.released)
+        line = self._line(given, done, outcome.tally, outcome.released)
         return recording(self.path, line, appeared)
 
-    def frame(self, tally: Tally, rows: int, skipped: int, released: Sequence[Any]) -> None:
+    def frame(self, tally: Tally, released: Sequence[Any]) -> None:
         """Record a frame in memory: its input is the columns that were read.
 
         Identifiers are not part of the input: it is the same with a key or without.
         """
         given = _digest_of_read(_traces(tally), self.request)
-        line = self._line(given, None, tally, rows, skipped, tuple(map(str, released)))
+        line = self._line(given, None, tally, tuple(map(str, released)))
         with recording(self.path, line):
             pass
 
@@ -92,8 +92,6 @@ class Recorder:
         given: str,
         written: str | None,
         tally: Tally,
-        rows: int,
-        skipped: int,
         released: tuple[str, ...],
     ) -> Line:
         protocol, verdict, stable = self.admitted.protocol, self.admitted.verdict, self.request.stable
@@ -104,7 +102,7 @@ class Recorder:
         traces, earlier = _traces(tally), _earlier(protocol)
         of_secret, others = traces.read[: len(read.secret)], traces.read[len(read.secret) :]
         of_earlier = others[len(read.given) - len(earlier) : len(read.given)]
-        people, with_secrets = _people(traces, rows)
+        people, with_secrets = _people(traces, tally.rows)
         return Line(
             when=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             input=given,
@@ -122,8 +120,8 @@ class Recorder:
             unknown=str(self.options.unknown),
             released=released,
             kept=tuple(self.options.keep),
-            rows=rows,
-            skipped=skipped,
+            rows=tally.rows,
+            skipped=tally.skipped,
             key=None if stable is None else stable.fingerprint,
             secret_rows=_digest_of_varying(of_secret),
             value_rows=tuple(trace.digest for trace in others if trace.varies),

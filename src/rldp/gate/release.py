@@ -143,12 +143,12 @@ def release_file(
         if recorder is not None:
             recorder.end()
     seconds = time.perf_counter() - started
-    _log.info("released %d rows of %s into %s, %.2g s", outcome.rows, given, path, seconds)
+    _log.info("released %d rows of %s into %s, %.2g s", outcome.tally.rows, given, path, seconds)
     files = () if isinstance(protocol, Protocol) else (protocol, given)
     warn_of_kept(request, outcome.released, *files)
     return ReleaseResult(
-        rows=outcome.rows,
-        skipped=outcome.skipped,
+        rows=outcome.tally.rows,
+        skipped=outcome.tally.skipped,
         released=outcome.released,
         kept=tuple(asked.keep),
         verdict=admitted.verdict,

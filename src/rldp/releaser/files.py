@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +13,7 @@ from typing import BinaryIO
 from rldp.data.atomic import appears_as, checked_path, replacing
 from rldp.data.dialects import Dialect
 from rldp.data.headers import Located, column_name
-from rldp.data.labels import HOW_TO_SHOW, Faults
+from rldp.data.labels import HOW_TO_SHOW
 from rldp.data.readers import located, read_parts
 from rldp.data.sources import opened, require_apart
 from rldp.data.standard import STANDARD, printing
@@ -46,25 +46,18 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What was found in a table: faults, for which nothing of it may be released; rows left out; a tally.
+    """What was counted of a table, and the names of the released columns and of those beside them."""
 
-    ``released`` are the names of the released columns.
-    """
-
-    faults: Faults
-    skipped: int
     tally: Tally
     released: tuple[str, ...]
     kept: tuple[str, ...]
 
-    @property
-    def rows(self) -> int:
-        """How many were released."""
-        return self.faults.rows - self.skipped
+    def __add__(self, other: Outcome) -> Outcome:
+        return replace(self, tally=self.tally + other.tally)
 
     def require_sound(self, inspect: Inspection) -> None:
         """Refuse unusable rows, and what the inspection of all rows refuses."""
-        self.faults.refuse("released", advice=HOW_TO_SHOW)
+        self.tally.faults.refuse("released", advice=HOW_TO_SHOW)
         inspect(self.tally)
 
 
@@ -111,18 +104,17 @@ def release_table(
     released = request.released_names(table.name)
     fields, parts = read_parts(table, columns, typed=make_writer in TYPED)
     names = tuple(field.name for field in fields)
-    found, skipped, tally = request.no_faults(), 0, request.no_rows()
+    tally = request.no_rows()
     labels = {name: column.labels for name, column in zip(released, request.released, strict=True)}
     with closing(make_writer(file, fields, labels)) as writer:
         for part in parts:
-            if not found.rows:
+            if not tally.faults.rows:
                 request.guard.require_rows(dict(zip(names, part.kept, strict=True)))
             ids = None if part.ids is None else ids_of(column_name(str(columns.id), table.source), part.ids)
-            drawn = request.draw(part.columns, found, words, ids)
-            found, skipped, tally = drawn.faults, skipped + drawn.skipped, tally + drawn.tally
-            if not found.at_fault:
-                kept = part.kept if drawn.used is None else [c.filter(drawn.used) for c in part.kept]
-                writer.write(kept, drawn.codes)
+            drawn = request.draw(part.columns, tally, words, ids)
+            tally = drawn.tally
+            if not tally.faults.at_fault:
+                writer.write(list(map(drawn.among, part.kept)), drawn.codes)
             if callback is not None:
-                callback(Step(found.rows - skipped, part.share, skipped))
-    return Outcome(found, skipped, tally, released, names)
+                callback(Step(tally.rows, part.share, tally.skipped))
+    return Outcome(tally, released, names)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 from rldp._common.checks import whole_number
 from rldp._common.process import core_count
 from rldp.data.atomic import appears_as, new_folder
 from rldp.data.headers import Located
-from rldp.data.labels import Faults
 from rldp.data.readers import located
 from rldp.data.sources import Source, source_of
 from rldp.data.writers import PARQUET
@@ -106,19 +107,17 @@ def _released(
     def tell(outcome: Outcome) -> None:
         done.append(outcome)
         if callback is not None:
-            rows, skipped = sum(each.rows for each in done), sum(each.skipped for each in done)
+            rows, skipped = (sum(getattr(each.tally, name) for each in done) for name in ("rows", "skipped"))
             callback(Step(rows, len(done) / len(pieces), skipped))
 
     if processes > 1:
         from rldp.releaser.workers import in_processes
 
-        return _together(in_processes(request, pieces, processes, lock, tell))
+        return reduce(add, in_processes(request, pieces, processes, lock, tell))
     words = randomness(seed)
-    outcomes = []
     for piece in pieces:
-        outcomes.append(release_piece(request, piece, words))
-        tell(outcomes[-1])
-    return _together(outcomes)
+        tell(release_piece(request, piece, words))
+    return reduce(add, done)
 
 
 def release_piece(
@@ -131,19 +130,6 @@ def release_piece(
     words = randomness(None) if words is None else words
     with piece.target.open("wb") as file:
         return release_table(request, piece.table, file, PARQUET, words, callback)
-
-
-def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """What was found in all files; the first fault is that of the first file that has one."""
-    tally = outcomes[0].tally
-    for each in outcomes[1:]:
-        tally += each.tally
-    faults = Faults(
-        sum(each.faults.rows for each in outcomes),
-        sum(each.faults.at_fault for each in outcomes),
-        next((each.faults.first for each in outcomes if each.faults.first is not None), None),
-    )
-    return replace(outcomes[0], faults=faults, skipped=sum(each.skipped for each in outcomes), tally=tally)
 
 
 # Partitions

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rldp._common.checks import kind_name
 from rldp.data.columns import decode, encode
 from rldp.data.headers import column_name
-from rldp.data.labels import Encoded, Faults
+from rldp.data.labels import Encoded
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.releaser.ids import Identified, Ids, ids_of
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Drawn, Inspection, Recorder, Request
+from rldp.releaser.requests import Inspection, Recorder, Request, Tally
 from rldp.theory.sampling import Randomness
 
 __all__ = ["people_of_part", "release_frame", "released_batches", "released_part"]
@@ -55,12 +53,11 @@ def release_frame(
     words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
     if kind in _ROWS:
-        rows = _released(request, frame, words, "data")
-        inspect(rows.drawn.tally)
+        released, names, tally = _released(request, frame, words, "data")
+        inspect(tally)
         if recorder is not None:
-            count = len(rows.frame)
-            recorder.frame(rows.drawn.tally, count, len(frame) - count, rows.names)
-        return rows.frame
+            recorder.frame(tally, names)
+        return released
     if recorder is not None:
         raise InvalidArgument(
             "ledger must be for files and for frames of pandas, Polars or Arrow that are in memory, got "
@@ -85,10 +82,9 @@ def released_part(
 
     By default they are drawn with secure randomness, and inspected for whether each person has one row.
     """
-    rows = _released(request, frame, randomness(None) if words is None else words, source)
-    inspect = request.with_people() if inspect is None else inspect
-    inspect(rows.drawn.tally)
-    return rows.frame
+    released, _, tally = _released(request, frame, words or randomness(None), source)
+    (inspect or request.with_people())(tally)
+    return released
 
 
 def people_of_part(request: Request, frame: Any) -> Identified:
@@ -99,7 +95,7 @@ def people_of_part(request: Request, frame: Any) -> Identified:
     *_, entries = _entries(request, frame, _PART)
     encoded, people = _encoded(request, entries, _PART)
     assert people is not None
-    rows = request.rows(encoded, request.no_faults(), people)
+    rows = request.rows(encoded, request.no_rows().faults, people)
     rows.faults.refuse("released")
     return people.identified(rows.used)
 
@@ -126,14 +122,11 @@ def released_batches(
     source : str
         What messages call the rows.
     """
-    words = randomness(None) if words is None else words
-    inspect = request.with_people() if inspect is None else inspect
-    found, tally = request.no_faults(), request.no_rows()
+    tally = request.no_rows()
     for batch in batches:
-        rows = _released(request, batch, words, source, found)
-        found, tally = rows.drawn.faults, tally + rows.drawn.tally
-        yield rows.frame
-    inspect(tally)
+        released, _, tally = _released(request, batch, words or randomness(None), source, tally)
+        yield released
+    (inspect or request.with_people())(tally)
 
 
 def _kind(frame: object) -> str:
@@ -155,19 +148,14 @@ def _kind(frame: object) -> str:
 # Rows that are there
 
 
-@dataclass(frozen=True, eq=False)
-class _Released:
-    """Released rows as a frame, names of the released columns, and what was drawn."""
-
-    frame: Any
-    names: tuple[Any, ...]
-    drawn: Drawn
-
-
 def _released(
-    request: Request, frame: Any, words: Randomness, source: str, before: Faults | None = None
-) -> _Released:
-    """Rows, released, or the sentence about those that cannot be; ``before``: of those that came earlier."""
+    request: Request, frame: Any, words: Randomness, source: str, before: Tally | None = None
+) -> tuple[Any, tuple[Any, ...], Tally]:
+    """Rows, released, the names of the released columns, and what was counted with those that came earlier.
+
+    Or the sentence about rows that cannot be released.
+    """
+    before = before or request.no_rows()
     columns = request.columns
     header, places, entries = _entries(request, frame, source)
     names = request.released_names(lambda column: header[places[column]])
@@ -175,22 +163,20 @@ def _released(
         _require_harmless_index(frame, request)
     kept = {header[places[column]]: entries[column] for column in columns.keep}
     values = [entries[column] for column in columns.reading.row_names]
-    if before is None or not before.rows:
+    if not before.faults.rows:
         request.guard.require_rows(kept)
     for like, each in zip(values, request.released, strict=True):  # fails where a type cannot hold them
         decode(like[:0], np.empty(0, dtype=np.int32), each.labels)
     encoded, people = _encoded(request, entries, source)
-    drawn = request.draw(encoded, before or request.no_faults(), words, people)
-    drawn.faults.refuse("released")
-    if drawn.used is not None:
-        kept = {name: _chosen(column, drawn.used) for name, column in kept.items()}
-        values = [_chosen(like, drawn.used) for like in values]
+    drawn = request.draw(encoded, before, words, people)
+    drawn.tally.faults.refuse("released")
+    kept = {name: drawn.among(column) for name, column in kept.items()}
     released = {
-        name: decode(like, codes, each.labels)
+        name: decode(drawn.among(like), codes, each.labels)
         for name, like, codes, each in zip(names, values, drawn.codes, request.released, strict=True)
     }
     whole = _together(frame, [places[column] for column in columns.keep], kept, released)
-    return _Released(whole, names, drawn)
+    return whole, names, drawn.tally
 
 
 def _entries(request: Request, frame: Any, source: str) -> tuple[list[Any], dict[str, int], dict[str, Any]]:
@@ -216,11 +202,6 @@ def _require_harmless_index(frame: Any, request: Request) -> None:
                 f"the index of data, which is kept, must not be called {name!r} like a column that is not; "
                 "reset_index(drop=True) makes a new one"
             )
-
-
-def _chosen(column: Any, used: NDArray[np.bool_]) -> Any:
-    """The entries that are used: of a pandas or Polars series, or an Arrow array."""
-    return column[used] if hasattr(column, "loc") else column.filter(used)
 
 
 def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], released: Mapping[Any, Any]) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol as Interface, cast
+from typing import Any, BinaryIO, Protocol as Interface
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class Tally:
         Released rows by secret and value; (1, |U|) where the secret is not read.
     absent : int array (|S|,)
         Rows left out because an entry is missing, by secret, where that is known.
+    faults : Faults
+        Rows that cannot be released. If there are any, nothing else is counted of them and of later rows.
+    skipped : int
+        Rows left out because an entry is missing.
     people : tuple of Identified
         Who the rows are about, part by part, where they are identified.
     traces : Traces or None
@@ -58,14 +62,23 @@ class Tally:
 
     pairs: NDArray[np.int64]
     absent: NDArray[np.int64]
+    faults: Faults = field(default_factory=Faults)
+    skipped: int = 0
     people: tuple[Identified, ...] = ()
     traces: Traces | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many are released."""
+        return self.faults.rows - self.skipped
 
     def __add__(self, other: Tally) -> Tally:
         both = self.traces is not None and other.traces is not None
         return Tally(
             self.pairs + other.pairs,
             self.absent + other.absent,
+            self.faults + other.faults,
+            self.skipped + other.skipped,
             (*self.people, *other.people),
             self.traces + other.traces if both else self.traces or other.traces,  # type: ignore[operator]
         )
@@ -86,11 +99,11 @@ class Recorder(Interface):
     ) -> AbstractContextManager[None]:
         """A block in which the files that are written appear, or an error that refuses them.
 
-        ``outcome``: rows, rows that are left out, names of the released columns; ``appeared``: whether
+        ``outcome``: a tally and the names of the released columns; ``appeared``: whether
         something appeared although the block failed.
         """
 
-    def frame(self, tally: Tally, rows: int, skipped: int, released: Sequence[Any]) -> None:
+    def frame(self, tally: Tally, released: Sequence[Any]) -> None:
         """Record a frame, given what was counted of it, or refuse it."""
 
 
@@ -102,28 +115,22 @@ class ReleasedColumn:
     ----------
     labels : tuple of labels
         What may stand in it.
-    of_outputs : int32 array (|Y|,), or None
-        Which of the labels stands in it for each output of the protocol; None where outputs are its labels.
+    of_outputs : int32 array (|Y|,)
+        Which of the labels stands in it for each output of the protocol.
     """
 
     labels: tuple[Label, ...]
-    of_outputs: Codes | None
+    of_outputs: Codes
 
     @classmethod
     def all_of(cls, outputs: Sequence[Label]) -> tuple[ReleasedColumn, ...]:
         """Those of a protocol: one, or one for each entry of outputs that are tuples."""
-        if not isinstance(outputs[0], tuple):
-            return (cls(tuple(outputs), None),)
         columns = []
-        for entries in zip(*cast("Sequence[tuple[Label, ...]]", outputs), strict=True):
+        for entries in zip(*(y if isinstance(y, tuple) else (y,) for y in outputs), strict=True):
             labels = tuple(dict.fromkeys(entries))
             codes = {label: code for code, label in enumerate(labels)}
             columns.append(cls(labels, np.array([codes[entry] for entry in entries], dtype=np.int32)))
         return tuple(columns)
-
-    def codes(self, drawn: Codes) -> Codes:
-        """Which of the labels stands in it where these outputs were drawn."""
-        return drawn if self.of_outputs is None else self.of_outputs[drawn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,21 +143,19 @@ class Drawn:
         Of each released column; of no row if there are faults, in these rows or earlier ones.
     used : bool array or None
         Which rows have one; None where it is all of them.
-    faults : Faults
-        Of these rows and all earlier ones.
     tally : Tally
-        Of these rows; empty if there are faults.
+        Of these rows and all earlier ones.
     """
 
     codes: tuple[Codes, ...]
     used: NDArray[np.bool_] | None
-    faults: Faults
     tally: Tally
 
-    @property
-    def skipped(self) -> int:
-        """How many rows are left out because an entry is missing."""
-        return 0 if self.used is None else int(np.count_nonzero(~self.used))
+    def among(self, column: Any) -> Any:
+        """The entries of the rows that have one: of a pandas or Polars series, or an Arrow array."""
+        if self.used is None:
+            return column
+        return column[self.used] if hasattr(column, "loc") else column.filter(self.used)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,19 +256,12 @@ class Request:
                 )
         return released
 
-    def no_faults(self) -> Faults:
-        """What is wrong with no rows at all."""
-        return Faults(show_labels=self.options.show_labels)
-
     def no_rows(self) -> Tally:
         """What is counted of no rows at all."""
-        secrets, values = self._shape
-        return Tally(np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64))
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        """Of the tally: secrets, and combinations of what the rows hold."""
-        return len(self.protocol.secrets), prod(len(column.labels) for column in self.columns.reading.row)
+        secrets = len(self.protocol.secrets)
+        values = prod(len(column.labels) for column in self.columns.reading.row)
+        counts = np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64)
+        return Tally(*counts, Faults(show_labels=self.options.show_labels))
 
     def rows(self, columns: Sequence[Encoded], before: Faults, ids: Ids | None = None) -> Rows:
         """What the columns hold, in the order of the reading's names; ``ids``: who the rows are about."""
@@ -271,37 +269,33 @@ class Request:
         return rows_of(self.columns.reading, columns, before, self.unknown, beside)
 
     def draw(
-        self,
-        columns: Sequence[Encoded],
-        before: Faults,
-        words: Randomness,
-        ids: Ids | None = None,
+        self, columns: Sequence[Encoded], before: Tally, words: Randomness, ids: Ids | None = None
     ) -> Drawn:
         """An output for every row of the columns, which come in the order of the reading's names.
 
-        ``ids``: who the rows are about, if the same person is to get the same output.
+        ``before``: of earlier rows. ``ids``: who the rows are about, if the same person is to get the same
+        output.
         """
         reading = self.columns.reading
-        rows = self.rows(columns, before, ids)
+        rows = self.rows(columns, before.faults, ids)
+        before = replace(before, faults=rows.faults, skipped=before.skipped + rows.skipped)
         if rows.faults.at_fault:
-            nothing = np.empty(0, dtype=np.int32)
-            return Drawn((nothing,) * len(self.released), rows.used, rows.faults, self.no_rows())
-        shape = self._shape
-        pairs = count_pairs(rows.secrets, rows.values, shape)
-        absent = np.zeros(shape[0], dtype=np.int64)
+            return Drawn((np.empty(0, dtype=np.int32),) * len(self.released), rows.used, before)
+        pairs = count_pairs(rows.secrets, rows.values, before.pairs.shape)
+        absent = np.zeros_like(before.absent)
         if rows.used is not None and reading.secret:
             codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
             joint = joint_codes(reading.secret, codes)
-            absent = np.bincount(joint[joint >= 0], minlength=shape[0])
+            absent = np.bincount(joint[joint >= 0], minlength=len(absent))
         if self.stable is None or ids is None:
             source: Randomness | RowWords = words
             people: tuple[Identified, ...] = ()
         else:
             source, people = self.stable.words(ids.among(rows.used)), (ids.identified(rows.used),)
         drawn = self.protocol.draw(rows.secrets, rows.values, source)
-        released = tuple(column.codes(drawn) for column in self.released)
+        released = tuple(column.of_outputs[drawn] for column in self.released)
         traces = None if self.options.ledger is None else self._traces(columns, rows, people, released)
-        return Drawn(released, rows.used, rows.faults, Tally(pairs, absent, people, traces))
+        return Drawn(released, rows.used, before + Tally(pairs, absent, people=people, traces=traces))
 
     def _traces(
         self, columns: Sequence[Encoded], rows: Rows, people: Sequence[Identified], released: Sequence[Codes]
