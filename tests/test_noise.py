@@ -15,7 +15,7 @@ from rldp.auditor.new_data import predicted
 from rldp.gate.inspection import p_value
 from rldp.judge.noisy import TOTALS, NoisyPosterior
 from rldp.judge.posterior import adaptive_grid, trial_of
-from rldp.theory.dirichlet import conditional_blocks, mass_blocks
+from rldp.theory.dirichlet import conditional_blocks, conditionals, mass_blocks
 from rldp.theory.posterior import failures
 
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.SparseTableWarning")]
@@ -239,11 +239,14 @@ def mean_by_sums(counts, noise, a):
 
 
 def test_a_prior_that_contradicts_the_counts_may_win_against_the_noise():
-    law = NoisyPosterior([[5000, 0]], 0.05, [200.0])
+    counts, wanted = [[5000, 0]], mean_by_sums([5000, 0], 0.05, 200.0)
+    law = NoisyPosterior(counts, 0.05, [200.0])
     drawn = np.concatenate(list(law.log_weights(np.random.default_rng(5), 2000)), axis=2)
     weights = np.exp(drawn - drawn.max(axis=(0, 1)))
     found = (weights / weights.sum(axis=(0, 1))).mean(axis=2)[0]
-    assert found == pytest.approx(mean_by_sums([5000, 0], 0.05, 200.0), abs=0.01)
+    assert found == pytest.approx(wanted, abs=0.01)
+    ours = conditionals(np.array(counts), prior=200.0, draws=2000, seed=5, noise=0.05).mean(axis=2)[0]
+    assert ours == pytest.approx(wanted, abs=0.01)
 
 
 def test_nothing_is_confirmed_where_too_many_counts_are_possible():
@@ -251,6 +254,8 @@ def test_nothing_is_confirmed_where_too_many_counts_are_possible():
     assert not law.is_known
     trial = trial_of(lambda logs: int((~(logs[0, 0] < np.inf)).sum()), law, 0.5, np.random.default_rng(1))
     assert not trial.confirmed
+    with pytest.raises(rldp.InvalidArgument, match="prior must be smaller: with 1000"):
+        conditionals(np.array([[10**6, 0, 5, 5]] * 2), prior=1000.0, draws=10, seed=1, noise=0.1)
 
 
 def changed(document, rng):

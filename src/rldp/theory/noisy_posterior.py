@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from rldp.errors import InvalidArgument
+
 __all__ = ["TOTALS", "NoisyLaw", "noisy_law"]
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,9 @@ Floats = NDArray[np.float64]
 TOTALS = 2.0 ** (np.arange(-4, 107) / 2)
 """The μ that are tried, all equally likely: from a quarter of a row to 2^53, in steps of a factor √2."""
 
-_NEGLIGIBLE = 45.0  # e to minus this: what noise of that size weighs is left out
+_LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
+_DOUBLINGS = 4
+_NO_PART = 1e-9  # what is left out may change the posterior by so much
 _UNLIKELY = 1e-18  # components that are less likely are left out
 
 
@@ -42,8 +46,8 @@ class _Cell:
     noise: Floats
 
     @classmethod
-    def of(cls, count: int, epsilon: float) -> _Cell:
-        reach = int(np.ceil(_NEGLIGIBLE / epsilon))
+    def of(cls, count: int, epsilon: float, left_out: float) -> _Cell:
+        reach = int(np.ceil(left_out / epsilon))
         first, last = max(count - reach, 0), max(count, 0) + reach
         m = np.arange(first, last + 1, dtype=np.float64)
         away = np.abs(m - count)
@@ -131,13 +135,23 @@ def noisy_law(counts: NDArray[np.int64], epsilon: float, grid: Floats) -> NoisyL
 @lru_cache(maxsize=64)
 def _law(table: bytes, values: int, epsilon: float, grid: tuple[float, ...]) -> NoisyLaw:
     counts = np.frombuffer(table, dtype=np.int64).reshape(-1, values)
-    cells = tuple(tuple(_Cell.of(int(n), epsilon) for n in row) for row in counts)
-    found = []
-    for a in grid:
-        b = a * values / TOTALS
-        totals = np.array([sum(logsumexp(cell.logs(a, b), axis=1) for cell in row) for row in cells])
-        evidence = logsumexp(totals, axis=1, keepdims=True)
-        found.append((a, float(evidence.sum()), np.exp(totals - evidence)))
+    for left_out in _LEFT_OUT * 2.0 ** np.arange(_DOUBLINGS + 1):
+        cells = tuple(tuple(_Cell.of(int(n), epsilon, left_out) for n in row) for row in counts)
+        found, at_most = [], []
+        for a in grid:
+            b = a * values / TOTALS
+            sums = np.array([[logsumexp(cell.logs(a, b), axis=1) for cell in row] for row in cells])
+            totals = sums.sum(axis=1)
+            evidence = logsumexp(totals, axis=1, keepdims=True)
+            found.append((a, float(evidence.sum()), np.exp(totals - evidence)))
+            # a count has probabilities that sum to one: a cell's sum lacks less than the noise weighs the rest
+            at_most.append(logsumexp(np.logaddexp(sums, -left_out).sum(axis=1), axis=1).sum())
+        if logsumexp(at_most) - logsumexp([log for _, log, _ in found]) <= _NO_PART:
+            break
+    else:
+        raise InvalidArgument(
+            f"prior must be smaller: with {max(grid):g} counts far from the noisy ones would matter"
+        )
     logs = np.array([log for _, log, _ in found])
     weights = np.exp(logs - logsumexp(logs))
     kept = [(each, w) for each, w in zip(found, weights.tolist(), strict=True) if w > _UNLIKELY]
