@@ -57,6 +57,7 @@ def test_negative_counts_stand_as_zeros_but_are_kept():
     assert sample.n == sum(map(sum, NOISY))
     assert sample.distribution.sum() == pytest.approx(1)
     assert "noise of ε = 0.5" in repr(sample)
+    assert "-2" in sample._repr_html_()
     assert sample == noisy_sample() != noisy_sample(0.6)
 
 

@@ -265,9 +265,7 @@ class Sample:
         )
         seconds, (rows, columns) = time.perf_counter() - started, sample.counts.shape
         source = data if isinstance(data, str | PathLike | Source) else f"a {type(data).__name__}"
-        _log.info(
-            "counted %s: %d rows, %d secrets × %d values, %.2g s", source, sample.n, rows, columns, seconds
-        )
+        _log.info("counted %s: %d secrets × %d values, %.2g s", source, rows, columns, seconds)
         return sample
 
     @property
@@ -327,8 +325,8 @@ class Sample:
         Raises
         ------
         InvalidArgument
-            If the sample already has noise, or has bins, whose distances depend on exact counts; or if the
-            noisy counts sum to zero or less.
+            If the sample already has noise; if it has bins, given columns or a category of missing entries,
+            whose labels or distances depend on exact counts; or if the noisy counts sum to zero or less.
 
         Examples
         --------
@@ -341,12 +339,17 @@ class Sample:
             raise InvalidArgument(
                 f"the sample must have no noise yet, got one with noise of ε = {self.noise!r}"
             )
-        binned = self.reading is not None and any(column.edges is not None for column in self.reading.value)
+        reading = self.reading
+        if reading is not None and (reading.given or reading.missing == "category"):
+            raise InvalidArgument(
+                "the sample must have no given columns and no category of missing entries, since its labels "
+                "then depend on exact counts"
+            )
+        binned = reading is not None and any(column.edges is not None for column in reading.value)
         if binned or any(scale is not None and scale.counts for scale in self.scales):
             raise InvalidArgument(
-                "the sample must have no bins and no category of missing entries found in the table, since "
-                "their distances depend on exact counts; cut the column into bins before it is read, and "
-                "name them with values="
+                "the sample must have no bins found in the table, since their distances depend on exact "
+                "counts; cut the column into bins before it is read, and name them with values="
             )
         exact = Fraction(level) / most
         counts = [[int(n) + discrete_laplace(exact, randbelow) for n in row] for row in self.counts]
@@ -389,9 +392,10 @@ class Sample:
     def _repr_html_(self) -> str:
         """Show the counts as a table in notebooks."""
         secrets, values = self.secrets[: _html.MOST_COLUMNS], self.values[: _html.MOST_COLUMNS]
-        cells = [[str(count) for count in row[: len(values)]] for row in self.counts[: len(secrets)].tolist()]
+        cells = [[str(count) for count in row[: len(values)]] for row in self._raw[: len(secrets)].tolist()]
         cut = ("secrets", len(secrets), len(self.secrets)), ("values", len(values), len(self.values))
-        table = _html.grid(f"Sample of {self.n} draws", "", values, secrets, cells)
+        about = "" if self.noise is None else "about "
+        table = _html.grid(f"Sample of {about}{self.n} draws", "", values, secrets, cells)
         return f"<div>{table}{_html.shown_of(*cut)}</div>"
 
     def __eq__(self, other: object) -> bool:

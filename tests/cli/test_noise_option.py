@@ -1,6 +1,7 @@
 """``--noise``: the counts of a confidential table, made fit to be shown."""
 
 import json
+import re
 
 import pytest
 
@@ -70,3 +71,84 @@ def test_a_report_shows_the_noisy_counts_and_what_they_promise(rldp_command, tmp
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Noisy counts, which may be shown to anybody" in page
     assert "the table is 1.0-differentially private (one row a person)" in page
+
+
+NOISY = [103, 199, -2, 12, 300, 139]
+TABLES = [[100, 200, 50, 10, 300, 140], [90, 250, 0, 60, 310, 0]]
+TIMES = re.compile(r"[0-9.e-]+ m?s\b|\"seconds\": [0-9.e-]+|[0-9-]+ [0-9:]+,[0-9]+ ")
+
+
+def rows_of(counts):
+    """A CSV table with so many rows of each pair."""
+    pairs = [(s, u) for s in "fm" for u in (20, 30, 40)]
+    cells = zip(pairs, counts, strict=True)
+    return "sex,age\n" + "".join(f"{s},{u}\n" * count for (s, u), count in cells)
+
+
+def words(text):
+    """What is said, whatever time it took."""
+    return TIMES.sub("", text).split()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("sample", "--noise", "1"),
+        ("sample", "--noise", "1", "--json"),
+        ("sample", "--noise", "1", "--missing", "skip"),
+        ("design", "--noise", "1", "--epsilon", "0.5", "--privacy", "credible", "--utility", "nominal"),
+        ("design", "--noise", "1", "--epsilon", "0.5", "--privacy", "all", "--utility", "nominal", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_tables_with_equal_noisy_counts_cannot_be_told_apart(rldp_command, tmp_path, monkeypatch, asked):
+    """Neither by a file, nor by what is said or logged: all of it follows from the noisy counts."""
+    found = []
+    for counts in TABLES:
+        missing = ",20\n" * (counts[2] == 0) if "skip" in asked else ""
+        (tmp_path / "rows.csv").write_text(rows_of(counts) + missing, encoding="utf-8")
+        moved = iter([n - m for n, m in zip(NOISY, counts, strict=True)])
+        monkeypatch.setattr("rldp.sample.discrete_laplace", lambda *_, moved=moved: next(moved))
+        name, *options = asked
+        log = ("--log-level", "debug")
+        _, out, errors = rldp_command(*log, name, *COLUMNS, *LABELS, *options, "-o", "out.json")
+        found.append((words(out), words(errors), (tmp_path / "out.json").read_bytes()))
+    assert found[0] == found[1]
+    assert b"[[103,199,-2],[12,300,139]]" in found[0][2]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--missing", "category"), "no given columns and no category of missing entries"),
+        (("--given", "age"), "no given columns and no category of missing entries"),
+        (("--bins", "auto"), "--bins must be left out with --noise"),
+        (("--bin-width", "10"), "no bins found in the table"),
+    ],
+    ids=str,
+)
+def test_what_would_depend_on_exact_counts_is_refused(rldp_command, tmp_path, options, told):
+    (tmp_path / "rows.csv").write_text(ROWS.replace(",", ",5,").replace("sex,5,", "sex,x,"), encoding="utf-8")
+    columns = ("rows.csv", "--secret", "sex", "--value", "x", "--secrets", "f,m")
+    for command in (("sample",), ("design", "--epsilon", "0.5", "--privacy", "credible")):
+        code, out, errors = rldp_command(*command, *columns, *options, "--noise", "1", "-o", "s.json")
+        assert (code != 0, out) == (True, "")
+        assert told in errors
+        assert not (tmp_path / "s.json").exists()
+
+
+def test_the_file_of_plain_rows_is_not_for_everybody(rldp_command):
+    _, out, _ = rldp_command("sample", *COLUMNS, "-o", "s.json")
+    assert "Show it to others only if these rows are public." in " ".join(out.split())
+
+
+def test_a_chain_asks_whether_rows_are_public_too(rldp_command, tmp_path):
+    rows = "sex,age,job\n" + "f,20,1\nf,30,2\nm,30,1\nm,20,2\n" * 200
+    (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")
+    chain = ("--value", "job", "--chain", "--privacy", "credible", "--utility", "nominal")
+    labels = ("--secrets", "f,m", "--values", "20,30", "--values", "1,2")
+    options = (*COLUMNS, *chain, *labels, "--epsilon", "0.7", "--gap", "1e-2", "-o", "p.json")
+    _, out, _ = rldp_command("design", *options)
+    assert "Are these rows public?" in " ".join(out.split())
+    _, out, _ = rldp_command("design", *options, "--noise", "1")
+    assert "may be shown to anybody" in " ".join(out.split())

@@ -54,20 +54,22 @@ RowsAPerson: TypeAlias = Annotated[
 
 
 def with_noise(
-    sample: rldp.Sample, noise: float | None, rows_a_person: int | None, counting: Counting
+    count: Callable[[], rldp.Sample], noise: float | None, rows_a_person: int | None, counting: Counting
 ) -> rldp.Sample:
     """The sample with the noise that is asked for; labels that were found in the table are told of."""
     if noise is None:
         if rows_a_person is not None:
             raise InvalidArgument("--rows-a-person must be given with --noise, got no --noise")
-        return sample
+        return count()
+    if counting.bins:
+        raise InvalidArgument("--bins must be left out with --noise, since they depend on exact counts")
     if not counting.secrets or counting.values is None:
         warn(
             "labels that occur in a confidential table are facts about people: give --secrets and --values, "
             "unless all labels are public"
         )
     try:
-        return sample.noisy(noise, rows_a_person=1 if rows_a_person is None else rows_a_person)
+        return count().noisy(noise, rows_a_person=1 if rows_a_person is None else rows_a_person)
     except InvalidArgument as error:  # which calls the level epsilon, as --epsilon is called here
         raise InvalidArgument(str(error).replace("epsilon must", "--noise must", 1)) from None
 

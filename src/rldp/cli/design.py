@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -101,8 +102,8 @@ def design(
     _require_one_goal(levels, max_distortion, windows, max_seconds, bool(after), given_known)
     before = _released_before(after)
     counter = counting.counter(command, data, before)
-    sample = counter.sample(levels.one, measuring.distortion, **promises)
-    sample = with_noise(sample, noise, rows_a_person, counting)
+    count = partial(counter.sample, levels.one, measuring.distortion, **promises)
+    sample = with_noise(count, noise, rows_a_person, counting)
     others = False if sample.noise is not None else others
     measured = measuring.of(sample)
     if max_seconds is None and may_take_minutes(sample):
@@ -147,6 +148,7 @@ def design(
             show_json(_facts(output, designed), indent=2)
             return
         terminal.console().print(terminal.summary(designed))
+        _tell_who_may_see(sample)
         terminal.say(f"written to {output}")
         return
     names = [] if claim.levels is not None else others_than(promising.privacy, designed, others)
@@ -178,6 +180,14 @@ def design(
     if found:
         screen.print(terminal.ladder([*found, Rung.of(promising.privacy, designed)], promising.privacy))
     screen.print(terminal.worth_report(judged))
+    _tell_who_may_see(sample)
+    terminal.say(f"written to {output}")
+
+
+def _tell_who_may_see(sample: rldp.Sample) -> None:
+    """Say whether the file may be shown, as it holds the counts of the sample."""
+    from rldp.reporter import terminal
+
     if sample.noise is None:
         terminal.tell(
             "The protocol file holds the counts of your sample; rldp export writes the table alone."
@@ -185,7 +195,6 @@ def design(
         terminal.tell("Are these rows public? If not, --noise E adds noise to the counts before the design.")
     else:
         terminal.tell("The protocol file holds the noisy counts, and no others: it may be shown to anybody.")
-    terminal.say(f"written to {output}")
 
 
 def _released_before(files: Sequence[str] | None) -> list[rldp.Protocol] | dict[str, rldp.Protocol]:

@@ -38,7 +38,7 @@ def sample(
     require_other_file(output, data, "the data")
     if is_sample_file(data):
         raise InvalidArgument(f"data must be a table, got {str(data)!r}, which is a sample file already")
-    found = with_noise(counting.counter(command, data).sample(), noise, rows_a_person, counting)
+    found = with_noise(counting.counter(command, data).sample, noise, rows_a_person, counting)
     found.save(output)
     if as_json:
         facts = {
@@ -54,5 +54,8 @@ def sample(
         show_json(facts, indent=2)
     elif not is_quiet():
         terminal.say(f"{terminal.counted(found)}, written to {output}")
-        if found.noise is not None:
-            terminal.tell("The file holds the noisy counts alone and may be shown to anybody.")
+        terminal.tell(
+            "The file holds exact counts. Show it to others only if these rows are public."
+            if found.noise is None
+            else "The file holds the noisy counts alone and may be shown to anybody."
+        )

@@ -236,7 +236,8 @@ def counted(sample: Sample) -> str:
     text += f": {_columns(sample.reading)}"
     if len(sample.reading.secret) > 1:
         never = int((sample.counts.sum(axis=1) == 0).sum())
-        text += f" jointly ({len(sample.secrets)} combinations, {never} of them never seen)"
+        unseen = f", {never} of them never seen" if sample.noise is None else ""
+        text += f" jointly ({len(sample.secrets)} combinations{unseen})"
     if any(column.edges is not None for column in sample.reading.value):
         text += "; in bins, with distances inside a bin as the sample shows them"
     if sample.skipped:

@@ -144,7 +144,7 @@ def _law(table: bytes, values: int, epsilon: float, grid: tuple[float, ...]) -> 
             totals = sums.sum(axis=1)
             evidence = logsumexp(totals, axis=1, keepdims=True)
             found.append((a, float(evidence.sum()), np.exp(totals - evidence)))
-            # a count has probabilities that sum to one: a cell's sum lacks less than the noise weighs the rest
+            # a cell's sum lacks less than the noise weighs the rest, as probabilities sum to one
             at_most.append(logsumexp(np.logaddexp(sums, -left_out).sum(axis=1), axis=1).sum())
         if logsumexp(at_most) - logsumexp([log for _, log, _ in found]) <= _NO_PART:
             break
