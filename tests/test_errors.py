@@ -9,7 +9,7 @@ import pytest
 
 import rldp
 from commands import python
-from rldp.errors import needs
+from rldp._common.process import needs
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, finite_number, labels, number_array, shown
-from rldp.data.scale import Scale
-from rldp.data.texts import number_of_text
+from rldp.data.meaning import Scale, number_of_text
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample, require_no_given
 

@@ -23,13 +23,10 @@
     └── UnseenSecretWarning       a secret without data has no nominal privacy constraint
 
 A message is one sentence that names the argument, what was needed and what came. If a library is missing, the
-message is the pip command that installs it; see :func:`needs`.
+message is the pip command that installs it; see :func:`rldp._common.process.needs`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 __all__ = [
     "DataError",
@@ -50,7 +47,6 @@ __all__ = [
     "RldpWarning",
     "SparseTableWarning",
     "UnseenSecretWarning",
-    "needs",
 ]
 
 
@@ -92,42 +88,6 @@ class NotEnoughMemory(RldpError, MemoryError):
 
 class MissingDependency(RldpError, ImportError):
     """A library that this function needs is not installed."""
-
-
-@contextmanager
-def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator[None]:
-    """Turn an ImportError in the block into a message with the pip command that installs ``library``.
-
-    Parameters
-    ----------
-    purpose : str
-        What needs the library: the subject of the sentence.
-    library : str
-        The name of the library as people know it.
-    install : str, optional
-        The argument of pip, such as "robust-ldp[paper]"; by default the library itself.
-
-    Raises
-    ------
-    MissingDependency
-        If the block raises ImportError.
-
-    Examples
-    --------
-    >>> with needs("drawing", "crayons", install="robust-ldp[plots]"):
-    ...     import crayons
-    Traceback (most recent call last):
-    rldp.errors.MissingDependency: drawing needs crayons; pip install 'robust-ldp[plots]' installs it
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        what = library if install is None else install
-        line = f"pip install '{what}'" if "[" in what else f"pip install {what}"
-        raise MissingDependency(f"{purpose} needs {library}; {line} installs it") from error
-    except ImportError as error:
-        reason = " ".join(str(error).split())
-        raise MissingDependency(f"{purpose} needs {library}, which cannot be imported: {reason}") from error
 
 
 class RldpWarning(UserWarning):

@@ -19,9 +19,9 @@ from rldp._common import html as _html
 from rldp._common.checks import Label, count_array, counted, finite_number, labels, whole_number
 from rldp._common.discrete_laplace import discrete_laplace
 from rldp.data.bins import BinCount
-from rldp.data.contingency import taken_apart
+from rldp.data.frames import taken_apart
+from rldp.data.meaning import Scale
 from rldp.data.reading import Reading, Treatment
-from rldp.data.scale import Scale
 from rldp.data.wanted import Alphabets, Wanted
 from rldp.errors import InvalidArgument
 
@@ -249,9 +249,8 @@ class Sample:
     def _counted(
         cls, data: Any, wanted: Wanted, delimiter: str | None, encoding: str | None, show_labels: bool
     ) -> Sample:
-        from rldp.data.dialects import Dialect
         from rldp.data.frames import counted_pairs
-        from rldp.data.sources import Source
+        from rldp.data.sources import Dialect, Source
 
         started = time.perf_counter()
         found = counted_pairs(data, wanted, dialect=Dialect(delimiter, encoding), show_labels=show_labels)

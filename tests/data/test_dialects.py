@@ -3,7 +3,7 @@
 import pytest
 
 import rldp
-from rldp.data.dialects import Dialect
+from rldp.data.sources import Dialect
 
 
 @pytest.mark.parametrize(

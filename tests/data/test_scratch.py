@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rldp.data.atomic import replacing
-from rldp.data.scratch import clear_abandoned
+from rldp.data.atomic import clear_abandoned, replacing
 
 fcntl = pytest.importorskip("fcntl", reason="where files cannot be locked, nothing is cleared away")
 

@@ -6,7 +6,7 @@ import pytest
 
 import rldp
 from rldp.designer import api
-from rldp.designer.devices import CPU, Device, device_named, device_of, in_memory
+from rldp.designer.request import CPU, Device, device_named, device_of, in_memory
 from strategies import jeffreys_counts
 
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 import rldp
-from rldp.designer.pair_levels import levels_of_batch, levels_of_sample
+from rldp.designer.request import levels_of_batch, levels_of_sample
 from strategies import jeffreys_counts
 
 pytestmark = pytest.mark.numerical

@@ -11,7 +11,7 @@ from scipy.stats import binom
 import rldp
 from rldp.designer import risks
 from rldp.designer.certify import CertifiedBatch
-from rldp.designer.devices import CPU, Device
+from rldp.designer.request import CPU, Device
 from rldp.designer.risks import Risk, checkable
 from rldp.judge.posterior import looks
 from rldp.theory.binomial import evidence_below

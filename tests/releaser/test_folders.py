@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rldp
-from rldp.data.scratch import clear_abandoned
+from rldp.data.atomic import clear_abandoned
 from rldp.releaser import folders
 
 SECRETS, VALUES = ("f", "m"), (10, 20, 30)
@@ -235,7 +235,7 @@ def test_a_release_that_is_killed_half_way_leaves_no_target_and_the_next_one_is_
 
 
 def test_a_folder_that_somebody_is_writing_is_not_cleared_away(folder):
-    from rldp.data.scratch import growing_folder
+    from rldp.data.atomic import growing_folder
 
     with growing_folder(folder, "out") as (scratch, _):
         clear_abandoned(folder, "out", folders=True)

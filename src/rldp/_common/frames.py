@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 from rldp._common.checks import shown
-from rldp.errors import InvalidArgument, needs
+from rldp._common.process import needs
+from rldp.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import pandas

@@ -1,4 +1,4 @@
-"""What belongs to the whole process: cores, threads of BLAS, memory, warnings.
+"""What belongs to the whole process: cores, threads of BLAS, memory, warnings, libraries.
 
 Whoever changes one of them leaves it as it was, also where several threads do so at once. Memory that is not
 there is told of in a sentence, before it is asked for where that can be known. Python's
@@ -20,12 +20,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rldp.errors import NotEnoughMemory
+from rldp.errors import MissingDependency, NotEnoughMemory
 
 __all__ = [
     "available_bytes",
     "core_count",
     "in_context",
+    "needs",
     "on_every_core",
     "one_blas_thread",
     "require_bytes",
@@ -234,3 +235,39 @@ def silenced(*categories: type[Warning]) -> Iterator[None]:
         yield
     finally:
         _SILENCED.reset(token)
+
+
+@contextmanager
+def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator[None]:
+    """Turn an ImportError in the block into a message with the pip command that installs ``library``.
+
+    Parameters
+    ----------
+    purpose : str
+        What needs the library: the subject of the sentence.
+    library : str
+        The name of the library as people know it.
+    install : str, optional
+        The argument of pip, such as "robust-ldp[paper]"; by default the library itself.
+
+    Raises
+    ------
+    MissingDependency
+        If the block raises ImportError.
+
+    Examples
+    --------
+    >>> with needs("drawing", "crayons", install="robust-ldp[plots]"):
+    ...     import crayons
+    Traceback (most recent call last):
+    rldp.errors.MissingDependency: drawing needs crayons; pip install 'robust-ldp[plots]' installs it
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        what = library if install is None else install
+        line = f"pip install '{what}'" if "[" in what else f"pip install {what}"
+        raise MissingDependency(f"{purpose} needs {library}; {line} installs it") from error
+    except ImportError as error:
+        reason = " ".join(str(error).split())
+        raise MissingDependency(f"{purpose} needs {library}, which cannot be imported: {reason}") from error

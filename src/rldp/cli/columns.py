@@ -11,8 +11,7 @@ import typer
 
 import rldp
 from rldp.cli.voice import note
-from rldp.data.dialects import Dialect
-from rldp.data.sources import Source, opened
+from rldp.data.sources import Dialect, Source, opened
 
 __all__ = [
     "AsSecret",

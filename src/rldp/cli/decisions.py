@@ -13,7 +13,7 @@ import typer
 
 from rldp.cli.app import require_writable
 from rldp.data.atomic import replacing, require_other_file
-from rldp.data.texts import number_of_text
+from rldp.data.meaning import number_of_text
 from rldp.errors import InvalidArgument
 
 __all__ = ["Plot", "TableFile", "levels_of", "require_outputs", "sizes_of", "write_results"]

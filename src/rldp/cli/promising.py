@@ -13,7 +13,7 @@ import typer
 import rldp
 from rldp._common.checks import Label
 from rldp.adviser.frontier import STANDARD
-from rldp.designer.pair_levels import levels_of_sample
+from rldp.designer.request import levels_of_sample
 from rldp.errors import InvalidArgument
 from rldp.sets import NAMED, Prior, SetName, UncertaintySet, UtilityName
 from rldp.theory.arrays import from_pairs

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
+from rldp._common.process import needs
 from rldp.cli.app import Json, bar, command, is_quiet
 from rldp.cli.machine import plain, show_json
 from rldp.cli.start import is_command
-from rldp.errors import needs
 
 
 class RobustSetName(StrEnum):

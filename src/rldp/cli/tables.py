@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label
 from rldp.data.labels import NOT_A_LABEL, Alphabet
-from rldp.data.texts import labels_of_texts, number_of_text
+from rldp.data.meaning import labels_of_texts, number_of_text
 from rldp.errors import DataError, DataFileError, InvalidArgument
 
 __all__ = ["distortion_table", "functional_table", "listed_labels", "order_of", "outputs_of"]

@@ -6,8 +6,9 @@ from os import PathLike
 from typing import Any, Unpack
 
 from rldp._common.checks import kind_name
+from rldp._common.process import needs
 from rldp.clients._arguments import protocol_first, require_no_ledger
-from rldp.errors import InvalidArgumentType, needs
+from rldp.errors import InvalidArgumentType
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
 from rldp.protocol import Protocol

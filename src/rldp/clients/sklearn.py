@@ -12,11 +12,12 @@ from narwhals.dependencies import is_into_dataframe, is_polars_lazyframe
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, shown
+from rldp._common.process import needs
 from rldp.data.bins import BinCount
 from rldp.data.reading import Treatment
 from rldp.designer.api import design
 from rldp.distortions import Distortion, Outputs
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, needs
+from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.gate.release import release_frame, requested
 from rldp.releaser.options import ReleaseOptions
 from rldp.sample import Sample

@@ -11,9 +11,10 @@ from os import PathLike
 from typing import Any, Unpack
 
 from rldp._common.checks import Label, kind_name
+from rldp._common.process import needs
 from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.data.columns import arrow_labels
-from rldp.errors import InvalidArgumentType, needs
+from rldp.errors import InvalidArgumentType
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
 from rldp.protocol import Protocol

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label, finite_number, shown, whole_number
 from rldp.data.labels import MOST_LABELS, NOT_A_LABEL, Alphabet, Codes
+from rldp.data.meaning import Scale, number_of_text
 from rldp.data.reading import Column
-from rldp.data.scale import Scale
-from rldp.data.texts import number_of_text
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["BinCount", "Binning", "Bins", "alphabet_of", "numbers_in"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -12,23 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import kind_name
+from rldp._common.checks import Label, kind_name
+from rldp._common.process import needs
 from rldp.data.bins import Binning, Bins, numbers_in
 from rldp.data.columns import is_column
-from rldp.data.dialects import Dialect
 from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
+from rldp.data.meaning import Kind, Scale, labels_of_texts
 from rldp.data.merging import merged
 from rldp.data.readers import located, read_table, typed, untyped
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.data.rows import joint_codes, rows_of, with_category, with_missing_labelled
-from rldp.data.scale import Scale
-from rldp.data.sources import Source, opened
-from rldp.data.texts import Kind
+from rldp.data.sources import Dialect, Source, opened
 from rldp.data.wanted import Wanted
-from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArgumentType, needs
+from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArgumentType
 
-__all__ = ["Counted", "columns", "counted_pairs"]
+__all__ = ["Counted", "columns", "counted_pairs", "taken_apart"]
 
 CANDIDATES = (32, 16, 8, 4)
 """Numbers of bins of which ``bins="auto"`` takes one: the most that leave a table which is not sparse."""
@@ -255,3 +254,43 @@ def _frame(data: Any) -> tuple[Any, list[Any]]:
 
 
 _BATCHES = ("RecordBatch", "RecordBatchReader")  # of Arrow, which narwhals does not know
+
+
+# A contingency table as a data frame
+
+
+def taken_apart(table: Any) -> tuple[Any, Iterable[Label] | None, Iterable[Label] | None]:
+    """Counts, and the labels of rows and columns where a data frame has them.
+
+    Parameters
+    ----------
+    table : data frame, or anything else
+        A pandas frame has its secrets in the index, as ``pandas.crosstab`` makes it. Frames without an index
+        (Polars, PyArrow) have them in the first column, if that holds no numbers. Names of columns that can
+        only be texts are read as the header of a CSV file is: as numbers where that loses nothing.
+
+    Returns
+    -------
+    counts, secrets, values
+        What is no frame comes back as it is, without labels.
+    """
+    if not hasattr(table, "columns"):
+        return table, None, None
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return table, None, None
+    if nw.dependencies.is_pandas_dataframe(table):
+        return table.to_numpy(), _plain(table.index), _plain(table.columns)
+    names = frame.columns
+    secrets = None
+    if names and not frame[names[0]].dtype.is_numeric():
+        secrets, names = frame[names[0]].to_list(), names[1:]
+    return frame.select(names).to_numpy(), secrets, labels_of_texts(names)
+
+
+def _plain(index: Any) -> list[Any]:
+    """The entries of a pandas index as Python objects."""
+    found: list[Any] = index.tolist()
+    return found

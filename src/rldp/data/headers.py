@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rldp._common.checks import shown
-from rldp.data.dialects import COMMON_DELIMITERS
-from rldp.data.sources import Source
+from rldp.data.sources import COMMON_DELIMITERS, Source
 from rldp.errors import DataError, DataFileError, InvalidArgument
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rldp.data.texts import DECIMAL, INTEGER, TRUTH
+from rldp.data.meaning import DECIMAL, INTEGER, TRUTH
 
 __all__ = ["FittingType", "read_as"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, needed_of_label, shown
-from rldp.data.texts import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
+from rldp.data.meaning import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
 from rldp.errors import DataError
 
 __all__ = [

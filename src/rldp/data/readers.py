@@ -28,10 +28,10 @@ from rldp.data.headers import (
 )
 from rldp.data.kinds import FittingType, read_as
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded
+from rldp.data.meaning import Kind
 from rldp.data.quotes import Watched
 from rldp.data.reading import Reading
 from rldp.data.sources import Source, reading, source_of
-from rldp.data.texts import Kind
 from rldp.errors import DataError, DataFileError
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a table lies in: a CSV file, Parquet files, standard input; and one sentence for what is no table.
+"""What a table lies in: a CSV file and its dialect, Parquet files, standard input; one sentence for all else.
 
 No sentence holds an entry of the table. What a library says about a file may: nothing of it is passed on but
 what is known to be harmless.
@@ -6,6 +6,7 @@ what is known to be harmless.
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
 import re
@@ -16,16 +17,95 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rldp._common.checks import shown
+from rldp._common.process import needs
 from rldp.data import workbooks
 from rldp.data.atomic import require_other_file
-from rldp.data.dialects import Dialect
 from rldp.data.standard import STANDARD, spooled, standard_input
-from rldp.errors import DataFileError, InvalidArgument, needs
+from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType
 
-__all__ = ["HOW_TO_DECODE", "Source", "is_parquet", "opened", "reading", "require_apart", "source_of"]
+__all__ = [
+    "COMMON_DELIMITERS",
+    "HOW_TO_DECODE",
+    "Dialect",
+    "Source",
+    "is_parquet",
+    "opened",
+    "reading",
+    "require_apart",
+    "source_of",
+]
 
 HOW_TO_DECODE = "if they are latin-1, encoding='latin-1' reads them"
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".lz4": "lz4", ".zst": "zstd"}
+COMMON_DELIMITERS = (",", ";", "\t", "|")
+_SPELLED = {"tab": "\t", "\\t": "\t"}
+_UTF_8 = ("utf-8", "utf-8-sig")
+_NO_ENCODING_OF_TABLES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    r"""How a CSV file is read.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        The character between two columns, also spelled "tab"; None where it is to be found.
+    encoding : str or None
+        A name that Python has for an encoding; None for UTF-8, with or without its mark.
+
+    Raises
+    ------
+    InvalidArgument, InvalidArgumentType
+        If there is no such encoding, or the delimiter is not one character that can stand between entries.
+
+    Examples
+    --------
+    >>> Dialect("tab", "L1")
+    Dialect(delimiter='\t', encoding='iso8859-1')
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delimiter", _checked_delimiter(self.delimiter))
+        object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is said."""
+        return self != Dialect()
+
+
+def _checked_delimiter(given: object) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidArgumentType(f"delimiter must be a character, got {shown(given)}")
+    delimiter = _SPELLED.get(given.lower(), given)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0' or delimiter.isalnum():
+        raise InvalidArgument(
+            f"delimiter must be one character such as ';', no quote, letter or digit, got {shown(given)}"
+        )
+    return delimiter
+
+
+def _checked_encoding(given: object) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidArgumentType(f"encoding must be the name of an encoding, got {shown(given)}")
+    try:
+        codec = codecs.lookup(given)
+    except (LookupError, ValueError) as error:  # ValueError: a null character
+        raise InvalidArgument(
+            f"encoding must be one that Python knows, such as latin-1, got {shown(given)}"
+        ) from error
+    # These read two texts as one, or are no encodings of text at all.
+    if not codec._is_text_encoding or codec.name.replace("_", "-") in _NO_ENCODING_OF_TABLES:
+        raise InvalidArgument(f"encoding must be one of text, such as latin-1, got {shown(given)}")
+    return None if codec.name in _UTF_8 else codec.name
 
 
 _UNKNOWN = Dialect()

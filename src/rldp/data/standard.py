@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from rldp.data.scratch import clear_abandoned, growing
+from rldp.data.atomic import clear_abandoned, growing
 from rldp.errors import DataFileError
 
 __all__ = ["STANDARD", "printing", "spooled", "standard_input"]

@@ -9,8 +9,8 @@ from typing import TypeAlias, TypeVar
 from rldp._common.checks import Label, finite_number, labels, shown, whole_number
 from rldp.data.bins import BinCount, Binning, alphabet_of
 from rldp.data.labels import Alphabet
+from rldp.data.meaning import Kind
 from rldp.data.reading import Column, Reading, Treatment, checked_treatment
-from rldp.data.texts import Kind
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Alphabets", "Wanted", "reading_of_new_data"]
@@ -93,7 +93,10 @@ class Wanted:
             given[column] = alphabet_of(read)
         given |= _orders(names, given, order or {})
         kinds = _kinds(names, given, text=text, number=number)
-        binnings = Binning.asked(_by_column("bins", value, bins), _by_column("bin_width", value, bin_width))
+        binnings: dict[str, Binning] = {}
+        if bins is not None or bin_width is not None:
+            widths = _by_column("bin_width", value, bin_width)
+            binnings = Binning.asked(_by_column("bins", value, bins), widths)
         for column in binnings:
             if column in given or column in kinds:
                 raise InvalidArgument(

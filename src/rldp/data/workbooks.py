@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rldp.errors import DataError, DataFileError, needs
+from rldp._common.process import needs
+from rldp.errors import DataError, DataFileError
 
 __all__ = ["ENDINGS", "as_csv"]
 

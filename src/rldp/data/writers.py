@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from rldp._common.checks import Label
+from rldp._common.process import needs
 from rldp.data.columns import arrow_labels
 from rldp.data.labels import Codes
 from rldp.data.readers import NULLS
 from rldp.data.sources import is_parquet
 from rldp.data.standard import STANDARD
-from rldp.errors import DataError, InvalidArgument, needs
+from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["PARQUET", "TYPED", "Maker", "Released", "Writer", "writer_for"]
 

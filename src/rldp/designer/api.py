@@ -20,12 +20,18 @@ from rldp.designer.chain_designs import design_chain
 from rldp.designer.contexts import After
 from rldp.designer.credible import with_noise
 from rldp.designer.designs import Batch, ColumnCost, Design
-from rldp.designer.devices import CPU, device_named, device_of, in_memory
 from rldp.designer.engine import Progress
 from rldp.designer.engine.settings import Settings
 from rldp.designer.notices import warn_of_sample, warn_open
-from rldp.designer.pair_levels import levels_of_batch, levels_of_sample
-from rldp.designer.request import SolveRequest
+from rldp.designer.request import (
+    CPU,
+    SolveRequest,
+    device_named,
+    device_of,
+    in_memory,
+    levels_of_batch,
+    levels_of_sample,
+)
 from rldp.designer.routes import is_chained, solve
 from rldp.designer.status import BatchStatus, Status
 from rldp.distortions import Distortion, Outputs, SampleDistortion, distortion_matrix, distortion_of

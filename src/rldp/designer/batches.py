@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from rldp._common.process import core_count, in_context, require_bytes
 from rldp.designer.certify import CertifiedBatch, certified, joined
-from rldp.designer.devices import in_memory
 from rldp.designer.engine import EngineResult, Progress, Settings, Stop, solve
 from rldp.designer.engine.terms.pairs import has_few_ranks
 from rldp.designer.pair_levels import with_own_multipliers, workable
 from rldp.designer.pair_proofs import estimate_witness, pair_eta, pair_witness
 from rldp.designer.repair import repaired
-from rldp.designer.request import SolveRequest
+from rldp.designer.request import SolveRequest, in_memory
 from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
 from rldp.theory.arrays import map_arrays, ordered_pairs, take_problems
@@ -52,7 +51,7 @@ def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> Engin
     if request.leaves_known_to_repair:
         problem = replace(problem, epsilon_known=math.inf)
     return solve(
-        workable(problem, request),
+        _worked(problem, request),
         gap=request.gap,
         settings=request.settings,
         windows=route is Route.WINDOWS,
@@ -60,6 +59,11 @@ def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> Engin
         callback=request.callback,
         deadline=request.deadline,
     )
+
+
+def _worked(problem: DesignProblem, request: SolveRequest) -> DesignProblem:
+    """The problem that the engine works with: where pairs have own levels, these are finite."""
+    return problem if problem.pair_epsilon.shape[1] == 1 else workable(problem, request)
 
 
 def _solve_chunk(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
@@ -131,7 +135,7 @@ def _finished(
     The protocol keeps the levels that the engine worked with, which are no larger than those of the problem,
     and the same η prove both.
     """
-    settings, worked = request.settings, workable(problem, request)
+    settings, worked = request.settings, _worked(problem, request)
     matrix = _for_all_secrets(problem, np.moveaxis(result.q, 1, 3))
     eta = None if problem.privacy is None else result.eta
     if route is Route.WINDOWS and eta is not None:
@@ -142,7 +146,7 @@ def _finished(
         problem,
         matrix,
         bounds.trivial_eta(problem, matrix) if eta is None else eta,
-        replace(witness, z=with_own_multipliers(witness.z, problem, worked)),
+        witness if worked is problem else with_own_multipliers(witness, problem, worked),
         route,
         eta_utility=None if problem.utility is None else result.eta_utility * problem.scale,
         steps=result.steps.astype(np.int64),

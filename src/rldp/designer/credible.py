@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rldp.designer.certify import CertifiedBatch
-from rldp.designer.devices import CPU, Device
-from rldp.designer.request import Promised, SolveResult
+from rldp.designer.request import CPU, Device, Promised, SolveResult
 from rldp.designer.risks import Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
 from rldp.sample import Sample

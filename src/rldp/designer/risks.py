@@ -18,8 +18,7 @@ from scipy.special import ndtri
 
 from rldp._common.process import on_every_core
 from rldp.designer.certify import CertifiedBatch
-from rldp.designer.devices import CPU, Device
-from rldp.designer.request import Promised
+from rldp.designer.request import CPU, Device, Promised
 from rldp.sets import Credible, Prior
 from rldp.theory.arrays import Array
 from rldp.theory.binomial import evidence_below, lower_probability, upper_probability

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from rldp._common.checks import Label, shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, kind_of
-from rldp.data.dialects import Dialect
 from rldp.data.frames import columns as columns_of
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults, count_pairs
 from rldp.data.readers import Columns, read_parts
 from rldp.data.reading import Column, Reading
 from rldp.data.rows import rows_of
-from rldp.data.sources import Source, opened
+from rldp.data.sources import Dialect, Source, opened
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
 

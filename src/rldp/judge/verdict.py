@@ -10,7 +10,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol as Interface
 
 from rldp._common.levels import level_words
-from rldp.errors import InvalidArgument, ProtocolFileError, needs
+from rldp._common.process import needs
+from rldp.errors import InvalidArgument, ProtocolFileError
 from rldp.judge.level_words import levels_not_promised, levels_promised, levels_sentence
 from rldp.judge.words import (
     assumption,

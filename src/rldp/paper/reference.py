@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
-from rldp.errors import needs
+from rldp._common.process import needs
 from rldp.paper.settings import PROBLEMS
 from rldp.theory.model import Floats
 

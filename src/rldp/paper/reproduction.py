@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from rldp._common.checks import shown
-from rldp.errors import InvalidArgument, InvalidArgumentType, needs
+from rldp._common.process import needs
+from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.paper.claims import Checked, Evidence, as_csv, as_markdown, check_claims, evidence
 from rldp.paper.data_files import DATA_FILES
 from rldp.paper.figures import FIGURES

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rldp._version import __version__
 from rldp.data.atomic import checked_path, replacing
-from rldp.data.scale import Scale
+from rldp.data.meaning import Scale
 from rldp.errors import DataFileError, ProtocolFileError, RldpError
 from rldp.protocol_file.reader import (
     MOST_DRAWS,

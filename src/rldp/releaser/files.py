@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rldp.data.atomic import appears_as, checked_path, replacing
-from rldp.data.dialects import Dialect
 from rldp.data.headers import Located, column_name
 from rldp.data.labels import HOW_TO_SHOW
 from rldp.data.readers import located, read_parts
-from rldp.data.sources import opened, require_apart
+from rldp.data.sources import Dialect, opened, require_apart
 from rldp.data.standard import STANDARD, printing
 from rldp.data.writers import TYPED, Maker, writer_for
 from rldp.releaser.ids import ids_of

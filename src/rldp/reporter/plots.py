@@ -33,8 +33,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
 from rldp._common.checks import shown
+from rldp._common.process import needs
 from rldp.data.atomic import checked_path, replacing
-from rldp.errors import FileError, InvalidArgument, needs
+from rldp.errors import FileError, InvalidArgument
 
 with needs("drawing figures", "matplotlib", install="robust-ldp[plots]"):
     import matplotlib.style

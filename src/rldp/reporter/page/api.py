@@ -12,10 +12,11 @@ from importlib.resources import files
 from os import PathLike
 from typing import Any
 
+from rldp._common.process import needs
 from rldp._version import __version__
 from rldp.data.atomic import checked_path, replacing
 from rldp.designer.designs import Design
-from rldp.errors import FileError, InvalidArgumentType, ProtocolFileError, needs
+from rldp.errors import FileError, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Protocol
 from rldp.protocol_file.json import read
 from rldp.protocol_file.reader import content_of
