@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rldp._common.checks import printable
+from rldp._common.checks import Label, printable
 from rldp._common.digits import at_most, rounded_up
 from rldp.adviser.demo import Story
 from rldp.adviser.verdict import FEW, Worth
@@ -142,17 +142,23 @@ def _changes(found: Worth) -> list[str]:
 
 def _changes_of(found: Worth) -> list[str]:
     """How many rows of each secret change; one number for all can hide that only some do."""
-    if not found.changed_of or len(found.changed_of) < 2 or not found.changed:
+    shown = shares_by_secret(found)
+    if not shown or not found.changed:
         return []
-    shown = list(found.changed_of)
-    if len(shown) > _MOST_SECRETS:
-        by_share = sorted(shown, key=lambda item: item[1])
-        shown = [by_share[0], by_share[-1]]
     parts = [f"{percent(share)} of the rows with {printable(secret)!r}" for secret, share in shown]
-    all_of_them = len(parts) == len(found.changed_of)
+    all_of_them = len(parts) == len(found.changed_of or ())
     return [
         f"By secret: {', '.join(parts)}." if all_of_them else f"By secret: from {parts[0]} to {parts[1]}."
     ]
+
+
+def shares_by_secret(found: Worth) -> list[tuple[Label, float]]:
+    """What share of the rows of a secret changes: for each, or the smallest and the largest of many."""
+    shares = list(found.changed_of or ())
+    if len(shares) <= _MOST_SECRETS:
+        return shares if len(shares) > 1 else []
+    by_share = sorted(shares, key=lambda item: item[1])
+    return [by_share[0], by_share[-1]]
 
 
 def _known(found: Worth, digits: int) -> list[str]:

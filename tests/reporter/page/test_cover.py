@@ -126,8 +126,23 @@ def test_readers_who_know_the_value():
     bounded = rldp.design(sample_of(), 0.5, epsilon_known=1.0)
     blind = rldp.design(sample_of(), 0.5, epsilon_known=0.0)
     assert "practically certain" in said(plain) or "by a factor of up to" in said(plain)
-    assert "by a factor of up to 2.72. That is proved" in said(bounded)
+    assert "by a factor of up to 2.72 (κ = 1). That is proved" in said(bounded)
     assert "learns nothing more" in said(blind)
+
+
+def test_page_one_tells_the_rows_of_each_secret_that_change_and_what_the_output_adds():
+    """One number for all rows hides that the majority never changes."""
+    sample = Sample([[900, 700, 400], [60, 90, 250]], ["hs", "other"], [0, 1, 2])
+    text = said(rldp.design(sample, 0.3, privacy="nominal", utility="nominal"))
+    assert (
+        "By the secret: &lt; 1 % of the rows with <bdi>hs</bdi>, 54 % of the rows with <bdi>other</bdi>."
+        in text
+    )
+    assert re.search(r"practically certain of the secret \(κ = 1[5-9](\.\d)?\)", text)
+    many = Sample(np.random.default_rng(0).multinomial(4000, np.full(27, 1 / 27)).reshape(9, 3))
+    text = said(rldp.design(many, 0.3, privacy="nominal", utility="nominal", gap=1e-2))
+    assert text.count("of the rows with") == 2
+    assert "the smallest and the largest share" in text
 
 
 def test_names_of_columns_are_never_more_than_text():

@@ -22,7 +22,8 @@ from rldp._common.checks import Label, printable
 from rldp._common.digits import rounded_up
 from rldp.data.reading import Column, Reading
 from rldp.reporter.page.asked import LANGUAGES, Cover
-from rldp.reporter.page.svg import number
+from rldp.reporter.page.svg import number, short
+from rldp.reporter.words import shares_by_secret
 from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
 from rldp.theory.model import Floats
 
@@ -35,6 +36,7 @@ _DIGITS = 3
 _HUGE = 700.0  # no float holds e to the power of more
 _SURE = math.log(1000)  # a reader who can change odds by more can become practically certain
 _LIKELY = 0.1  # a risk that is worth a word beside the verdict
+_LONGEST = 30  # letters of a label
 _MOST_RANGES = 12  # bins that are listed on page one
 _EXACT = 1e-9  # relative; up to which a table of distances is that of a formula
 _ROUNDED = 1e-3  # relative; more than the rounding of a bin's label
@@ -126,7 +128,9 @@ class _Cover:
             "earlier": self.noun(beside.earlier_names, "a_value"),
         }
         said = Markup(self.words[key]).format(**(nouns | more))
-        return said.replace(" %", "\u00a0%").replace("ε = ", "ε\u00a0=\u00a0")
+        return (
+            said.replace(" %", "\u00a0%").replace("ε = ", "ε\u00a0=\u00a0").replace("κ = ", "κ\u00a0=\u00a0")
+        )
 
     def localised(self, text: str) -> str:
         return text.replace(".", self.words["decimal"])
@@ -146,6 +150,9 @@ class _Cover:
         if level == 0:
             return "1"
         return self.at_most(math.exp(level) * (1 + 1e-15)) if level < _HUGE else f"e^{level:g}"
+
+    def kappa(self, level: float) -> str:
+        return "∞" if math.isinf(level) else self.at_most(level)
 
     # Sentences
 
@@ -175,6 +182,11 @@ class _Cover:
         changed = self.report.worth.changed
         if changed is not None:
             yield self.say("changed", share=self.share(changed)) if changed else self.say("unchanged")
+        shares = shares_by_secret(self.report.worth) if changed else []
+        if shares:
+            parts = [self.say("share_of", entry=short(s, _LONGEST), share=self.share(x)) for s, x in shares]
+            all_of_them = len(shares) == len(self.report.worth.changed_of or ())
+            yield self.say("changed_of" if all_of_them else "changed_from", shares=Markup(", ").join(parts))
         if self.report.beside.kept:
             yield self.say("beside_kept")
         if self.report.beside.earlier:
@@ -271,10 +283,11 @@ class _Cover:
         if level == 0:
             yield self.say("known_nothing", **value)
         elif level > _SURE and math.isinf(promised):
-            yield self.say("known_sure", **value)
+            yield self.say("known_sure", kappa=self.kappa(level), **value)
         else:
             proved = not math.isinf(promised)
-            yield self.say("known_factor", factor=self.factor(promised if proved else level), **value)
+            bound = promised if proved else level
+            yield self.say("known_factor", factor=self.factor(bound), kappa=self.kappa(bound), **value)
             if proved and self.report.verdict.ok:
                 yield self.say("known_promised")
 

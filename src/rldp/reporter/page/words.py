@@ -15,7 +15,7 @@ from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.beside import and_of
 from rldp.reporter.page.facts import Level, Report
 from rldp.reporter.page.svg import number, short
-from rldp.reporter.words import gives_away, known_sentence, percent, worth_sentences
+from rldp.reporter.words import gives_away, known_sentence, percent, shares_by_secret, worth_sentences
 
 __all__ = [
     "MECHANISMS",
@@ -63,7 +63,6 @@ MECHANISMS = {
 """What mechanisms are called; designs are called after their promise."""
 
 _DIGITS = 3
-_MOST_SECRETS = 8  # whose shares fit on a card
 _HUGE = 700.0  # no float holds e to the power of more
 
 
@@ -196,10 +195,14 @@ def _levels(report: Report) -> list[str]:
 def known_reader(report: Report) -> tuple[str, str]:
     """What the output tells to somebody who knows the value: the number, and what it means."""
     level, found = report.worth.known_leakage, report.worth
-    shares = "; ".join(f"{percent(share)} of {short(secret, 30)}" for secret, share in found.changed_of or ())
-    changed = (
-        f" Rows that change: {shares}." if shares and len(found.changed_of or ()) <= _MOST_SECRETS else ""
+    shown = shares_by_secret(found)
+    shares = "; ".join(f"{percent(share)} of {short(secret, 30)}" for secret, share in shown)
+    some = (
+        ""
+        if len(shown) == len(found.changed_of or ())
+        else ", by secret from the smallest to the largest share"
     )
+    changed = f" Rows that change{some}: {shares}." if shares else ""
     away = gives_away(found)
     warned = "" if away is None else f" Note that {away}."
     return f"κ = {at_most(level)}" if level else "κ = 0", known_sentence(level, _DIGITS) + changed + warned
