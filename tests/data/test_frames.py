@@ -292,7 +292,7 @@ def test_given_labels_say_how_the_text_of_a_file_is_read(csv):
 
 
 def test_a_column_of_a_library_that_is_not_known_comes_over_arrow(monkeypatch):
-    monkeypatch.setattr("rldp.data.columns._LIBRARIES", (("pyarrow", ("Array", "ChunkedArray")),))
+    monkeypatch.setattr("rldp.data.columns._SERIES", ("pyarrow.Array", "pyarrow.ChunkedArray"))
     for frame in (pd.DataFrame, pl.DataFrame):
         found = count(frame({"s": ["b", "a", "b"], "u": [1.5, 2.5, 1.5]}))
         assert found == rldp.Sample([[0, 1], [2, 0]], ["a", "b"], [1.5, 2.5])

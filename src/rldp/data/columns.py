@@ -21,10 +21,10 @@ from rldp._common.checks import Label, kind_name
 from rldp.data.labels import Alphabet, Codes, Encoded, is_label, taken
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
-__all__ = ["arrow_labels", "decode", "encode", "encode_texts", "is_column", "kind_of", "polars_labels"]
+__all__ = ["arrow_labels", "decode", "encode", "encode_texts", "is_column", "kind_among", "kind_of", "listed"]
 
 _BLOCK = 2**16
-_LIBRARIES = (("pandas", ("Series",)), ("polars", ("Series",)), ("pyarrow", ("Array", "ChunkedArray")))
+_SERIES = ("pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray")
 _NOT_KNOWN_TO_ARROW = (np.longdouble, np.complexfloating, np.void, np.timedelta64)
 
 
@@ -51,10 +51,16 @@ def _kind(column: object) -> str | None:
         return "tuple" if type(column) is tuple else "list"
     if isinstance(column, np.ndarray):
         return "numpy"
-    for library, classes in _LIBRARIES:
-        module = sys.modules.get(library)
-        if module is not None and isinstance(column, tuple(getattr(module, c) for c in classes)):
-            return library
+    found = kind_among(_SERIES, column)
+    return found and found.partition(".")[0]
+
+
+def kind_among(kinds: Iterable[str], given: object) -> str | None:
+    """The class, as ``library.name``, of which something is; what is not imported has made nothing."""
+    for kind in kinds:
+        library, name = kind.split(".")
+        if library in sys.modules and isinstance(given, getattr(sys.modules[library], name)):
+            return kind
     return None
 
 
@@ -91,7 +97,7 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
         pieces = [piece if isinstance(piece, list) else _numbered(piece) for piece in pieces]
         alphabet = Alphabet.found(name, chain.from_iterable(map(_distinct, pieces)))
     codes = [_codes(piece, alphabet) for piece in pieces]
-    return Encoded(name, _joined(codes), alphabet, partial(_ENTRIES[kind], column))
+    return Encoded(name, _joined(codes), alphabet, partial(_entries, column))
 
 
 def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
@@ -100,7 +106,7 @@ def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
     for chunk in _chunks(column):
         texts = _numbered(chunk)
         codes.append(taken(alphabet.of_texts(texts.dictionary.to_pylist()), texts.indices))
-    return Encoded(name, _joined(codes), alphabet, partial(_arrow_entries, column))
+    return Encoded(name, _joined(codes), alphabet, partial(_entries, column))
 
 
 def _joined(parts: list[Codes]) -> Codes:
@@ -243,22 +249,25 @@ _PIECES: dict[str, Callable[[Any], Iterable[Any]]] = {
     "pyarrow": _of_arrow,
 }
 
-_ENTRIES: dict[str, Callable[[Any, NDArray[np.intp]], Sequence[object]]] = {
-    "list": lambda items, rows: [items[row] for row in rows],
-    "tuple": lambda items, rows: [items[row] for row in rows],
-    "numpy": lambda array, rows: [None if item is np.ma.masked else item for item in array[rows]],
-    "pandas": lambda series, rows: list(series.iloc[rows]),
-    "polars": lambda series, rows: series[rows].to_list(),
-    "pyarrow": lambda column, rows: _arrow_entries(column, rows),
-}
+
+def listed(column: Any) -> list[Any]:
+    """The entries of a column of any kind, as Python has them."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
 
 
-def _arrow_entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
+def _entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
+    """Those that stand in some rows."""
+    if isinstance(column, list | tuple):
+        return [column[row] for row in rows.tolist()]
+    if isinstance(column, np.ndarray):
+        return [None if item is np.ma.masked else item for item in column[rows]]
     try:
-        found: list[object] = column.take(rows).to_pylist()
-    except NotImplementedError:  # of views, and of run-end encoding
-        found = [column[row].as_py() for row in rows.tolist()]
-    return found
+        return listed(column.gather(rows) if hasattr(column, "gather") else column.take(rows))
+    except NotImplementedError:  # of Arrow's views, and of run-end encoding
+        return [column[row].as_py() for row in rows.tolist()]
 
 
 # Codes → columns
@@ -285,7 +294,7 @@ def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
         labels = _as_it_was(labels, lambda: _as_pandas(labels, like.dtype), outputs)
         return pandas.Series(labels.array.take(codes), index=like.index, name=like.name)
     if kind == "polars":
-        return polars_labels(outputs, like.dtype).alias(like.name).gather(codes)
+        return _polars_labels(outputs, like.dtype).alias(like.name).gather(codes)
     import pyarrow
 
     column = arrow_labels(outputs, like.type).take(pyarrow.array(codes))
@@ -324,7 +333,7 @@ def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
     return _as_it_was(labels, lambda: _as_arrow(labels, like), outputs)
 
 
-def polars_labels(outputs: Sequence[Label], like: Any = None) -> Any:
+def _polars_labels(outputs: Sequence[Label], like: Any = None) -> Any:
     """The labels as a Polars series, of the type ``like`` where that holds all of them."""
     import polars
 

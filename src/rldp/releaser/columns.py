@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label, whole_number
 from rldp.data.bins import alphabet_of
-from rldp.data.columns import decode, encode, kind_of
+from rldp.data.columns import decode, encode, kind_of, listed
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Encoded, faults
 from rldp.data.reading import Column, Reading
 from rldp.data.rows import joint_codes, labelled
 from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
-from rldp.releaser.ids import ids_of, listed, require_distinct
+from rldp.releaser.ids import ids_of, require_distinct
 from rldp.releaser.keys import Key, key_of
 from rldp.releaser.randomness import randomness, require_no_seed
 from rldp.releaser.stable_draws import StableDraws

@@ -61,9 +61,9 @@ def release_folder(
     if target.resolve().is_relative_to(data.resolve()):
         raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
     partitions = _partitions(data, source.paths)
-    request = _without_partitions(request, partitions)
+    whole, request = request, _without_partitions(request, partitions)
     table = located(source, request.columns.names)
-    request.released_names(table.name)
+    whole.released_names(lambda column: table.name(column) if column in table.places else column)
     if recorder is not None:
         recorder.begin(source.paths)
     with ExitStack() as appearing, new_folder(target, name="output") as (scratch, lock):
@@ -162,11 +162,6 @@ def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request
             raise InvalidArgument(
                 f"keep must name {column!r}, by which the folders of the data are called, as the folders of "
                 "the output will be; one output file does without"
-            )
-        if column in request.options.names_of_released(reading.value_names):
-            raise InvalidArgument(
-                f"the released column must not be called {column!r} like a column that is kept; "
-                "name it otherwise with released="
             )
     kept = tuple(column for column in keep if column not in columns)
     return replace(request, columns=replace(request.columns, keep=kept))

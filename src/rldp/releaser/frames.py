@@ -5,14 +5,13 @@ The result holds the kept columns and then the released ones, nothing else: no o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rldp._common.checks import kind_name
-from rldp.data.columns import decode, encode
+from rldp.data.columns import decode, encode, kind_among
 from rldp.data.headers import column_name
 from rldp.data.labels import Encoded
 from rldp.errors import InvalidArgument, InvalidArgumentType
@@ -130,11 +129,9 @@ def released_batches(
 
 
 def _kind(frame: object) -> str:
-    for kind in (*_ROWS, *_STREAMS):
-        library, name = kind.split(".")
-        module = sys.modules.get(library)
-        if module is not None and isinstance(frame, getattr(module, name)):
-            return kind
+    kind = kind_among((*_ROWS, *_STREAMS), frame)
+    if kind is not None:
+        return kind
     home = type(frame).__module__.partition(".")[0]
     advice = (
         f"; rldp.{'spark' if home == 'pyspark' else 'dask'}.release takes it" if home in _CLUSTERS else ""

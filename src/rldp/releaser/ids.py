@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.canonical import encoded_text
-from rldp.data.columns import kind_of
+from rldp.data.columns import kind_of, listed
 from rldp.data.labels import Alphabet, Encoded
 from rldp.errors import DataError
 
-__all__ = ["Identified", "Ids", "ids_of", "listed", "repeated_people", "require_distinct"]
+__all__ = ["Identified", "Ids", "ids_of", "repeated_people", "require_distinct"]
 
 _BLANKS = " \t\r\n"
 _NEEDED = "texts or whole numbers that identify people"
@@ -83,16 +83,8 @@ def ids_of(name: str, column: Any) -> Ids:
     entries = listed(column)
     items = _items(entries)
     codes = np.fromiter((-1 if item is None else 0 for item in items), np.int32, len(items))
-    encoded = Encoded(name, codes, _NO_LABELS, lambda rows: [entries[row] for row in rows], _NEEDED)
+    encoded = Encoded(name, codes, _NO_LABELS, lambda rows: [entries[row] for row in rows.tolist()], _NEEDED)
     return Ids(encoded, [b"" if item is None else item for item in items])
-
-
-def listed(column: Any) -> list[Any]:
-    """The entries of a column of any kind, as Python has them."""
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
 
 
 def _items(entries: Sequence[Any]) -> Sequence[bytes | None]:
@@ -139,23 +131,11 @@ def require_distinct(column: str, parts: Sequence[Identified]) -> None:
     if not parts:
         return
     digests = np.concatenate([part.digests for part in parts])
-    order = np.argsort(digests[:, 0], kind="stable")
-    ordered = digests[order, 0]
-    same = np.zeros(len(ordered), dtype=np.bool_)
-    same[1:] = ordered[1:] == ordered[:-1]
-    if not same.any():
-        return
-    same[:-1] |= same[1:]
-    doubtful = np.sort(order[same])  # nearly always the rows that are told
-    seen: set[bytes] = set()
-    repeated = []
-    for row in doubtful.tolist():
-        digest = digests[row].tobytes()
-        if digest in seen:
-            repeated.append(row)
-        seen.add(digest)
-    if repeated:
-        number = _row_number(parts, repeated[0])
+    order = np.lexsort(digests.T)  # stable: of the rows about somebody, the first stays first
+    same = (digests[order[1:]] == digests[order[:-1]]).all(axis=1)
+    repeated = order[1:][same]
+    if len(repeated):
+        number = _row_number(parts, int(repeated.min()))
         total = sum(part.rows for part in parts)
         raise repeated_people(column, f"row {number} has", len(repeated), total)
 
