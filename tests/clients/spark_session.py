@@ -118,9 +118,16 @@ def what_is_proved(spark, folder):
     for name, each in (("proved", protocol), ("tampered", tampered), ("claimless", swap())):
         each.save(folder / f"{name}.json")
     for name in ("proved", "tampered", "claimless", "missing"):
-        yield name, answer(frame, folder / f"{name}.json")
+        yield name, answer(frame, folder / f"{name}.json", allow_drift=True)
     yield "loaded", answer(frame, rldp.load(folder / "tampered.json"))
     yield "limit", answer(frame, folder / "proved.json", epsilon_at_most=0.1)
+    yield "drift", answer(frame, protocol)
+    reading = Reading((Column("sex", ("f", "m")),), (Column("age", (10, 20, 30)),), "skip")
+    counts = rldp.Sample([[100, 90, 95], [95, 100, 90]], *LABELS, reading=reading)
+    skipping = rldp.design(counts, 0.5, privacy="pairs", distortion="hamming").protocol
+    left_out = frame.selectExpr("sex", "if(sex = 'f' and id % 10 < 4, null, age) as age")
+    yield "absence", answer(left_out, skipping, secret=None, value=None)
+    yield "same", answer(frame, skipping, secret=None, value=None)
     yield "unproved", answer(frame, folder / "claimless.json", unproved=True)
 
 

@@ -139,6 +139,19 @@ def test_a_protocol_that_proves_its_level_is_released_from(results):
     assert results["unproved"] == ["nothing", ""]
 
 
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        ("drift", "its rows differ from the sample more than chance explains"),
+        ("absence", "the ε of being left out is "),
+    ],
+)
+def test_rows_that_the_promise_is_not_about_are_refused_before_anything_is_drawn(results, case, sentence):
+    assert results[case][0] == "DataError"
+    assert sentence in results[case][1]
+    assert results["same"] == ["nothing", ""]
+
+
 def test_outputs_have_the_probabilities_of_the_protocol(results):
     """χ² with secure randomness in every worker, wrong with probability 1e-6."""
     counts = np.zeros((2, 3, 4))

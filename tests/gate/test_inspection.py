@@ -81,7 +81,17 @@ def reader(protocol, people, **options):
     return len(protocol.release_frame(table.to_reader(max_chunksize=50), **options).read_all())
 
 
-@pytest.fixture(params=[csv, parquet_folder, pandas, polars, arrow, reader])
+def lazy(protocol, people, **options):
+    frame = pl.concat([pl.from_pandas(part).lazy() for part in (people[:100], people[100:])])
+    return len(protocol.release_frame(frame, **options).collect())
+
+
+def dask(protocol, people, **options):
+    frame = pytest.importorskip("dask.dataframe").from_pandas(people, npartitions=2)
+    return len(rldp.dask.release(protocol, frame, **options).compute(scheduler="synchronous"))
+
+
+@pytest.fixture(params=[csv, parquet_folder, pandas, polars, arrow, reader, lazy, dask])
 def client(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows").mkdir()
@@ -99,6 +109,37 @@ def test_rows_of_another_population_are_refused_before_anything_appears(client, 
         client(protocol, tripled)
     assert sorted(path.name for path in tmp_path.iterdir() if "out" in path.name) == []
     assert client(protocol, tripled, allow_drift=True) == 500
+
+
+@pytest.mark.parametrize("kind", ["lazy", "dask"])
+def test_rows_that_are_computed_later_are_refused_before_there_is_a_frame(protocol, kind):
+    """Their counts are those of all parts: in neither part alone would anything be seen."""
+    tripled = rows([[0, 10, 200], [0, 5, 285]])
+    options = {"lazy": pl.from_pandas(tripled).lazy()}
+    if kind == "dask":
+        options["dask"] = pytest.importorskip("dask.dataframe").from_pandas(tripled, npartitions=5)
+    release = protocol.release_frame if kind == "lazy" else partial(rldp.dask.release, protocol)
+    with pytest.raises(rldp.DataError, match="more than chance explains"):
+        release(options[kind])
+
+
+def test_an_entry_that_is_no_label_is_told_in_our_words_while_lazy_rows_are_counted(protocol):
+    people = rows([[30, 20, 10], [10, 20, 30]])
+    people.loc[7, "age"] = 918273
+    with pytest.raises(rldp.DataError, match="must hold known labels, but row 8 has another entry") as caught:
+        protocol.release_frame(pl.from_pandas(people).lazy())
+    assert "918273" not in str(caught.value)
+
+
+def test_rows_that_cannot_be_refused_are_not_counted_beforehand(protocol):
+    """One pass of a lazy frame is enough then."""
+    people = pl.from_pandas(rows([[30, 20, 10], [10, 20, 30]]))
+    passes = []
+    watched = people.lazy().map_batches(lambda part: passes.append(len(part)) or part, schema=people.schema)
+    protocol.release_frame(watched, allow_drift=True)
+    assert not passes
+    protocol.release_frame(watched)
+    assert sum(passes) == 120
 
 
 def test_rows_of_the_same_population_are_released(client, protocol):

@@ -9,11 +9,11 @@ from rldp._common.checks import kind_name
 from rldp._common.process import needs
 from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.errors import InvalidArgumentType
+from rldp.gate.inspection import Inspection
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
 from rldp.protocol import Protocol
-from rldp.releaser.frames import people_of_part, released_part
-from rldp.releaser.ids import require_distinct
+from rldp.releaser.frames import released_part, tally_of_part
 from rldp.releaser.options import Asked, ReleaseOptions, asked_for
 from rldp.releaser.requests import Request
 
@@ -36,9 +36,13 @@ def release(
 
     Partitions, order and index are preserved. **The frame draws anew whenever it is computed, and two draws
     of one row are two releases: write or compute it once, and continue with the result.** With ``id`` and
-    ``key`` each person's output stays the same instead. The rows are then read once when this function is
-    called, and a person with two rows is refused, in whichever partitions they are. Workers receive the table
-    of the protocol, how columns are read, and the key, and nothing else.
+    ``key`` each person's output stays the same instead. Workers receive the table of the protocol, how
+    columns are read, and the key, and nothing else.
+
+    The rows are read once when this function is called: they are refused if they do not come from the
+    protocol's population, if being left out reveals too much or, with a key, if a person has two rows, in
+    whichever partitions they are. ``allow_drift=True`` spares this, unless there is a key or rows may be left
+    out.
 
     Parameters
     ----------
@@ -65,13 +69,15 @@ def release(
         raise InvalidArgumentType(f"frame must be a Dask data frame, got {kind_name(frame)}")
     asked = asked_for(options, keywords)
     require_no_ledger(asked)
-    request, _ = requested(protocol, asked)
+    request, admitted = requested(protocol, asked)
     empty = released_part(request, frame._meta)  # refuses missing columns, and yields the types
     partitions: Any = frame
-    if request.stable is not None:
-        parts = [delayed(people_of_part)(request, part) for part in partitions.to_delayed()]
-        people: Any = compute(*parts)  # type: ignore[no-untyped-call]
-        require_distinct(str(request.columns.id), people)
+    inspect = Inspection(admitted.protocol, asked)
+    if inspect.is_due or request.stable is not None:
+        count = delayed(tally_of_part)
+        parts = [count(request.without_kept(), part) for part in partitions.to_delayed()]
+        tallies: Any = compute(*parts)  # type: ignore[no-untyped-call]
+        request.with_people(inspect)(sum(tallies, start=request.no_rows()))
     warn_of_kept(request)
     return partitions.map_partitions(_part, request, meta=empty)
 

@@ -7,21 +7,26 @@ See ``docs/clients.md`` for clusters, retries and the recomputation of Spark fra
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack
+
+import numpy as np
 
 from rldp._common.checks import Label, kind_name
 from rldp._common.process import needs
 from rldp.clients._arguments import protocol_first, require_no_ledger
 from rldp.data.columns import arrow_labels
+from rldp.data.readers import Columns
 from rldp.errors import InvalidArgumentType
+from rldp.gate.inspection import Inspection
 from rldp.gate.kept import warn_of_kept
 from rldp.gate.release import requested
 from rldp.protocol import Protocol
-from rldp.releaser.frames import people_of_part, released_batches
+from rldp.releaser.frames import released_batches, tally_of_part
 from rldp.releaser.ids import repeated_people
 from rldp.releaser.options import Asked, ReleaseOptions, asked_for
-from rldp.releaser.requests import Request
+from rldp.releaser.requests import Request, Tally
 
 with needs("rldp.spark", "PySpark", install="robust-ldp[spark]"):
     import pyspark.sql
@@ -43,9 +48,12 @@ def release(
     and continue with what was written.** The order of rows may change. Workers receive the table of the
     protocol and how columns are read, and nothing else of it.
 
+    A job reads the rows once when this function is called: they are refused if they do not come from the
+    protocol's population, or if being left out reveals too much. ``allow_drift=True`` spares this job, unless
+    rows may be left out.
+
     With ``id`` and ``key`` each person's output stays the same, however often it is computed. Workers then
-    receive the key, too. A job reads the rows once when this function is called, and a person with two rows
-    is refused, in whichever partitions they are.
+    receive the key, too. A job refuses a person with two rows, in whichever partitions they are.
 
     A task that is retried or runs twice by speculation draws anew. Spark discards the output of the other
     attempt as long as the output is committed task by task, as Spark's writers do.
@@ -66,7 +74,8 @@ def release(
     NotProved
         If the protocol does not prove what is required of it.
     DataError
-        If a column does not exist or, with ``id`` and ``key``, if a person has two rows. Rows with nulls or
+        If a column does not exist, if all rows together are refused or, with ``id`` and ``key``, if a person
+        has two rows. Rows with nulls or
         unknown labels fail the job with Spark's ``PythonException``, which quotes a sentence about the first
         of them and shows no entry.
     InvalidArgument, InvalidArgumentType
@@ -77,7 +86,7 @@ def release(
         raise InvalidArgumentType(f"frame must be a Spark data frame, got {kind_name(frame)}")
     asked = asked_for(options, keywords)
     require_no_ledger(asked)
-    request, _ = requested(protocol, asked)
+    request, admitted = requested(protocol, asked)
     request = request.named(frame.schema.names, "the frame")
     fields = {field.name: field for field in frame.schema.fields}
     names = request.columns.names
@@ -99,10 +108,35 @@ def release(
         return (_as_announced(batch, labels) for batch in released_batches(request, named))
 
     rows = frame.select(*needed)
+    inspect = Inspection(admitted.protocol, asked)
+    if inspect.is_due:
+        inspect(_counted(request, rows))
     if request.stable is not None:
         _require_distinct(request, rows)
     warn_of_kept(request)
     return rows.mapInArrow(in_batches, types.StructType([*kept, *released]))
+
+
+def _counted(request: Request, rows: Any) -> Tally:
+    """What is counted of all rows, in one job: a few numbers for each task."""
+    asked = request.columns.names
+    request = replace(request, columns=Columns(request.columns.reading, ()), stable=None)
+    columns = request.columns.names
+
+    def counts(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        tally = request.no_rows()
+        for batch in batches:
+            tally += tally_of_part(request, batch.rename_columns(columns))
+        yield pyarrow.RecordBatch.from_arrays(
+            list(map(pyarrow.array, tally.counted)), names=["place", "rows"]
+        )
+
+    read = rows.select(*(f"c{asked.index(name)}" for name in columns))
+    found = read.mapInArrow(counts, "place long, rows long").collect()
+    place, count = (np.array([row[i] for row in found], dtype=np.int64) for i in range(2))
+    return request.tally_of(place, count)
 
 
 def _require_distinct(request: Request, rows: Any) -> None:
@@ -112,7 +146,7 @@ def _require_distinct(request: Request, rows: Any) -> None:
         import pyarrow
 
         for batch in batches:
-            people = people_of_part(request, batch.rename_columns(request.columns.names))
+            (people,) = tally_of_part(request, batch.rename_columns(request.columns.names)).people
             found = iter(people.digests)
             used = [True] * people.rows if people.used is None else people.used.tolist()
             column = pyarrow.array(

@@ -62,6 +62,15 @@ class Inspection:
     leakage: float | None = field(default=None, init=False)
     absence: float | None = field(default=None, init=False)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether rows could be refused; if not, nobody needs to count them beforehand."""
+        claim, reading = self.protocol.guarantee, self.protocol.reading_of_rows
+        if claim is None or self.options.unproved or not self.protocol.reads_secret:
+            return False
+        may_skip = reading is not None and reading.missing == "skip"
+        return not self.options.allow_drift or (may_skip and not self.options.allow_absence)
+
     def __call__(self, tally: Tally) -> None:
         """Inspect all rows.
 

@@ -46,7 +46,9 @@ def release_frame(
         require_no_seed(seed)
     request, admitted = requested(protocol, options)
     inspect, recorder = Inspection(protocol, options), Recorder.of(request, admitted, options)
-    released: _Frame = release_rows(request, frame, inspect, seed=seed, recorder=recorder)
+    released: _Frame = release_rows(
+        request, frame, inspect, seed=seed, recorder=recorder, first=inspect.is_due
+    )
     warn_of_kept(request)
     return released
 

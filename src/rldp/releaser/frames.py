@@ -14,13 +14,13 @@ from rldp._common.checks import kind_name
 from rldp.data.columns import decode, encode, kind_among
 from rldp.data.headers import column_name
 from rldp.data.labels import Encoded
-from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.releaser.ids import Identified, Ids, ids_of
+from rldp.errors import InvalidArgument, InvalidArgumentType, RldpError
+from rldp.releaser.ids import Ids, ids_of
 from rldp.releaser.randomness import randomness
 from rldp.releaser.requests import Inspection, Recorder, Request, Tally
 from rldp.theory.sampling import Randomness
 
-__all__ = ["people_of_part", "release_frame", "released_batches", "released_part"]
+__all__ = ["release_frame", "released_batches", "released_part", "tally_of_part"]
 
 _PART = "a part of the data"  # rows of which nobody knows how many others came before
 _ROWS: dict[str, Callable[[Any, int], Any]] = {
@@ -43,11 +43,13 @@ def release_frame(
     *,
     seed: int | None = None,
     recorder: Recorder | None = None,
+    first: bool = False,
 ) -> Any:
     """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
 
-    All rows are inspected before a frame in memory comes back, and at the end of a stream. Nobody sees all
-    rows of a lazy frame, unless it is released in one piece: with a key, as people must have one row each.
+    All rows are inspected before a frame in memory comes back, and at the end of a stream. Rows of a lazy
+    frame that is released in parts are counted ``first``, if that is asked for, and then inspected. With a
+    key it is released in one piece, as people must have one row each.
     """
     words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
@@ -65,6 +67,8 @@ def release_frame(
         )
     if kind == "polars.LazyFrame":
         in_parts = seed is None and request.stable is None
+        if in_parts and first:
+            inspect(_counted_lazily(frame, request))
         return _of_lazy_polars(frame, request, words, None if in_parts else inspect)
     stream = _of_reader if kind == "pyarrow.RecordBatchReader" else _of_duckdb
     return stream(frame, request, words, inspect)
@@ -86,17 +90,14 @@ def released_part(
     return released
 
 
-def people_of_part(request: Request, frame: Any) -> Identified:
-    """Who those rows of a larger frame are about that can be released; nothing is drawn.
+def tally_of_part(request: Request, frame: Any) -> Tally:
+    """What is counted of some rows of a larger frame, and who they are about; nothing is drawn.
 
-    That somebody is in two parts must be known before either of them is out.
+    What a part cannot know must be known before any of them is out: whether somebody is in two of them, and
+    whether the rows of all are those that the protocol is for.
     """
     *_, entries = _entries(request, frame, _PART)
-    encoded, people = _encoded(request, entries, _PART)
-    assert people is not None
-    rows = request.rows(encoded, request.no_rows().faults, people)
-    rows.faults.refuse("released")
-    return people.identified(rows.used)
+    return request.tally(*_encoded(request, entries, _PART))
 
 
 def released_batches(
@@ -234,6 +235,39 @@ def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: In
         schema=empty.schema,
         streamable=inspect is None,
     )
+
+
+def _counted_lazily(frame: Any, request: Request) -> Tally:
+    """What is counted of a lazy frame, part by part."""
+    import polars
+
+    schema = frame.collect_schema()
+    request = request.without_kept().named(list(schema), "data")
+    refused: list[RldpError] = []
+
+    def counts(part: Any) -> Any:
+        try:
+            places, rows = tally_of_part(request, part).counted
+        except RldpError as error:  # Polars raises an error of its own
+            refused.append(error)
+            raise
+        return polars.DataFrame({"place": places, "rows": rows})
+
+    counted = frame.select(request.columns.names).map_batches(
+        counts,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        schema={"place": polars.Int64, "rows": polars.Int64},
+        streamable=True,
+    )
+    try:
+        found = counted.collect(engine="streaming")
+    except Exception:
+        if refused:
+            raise refused[0] from None
+        raise
+    return request.tally_of(found["place"].to_numpy(), found["rows"].to_numpy())
 
 
 def _of_reader(reader: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:

@@ -72,6 +72,13 @@ class Tally:
         """How many are released."""
         return self.faults.rows - self.skipped
 
+    @property
+    def counted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Counts that are not 0, and their places: first those of the pairs, then those of absent rows."""
+        flat = np.concatenate([self.pairs.ravel(), self.absent])
+        places = np.flatnonzero(flat)
+        return places.astype(np.int64), flat[places].astype(np.int64)
+
     def __add__(self, other: Tally) -> Tally:
         both = self.traces is not None and other.traces is not None
         return Tally(
@@ -263,6 +270,17 @@ class Request:
         counts = np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64)
         return Tally(*counts, Faults(show_labels=self.options.show_labels))
 
+    def tally_of(self, places: NDArray[np.int64], counts: NDArray[np.int64]) -> Tally:
+        """The tally with these counts at these places, which may come more than once."""
+        shape = self.no_rows().pairs.shape
+        flat = np.zeros((shape[1] + 1) * shape[0], dtype=np.int64)
+        np.add.at(flat, places, counts)
+        return Tally(flat[: -shape[0]].reshape(shape), flat[-shape[0] :])
+
+    def without_kept(self) -> Request:
+        """The same without the columns to keep: enough to count rows."""
+        return replace(self, columns=replace(self.columns, keep=()))
+
     def rows(self, columns: Sequence[Encoded], before: Faults, ids: Ids | None = None) -> Rows:
         """What the columns hold, in the order of the reading's names; ``ids``: who the rows are about."""
         beside = () if ids is None else (ids.column,)
@@ -276,26 +294,35 @@ class Request:
         ``before``: of earlier rows. ``ids``: who the rows are about, if the same person is to get the same
         output.
         """
-        reading = self.columns.reading
         rows = self.rows(columns, before.faults, ids)
         before = replace(before, faults=rows.faults, skipped=before.skipped + rows.skipped)
         if rows.faults.at_fault:
             return Drawn((np.empty(0, dtype=np.int32),) * len(self.released), rows.used, before)
-        pairs = count_pairs(rows.secrets, rows.values, before.pairs.shape)
-        absent = np.zeros_like(before.absent)
+        tally = self._counted(columns, rows, ids)
+        source: Randomness | RowWords = words
+        if self.stable is not None and ids is not None:
+            source = self.stable.words(ids.among(rows.used))
+        drawn = self.protocol.draw(rows.secrets, rows.values, source)
+        released = tuple(column.of_outputs[drawn] for column in self.released)
+        traces = None if self.options.ledger is None else self._traces(columns, rows, tally.people, released)
+        return Drawn(released, rows.used, before + replace(tally, traces=traces))
+
+    def tally(self, columns: Sequence[Encoded], ids: Ids | None = None) -> Tally:
+        """What is counted of rows for which nothing is drawn; it raises for rows that cannot be released."""
+        rows = self.rows(columns, self.no_rows().faults, ids)
+        rows.faults.refuse("released")
+        return self._counted(columns, rows, ids)
+
+    def _counted(self, columns: Sequence[Encoded], rows: Rows, ids: Ids | None) -> Tally:
+        reading, secrets = self.columns.reading, len(self.protocol.secrets)
+        values = prod(len(column.labels) for column in reading.row)
+        absent = np.zeros(secrets, dtype=np.int64)
         if rows.used is not None and reading.secret:
             codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
             joint = joint_codes(reading.secret, codes)
-            absent = np.bincount(joint[joint >= 0], minlength=len(absent))
-        if self.stable is None or ids is None:
-            source: Randomness | RowWords = words
-            people: tuple[Identified, ...] = ()
-        else:
-            source, people = self.stable.words(ids.among(rows.used)), (ids.identified(rows.used),)
-        drawn = self.protocol.draw(rows.secrets, rows.values, source)
-        released = tuple(column.of_outputs[drawn] for column in self.released)
-        traces = None if self.options.ledger is None else self._traces(columns, rows, people, released)
-        return Drawn(released, rows.used, before + Tally(pairs, absent, people=people, traces=traces))
+            absent = np.bincount(joint[joint >= 0], minlength=secrets)
+        people = () if self.stable is None or ids is None else (ids.identified(rows.used),)
+        return Tally(count_pairs(rows.secrets, rows.values, (secrets, values)), absent, people=people)
 
     def _traces(
         self, columns: Sequence[Encoded], rows: Rows, people: Sequence[Identified], released: Sequence[Codes]
