@@ -412,8 +412,9 @@ class Protocol:
         frame : data frame
             A pandas or Polars frame, eager or lazy; an Arrow table, record batch or reader of record batches;
             or a DuckDB relation. A pandas frame keeps its index. **A lazy frame draws anew each time it is
-            collected, and two draws of one row are two releases: collect or sink it once.** A reader is
-            processed while its result is read. Both refuse an unusable row when they reach it. A DuckDB
+            collected, and two draws of one row are two releases: collect or sink it once.** It is computed
+            once more by this call, to count its rows, unless ``allow_drift`` makes that needless. A reader is
+            processed while its result is read, and refuses an unusable row when it reaches it. A DuckDB
             relation is read at once, and the result holds its rows in memory.
         options : ReleaseOptions, optional
             Options of the release. Its fields may be given as keyword arguments instead.
