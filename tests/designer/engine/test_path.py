@@ -24,6 +24,7 @@ PROBLEMS = [kind + how for how in ("", " by windows") for kind in KINDS] + ["NUR
 
 
 PLAIN = Settings()
+AS_IN_SMALL = Settings(cells_an_end=np.inf, sigma_share=0.0)
 BY_RANKS = Settings(linked_share=np.inf, device_linked_share=np.inf)
 
 
@@ -83,8 +84,17 @@ def test_neither_the_point_nor_the_multipliers_hold_each_other_back(problem):
 @pytest.mark.slow
 def test_a_second_correction_saves_steps_in_large_tables():
     task = a_problem("NURP", count=3, shape=(2, 60), n=2000)
-    twice, once = (solve(task, gap=1e-4, settings=s).steps.sum() for s in (PLAIN, Settings(large=10**9)))
+    twice, once = (
+        solve(task, gap=1e-4, settings=s).steps.sum() for s in (AS_IN_SMALL, Settings(large=10**9))
+    )
     assert twice <= 0.95 * once
+
+
+@pytest.mark.slow
+def test_slacks_of_large_tables_are_weighed_so_that_paths_do_not_begin_with_short_steps():
+    task = a_problem("NURP", count=3, shape=(2, 100), n=3000)
+    weighed, alike = (solve(task, gap=1e-4, settings=s).steps.sum() for s in (PLAIN, AS_IN_SMALL))
+    assert weighed <= 0.9 * alike
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

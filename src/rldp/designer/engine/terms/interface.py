@@ -318,6 +318,7 @@ class RobustTerm:
     w: Array
 
     cell_share: float = 1.0
+    shares: tuple[float, ...] = (1.0, 1.0)
 
     @property
     def proof(self) -> Array:
@@ -333,11 +334,6 @@ class RobustTerm:
     @property
     def multipliers(self) -> tuple[Array, ...]:
         return self.z, self.w
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Of μ for each kind of slack."""
-        return 1.0, 1.0
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
         return updated(self, z=multipliers[0], w=multipliers[1])

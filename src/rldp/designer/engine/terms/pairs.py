@@ -344,6 +344,7 @@ class RobustPairs(RobustTerm):
     sigma: Array  # (K, Y, T)
     z: Array  # (K, Y, T)
     w: Array  # (K, Y, T, 2, U)
+    shares: tuple[float, ...]  # of σ and of p
 
     @classmethod
     def start(cls, at: Start) -> RobustPairs:
@@ -366,12 +367,9 @@ class RobustPairs(RobustTerm):
         eta = xp.max(x, axis=-1) + excess
         point = mean.at(eta[..., None] - x)
         sigma = point.value - row_sum(eta)
-        z, w = on_path(at.mu, sigma), on_path(_kappa(pairs) * at.mu, point.p)
-        return cls(pairs, forms, ends, mean, q, eta, point, sigma, z, w)
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        return 1.0, _kappa(self.pairs)
+        shares = _shares(pairs, q.shape[3], at.settings)
+        z, w = (on_path(share * at.mu, slack) for share, slack in zip(shares, (sigma, point.p), strict=True))
+        return cls(pairs, forms, ends, mean, q, eta, point, sigma, z, w, shares)
 
     def at(self, q: Array, eta: Array) -> RobustPairs:
         point = self.mean.at(eta[..., None] - self.ends.seen(q))
@@ -427,6 +425,14 @@ def _sigma(forms: Forms, rows: Array, active: Array, q: Array) -> Array:
     return namespace(q).where(active, forms.values(rows, q)[..., 0], 1.0)
 
 
-def _kappa(pairs: PairIndex) -> float:
-    """Of μ for each p: all that see a cell of Q together as much as the cell."""
-    return 1 / (2 * (pairs.secrets - 1))
+def _shares(pairs: PairIndex, values: int, settings: Settings) -> tuple[float, float]:
+    """Of μ for each σ, and for each p: all p that see a cell of Q count together as much as the cell.
+
+    In large tables an end of a pair counts no more than a few cells, and the few σ count with the many cells.
+    """
+    others = pairs.secrets - 1
+    sigma, p = 1.0, 1 / (2 * others)
+    if pairs.secrets * values >= settings.large:
+        sigma = max(sigma, settings.sigma_share * values / others)
+        p *= min(1.0, settings.cells_an_end / values)
+    return sigma, p
