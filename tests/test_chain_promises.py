@@ -168,6 +168,13 @@ def test_a_chain_of_noisy_counts_is_proved_and_says_what_noise_promises(noisy, t
     assert any("given the noisy table" in each for each in verdict.not_promised)
 
 
+def test_a_chain_is_warned_of_few_rows_by_noisy_counts_as_they_are():
+    """Negative ones included: without them there would be as many rows as cells."""
+    few = sample([[6, -3, 5, -2, 4, 3], [2, -4, 3, -6, 2, -2]], noise=5.0)
+    with pytest.warns(rldp.SparseTableWarning, match="got 8 rows"):
+        rldp.design(few, 3.0, **ASKED)
+
+
 def test_more_noise_in_the_counts_of_a_chain_costs_more():
     costs = [rldp.design(sample(NOISY, noise=e), 0.6, **ASKED) for e in (20.0, 0.1)]
     truth = sample().distribution

@@ -56,6 +56,8 @@ def test_rows_of_a_person_are_said_and_kept(rldp_command, tmp_path):
     assert "1.0-differentially private (at most 2 rows a person)" in " ".join(out.split())
     _, out, _ = rldp_command("show", "p.json")
     assert "noisy counts the file holds: it may be shown to anybody" in " ".join(out.split())
+    shown = json.loads(rldp_command("show", "p.json", "--json")[1])
+    assert (shown["noise"], shown["rows_a_person"]) == (1.0, 2)
     code, _, errors = rldp_command("sample", *COLUMNS, "--rows-a-person", "2", "-o", "z.json")
     assert code != 0
     assert "--rows-a-person must be given with --noise" in errors

@@ -62,6 +62,8 @@ def _facts(file: ProtocolFile) -> dict[str, Any]:
         "objective": None if claim is None else claim.objective,
         "lower_bound": None if claim is None else claim.lower_bound,
         "rows": None if claim is None else claim.sample.n,
+        "noise": None if claim is None else claim.sample.noise,
+        "rows_a_person": None if claim is None else claim.sample.rows_a_person,
     }
 
 

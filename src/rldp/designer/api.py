@@ -197,6 +197,8 @@ def design(
         if isinstance(private, Credible):
             anything = np.ones((len(sample.values), 1))  # the warning depends on the counts alone
             table = _problem(sample.counts[None], np.zeros(1), anything, private, useful, math.inf)
+            if sample.noisy_counts is not None:
+                table = replace(table, noisy_counts=sample.noisy_counts[None])
             warn_of_sample(table, private, useful, stacklevel=4)
         return design_chain(
             sample,
