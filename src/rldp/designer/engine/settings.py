@@ -98,16 +98,17 @@ class Settings:
     the value, which imply Q > 0. Measured: NUNP 10×50 takes 21 steps with κ = 1 and 24 with 0.2; with
     1 it takes 25 and 28. 0.1 is as good, and in small tables there is little difference."""
     cells_an_end: float = 10.0
-    """Cells that an end of a pair counts as on the central path of a large table, however many values it sees.
+    """Cells that an end of a pair counts as on the path of a large table, however many values it sees.
     Measured at a gap of 1e-3, with ``sigma_share``: joint designs of 2×640 take 25 steps instead of 54, of
-    2×128 13 instead of 21 and of 5×80 17 instead of 25; 6 is as good. With 2, RURP 5×20 takes a fifth more."""
+    2×128 13 instead of 21 and of 5×80 17 instead of 25; 6 is as good. With 2, RURP 5×20 takes a fifth
+    more."""
     sigma_share: float = 0.15
     """What σ counts for on that path, for each value and other secret. Measured likewise: without it, 2×640
     takes 34 steps and 2×128 16; with .12 to .25 there is little difference."""
     large: int = 100
-    """Cells from which these two hold, and a short step is corrected once more. The latter was measured on single designs over a set: 0.7 of the
-    time at 10×60, 0.9 at 2×60 and with windows at 10×60, as long at 5×20; longer in the small tables of
-    ``stress.py``."""
+    """Cells from which these two hold, and a short step is corrected once more. Of the latter, measured on
+    single designs over a set: 0.7 of the time at 10×60, 0.9 at 2×60 and with windows at 10×60, as long at
+    5×20; longer in the small tables of ``stress.py``."""
     blends: tuple[float, ...] = (1.0, 0.5, 0.2, 0.0)
     """Shares of a correction that a short step in a large table may take. Measured on joint designs of two
     columns, 2×80 to 5×80 at a gap of 1e-3: 151 steps, and 145 to 148 with six to ten shares; 236 with one
