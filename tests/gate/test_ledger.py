@@ -452,6 +452,7 @@ def line(**changed):
         "kept": (),
         "rows": 5,
         "skipped": 0,
+        "known": (),
         "key": None,
         "secret_rows": None,
         "value_rows": (),
@@ -506,6 +507,18 @@ def test_a_total_is_told_where_it_is_proved_and_nowhere_else(lines, epsilon, rea
     assert total.epsilon == epsilon
     assert reason in total.reason
     assert total.releases == tuple(range(1, len(lines) + 1))
+
+
+def test_a_total_says_what_it_does_not_cover():
+    """In a total that follows a promise to some readers only, and beside columns that were kept."""
+    readers = {"known": ("region",)}
+    (found,) = totals([line(**readers), line(**after("t", kept=("job",)), **readers)])
+    beside = "kept beside the released columns"
+    assert found.reason.endswith(
+        f"is the total, to readers who know 'region'; it does not cover 'job', {beside}"
+    )
+    (found,) = totals([line(key="k"), line(key="k", kept=("job", "x"))])
+    assert found.reason == f"one draw; it does not cover 'job' and 'x', {beside}"
 
 
 def test_inputs_are_added_up_apart():

@@ -198,7 +198,7 @@ def release(
     if is_quiet():
         return
     which = "these columns" if len(done.released) > 1 else "this column"
-    alone = f"; {which} alone, released once" if verdict.epsilon not in (None, math.inf) else ""
+    alone = f"; {which} alone, released once{done.outside}" if verdict.epsilon not in (None, math.inf) else ""
     counted = f"{done.rows} row{'s' * (done.rows != 1)} released ({verdict.promise}{alone})"
     if done.skipped:
         counted += f", {done.skipped} left out for missing entries"

@@ -66,6 +66,8 @@ class Line:
     released, kept : tuple of str
         Columns of the output.
     rows, skipped : int
+    known : tuple of str
+        Given columns that readers are assumed to know; ε does not bound what these tell.
     key : str or None
         Fingerprint of the key; None where every draw is new.
     secret_rows : str or None
@@ -102,6 +104,7 @@ class Line:
     kept: tuple[str, ...]
     rows: int
     skipped: int
+    known: tuple[str, ...]
     key: str | None
     secret_rows: str | None
     value_rows: tuple[str, ...]
@@ -176,6 +179,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "kept": _TEXTS,
     "rows": (int,),
     "skipped": (int,),
+    "known": _TEXTS,
     "key": (str, _NONE),
     "secret_rows": (str, _NONE),
     "value_rows": _TEXTS,
@@ -412,8 +416,20 @@ def totals(lines: Sequence[Line]) -> tuple[Total, ...]:
         epsilon, reason = _together(draws)
         if len(draws) == 1 and len({line.input for line in each}) > 1:
             reason = "one draw of everybody whose secret and value stay"
+        if epsilon is not None:
+            reason += _limits(each)
         found.append(Total(each[0].input, tuple(i + 1 for i in group), len(draws), epsilon, reason))
     return tuple(found)
+
+
+def _limits(lines: Sequence[Line]) -> str:
+    """Whom and what a total does not cover."""
+    known, kept = (
+        " and ".join(dict.fromkeys(repr(name) for line in lines for name in getattr(line, names)))
+        for names in ("known", "kept")
+    )
+    readers = f", to readers who know {known}" if known else ""
+    return readers + (f"; it does not cover {kept}, kept beside the released columns" if kept else "")
 
 
 def _together(draws: Sequence[Line]) -> tuple[float | None, str]:

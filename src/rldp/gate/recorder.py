@@ -26,7 +26,7 @@ from rldp.releaser.requests import Request, Tally
 from rldp.releaser.traces import Trace, Traces
 from rldp.sets import name_of
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "given_to_readers"]
 
 
 @dataclass(eq=False)
@@ -122,6 +122,7 @@ class Recorder:
             kept=tuple(self.options.keep),
             rows=tally.rows,
             skipped=tally.skipped,
+            known=given_to_readers(protocol),
             key=None if stable is None else stable.fingerprint,
             secret_rows=_digest_of_varying(of_secret),
             value_rows=tuple(trace.digest for trace in others if trace.varies),
@@ -133,6 +134,11 @@ class Recorder:
             after_rows=tuple(trace.digest for trace in of_earlier),
             again=self.options.again,
         )
+
+
+def given_to_readers(protocol: Protocol) -> tuple[str, ...]:
+    """Return the given columns, if the promise is only to readers who know them."""
+    return protocol.given_columns if getattr(protocol.guarantee, "given_known", False) else ()
 
 
 def _traces(tally: Tally) -> Traces:

@@ -17,7 +17,7 @@ from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.gate.admission import Admitted, Conditions, admitted_protocol
 from rldp.gate.inspection import Inspection
 from rldp.gate.kept import KeptColumns, warn_of_kept
-from rldp.gate.recorder import Recorder
+from rldp.gate.recorder import Recorder, given_to_readers
 from rldp.protocol import Protocol
 from rldp.releaser.files import Step, release_one
 from rldp.releaser.folders import is_folder, release_folder
@@ -157,14 +157,9 @@ def release_file(
         sha256=admitted.sha256,
         leakage=inspect.leakage,
         absence=inspect.absence,
-        known=_known(admitted.protocol),
+        known=given_to_readers(admitted.protocol),
         key=None if request.stable is None else request.stable.fingerprint,
     )
-
-
-def _known(protocol: Protocol) -> tuple[str, ...]:
-    """Return the given columns, if the promise is only to readers who know them."""
-    return protocol.given_columns if getattr(protocol.guarantee, "given_known", False) else ()
 
 
 def _renamed(name: str, given: Any, old_name: str, old: Any) -> Any:

@@ -252,10 +252,18 @@ class ReleaseResult:
             readers = f"to readers who know {' and '.join(map(repr, self.known))}"
             columns = f"{' and '.join(map(repr, about))}, {readers},"
         return (
-            f"ε covers {columns} alone, released once. Another column of the same people, released with "
-            "another protocol, can tell far more beside it than the sum of both ε: name several columns in "
-            "one design instead."
+            f"ε covers {columns} alone, released once{self.outside}. Another column of the same people, "
+            "released with another protocol, can tell far more beside it than the sum of both ε: name "
+            "several columns in one design instead."
         )
+
+    @property
+    def outside(self) -> str:
+        """What is published beside and not covered by ε, to go on a sentence; empty if nothing is."""
+        if not self.kept:
+            return ""
+        as_they_are = "they are" if len(self.kept) > 1 else "it is"
+        return f", and not {' and '.join(map(repr, self.kept))}, kept as {as_they_are}"
 
     def __int__(self) -> int:
         return self.rows
