@@ -91,10 +91,12 @@ def warn_open(
     problem: DesignProblem, solved: CertifiedBatch, gap: float, windows: bool, *, stacklevel: int
 ) -> None:
     """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
+    missed = solved.reason != Reason.GAP_CLOSED
+    if not missed.any():
+        return
     by_windows = windows and problem.privacy is not None
-    missed, late = solved.reason != Reason.GAP_CLOSED, solved.reason == Reason.TIME_LIMIT
     costly = missed & (solved.objective > _COSTLY * solved.lower_bound)
-    told = late if by_windows else missed
+    told = solved.reason == Reason.TIME_LIMIT if by_windows else missed
     if told.any():
         worst = int(np.argmax(np.where(told, solved.gap, -np.inf)))
         warn(

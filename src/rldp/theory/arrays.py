@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -224,10 +224,18 @@ def updated(value: Value, **changes: Any) -> Value:
 
     Cached properties stay behind: they may depend on what changes.
     """
-    old: Any = value
-    new = object.__new__(type(value))
-    new.__dict__.update({name: old.__dict__[name] for name in old.__dataclass_fields__}, **changes)
+    kind: type[Any] = type(value)
+    new: Value = object.__new__(kind)
+    new.__dict__.update(value.__dict__, **changes)
+    for name in _cached_properties(kind):  # type: ignore[arg-type]
+        new.__dict__.pop(name, None)
     return new
+
+
+@lru_cache(maxsize=256)
+def _cached_properties(kind: type[Any]) -> tuple[str, ...]:
+    """The names of a class's cached properties, its bases' too."""
+    return tuple(name for name in dir(kind) if isinstance(getattr(kind, name), cached_property))
 
 
 def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:

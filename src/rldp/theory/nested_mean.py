@@ -75,16 +75,11 @@ class Variation:
     """Derivatives of the nested mean along a direction, all from the same few means of e = dp/p."""
 
     def __init__(self, point: MeanPoint, dp: Array) -> None:
-        self.point, self._dp = point, dp
+        self.point = point
+        e = dp * point.inverse
+        self._group = namespace(dp).vecdot(point.omega, e)[..., None]
+        self._deviation = e - self._group
         self._is_single = point.tau.shape[-1] == 1
-
-    @cached_property
-    def _e(self) -> Array:
-        return self._dp * self.point.inverse
-
-    @cached_property
-    def _group(self) -> Array:
-        return namespace(self._dp).vecdot(self.point.omega, self._e)[..., None]
 
     @cached_property
     def _between(self) -> Array | float:
@@ -92,10 +87,6 @@ class Variation:
             return 0.0
         group = self._group[..., 0]
         return (group - namespace(group).vecdot(self.point.tau, group)[..., None])[..., None]
-
-    @cached_property
-    def _deviation(self) -> Array:
-        return self._e - self._group
 
     @cached_property
     def _variance(self) -> Array:

@@ -266,8 +266,10 @@ class NewtonModel:
         found = [farthest(ways.reach, settings) for ways in (point, multipliers)]
         share, lengths = kept
         shares = Lengths(*(xp.where(short, chosen, share) for chosen, _ in found))
-        reached = Lengths(*(length for _, length in found))
-        return self._mixed(one, other, shares), choose(short, reached, lengths)
+        reached = choose(short, Lengths(*(length for _, length in found)), lengths)
+        if bool(xp.all(shares.point == share) & xp.all(shares.multipliers == share)):
+            return (other if share else one), reached
+        return self._mixed(one, other, shares), reached
 
     def _mixed(self, one: Direction, other: Direction, shares: Lengths) -> Direction:
         """``one`` and shares of what leads to ``other``: those of the point and those of the multipliers."""
