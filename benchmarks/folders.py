@@ -1,7 +1,7 @@
 """Measure the release of whole files on one core and on two; a section of docs/performance.md.
 
 A folder of Parquet files is released on one core and on two in the same run, and a CSV file on one core. Each
-release is a process of its own, whose memory is that of all its processes together.
+release is a process of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ LABELS = [f"secret {i}" for i in range(SECRETS)], list(range(VALUES))
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds on the clock, seconds of CPU time of all processes, their memory in MB."""
+    """Seconds on the clock, seconds of CPU time, memory in MB at most."""
 
     rows: int
     wall: float
@@ -77,16 +76,8 @@ def measured(folder: Path, source: str, target: str, cores: int) -> Measured:
 
 def child(folder: Path, source: str, target: str, cores: int) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    done, most = threading.Event(), [0.0]
-
-    def watch() -> None:
-        while not done.wait(0.02):
-            most[0] = max(most[0], memory(os.getpid()))
-
-    watching = threading.Thread(target=watch)
-    watching.start()
     start = time.perf_counter()
-    rows = rldp.release_file(
+    done = rldp.release_file(
         folder / "protocol.json",
         folder / source,
         folder / target,
@@ -97,24 +88,9 @@ def child(folder: Path, source: str, target: str, cores: int) -> None:
         jobs=cores,
     )
     wall = time.perf_counter() - start
-    done.set()
-    watching.join()
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    cpu = sum(each.ru_utime + each.ru_stime for each in used)
-    print(json.dumps({"rows": rows, "wall": wall, "cpu": cpu, "memory": most[0]}))
-
-
-def memory(process: int) -> float:
-    """Of a process and those it started, in MB; memory that they share counts for each."""
-    total = 0.0
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        total += sum(memory(int(child)) for child in task.read_text().split())
-    try:
-        status = Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return total
-    found = [line for line in status.splitlines() if line.startswith("VmRSS:")]
-    return total + (int(found[0].split()[1]) / 1e3 if found else 0.0)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3
+    print(json.dumps({"rows": done.rows, "wall": wall, "cpu": cpu, "memory": memory}))
 
 
 def section(one: Measured, two: Measured, csv: Measured) -> str:
@@ -130,7 +106,7 @@ def section(one: Measured, two: Measured, csv: Measured) -> str:
 
 `rldp.release_file` from files to files, one column of text as secret, one of {VALUES} numbers to release, one
 kept: {FILES} Parquet files in a folder, on one core and then on two in the same run; and one CSV file.
-Memory is the largest of all processes together.
+Memory is the largest that was resident.
 
 | what | rows | time | CPU time | rows/s | memory |
 |---|---|---|---|---|---|
@@ -145,8 +121,8 @@ def comparison(one: Measured, two: Measured) -> str:
     if max(one.wall / one.cpu, two.wall / (two.cpu / 2)) < BUSY:
         return f"Two cores are **{one.wall / two.wall:.2f}×** as fast as one."
     return (
-        "Others wanted the cores as well, so that times on the clock cannot be compared. Two processes took\n"
-        f"{two.cpu / one.cpu - 1:.0%} more CPU time than one: cores of their own would make them\n"
+        "Others wanted the cores as well, so that times on the clock cannot be compared. Two at a time took\n"
+        f"{two.cpu / one.cpu - 1:.0%} more CPU time than one by one: cores of their own would make them\n"
         f"{2 * one.cpu / two.cpu:.2f}× as fast, if they shared it equally."
     )
 

@@ -1,4 +1,4 @@
-"""Folders of Parquet files: released as a whole, in several processes, or not at all."""
+"""Folders of Parquet files: released as a whole, several at a time, or not at all."""
 
 import signal
 import subprocess
@@ -89,7 +89,7 @@ def test_a_folder_without_partitions(tmp_path):
     assert [(step.rows, step.share) for step in steps] == [(1, 1 / 3), (2, 2 / 3), (3, 1.0)]
 
 
-def test_a_seed_is_reproducible_whatever_the_processes(folder):
+def test_a_seed_is_reproducible_however_many_files_at_a_time(folder):
     coin = rldp.Protocol(np.full((2, 3, 2), 0.5), SECRETS, VALUES)
     for name, jobs in (("a", 1), ("b", 2)):
         rldp.release_file(coin, "rows", name, **COLUMNS, keep=["region"], seed=3, jobs=jobs)
@@ -97,7 +97,7 @@ def test_a_seed_is_reproducible_whatever_the_processes(folder):
 
 
 @pytest.mark.slow
-def test_processes_draw_independently(folder):
+def test_files_at_a_time_draw_independently(folder):
     """Were words shared, two files of the same rows would be released alike; that has probability 2^-100."""
     coin = rldp.Protocol(np.full((2, 3, 2), 0.5), SECRETS, VALUES)
     rldp.release_file(coin, "rows", "out", **COLUMNS, keep=["region"], jobs=2)
@@ -183,17 +183,32 @@ def test_files_of_another_type_are_refused(folder):
     refused(folder, "must hold Parquet files of one schema", error=rldp.DataError)
 
 
-def test_a_process_that_is_killed_is_told_and_leaves_nothing(folder, monkeypatch):
-    from rldp.releaser import workers
+def test_a_failure_stops_the_files_that_are_not_done_and_leaves_nothing(folder, monkeypatch):
+    """As an interruption does. The second file has a thousand parts to go."""
+    parts = []
 
-    def killed(lock):
-        worker = started(lock)
-        worker.kill()
-        return worker
+    def release(request, table, file, make_writer, words, callback):
+        if table.source.path.parent.name == "region=N":
+            raise KeyboardInterrupt
+        for part in range(1000):
+            parts.append(part)
+            time.sleep(0.001)
+            callback(part)
 
-    started = workers._started
-    monkeypatch.setattr(workers, "_started", killed)
-    refused(folder, "a process that releases files must not end", error=rldp.DataFileError, jobs=2)
+    monkeypatch.setattr(folders, "release_table", release)
+    with pytest.raises(KeyboardInterrupt):
+        rldp.release_file(swap(), "rows", "out", **COLUMNS, keep=["region"], jobs=6)
+    assert 999 not in parts
+    assert listed(folder) == ["rows"]
+
+
+def test_a_callback_that_fails_leaves_nothing(folder):
+    def fail(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rldp.release_file(swap(), "rows", "out", **COLUMNS, keep=["region"], jobs=2, callback=fail)
+    assert listed(folder) == ["rows"]
 
 
 # Kills
@@ -224,7 +239,7 @@ def test_a_release_that_is_killed_half_way_leaves_no_target_and_the_next_one_is_
     started.stdout.close()
     assert not (folder / "out").exists()
     (left,) = folder.glob(".out.*.unfinished")
-    while left.exists():  # processes that were at work end by themselves, and then nothing holds it
+    while left.exists():  # until the system has taken its lock away
         assert time.monotonic() < deadline
         clear_abandoned(folder, "out", folders=True)
         time.sleep(0.01)
@@ -237,7 +252,7 @@ def test_a_release_that_is_killed_half_way_leaves_no_target_and_the_next_one_is_
 def test_a_folder_that_somebody_is_writing_is_not_cleared_away(folder):
     from rldp.data.atomic import growing_folder
 
-    with growing_folder(folder, "out") as (scratch, _):
+    with growing_folder(folder, "out") as scratch:
         clear_abandoned(folder, "out", folders=True)
         assert scratch.is_dir()
     assert not scratch.exists()
@@ -252,13 +267,3 @@ def test_what_a_killed_process_left_is_cleared_away_by_the_next(folder):
     (folder / ".out.0123456789abcdee.unfinished").write_bytes(b"of a file")
     rldp.release_file(swap(), "rows", "out", **COLUMNS, keep=["region"])
     assert listed(folder) == [".out.0123456789abcdee.unfinished", ".out.mine.unfinished", "out", "rows"]
-
-
-def test_small_folders_start_no_processes_and_large_ones_do(folder, monkeypatch):
-    source = folders.source_of(folder / "rows")
-    assert folders._processes(None, None, source) == 1
-    assert folders._processes(4, None, source) == 4
-    assert folders._processes(9, None, source) == 6
-    monkeypatch.setattr(folders, "_WORTH_A_PROCESS", 1)
-    monkeypatch.setattr(folders, "core_count", lambda: 3)
-    assert folders._processes(None, None, source) == 3

@@ -125,8 +125,8 @@ def _take_name(scratch: Path, target: Path) -> None:
 
 
 @contextmanager
-def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[tuple[Path, int | None]]:
-    """A hidden folder that becomes ``path`` when the block ends well; and the handle that locks it, if any.
+def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[Path]:
+    """A hidden folder that becomes ``path`` when the block ends well.
 
     ``path`` must not exist. Any exception takes the hidden folder away with all that is in it; what a killed
     process left is taken away by the next one that writes ``path``.
@@ -135,8 +135,8 @@ def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[tup
     require_new_folder(target, name)
     with _writable(path, name, DataFileError):
         clear_abandoned(target.parent, target.name, folders=True)
-        with growing_folder(target.parent, target.name) as (scratch, lock):
-            yield scratch, lock
+        with growing_folder(target.parent, target.name) as scratch:
+            yield scratch
             for folder, _, files in os.walk(scratch):
                 for each in [folder, *(str(Path(folder) / file) for file in files)]:
                     _sync(each)
@@ -243,11 +243,8 @@ def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryI
 
 
 @contextmanager
-def growing_folder(folder: Path, name: str) -> Iterator[tuple[Path, int | None]]:
-    """A new hidden folder in ``folder`` for a target called ``name``, and the handle that locks it, if any.
-
-    As :func:`growing`. A process that inherits the handle keeps the folder locked until it ends, too.
-    """
+def growing_folder(folder: Path, name: str) -> Iterator[Path]:
+    """A new hidden folder in ``folder`` for a target called ``name``; as :func:`growing`."""
     while True:
         path = _scratch_path(folder, name)
         lock, claimed = None, False
@@ -257,7 +254,7 @@ def growing_folder(folder: Path, name: str) -> Iterator[tuple[Path, int | None]]
                 lock = os.open(path, os.O_RDONLY) if fcntl else None
                 claimed = lock is None or _claimed(lock)
             if claimed:
-                yield path, lock
+                yield path
                 return
         finally:
             shutil.rmtree(path, ignore_errors=True)

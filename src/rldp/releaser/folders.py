@@ -7,11 +7,13 @@ only where ``keep`` names their columns, and files are numbered, whatever they w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
+from threading import Event
 
 from rldp._common.checks import whole_number
 from rldp._common.process import core_count
@@ -23,13 +25,12 @@ from rldp.data.writers import PARQUET
 from rldp.errors import InvalidArgument
 from rldp.releaser.files import Outcome, Step, release_table
 from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Inspection, Recorder, Request
+from rldp.releaser.requests import Inspection, Recorder, Request, Tally
 from rldp.theory.sampling import Randomness
 
-__all__ = ["Piece", "is_folder", "release_folder", "release_piece"]
+__all__ = ["Piece", "is_folder", "release_folder"]
 
 _MOST_JOBS = 256
-_WORTH_A_PROCESS = 2**22  # bytes of data: what is released while a process starts, about
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def release_folder(
     recorder: Recorder | None = None,
 ) -> Outcome:
     """Release all files of a folder; see :func:`rldp.release_file`."""
+    if jobs is not None:
+        whole_number("jobs", jobs, 1, _MOST_JOBS)
     source = source_of(data)
     if target.resolve().is_relative_to(data.resolve()):
         raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
@@ -66,14 +69,15 @@ def release_folder(
     whole.released_names(lambda column: table.name(column) if column in table.places else column)
     if recorder is not None:
         recorder.begin(source.paths)
-    with ExitStack() as appearing, new_folder(target, name="output") as (scratch, lock):
+    with ExitStack() as appearing, new_folder(target, name="output") as scratch:
         pieces = [
             Piece(replace(table, source=_alone(source, i)), scratch / at / f"part-{i:05d}.parquet")
             for i, at in enumerate(partitions)
         ]
         for folder in {piece.target.parent for piece in pieces}:
             folder.mkdir(parents=True, exist_ok=True)
-        outcome = _released(request, pieces, _processes(jobs, seed, source), lock, seed, callback)
+        threads = 1 if seed is not None else min(jobs or core_count(), len(pieces))
+        outcome = _released(request, pieces, threads, randomness(seed), callback)
         outcome.require_sound(request.with_people(inspect))
         if recorder is not None:
             written = [piece.target for piece in pieces]
@@ -86,50 +90,41 @@ def _alone(source: Source, i: int) -> Source:
     return Source(str(path), (path,), (source.identities[i],), parquet=True)
 
 
-def _processes(jobs: int | None, seed: int | None, source: Source) -> int:
-    if jobs is not None:
-        whole_number("jobs", jobs, 1, _MOST_JOBS)
-    if seed is not None or len(source.paths) == 1 or (jobs is None and source.size < _WORTH_A_PROCESS):
-        return 1
-    return min(jobs or core_count(), len(source.paths))
-
-
 def _released(
     request: Request,
     pieces: Sequence[Piece],
-    processes: int,
-    lock: int | None,
-    seed: int | None,
+    threads: int,
+    words: Randomness,
     callback: Callable[[Step], None] | None,
 ) -> Outcome:
-    done: list[Outcome] = []
+    """What was found in all files, of which so many are released at a time, in threads.
 
-    def tell(outcome: Outcome) -> None:
-        done.append(outcome)
-        if callback is not None:
-            rows, skipped = (sum(getattr(each.tally, name) for each in done) for name in ("rows", "skipped"))
-            callback(Step(rows, len(done) / len(pieces), skipped))
+    Nearly all of a release is done by libraries that let other threads run meanwhile. After a failure, or an
+    interruption, the others stop at their next part.
+    """
+    done: list[Tally] = []
+    stopped = Event()
 
-    if processes > 1:
-        from rldp.releaser.workers import in_processes
+    def go_on(_: Step) -> None:
+        if stopped.is_set():
+            raise CancelledError
 
-        return reduce(add, in_processes(request, pieces, processes, lock, tell))
-    words = randomness(seed)
-    for piece in pieces:
-        tell(release_piece(request, piece, words))
-    return reduce(add, done)
+    def release(piece: Piece) -> Outcome:
+        with piece.target.open("wb") as file:
+            return release_table(request, piece.table, file, PARQUET, words, go_on)
 
-
-def release_piece(
-    request: Request,
-    piece: Piece,
-    words: Randomness | None = None,
-    callback: Callable[[Step], None] | None = None,
-) -> Outcome:
-    """Release one file of a folder."""
-    words = randomness(None) if words is None else words
-    with piece.target.open("wb") as file:
-        return release_table(request, piece.table, file, PARQUET, words, callback)
+    with ThreadPoolExecutor(threads) as pool:
+        releases = [pool.submit(release, piece) for piece in pieces]
+        try:
+            for ended in as_completed(releases):
+                done.append(ended.result().tally)
+                if callback is not None:
+                    rows, skipped = sum(each.rows for each in done), sum(each.skipped for each in done)
+                    callback(Step(rows, len(done) / len(pieces), skipped))
+        finally:
+            stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+    return reduce(add, (each.result() for each in releases))
 
 
 # Partitions

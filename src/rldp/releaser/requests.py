@@ -303,7 +303,9 @@ class Request:
         if self.stable is not None and ids is not None:
             source = self.stable.words(ids.among(rows.used))
         drawn = self.protocol.draw(rows.secrets, rows.values, source)
-        released = tuple(column.of_outputs[drawn] for column in self.released)
+        released: tuple[Codes, ...] = (drawn,)
+        if len(self.released) > 1:
+            released = tuple(column.of_outputs[drawn] for column in self.released)
         traces = None if self.options.ledger is None else self._traces(columns, rows, tally.people, released)
         return Drawn(released, rows.used, before + replace(tally, traces=traces))
 

@@ -58,7 +58,7 @@ class _Stage:
 class StableDraws:
     """What a release with a key needs: the key, and how a protocol's labels are encoded.
 
-    Its pickle holds the key: processes that draw need it.
+    Its pickle holds the key: workers of a cluster need it.
     """
 
     material: bytes
