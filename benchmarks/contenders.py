@@ -99,8 +99,8 @@ CLARABEL = Contender(
 )
 HIGHS = Contender(
     "HiGHS cuts",
-    "linear programs in HiGHS, warm-started, with cuts from the closed form until nothing fails by more than "
-    "1e-7 (`benchmarks/cutting_planes.py`)",
+    "linear programs in HiGHS, warm-started, with cuts from the closed form, until no constraint is "
+    "violated by more than 1e-7 (`benchmarks/cutting_planes.py`)",
     "cutting_planes",
     "cutting_plane_design",
     ("highspy",),

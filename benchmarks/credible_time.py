@@ -1,8 +1,9 @@
 """What a credible design takes, over a plain one: single designs and batches, in turns in one run.
 
 Both have privacy over a set and utility under the estimate, squared distortion, ε = ½ and a gap of 1e-6;
-samples are drawn from Dirichlet(½) truths. A credible design takes a search for its radius, a design, and the
-draws that prove it. ``python benchmarks/credible_time.py`` writes its section of docs/performance.md.
+samples are drawn from Dirichlet(½) truths. A credible design consists of a search for its radius, a
+design, and the draws that prove it. ``python benchmarks/credible_time.py`` writes its section of
+docs/performance.md.
 """
 
 from __future__ import annotations

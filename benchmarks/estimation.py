@@ -276,50 +276,54 @@ def section(sampled, kept, by_grr, elsewhere, times, draws):
 {machine(*packages)}
 
 Root mean square error of the shares of the values, over {draws} draws of a truth (uniform on all
-distributions), a public sample, a protocol designed on it (ε = {EPSILON:g}) and N released rows; everyone
-sees the same rows. Bold: the least, or within 2 % of it. `qif` is its iterative Bayesian update with its own
-rule of stopping (at most 20 000 rounds), which knows the protocol and the released rows, and the sample only
-where it starts there.
+distributions), a public sample, a protocol designed on it (ε = {EPSILON:g}) and N released rows; all
+methods see the same rows. Bold: the smallest, or within 2 % of it. `qif` is its iterative Bayesian update
+with its own rule of stopping (at most 20 000 rounds), which uses the protocol and the released rows, and
+the sample only if it starts there.
 
 {table(sampled, ALPHABETS, of_alphabet)}
-A protocol that nobody designed, for 2×3 cells and a sample of 75: it releases the value with probability
+A protocol that was not designed, for 2×3 cells and a sample of 75: it releases the value with probability
 {KEPT[0]:g} where the secret is the first and {KEPT[1]:g} where it is the second, else one of the three values
-at random. Three outputs cannot tell six cells, so that a pseudo-inverse keeps a bias however many rows there
-are:
+at random. Three outputs cannot determine six cells, so a pseudo-inverse has a bias for any number of rows:
 
 {table(kept, [KEPT], of_kept, FEW)}
-Share of the default's 95 % intervals that hold the truth there:
+Share of the default 95 % intervals that contain the truth in this case:
 
 {coverages(kept, [KEPT], of_kept, "covered", FEW)}
 
-Where the other libraries are at home: k-ary randomised response at ε = {EPSILON:g}, no sample, no secret. The
-last step of `shrunk` was chosen among four on other draws, by its errors for Dirichlet(1) truths; those for
-Dirichlet(0.3), where few values have most of the people, were seen to be worse than matrix inversion's then.
+The setting of the other libraries: k-ary randomised response at ε = {EPSILON:g}, no sample, no secret. The
+last step of `shrunk` was chosen among four on other draws, by its errors for Dirichlet(1) truths; for
+Dirichlet(0.3), where few values have most of the people, its errors were larger than those of matrix
+inversion.
 
 {table(by_grr, GRR, of_values)}
-`posterior` beside its peers, which are all estimates above that are not ours. In brackets is by how many
-standard errors the mean squared error of `posterior` is larger than that of a peer, draw by draw (below 0:
-smaller; up to 3 may be chance). Each cell has the largest such number of all peers, and before it the ratio
-of the root mean square errors to that peer; a ratio near 0 is to a pseudo-inverse or an iterative update
-whose errors vary so much that few standard errors lie between. The prior was chosen on other draws, of the
+`posterior` and its peers, which are all estimates above that are not ours. The number in brackets says by
+how many
+standard errors the mean squared error of `posterior` exceeds that of a peer, compared draw by draw
+(negative: it is
+smaller; up to 3 may be chance). Each cell shows the peer with the largest such number, and before it the
+ratio of the
+root mean square errors. A ratio near 0 belongs to a pseudo-inverse or an iterative update whose errors vary
+so much
+that the difference is only a few standard errors. The prior was chosen on other draws, of the
 kinds of the first and of the last six tables above; the truths of the last seven lines had no part in that:
 
 {duels(parts)}
 
-Share of the 95 % intervals that hold the truth, normal (the default). Few draws, whose shares depend on one
-another, tell it to about ±0.03:
+Share of the normal (default) 95 % intervals that contain the truth. With few draws, and shares that depend
+on one another, the numbers are accurate to about ±0.03:
 
 {coverages(sampled, ALPHABETS, of_alphabet, "covered")}
 
 {coverages(by_grr, GRR, of_values, "covered")}
 
-The same of the intervals that are proved for every number of rows (`interval="betting"`, fewer draws):
+The same for the intervals that are proved for every number of rows (`interval="betting"`, fewer draws):
 
 {coverages(sampled, ALPHABETS, of_alphabet, "betting")}
 
-The protocols were designed on the samples used, so that the default estimate is not exactly unbiased (see
-[theory.md](theory.md#estimation)). The mean error in standard errors, largest over the values; chance alone
-makes about {np.sqrt(2 * np.log(10) / draws):.2f} of it:
+The protocols were designed on these samples, so the default estimate is not exactly unbiased (see
+[theory.md](theory.md#estimation)). The table shows the mean error in standard errors, the largest over the
+values; chance alone contributes about {np.sqrt(2 * np.log(10) / draws):.2f}:
 
 {biases(sampled, ALPHABETS, of_alphabet)}
 

@@ -202,16 +202,19 @@ def section(grid: Grid) -> str:
 {machine("numpy", "scipy", "cvxpy", "clarabel", "highspy")}
 
 RURP, ε = 0.5, squared distortion, as many outputs as values, Pearson's set at α = 0.05, samples from
-Dirichlet(½) truths: of 2000 draws where alphabets grow, with a gap of 1e-4 asked of rldp; of 750 where the
-batch does, and elsewhere, with 1e-6. Each point is a process of its own on one core, with one thread;
-the median of three runs where one takes less than two seconds. A contender grows no further once a point
-has taken {ENOUGH} s, or {LIMIT} s were not enough. A batch is one call for rldp; rivals solve its samples one
-after the other, which is linear, and are measured up to {SWEEPS[2].largest_of_rivals}.
+Dirichlet(½) truths: of 2000 draws and with a gap of 1e-4 for rldp where alphabets grow, of 750 draws and
+with 1e-6
+elsewhere. Each point is a process of its own, on one core with one thread, and the median of three runs if
+a run
+takes less than two seconds. A contender stops once a point has taken {ENOUGH} s, or more than {LIMIT} s. A
+batch is
+one call for rldp; rivals solve its samples one by one, in linear time, and are measured up to
+{SWEEPS[2].largest_of_rivals}.
 
 {who}
 
-Bold is the **exponent**: the slope of the least-squares line through the logarithms over the upper half of
-the sizes that the contender reached; in parentheses what the largest one took.
+The **exponent** (bold) is the slope of the least-squares line through the logarithms, over the upper half
+of the sizes that the contender reached; the largest measurement is in parentheses.
 
 Time of the whole call:
 
@@ -219,7 +222,7 @@ Time of the whole call:
 
 ![Time by size]({time})
 
-Memory: the peak of the resident set over its peak after the imports and a warm-up on a 2×2 sample:
+Memory: the peak of the resident set, minus its peak after the imports and a warm-up on a 2×2 sample:
 
 {table(grid, "memory", "MB")}
 
@@ -227,16 +230,18 @@ Memory: the peak of the resident set over its peak after the imports and a warm-
 
 Newton steps of rldp: {newton_steps(grid)}.
 
-What arithmetic says: a Newton step of rldp is a dense block of |S||U| rows for each of |Y| = |U| outputs,
-|Y|(|S||U|)³ operations and |Y|(|S||U|)² numbers. So in the end time grows as |S|³ and |U|⁴ and memory as |S|²
-and |U|³; time comes times the number of steps. At these sizes what is done for each pair of secrets,
-|Y||S|²|U|, and the fixed cost of every call to NumPy still weigh in, and hold the exponents of time down. A
-batch takes linear time, and memory for one chunk at work and the answers of all; draws change numbers, not
-sizes, though cutting planes need fewer rounds where the set is small. Where values are many and secrets few
-(2×24, 3×30 and more) low ranks take the place of the blocks, and time grows as |U|³.
-The conic programs have about |Y||S|²|U| = |S|²|U|² cones, whose sparse factors fill in; CVXPY adds the
-compilation of |Y||S|² expressions. Cutting planes solve a linear program a round, and both its rows and the
-rounds grow.
+In theory, a Newton step of rldp factors a dense block of |S||U| rows for each of |Y| = |U| outputs: it takes
+|Y|(|S||U|)³ operations and |Y|(|S||U|)² numbers. So time eventually grows as |S|³ and |U|⁴, and memory as
+|S|²
+and |U|³; the time is multiplied by the number of steps. At these sizes, the |Y||S|²|U| operations on pairs of
+secrets and the fixed cost of calls to NumPy still matter, so the exponents of time are smaller. A batch takes
+linear time, and memory for one chunk and for all results. Draws change the numbers but not the sizes; cutting
+planes need fewer rounds when the set is small. With many values and few secrets (2×24, 3×30 and more),
+low-rank
+forms replace the blocks, and time grows as |U|³. The conic programs have about |Y||S|²|U| = |S|²|U|² cones,
+whose
+sparse factors fill in; CVXPY also compiles |Y||S|² expressions. Cutting planes solve one linear program per
+round, and both its rows and the number of rounds grow.
 """
 
 

@@ -88,21 +88,23 @@ def write_joint(rows: list[str]) -> None:
 
 {machine("numpy", "scipy").partition(". ")[2]}
 
-What `python benchmarks/joint.py adult.csv` found: one credible design each, ε = 0.5, utility under the
+Found by `python benchmarks/joint.py adult.csv`: each row is one credible design, ε = 0.5, utility under the
 estimate, gap 1e-3, of a sample of UCI Adult; 2×128 is sex; education 16 × age 8, 5×80 race; education 16 ×
-hours 5, 2×640 sex; education 16 × age 8 × hours 5. Each is two rough designs, whose draws tell the size of
-the sets, and one that fresh draws prove. *Processor* is time of all cores together, steps are those of the
-last design.
+hours 5, 2×640 sex; education 16 × age 8 × hours 5. Each takes two rough designs, whose draws determine the
+size of the sets, and a final design that fresh draws prove.
+*Processor* is the time of all cores together; steps are those of the last design.
 
 | | rows | processor | memory | steps | objective | lower bound | judge | file |
 |---|---|---|---|---|---|---|---|---|
 {lines}
 
-What bounds them: 2×640 at 30,000 rows took 179 s of the processor and 2.0 GB, three designs of 53 to 54
+Where the time goes: 2×640 at 30,000 rows took 179 s of the processor and 2.0 GB, three designs of 53 to 54
 steps and about a minute each, for an objective of 0.4815 with a lower bound of 0.4806 (on busy cores, not
-judged). Two fifths of a step are the border in which the outputs meet, and most of the rest are passes over
-arrays of all outputs and pairs. It uses 300 to 400 of its 640 outputs: 295 of them hold 99.4 % of the rows.
-So leaving outputs out until they pay could save about half of it.
+judged). Two fifths of a step go into the border, which couples the outputs, and most of the rest into
+passes over arrays of all
+outputs and pairs. The protocol uses 300 to 400 of its 640 outputs, and 295 of them hold 99.4 % of the rows.
+Adding
+outputs only as needed could therefore save about half of the time.
 """,
     )
 

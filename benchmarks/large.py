@@ -115,20 +115,25 @@ def main() -> None:
 
 {machine("numpy", "scipy", "python-flint")}
 
-One design each, ε = 0.5, squared distortion, Pearson's set at α = 0.05 or of the radius that is named, a
+Each row is one design: ε = 0.5, squared distortion, Pearson's set at α = 0.05 or with the given radius, and a
 sample from a Dirichlet(½) truth: 20,000 rows at 10×50 and 2×200, 40,000 at 2×418, 200,000 at 10×300, 100,000
 with a thousand labels, 50,000 elsewhere. Designs with *windows* keep a stronger constraint
-([theory](theory.md#windows)); their lower bound holds for all private protocols. A design that would not fit
-the memory that is free is refused, with an estimate of its time and memory and with what to do instead.
+([theory](theory.md#windows)); their lower bound holds for all private protocols. A design that would not
+fit into the free memory is refused, with an estimate of its memory and with
+advice.
 
 | | gap asked for | time | memory | objective | lower bound | judge | file |
 |---|---|---|---|---|---|---|---|
 {table}
 
-What bounds them: with few secrets, the border in which the outputs meet; with many, the matrices of the
-outputs. RURP 50×20, when it was profiled, spent two fifths of its time on 20 inverses of 1000 rows in each
-step, on both cores; a fifth on the border; and the rest in passes over arrays of all pairs, which memory
-bounds: shared out to the cores they took as long. NURP 1000×2 is such passes nearly alone.
+Where the time goes: with few secrets, most of it is spent on the border, the part of the system that
+couples the
+outputs; with many secrets, on the matrices of the outputs. A profile of RURP 50×20 showed two fifths in 20
+inverses
+of 1000 rows per step, on both cores; a fifth in the border; and the rest in passes over arrays of all
+pairs. Memory
+bandwidth limits these passes, so more cores did not help. NURP 1000×2 consists almost entirely of such
+passes.
 """,
     )
 

@@ -274,8 +274,8 @@ def _confirmations(record: dict) -> str:
     protocols, confirmed = sum(truths for truths, _ in rows), sum(row["confirmed"] for _, row in rows)
     return (
         f"Given its sample and the prior, each of the {protocols:,} credible protocols must fail with a "
-        "probability of at most 5 %. The judge counted that again, with draws of its own and a rule that is "
-        f"wrong once in 10⁹: it confirmed {confirmed:,} of them."
+        "probability of at most 5 %. The judge checked this again, with its own draws and a rule that is "
+        f"wrong once in 10⁹. It confirmed {confirmed:,} of them."
     )
 
 

@@ -123,12 +123,12 @@ def section(measured: list[Result], others: list[Result], byte: float, repeats: 
 
 {SECRETS} secrets × {VALUES} values, {VALUES} outputs; one thread; rows per second of CPU time, best of
 {repeats} runs.
-Ours is the whole call `protocol.release(secrets, values)`, from column to column: labels looked up, 8 bytes
-of the operating system's secure randomness a row, exact probabilities. The rivals are called once a row on
-Python integers, with their set-up and compilation left out; they randomise the value alone, whatever the
-secret. OpenDP's randomized response also draws exactly and securely. The GRR client is compiled by numba and
-uses floating-point probabilities and a statistical generator: one call takes
-{1e9 / others[1].rate:.0f} ns. Secure randomness alone costs about {byte:.0f} ns a byte here.
+Ours is the whole call `protocol.release(secrets, values)`: labels are looked up, each row takes 8 bytes of
+the operating system's secure randomness, and probabilities are exact. The rivals are called once for each
+row, on Python integers; their set-up and compilation are not counted. They randomise only the value and
+ignore the secret. OpenDP's randomized response also draws exactly and securely. The GRR client is compiled by
+numba and uses floating-point probabilities and a statistical generator: one call takes
+{1e9 / others[1].rate:.0f} ns. Secure randomness alone costs about {byte:.0f} ns per byte here.
 
 | | rows | rows per second | {head} |
 |---|---|---|{"---|" * len(others)}

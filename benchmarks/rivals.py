@@ -187,10 +187,10 @@ def section(table: dict[Case, list[Entry]], limit: float) -> str:
 
 {machine("numpy", "scipy", "cvxpy", "clarabel", "scs", "highspy")}
 
-The same samples for everyone, each contender in a process of its own, kept to one core and one thread,
-after a warm-up on a 2×2 sample; {limit:g} s for a design, and whoever takes longer is shown as such. All
-samples are drawn from Dirichlet(½) truths; ε = 0.5, squared distortion, Pearson's set at α = 0.05. Tolerances
-are each solver's own where nothing else is said, and so are the limits on iterations.
+All contenders solve the same samples, each in a process of its own, on one core with one thread, after a
+warm-up on a 2×2 sample. A design may take {limit:g} s; the table shows where a contender took longer. All
+samples are drawn from Dirichlet(½) truths; ε = 0.5, squared distortion, Pearson's set at α = 0.05. Unless
+stated otherwise, tolerances and limits on iterations are each solver's defaults.
 
 {who}
 
@@ -199,21 +199,21 @@ are each solver's own where nothing else is said, and so are the limits on itera
 ![Leak and proved gap, the largest of each contender and case]({quality})
 
 - *Time*: median over the samples, from the counts to the table Q, building the program included; *in the
-  solver* is the part of it that the solver itself takes. Ours includes repair and proofs. Where there is
-  one sample it is solved three times, if that takes less than two seconds.
+  solver* is the solver's own part. Ours includes repair and proofs. If there is only one sample, it is
+  solved three times, unless that takes more than two seconds.
 - *Objective claimed*: as the contender reports it; median over the samples.
 - *Leak*: ε* − ε of what it returns, rows clipped at 0 and scaled to sum to one. ε* is the largest leakage
-  over the privacy set (under the estimate, where privacy is nominal), and some member attains it; the
-  largest over the samples. *None*: proved private. ∞: an output is impossible under one secret and not
-  under another.
-- *Proved gap*: what it returns is mixed with the least share of uniform output with which the library can
+  over the privacy set (under the estimate, if privacy is nominal). The table shows the largest over the
+  samples. *None*: proved private. ∞: an output is impossible under one secret and not under another.
+- *Proved gap*: the returned table is mixed with the smallest share of uniform output that lets the library
   prove it private; (its proved objective − a proved lower bound) / max(1, objective), the largest over the
-  samples. The bound is that of a certificate of ours, asked for a gap a hundred times finer, apart from the
-  timings; in parentheses the gap to the bound that the contender proves itself.
+  samples. The bound comes from a certificate of ours with a gap a hundred times smaller, which is not part
+  of the timings. The gap to the bound that the contender itself proves is in parentheses.
 
-A large leak beside a small gap comes from outputs that are hardly used: where all probabilities are noise, so
-is their ratio, though every constraint holds to the solver's tolerance. Next to no uniform output repairs it,
-once somebody has noticed. What cutting planes take beyond the solver is the search for cuts.
+A large leak with a small gap comes from outputs that are hardly used: their probabilities are numerical
+noise, and so is the ratio of two of them, although every constraint holds to the solver's tolerance. Once
+noticed, a tiny share of uniform output repairs it. Cutting planes spend their time outside the solver on
+the search for cuts.
 
 {observations(table)}
 
@@ -233,7 +233,7 @@ def observations(table: dict[Case, list[Entry]]) -> str:
             leaking[entry.name] += sum(judgement.leak > 0 for judgement in entry.judgements)
     leaks = ", ".join(f"{name} {leaking[name]} of {answers[name]}" for name in answers)
     return (
-        f"Quicker than rldp on a single design: {'; '.join(quicker) or 'nobody'}.\n"
+        f"Faster than rldp on a single design: {'; '.join(quicker) or 'nobody'}.\n"
         f"Answers that are not private: {leaks}."
     )
 

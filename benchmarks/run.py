@@ -112,18 +112,18 @@ def section(results: list[Result]) -> str:
 
 The rival is the paper's formulation in CVXPY with Clarabel (one thread, default tolerances), twice:
 *literal*, in CVXPY's own atoms (`benchmarks/literal.py`), and *tuned*, with the cones written by hand
-(`rldp.paper.reference`). Its time includes modelling, since each sample needs a new model; the time in
-the solver alone stands in parentheses, and so does the ratio to it. All samples are drawn from
-Dirichlet(½) truths; ε = 0.5, squared distortion, Pearson's set at α = 0.05. Ours closes a proved
-relative gap of 1e-6 (1e-5 where it says so) and includes repair and proof. Times are medians per design.
+(`rldp.paper.reference`). Its time includes modelling, because each sample needs a new model; the time in
+the solver alone, and the ratio to it, are in parentheses. All samples are drawn from Dirichlet(½) truths; ε
+= 0.5, squared distortion, Pearson's set at α = 0.05. Ours closes a proved relative gap of 1e-6 (1e-5 where
+stated), and its time includes repair and proof. Times are medians per design.
 
 | | rldp | literal | ratio | differs by | tuned | ratio | differs by |
 |---|---|---|---|---|---|---|---|
 {rows}
 
-*Differs by*: the largest relative difference between the rival's objective and ours, whose gap is
-proved. Clarabel stops at its own tolerance, and what it returns is not strictly private; the literal
-form squares small probabilities, which costs it accuracy.
+*Differs by*: the largest relative difference between the rival's objective and ours, whose gap is proved.
+Clarabel stops at its own tolerance, and its result is not strictly private. The literal form squares small
+probabilities, which costs accuracy.
 """
 
 

@@ -111,8 +111,8 @@ def section(found: list[Measured]) -> str:
 
 From Parquet through `rldp.spark.release` to nowhere (Spark's `noop`), on two local cores, with one kept
 column; {SECRETS} secrets, {VALUES} values. CPU time is that of the JVM and of all Python workers; the time
-on the clock is that of a machine that had other work as well. The last column is
-a χ² test at level 1e-6 of all outputs, by secret and value, against the protocol.
+on the clock is that of a machine that had other work as well. The last column is a χ² test at level 1e-6 of
+all outputs, by secret and value, against the protocol.
 
 | session | rows | time | CPU time | rows/s of a core | χ² |
 |---|---|---|---|---|---|

@@ -123,7 +123,7 @@ html_show_search_summary = False  # it is fetched from the pages, which browsers
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_domain_indices = False
 html_use_index = True
-html_sidebars = {"index": [], "quickstart": [], "about/*": ["sidebar-nav-bs"]}
+html_sidebars = {"index": [], "about/*": ["sidebar-nav-bs"]}
 html_theme_options = {
     "logo": {"text": "rldp"},
     "navbar_align": "left",

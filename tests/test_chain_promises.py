@@ -98,7 +98,7 @@ def test_a_chain_keeps_its_level_for_readers_who_know_the_values(kappa):
     verdict = rldp.verify(protocol)
     assert verdict.ok
     assert verdict.epsilon_known == kappa
-    assert any("To somebody who knows all values" in sentence for sentence in verdict.proved)
+    assert any("To a reader who knows all values" in sentence for sentence in verdict.proved)
     again = tree_of(protocol)
     assert again[G]["epsilon_known"] == kappa
     again[G]["epsilon_known"] = rldp.known_leakage(protocol) * 0.999

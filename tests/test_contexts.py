@@ -184,7 +184,7 @@ def test_the_judge_proves_the_total_and_names_the_columns(design, known, second)
         assert verdict.ok, verdict.reasons
         assert any(words in sentence for sentence in verdict.proved)
     assert any("linked" in sentence for sentence in rldp.verify(second).assumptions)
-    assert any("what 'region' tells" in sentence for sentence in rldp.verify(known).not_promised)
+    assert any("what 'region' reveals" in sentence for sentence in rldp.verify(known).not_promised)
 
 
 def test_judge_and_library_count_the_same_failures(design, known, second):
@@ -635,7 +635,7 @@ def test_what_after_cannot_have_is_refused(rows, sample, first):
     with pytest.raises(rldp.InvalidArgument, match="given_known must be False"):
         rldp.design(alone, 0.5, given_known=True, **OPTIONS)
     only = rldp.Sample.from_data(rows, secret="sex", value="age")
-    with pytest.raises(rldp.InvalidArgument, match="value must name a column that is not out yet"):
+    with pytest.raises(rldp.InvalidArgument, match="value must name a column that is not yet published"):
         rldp.design(only, 0.5, after=[first], **OPTIONS)
     with pytest.raises(rldp.InvalidArgument, match="the sample must have no given columns here"):
         rldp.frontier(sample, [0.5])

@@ -236,7 +236,7 @@ class Protocol:
         return f"<Protocol: {size} → {counted('output', self.outputs)}; {self._claim()}>"
 
     def _claim(self) -> str:
-        return "nothing is claimed of it" if self.guarantee is None else f"claims {self.guarantee.promise}"
+        return "it claims nothing" if self.guarantee is None else f"claims {self.guarantee.promise}"
 
     def _repr_html_(self) -> str:
         """Show a heat map for each secret in notebooks."""

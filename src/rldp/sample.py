@@ -300,7 +300,7 @@ class Sample:
         return load(path)
 
     def noisy(self, epsilon: float, *, rows_a_person: int = 1) -> Sample:
-        """Return a copy with random noise on the counts, which may be shown to anybody.
+        """Return a copy with random noise on the counts, which may be published.
 
         Every count gets discrete Laplace noise, including cells that were never seen. One row more or less
         changes one count by one, so the noisy table is ε-differentially private, and so is everything

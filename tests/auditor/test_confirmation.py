@@ -217,7 +217,7 @@ def test_rows_that_the_design_has_seen_confirm_nothing(protocol, planned):
 def test_a_claim_of_infinity_needs_no_confirmation(protocol):
     found = confirm(protocol, fresh(20, 10), epsilon=math.inf)
     assert found.confirmed
-    assert found.sentences[0] == "Nothing is claimed (ε = ∞), so there is nothing to confirm."
+    assert found.sentences[0] == "The file claims no privacy (ε = ∞), so there is nothing to confirm."
     open_table = rldp.design(SAMPLE, math.inf).protocol
     assert confirm(open_table, fresh(20, 10)).confirmed
 

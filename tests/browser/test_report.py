@@ -277,7 +277,9 @@ def test_picture_of_page_one_on_paper(folder, visit, pictures):
     shown = visit(folder / "paper.html", 794, bypass_csp=True).ready()
     shown.page.emulate_media(media="print")
     clip = {"x": 0, "y": 0, "width": 794, "height": 1123}
-    shown.page.add_style_tag(content=".sheet { padding: 60px 53px !important; } .appendix { display: none; }")
+    shown.page.add_style_tag(
+        content=".sheet { padding: 60px 53px !important; } .appendix, footer { display: none; }"
+    )
     shown.page.screenshot(path=pictures / "report-a4.png", full_page=True, clip=clip)
     assert (pictures / "report-a4.png").stat().st_size < 200_000
 

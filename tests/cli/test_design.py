@@ -352,15 +352,17 @@ def test_a_design_shows_what_other_promises_would_cost_and_names_the_cheapest(rl
     rows = ("all every", "pairs a set", "▸ chi2 a set", "credible all", "nominal the")
     places = [words.index(row) for row in rows]
     assert places == sorted(places)
-    assert re.search(r"--privacy credible promises 0\.\d+ instead of 0\.\d+\. It is another promise", words)
+    assert re.search(
+        r"--privacy credible promises 0\.\d+ instead of 0\.\d+\. It is a different promise", words
+    )
     assert isinstance(rldp.load(tmp_path / "protocol.json").guarantee.privacy, rldp.PowerDivergence)
 
 
 @pytest.mark.usefixtures("dense")
 def test_other_promises_are_not_tried_if_nobody_wants_them_or_the_design_took_long(rldp_command, monkeypatch):
-    assert "another promise" not in rldp_command(*DESIGN, "--no-others")[1]
+    assert "different promise" not in rldp_command(*DESIGN, "--no-others")[1]
     monkeypatch.setattr(ladder, "QUICK", 0.0)
-    assert "another promise" not in rldp_command(*DESIGN)[1]
+    assert "different promise" not in rldp_command(*DESIGN)[1]
 
 
 @pytest.mark.usefixtures("dense")
@@ -485,7 +487,7 @@ def test_a_sparse_demonstration_says_so_once(rldp_command):
 
 def test_the_help_says_that_alpha_holds_for_large_samples(rldp_command):
     _, out, _ = rldp_command("design", "--help")
-    assert "for chi2, cr and g about so often in large samples" in " ".join(out.split())
+    assert "for chi2, cr and g, the approximate share of large samples" in " ".join(out.split())
 
 
 @pytest.mark.usefixtures("dense")

@@ -25,7 +25,7 @@ def test_a_design_tells_who_changes_and_warns_where_the_majority_never_does(peop
     assert code == 0
     told = " ".join(output.split())
     assert "By secret: 0 % of the rows with 'hs'" in told or "By secret: less than" in told
-    assert "To somebody who knows the value, the output tells up to κ =" in told
+    assert "To a reader who knows the value, the output reveals up to κ =" in told
     said = " ".join(errors.split())
     assert "rows with the most frequent secret, 'hs', never change" in said
     assert "--epsilon-known" in said
@@ -43,7 +43,7 @@ def test_a_level_silences_the_warning_and_is_kept(people, monkeypatch, capsys):
     assert rldp.verify("p.json").epsilon_known == 0.5
     code, output, _ = run_command(monkeypatch, capsys, "verify", "p.json")
     assert code == 0
-    assert "the output tells at most 0.5 more about the secret, whatever the distribution" in output
+    assert "the output reveals at most 0.5 more about the secret, whatever the distribution" in output
 
 
 @pytest.mark.parametrize(

@@ -947,7 +947,7 @@ def test_a_terminal_shows_a_bar_and_a_pipe_does_not(tmp_path):
     done = subprocess.run([*command, "--quiet"], capture_output=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, b"")
     done = subprocess.run(command, capture_output=True, timeout=300)
-    assert done.stderr.decode().startswith("rldp: warning: ε is that of the released columns alone")
+    assert done.stderr.decode().startswith("rldp: warning: ε covers only the released columns")
     assert done.stderr.count(b"\n") == 1
     screen, terminal = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
@@ -1057,8 +1057,9 @@ def test_a_kept_column_is_warned_of_once_with_a_command_that_measures_it(
     code, _, errors = command("--keep", "the clinic", data="the data.csv")
     assert code == 0
     start = (
-        "rldp: warning: ε is that of the released columns alone; kept columns are copied as they are and can "
-        "tell the secret, alone or together with them. A design with --given COLUMN has such a column inside "
+        "rldp: warning: ε covers only the released columns; kept columns are copied unchanged and can "
+        "reveal the secret, alone or together with them. A design with --given COLUMN has such a column "
+        "inside "
         "its promise. If one of them was itself released by a protocol, design both columns in one release. "
         "This tests them together, in a file that must not be published: "
     )

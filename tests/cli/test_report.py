@@ -34,7 +34,7 @@ def test_a_protocol_file_gets_a_page(rldp_command, protocol, tmp_path):
     assert (code, err) == (0, "")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert out.endswith(f"{len(page.encode()):,} bytes written to page.html\n")
-    assert "--with-counts puts them there" in out
+    assert "--with-counts includes them" in out
     assert hashlib.sha256((tmp_path / "protocol.json").read_bytes()).hexdigest() in page
     assert "<title>Proved: " in page
     assert rldp_command(*REPORT, "--quiet", "--with-counts") == (0, "", "")
@@ -74,7 +74,7 @@ def test_a_table_alone_is_refused(rldp_command, protocol, tmp_path):
     code, out, err = rldp_command("report", "table.json", "-o", "page.html")
     assert (code, out) == (3, "")
     assert (
-        one_line(err) == "table.json must claim a privacy level to be reported on, but it holds a table alone"
+        one_line(err) == "table.json must claim a privacy level to be reported on, but it holds only a table"
     )
     assert not (tmp_path / "page.html").exists()
 

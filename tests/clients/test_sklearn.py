@@ -82,7 +82,7 @@ def test_the_released_columns_come_out_and_nothing_else():
 
 def test_columns_beside_them_are_named_aloud():
     kept = transformer(keep=["region"]).fit(PEOPLE)
-    with pytest.warns(rldp.KeptColumnsWarning, match="ε is that of the released columns alone"):
+    with pytest.warns(rldp.KeptColumnsWarning, match="ε covers only the released columns"):
         released = kept.transform(PEOPLE)
     assert list(released.columns) == list(kept.get_feature_names_out()) == ["region", "age"]
     pd.testing.assert_series_equal(released["region"], PEOPLE["region"])

@@ -64,7 +64,7 @@ def test_a_protocol_is_a_heat_map_for_each_secret():
     text = "".join(found.outside)
     assert "P(y | ill, u)" in text
     assert "P(y | well, u)" in text
-    assert "nothing is claimed of it" in text
+    assert "it claims nothing" in text
 
 
 def test_the_promise_stands_above_the_heat_maps():
@@ -107,7 +107,7 @@ def test_what_is_shown_fits_in_a_few_lines():
         "<Sample of 100 draws: 2 secrets ('ill', 'well') × 2 values (0, 1)>"
     )
     assert repr(uniform(1, 20, 3)) == (
-        "<Protocol: 1 secret (0) × 20 values (0, 1, 2, …) → 3 outputs (0, 1, 2); nothing is claimed of it>"
+        "<Protocol: 1 secret (0) × 20 values (0, 1, 2, …) → 3 outputs (0, 1, 2); it claims nothing>"
     )
     protocol = rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]]), 0.5).protocol
     scope = "for every distribution that a χ² test at level 0.05 does not reject"

@@ -56,7 +56,7 @@ def loaded(path):
 def outcome(verdict):
     if verdict.ok:
         return make.OK
-    no_file = verdict.reasons[0].startswith("the file is no protocol file: ")
+    no_file = verdict.reasons[0].startswith("the file is not a protocol file: ")
     return make.NO_FILE if no_file else make.REFUSED
 
 

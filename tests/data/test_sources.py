@@ -183,11 +183,11 @@ def test_parquet_columns_of_the_same_name_are_told_apart_by_place(tmp_path):
         ("CSV parse error: Expected 2 columns, got 1: Mary", "Expected 2 columns, got 1"),
         (
             "In CSV column #0: CSV conversion error to int64: invalid value 'Mary'",
-            "it is damaged, or of a kind",
+            "it is damaged, or its format",
         ),
-        ("Mary", "it is damaged, or of a kind that is not known (ArrowInvalid)"),
+        ("Mary", "it is damaged, or its format is unknown (ArrowInvalid)"),
         ("straddling object straddles two block boundaries", "a row is longer than what is read at once"),
-        ("Parquet magic bytes not found in footer. Mary", "it is no Parquet file, or it breaks off"),
+        ("Parquet magic bytes not found in footer. Mary", "it is not a Parquet file, or it is truncated"),
         ("zlib inflate failed: Mary", "its compression is damaged"),
     ],
 )

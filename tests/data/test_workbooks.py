@@ -74,7 +74,7 @@ def test_which_sheet_is_meant_must_be_clear(book, sheets):
 def test_a_damaged_workbook_is_a_sentence_without_its_cells(book):
     with pytest.raises(
         rldp.DataError,
-        match=r"must be a workbook, but it cannot be read: it is damaged, or of a kind that is not known",
+        match=r"must be a workbook, but it cannot be read: it is damaged, or its format is unknown",
     ) as caught:
         count(book())
     assert "Maria" not in str(caught.value)
@@ -85,8 +85,8 @@ def test_a_damaged_workbook_is_a_sentence_without_its_cells(book):
     ("kind", "error", "reason"),
     [
         ("PasswordError", Exception, "a password protects it"),
-        ("ZipError", Exception, "it is damaged, or no workbook"),
-        ("MemoryError", MemoryError, "it takes more memory than there is"),
+        ("ZipError", Exception, "it is damaged, or not a workbook"),
+        ("MemoryError", MemoryError, "there is not enough memory for it"),
         ("PermissionError", OSError, "Permission denied"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_batch_is_told_of_once():
 
 def test_the_judge_says_it_of_sparse_tables_only():
     sparse, dense = (rldp.verify(rldp.design(rldp.Sample(c), 0.5).protocol) for c in (SPARSE, DENSE))
-    assert "probability 0.95 in the limit of many rows, and may have less" in dense.assumptions[1]
+    assert "probability 0.95 in the limit of many rows, and may be less" in dense.assumptions[1]
     assert "seen fewer than 5 times" not in " ".join(dense.assumptions)
     said = "Here 2 of 6 cells were seen fewer than 5 times, and it can be far less."
     assert sparse.assumptions[1].endswith(said)

@@ -229,7 +229,7 @@ def people_with_gaps(absent):
 def test_being_left_out_must_not_tell_more_than_the_protocol(client):
     protocol = designed(rldp.Sample([[60, 50, 50], [60, 50, 50]]), missing="skip")
     sentence = (
-        r"rows with missing entries must not tell more by being left out than the protocol's ε = 0\.5, but "
+        r"rows with missing entries must not reveal more by being left out than the protocol's ε = 0\.5, but "
         r"the ε of being left out is 1\.39 among these rows; a design with missing='category' publishes "
         r"them, and allow_absence=True leaves them out anyway"
     )

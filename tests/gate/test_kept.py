@@ -100,7 +100,7 @@ def test_a_column_that_is_named_as_identifier_is_kept_only_on_purpose(client):
 
 
 def test_kept_columns_are_warned_of(client):
-    with pytest.warns(rldp.KeptColumnsWarning, match="ε is that of the released columns alone"):
+    with pytest.warns(rldp.KeptColumnsWarning, match="ε covers only the released columns"):
         client(keep=["region"])
 
 

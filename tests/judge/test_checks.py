@@ -327,7 +327,7 @@ def test_the_set_is_what_the_level_says_not_what_the_proof_was_made_for(judged, 
 def test_a_radius_can_be_chosen_but_not_smuggled_in(judged):
     both = judged(lambda document: document[G]["privacy"].update(radius=1e-9))
     assert both.reasons == (
-        "the file is no protocol file: guarantee.privacy.'alpha' is not a key of this format",
+        "the file is not a protocol file: guarantee.privacy.'alpha' is not a key of this format",
     )
 
     def chosen(document):
@@ -344,7 +344,8 @@ def test_a_radius_can_be_chosen_but_not_smuggled_in(judged):
 def test_more_draws_than_the_counts_show(judged):
     verdict = judged(lambda document: document[G].update(n=26000))
     assert verdict.reasons == (
-        "the file is no protocol file: guarantee.n must be the sum of the counts, positive and below 2^53, "
+        "the file is not a protocol file: guarantee.n must be the sum of the counts, positive and below "
+        "2^53, "
         "got 26000",
     )
 
@@ -608,7 +609,7 @@ def test_the_verdict_can_be_quoted(protocol):
     for what, assumption in zip(("privacy", "utility"), verdict.assumptions[1:3], strict=True):
         assert assumption == (
             f"For {what}, that distribution is in the set. Over the draw of the sample this has probability "
-            "0.95 in the limit of many rows, and may have less at this number. Here 4 of 6 cells were seen "
+            "0.95 in the limit of many rows, and may be less at this number. Here 4 of 6 cells were seen "
             "fewer than 5 times, and it can be far less."
         )
     assert str(verdict).splitlines()[0] == "Proved:"
@@ -685,7 +686,7 @@ def test_other_files_get_a_verdict_too(tmp_path, content):
     (tmp_path / "protocol.json").write_bytes(content)
     verdict = rldp.verify(tmp_path / "protocol.json")
     assert not verdict.ok
-    assert verdict.reasons[0].startswith("the file is no protocol file: ")
+    assert verdict.reasons[0].startswith("the file is not a protocol file: ")
     assert "\n" not in verdict.reasons[0]
     assert len(verdict.reasons[0]) < 300
 
@@ -699,7 +700,10 @@ def test_numbers_at_the_edge_of_floats_are_numbers(judged, odd):
         "objective": "the objective",
         "lambda": "privacy is not proved",
     }
-    refused |= {"radius": "the lower bound", "alpha": "the file is no protocol file: guarantee.privacy.alpha"}
+    refused |= {
+        "radius": "the lower bound",
+        "alpha": "the file is not a protocol file: guarantee.privacy.alpha",
+    }
     for key, reason in refused.items():
 
         def change(document, key=key):
@@ -1206,5 +1210,5 @@ def test_a_file_that_is_missing_or_no_protocol(verify_command, tmp_path):
     (tmp_path / "other.json").write_text("[]")
     code, output, errors = verify_command("other.json")
     assert code == 4
-    assert errors == "rldp: other.json is refused: the file is no protocol file: it holds other JSON\n"
+    assert errors == "rldp: other.json is refused: the file is not a protocol file: it holds other JSON\n"
     assert verify_command()[0] == 2

@@ -117,10 +117,10 @@ def test_words_for_each_kind_of_promise(tmp_path):
         return " ".join(verdict.proved), " ".join(verdict.not_promised)
 
     proved, not_promised = said(1.0)
-    assert "To somebody who knows the value, the output tells at most 1.0 more about the secret" in proved
-    assert "anything to somebody who knows some of them, not all" in not_promised
-    assert "tells nothing more about the secret" in said(0.0)[0]
+    assert "To a reader who knows the value, the output reveals at most 1.0 more about the secret" in proved
+    assert "anything to a reader who knows some of them, but not all" in not_promised
+    assert "reveals nothing more about the secret" in said(0.0)[0]
     open_ = rldp.verify(rldp.design(rldp.Sample([[30, 10, 5], [5, 25, 25]]), 0.5).protocol)
     assert open_.epsilon_known == math.inf
     assert not any("knows the value" in sentence for sentence in open_.proved)
-    assert any("To somebody who knows the value: anything." in sentence for sentence in open_.not_promised)
+    assert any("To a reader who knows the value: anything." in sentence for sentence in open_.not_promised)

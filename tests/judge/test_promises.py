@@ -537,7 +537,7 @@ def test_a_verdict_on_pairs_can_be_quoted(tmp_path):
     assert any("floats" in sentence for sentence in verdict.assumptions)
     assert verdict.not_promised[0] == (
         "For privacy: anything if the people's distribution is not in the sets. Over the draw of the sample "
-        "that has probability at most 0.05; nobody can tell whether it has happened."
+        "that has probability at most 0.05; nobody can know whether it has happened."
     )
 
 

@@ -76,7 +76,7 @@ HAMMING = "1 if y ≠ u, else 0"
         ((0, 1, 2), None, TABLE, "the table d(u, y) in the file, which goes from 0.0 to 2.5"),
         (("a", "b", "c"), None, TABLE, "the table d(u, y) in the file, which goes from 0.0 to 2.5"),
         ((0, 1, 2), None, np.full((3, 3), 0.5), "the table d(u, y) in the file, which goes from 0.5 to 0.5"),
-        ((0, 1, 2), None, np.zeros((3, 3)), "d(u, y) = 0 whatever u and y are, so that it measures nothing"),
+        ((0, 1, 2), None, np.zeros((3, 3)), "d(u, y) = 0 whatever u and y are, so it measures nothing"),
         ((10**400, 1, 2), None, "hamming", f"d(u, y) = {HAMMING}"),
     ],
     ids=str,

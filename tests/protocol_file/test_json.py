@@ -374,7 +374,7 @@ def test_a_file_that_does_not_fit_together_is_refused(changed, message):
     [
         ('"version":1', '"version":1,"version":1', "an object holds a key twice"),
         ('"epsilon":0.7', '"epsilon":1e999', "guarantee.epsilon must be a number that a float can hold"),
-        ('"epsilon":0.7', '"epsilon":Infinity', "Infinity is not a number that JSON knows"),
+        ('"epsilon":0.7', '"epsilon":Infinity', "Infinity is not a valid JSON number"),
         ('"epsilon":0.7', '"epsilon":-NaN', "it cannot be read"),
         ('"epsilon":0.7', f'"epsilon":{"9" * 5000}', "it cannot be read: "),
     ],

@@ -43,14 +43,15 @@ def test_an_ordinary_protocol():
         "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it is promised to reach 75 %.",
         "About 48 % of the rows are expected to change.",
         "By secret: 20 % of the rows with 'well', 90 % of the rows with 'ill'.",
-        "12 of 16 outputs are used; the others come up less than once in a million rows.",
-        "To somebody who knows the value, the output tells up to κ = 2 more about the secret: it can change "
+        "12 of 16 outputs are used; the others occur less than once in a million rows.",
+        "To a reader who knows the value, the output reveals up to κ = 2 more about the secret: it can "
+        "change "
         "the odds by a factor of 7.39.",
     ]
 
 
 def test_what_somebody_learns_who_knows_the_value():
-    assert "tells nothing more about the secret" in known_sentence(0.0)
+    assert "reveals nothing more about the secret" in known_sentence(0.0)
     assert known_sentence(math.inf).startswith("Somebody who knows the value can learn the secret")
     assert known_sentence(math.log(2)).endswith("it can change the odds by a factor of 2.")
 
@@ -72,7 +73,7 @@ def test_where_only_the_estimate_counts_nothing_more_is_promised():
     first, second = told(is_robust=False, promised=1.25, estimate=1.25, constant=5.0)[:2]
     assert first == (
         "Under the estimate, the expected distortion is 1.25. The best output that ignores the data has 5; "
-        "no privacy at all has 0. For other distributions nothing is promised of it."
+        "no privacy at all has 0. For other distributions, nothing is promised."
     )
     assert second.endswith("it reaches 75 %.")
 

@@ -38,7 +38,6 @@ class Confirmation:
         Upper bound on ε*. Whatever the distribution and the number of rows, it is too small with probability
         at most ``alpha``, if the number of rows was fixed before they were seen. ∞ if the rows do not bound
         ε*, for example if a secret has no row and the table itself does not satisfy the claim.
-        claim.
     alpha : float
     claim : float or None
         The ε to confirm: by default the protocol's own.
@@ -95,7 +94,7 @@ class Confirmation:
         if self.claim is None:
             yield "The protocol carries no guarantee and no ε was named, so there is no claim to confirm."
         elif math.isinf(self.claim):
-            yield "Nothing is claimed (ε = ∞), so there is nothing to confirm."
+            yield "The file claims no privacy (ε = ∞), so there is nothing to confirm."
         elif self.confirmed:
             yield f"Confirmed: the protocol is {self.claim:g}-private for the people the rows come from."
         elif self.leakage > self.claim:

@@ -24,9 +24,7 @@ __all__ = [
 
 Unproved: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--unproved", help="Go on even if the file does not prove what it claims, or claims nothing."
-    ),
+    typer.Option("--unproved", help="Continue even if the file claims nothing or does not prove its claims."),
 ]
 EpsilonAtMost: TypeAlias = Annotated[
     float | None,
@@ -34,23 +32,21 @@ EpsilonAtMost: TypeAlias = Annotated[
         "--max-epsilon",
         "--epsilon-at-most",
         metavar="E",
-        help="Refuse a protocol whose proved ε is larger.",
+        help="Refuse a protocol whose proved ε is larger than this.",
         show_default=f"{LARGEST_EPSILON:g}",
     ),
 ]
 ExpectSha256: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--expect-sha256", metavar="HEX", help="Refuse a protocol file whose bytes have another SHA-256."
-    ),
+    typer.Option("--expect-sha256", metavar="HEX", help="Refuse a protocol file with a different SHA-256."),
 ]
 Require: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--require",
         metavar="PROMISE[:ALPHA]",
-        help="Refuse a protocol that promises something else, or for a larger α: credible:0.05, pairs, all. "
-        "May be repeated; one of them must be promised.",
+        help="Accept only this promise, with at most this α: credible:0.05, pairs, all. May be repeated "
+        "to accept any of several.",
     ),
 ]
 

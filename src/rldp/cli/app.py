@@ -85,7 +85,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.
 Seed = Annotated[
     int | None,
     typer.Option(
-        help="Repeat the random order of the rows that an earlier run told.",
+        help="Seed that an earlier run reported, to use the same random order of the rows.",
         show_default="a fresh one from the operating system",
     ),
 ]

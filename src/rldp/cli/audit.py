@@ -24,7 +24,9 @@ from rldp.cli.columns import (
 from rldp.cli.machine import plain, show_json
 from rldp.distortions import DistortionName
 
-Strict = Annotated[bool, typer.Option("--strict", help="Exit 3 if drift or a broken promise is found.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit with code 3 if drift or a broken promise is found.")
+]
 
 
 @command(example="rldp audit protocol.json new.csv")
@@ -37,9 +39,10 @@ def audit(
     as_secret: AsSecret = None,
     as_value: AsValue = None,
     distortion: Annotated[
-        DistortionName | None, typer.Option(help="How far an output is from the value, if not as designed.")
+        DistortionName | None,
+        typer.Option(help="Distance of an output from the value, if it differs from the design's."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Differences less likely than this are called drift.")] = 0.01,
+    alpha: Annotated[float, typer.Option(help="Significance level of the test for drift.")] = 0.01,
     seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -47,7 +50,7 @@ def audit(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Audit a protocol on new data: what it leaks and costs, what they confirm, and whether they drifted."""
+    """Audit a protocol on new data: its leakage and distortion there, and whether people have drifted."""
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
@@ -103,10 +106,10 @@ def audit_release(
     secret: Annotated[str, typer.Option(help="Column that must not leak.")],
     released: Annotated[
         list[str],
-        typer.Option(help="Column that was released, or kept; repeat it to test several columns together."),
+        typer.Option(help="Released or kept column. Repeat it to test several columns together."),
     ],
-    value: Annotated[str | None, typer.Option(help="Column with the unreleased values, if known.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Privacy level that is claimed.")] = None,
+    value: Annotated[str | None, typer.Option(help="Column with the true values, if you know them.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Claimed privacy level.")] = None,
     alpha: Annotated[
         float, typer.Option(help="The lower bound is wrong with at most this probability.")
     ] = 0.01,
@@ -116,7 +119,7 @@ def audit_release(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """Check released rows from outside: a lower bound on their ε, and whether randomness repeats."""
+    """Audit released rows: a lower bound on their ε, and whether their randomness repeats."""
     from rldp.data.frames import columns
     from rldp.reporter import terminal
 

@@ -49,19 +49,19 @@ ShowLabels: TypeAlias = Annotated[
 ]
 NewSecret = Annotated[
     list[str] | None,
-    typer.Option("--secret", help="Column that must not leak; by default the one the protocol names."),
+    typer.Option("--secret", help="Column that must not leak; by default the protocol's."),
 ]
 NewValue = Annotated[
     list[str] | None,
-    typer.Option("--value", help="Column to publish; by default those that the protocol names."),
+    typer.Option("--value", help="Column to publish; by default the protocol's."),
 ]
 AsSecret = Annotated[
     list[str] | None,
-    typer.Option("--as-secret", help="Another column, read as if it were the protocol's secret."),
+    typer.Option("--as-secret", help="Column to read in place of the protocol's secret column."),
 ]
 AsValue = Annotated[
     list[str] | None,
-    typer.Option("--as-value", help="Another column, read as if it were the protocol's value."),
+    typer.Option("--as-value", help="Column to read in place of the protocol's value column."),
 ]
 
 
@@ -107,4 +107,4 @@ def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
         return
     found = located(source, columns).source.dialect.delimiter
     if found != ",":
-        note(f"{source} is read with {found!r} between its columns")
+        note(f"{source} is read with the delimiter {found!r}")

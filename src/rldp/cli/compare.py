@@ -27,12 +27,14 @@ def compare(
     promising: PromisingSeveral,
     protocol: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="A protocol file to compare with; may be repeated."),
+        typer.Option(
+            metavar="NAME=FILE", help="Protocol file to include in the comparison; may be repeated."
+        ),
     ] = None,
     table: TableFile = None,
     as_json: Json = False,
 ) -> None:
-    """Compare designs with simple mechanisms, at one ε."""
+    """Compare designs with simple mechanisms at one ε."""
     from rldp.reporter import decisions, terminal
 
     files = _files(protocol or ())

@@ -30,15 +30,18 @@ def confirm(
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     fresh: Annotated[
         Path,
-        typer.Argument(help="CSV or Parquet file with rows that no design has seen; - is standard input."),
+        typer.Argument(
+            help="CSV or Parquet file with rows that were not used for the design; - is standard input."
+        ),
     ],
     secret: NewSecret = None,
     value: NewValue = None,
     as_secret: AsSecret = None,
     as_value: AsValue = None,
-    alpha: Annotated[float, typer.Option(help="How often such a confirmation may be wrong.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Probability that a confirmation is wrong, at most.")] = 0.05,
     epsilon: Annotated[
-        float | None, typer.Option(help="Privacy level to confirm, if not the protocol's; inf for a bound.")
+        float | None,
+        typer.Option(help="Privacy level to confirm; by default the protocol's. inf gives only a bound."),
     ] = None,
     seed: Seed = None,
     delimiter: Delimiter = None,
@@ -46,20 +49,18 @@ def confirm(
     show_labels: ShowLabels = False,
     as_json: Json = False,
 ) -> None:
-    """Confirm on fresh data that a protocol is private, for every distribution and number of rows.
+    """Confirm an ε from fresh rows, for every distribution and every number of rows.
 
     Decide how many rows to collect before you look at them. Every further attempt, with more rows or another
-    seed, has its own chance to be wrong: divide --alpha by the number of attempts that you plan.
+    seed, has its own risk of error: divide --alpha by the number of attempts that you plan.
 
-    Exit code 0 means that the protocol's ε is confirmed; 3 that it is not, which does not show it wrong.
+    Exit code 0 means that the protocol's ε is confirmed; 3 that it is not, which does not disprove it.
     """
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
     if loaded.guarantee is None and epsilon is None:
-        raise InvalidArgument(
-            f"--epsilon must be given, as {protocol} claims no ε; inf asks for a bound alone"
-        )
+        raise InvalidArgument(f"--epsilon must be given, as {protocol} claims no ε; inf gives only a bound")
     sample = new_sample(
         loaded,
         given(command, fresh, delimiter, encoding),

@@ -39,15 +39,15 @@ Noise: TypeAlias = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help="Add discrete Laplace noise to every count, once, so that the counts of a confidential table "
-        "are E-differentially private and may be shown.",
+        help="Add discrete Laplace noise to every count, once. The noisy counts of a confidential table "
+        "are then E-differentially private, and you may publish them.",
     ),
 ]
 RowsAPerson: TypeAlias = Annotated[
     int | None,
     typer.Option(
         metavar="M",
-        help="With --noise: how many rows one person has at most. The noise is M times as large.",
+        help="With --noise: the largest number of rows of one person. The noise is M times as large.",
         show_default="1",
     ),
 ]
@@ -83,74 +83,84 @@ class Counting:
 
     secret: Annotated[
         list[str] | None,
-        typer.Option(help="Column that must not leak; several are protected jointly. Needed with DATA."),
+        typer.Option(
+            help="Column that must not leak; repeat it to protect several jointly. Required with DATA."
+        ),
     ] = None
     value: Annotated[
         list[str] | None,
-        typer.Option(help="Column to publish; several are published together. Needed with DATA."),
+        typer.Option(help="Column to publish; repeat it to publish several together. Required with DATA."),
     ] = None
     given: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column that is published as it is beside the value, inside the promise; may be repeated."
+            help="Column that is published unchanged beside the value and covered by the promise; may "
+            "be repeated."
         ),
     ] = None
     rare: Annotated[
         int,
         typer.Option(
             metavar="N",
-            help="Merge labels of --given columns into (other) until each was seen N times with every "
-            "secret.",
+            help="Merge rare labels of --given columns into (other), until each was seen N times with "
+            "every secret.",
         ),
     ] = 1
     missing: Annotated[
         Missing,
         typer.Option(
-            help="Rows with missing entries: refuse the file, skip them, or make a category of them."
+            help="What to do with missing entries: refuse the file, skip such rows, or treat missing as "
+            "a category."
         ),
     ] = Missing.refuse
     missing_distance: Annotated[
         float | None,
         typer.Option(
             metavar="D",
-            help="How far a missing entry is from all others; by default as far as known ones are from the "
-            "best constant.",
+            help="Distance of a missing entry from every other; by default the average distance of "
+            "known entries from the best constant.",
         ),
     ] = None
     text: Annotated[
-        list[str] | None, typer.Option(help="Column of a CSV file whose entries are text; may be repeated.")
+        list[str] | None, typer.Option(help="Column of a CSV file to read as text; may be repeated.")
     ] = None
-    number: Annotated[
-        list[str] | None, typer.Option(help="Column whose entries are numbers; may be repeated.")
-    ] = None
+    number: Annotated[list[str] | None, typer.Option(help="Column to read as numbers; may be repeated.")] = (
+        None
+    )
     secrets: Annotated[
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="All labels of the secret, also those the data lack; once for each --secret.",
+            help="All labels of the secret, including those that the data lack; once for each --secret.",
         ),
     ] = None
     values: Annotated[
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="All labels of the value, also those the data lack; once for each --value.",
+            help="All labels of the value, including those that the data lack; once for each --value.",
         ),
     ] = None
     order: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL=A,B,…", help="Order of a column's labels; distances then count ranks."),
+        typer.Option(
+            metavar="COL=A,B,…", help="Order of a column's labels. Distances are then differences of ranks."
+        ),
     ] = None
     bins: Annotated[
         list[str] | None,
         typer.Option(
             metavar="N|auto|COL=N",
-            help="Cut the value, a column of numbers, into bins of equal shares; COL=N for one of several.",
+            help="Cut a numeric value column into N bins with equal shares of the rows; COL=N for one "
+            "of several columns.",
         ),
     ] = None
     bin_width: Annotated[
         list[str] | None,
-        typer.Option(metavar="W|COL=W", help="Cut the value, or one of several, into bins of this width."),
+        typer.Option(
+            metavar="W|COL=W",
+            help="Cut a numeric value column into bins of this width; COL=W for one of several columns.",
+        ),
     ] = None
     delimiter: Delimiter = None
     encoding: Encoding = None
@@ -287,8 +297,8 @@ class Measuring:
         typer.Option(
             "--distortion",
             metavar="squared|absolute|hamming|FILE|COL=…",
-            help="How far an output is from the value; a FILE is a CSV table of values by outputs. "
-            "COL=absolute is about one of several columns.",
+            help="Distance of an output from the value. FILE is a CSV table with a row for each value "
+            "and a column for each output; COL=absolute sets it for one of several columns.",
             show_default="squared",
         ),
     ] = None
@@ -296,13 +306,13 @@ class Measuring:
         list[str] | None,
         typer.Option(
             metavar="COL=W",
-            help="Weight of the distortion of one of several columns; by default all count alike.",
+            help="Weight of one of several columns in the distortion; by default all columns count equally.",
         ),
     ] = None
     outputs: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="A,B,…|FILE|COL=…", help="What may be published, or stand in COL; by default the values."
+            metavar="A,B,…|FILE|COL=…", help="Labels that may be published (in COL); by default the values."
         ),
     ] = None
 

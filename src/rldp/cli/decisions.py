@@ -19,10 +19,10 @@ from rldp.errors import InvalidArgument
 __all__ = ["Plot", "TableFile", "levels_of", "require_outputs", "sizes_of", "write_results"]
 
 Plot: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Picture to write: a PNG, SVG or PDF file; needs matplotlib.")
+    Path | None, typer.Option(help="Picture to write, as PNG, SVG or PDF; requires matplotlib.")
 ]
 TableFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--table", help="CSV file to write, with every number.")
+    Path | None, typer.Option("--table", help="CSV file to write all numbers to.")
 ]
 _MOST = 1000
 

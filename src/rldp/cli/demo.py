@@ -18,10 +18,10 @@ from rldp.errors import InvalidArgument, SparseTableWarning
 @command(example="rldp demo --epsilon 0.5")
 def demo(
     epsilon: Annotated[float, typer.Option(help="Privacy level, 0 or more.")] = 0.5,
-    rows: Annotated[int, typer.Option(help="Size of the public sample, in the table's proportions.")] = 2000,
+    rows: Annotated[int, typer.Option(help="Number of rows in the public sample.")] = 2000,
     as_json: Json = False,
 ) -> None:
-    """Show on a small table what is published, what it keeps and what is promised."""
+    """Show with an example what is published, how close it is, and what is promised."""
     from rldp.reporter import terminal
     from rldp.reporter.words import story_lines
 
@@ -40,17 +40,17 @@ def demo(
     screen.print(terminal.story(story_lines(told, epsilon, sample.n)))
     screen.print(terminal.ladder(steps))
     screen.print(
-        "The distortion is the mean squared error. A stronger promise costs more; chi2 is the default, and "
-        "rldp verify says of every protocol what it promises and what it does not.\n"
+        "The distortion is the mean squared error. A stronger promise costs more. The default is chi2. "
+        "'rldp verify' lists what a protocol promises and what it does not.\n"
     )
     screen.print(
         "The paper behind this (Goseling and Lopuhaä-Zwakenberg, 2022) asks for utility (U) and privacy (P) "
         "either for the estimate (N, nominal) or for every distribution that a χ² test at level 0.05 does "
         "not reject on this sample (R, robust). So RURP is robust in both and NUNP in neither. A ✓ marks a "
-        "protocol whose largest ε over that set is at most the ε that was asked for.\n"
+        "protocol whose largest ε over that set is at most the requested ε.\n"
     )
     screen.print(terminal.comparison(found, epsilon))
-    screen.print("\nThe RURP protocol: for each sex and number of years, what is shown instead.\n")
+    screen.print("\nThe RURP protocol: how likely each output is, for each sex and number of years.\n")
     screen.print(terminal.heat_map(found[-1].design.protocol, width=screen.width))
     screen.print(
         "\nThe sample has the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0). Next, "

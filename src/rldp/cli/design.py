@@ -41,23 +41,24 @@ def design(
             "--max-distortion",
             "--at-most",
             metavar="D",
-            help="Instead of --epsilon: the smallest ε whose promised distortion is at most D.",
+            help="Instead of --epsilon: use the smallest ε with a promised distortion of at most D.",
         ),
     ] = None,
-    gap: Annotated[float, typer.Option(help="Relative gap to the best possible protocol.")] = 1e-6,
+    gap: Annotated[float, typer.Option(help="Largest relative gap to the proved optimum.")] = 1e-6,
     windows: Annotated[
         bool,
         typer.Option(
             "--windows",
-            help="For hundreds of values: a faster design under a stronger constraint, which can cost much "
-            "utility.",
+            help="Design faster, for hundreds of values, under a stronger constraint. This can increase "
+            "the distortion considerably.",
         ),
     ] = False,
     chain: Annotated[
         bool | None,
         typer.Option(
             "--chain/--joint",
-            help="Design several columns one after the other, each given what is out, or all at once.",
+            help="Draw several columns one after the other, each depending on those already drawn, or "
+            "all at once.",
             show_default="--chain above 1000 combinations, with --privacy credible",
         ),
     ] = None,
@@ -65,25 +66,27 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="FILE|COL=FILE",
-            help="Protocol whose outputs are out already, in the order of release; --epsilon is then the "
-            "total. COL=FILE where the column has another name in DATA, which needs linked rows.",
+            help="Protocol of an earlier release of the same people; may be repeated, in the order of "
+            "release. --epsilon is then the total. Use COL=FILE if the value column has another "
+            "name in DATA.",
         ),
     ] = None,
     given_known: Annotated[
         bool,
         typer.Option(
-            "--given-known", help="Promise ε to readers who know the --given columns, not for whole rows."
+            "--given-known",
+            help="Promise ε to readers who know the --given columns, instead of for whole rows.",
         ),
     ] = False,
     max_seconds: Annotated[
         float | None,
-        typer.Option(metavar="T", help="Stop after T seconds and keep the best private protocol so far."),
+        typer.Option(metavar="T", help="Stop after T seconds and return the best private protocol found."),
     ] = None,
     others: Annotated[
         bool | None,
         typer.Option(
             "--others/--no-others",
-            help="Show what other promises would cost.",
+            help="Show the distortion of other promises.",
             show_default="shown where that takes seconds",
         ),
     ] = None,
@@ -91,7 +94,7 @@ def design(
     rows_a_person: RowsAPerson = None,
     as_json: Json = False,
 ) -> None:
-    """Design a protocol from a public sample and write it, with its proof, to a file."""
+    """Design a protocol from a public sample, and write it with its proof to a file."""
     from rldp.data.atomic import require_other_file
     from rldp.reporter import terminal
     from rldp.reporter.words import gives_away
@@ -194,7 +197,7 @@ def _tell_who_may_see(sample: rldp.Sample) -> None:
         )
         terminal.tell("Are these rows public? If not, --noise E adds noise to the counts before the design.")
     else:
-        terminal.tell("The protocol file holds the noisy counts, and no others: it may be shown to anybody.")
+        terminal.tell("The protocol file holds only the noisy counts, so you may publish it.")
 
 
 def _released_before(files: Sequence[str] | None) -> list[rldp.Protocol] | dict[str, rldp.Protocol]:
@@ -250,7 +253,7 @@ def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign
         found = rldp.least_epsilon(sample, most, **options)
     less = ""
     if found.too_small is not None:
-        less = f"; at ε = {_digits.at_least(found.too_small, 6)} no protocol promises so little"
+        less = f"; at ε = {_digits.at_least(found.too_small, 6)} no protocol promises so small a distortion"
     note(f"ε = {_digits.at_most(found.epsilon, 6)} promises a distortion of at most {most:g}{less}")
     return found
 

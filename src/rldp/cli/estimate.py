@@ -46,12 +46,13 @@ def estimate(
     released: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column of released outputs; repeat it where several were released together.",
+            help="Column of released outputs; repeat it if several were released together.",
             show_default="the protocol's value columns",
         ),
     ] = None,
     secret: Annotated[
-        list[str] | None, typer.Option(help="Column of the secret, if known: estimates are then by secret.")
+        list[str] | None,
+        typer.Option(help="Column of the secret, if you know it. Estimates are then given for each secret."),
     ] = None,
     of: Annotated[
         str,
@@ -65,21 +66,22 @@ def estimate(
     ] = "shares",
     sample: Annotated[
         Path | None,
-        typer.Option(help="File of a public sample to use.", show_default="the protocol's own sample"),
+        typer.Option(help="Public sample to use.", show_default="the protocol's own sample"),
     ] = None,
     no_sample: Annotated[
-        bool, typer.Option("--no-sample", help="Use the released rows alone, and no sample.")
+        bool, typer.Option("--no-sample", help="Use only the released rows, without a sample.")
     ] = False,
     min_agreement: Annotated[
         float,
         typer.Option(
-            help="Leave the sample out if it differs so much with a smaller probability; 0 always uses it."
+            help="Leave the sample out if rows from one distribution differ as much with a smaller "
+            "probability than this; 0 always uses it."
         ),
     ] = 0.05,
-    alpha: Annotated[float, typer.Option(help="Intervals miss the truth with this probability.")] = 0.05,
-    method: Annotated[Method, typer.Option(help="How values are estimated.")] = Method.unbiased,
+    alpha: Annotated[float, typer.Option(help="Probability that an interval misses the truth.")] = 0.05,
+    method: Annotated[Method, typer.Option(help="Method of estimation.")] = Method.unbiased,
     interval: Annotated[
-        Interval, typer.Option(help="betting: intervals that hold for every number of rows.")
+        Interval, typer.Option(help="normal: for many rows; betting: proved for every number of rows.")
     ] = Interval.normal,
     seed: Seed = None,
     delimiter: Delimiter = None,

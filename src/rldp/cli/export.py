@@ -23,7 +23,7 @@ def export(
     require: Require = None,
     as_json: Json = False,
 ) -> None:
-    """Write the table of a protocol alone, without the counts of the sample and without the proof.
+    """Export the table of a protocol, without the counts of the sample and the proof.
 
     The protocol is verified first, as 'rldp release' does. What is written proves nothing any more, so that
     'rldp release' refuses it without --unproved: it is for clients that draw outputs themselves.
@@ -46,7 +46,7 @@ def export(
         terminal.tell(
             f"The protocol was verified: {verdict.promise}."
             if verdict.ok
-            else "The protocol proves nothing, or not all that it claims; it was exported all the same."
+            else "The protocol claims nothing or does not prove its claims; it was exported anyway."
         )
         terminal.tell(
             "The table holds neither the sample's counts nor the proof: keep the protocol file. Without them "

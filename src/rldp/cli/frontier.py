@@ -27,14 +27,14 @@ def frontier(
         str,
         typer.Option(
             metavar="E,E,…|LOW:HIGH:COUNT",
-            help="Privacy levels, one by one or evenly in logarithms.",
+            help="Privacy levels: a list, or COUNT levels evenly spaced on a logarithmic scale.",
         ),
     ] = "0.1:10:30",
     plot: Plot = None,
     table: TableFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show what distortion can be promised at each ε, for several promises about privacy."""
+    """Show the distortion that each promise costs, at many ε."""
     from rldp.reporter import decisions, terminal
 
     levels = levels_of(epsilons)

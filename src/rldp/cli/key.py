@@ -16,10 +16,11 @@ def key(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write; it must not exist.")],
     as_json: Json = False,
 ) -> None:
-    """Write a new secret key for 'rldp release --key': 32 random bytes, for the owner of the file alone.
+    """Write a new secret key for 'rldp release --key' to a file that only its owner can read.
 
-    Each person's output then stays the same as long as secret and value stay. Whoever has the key can undo
-    every draw, so keep it apart from what is released. A key that is lost cannot be made again.
+    The key has 32 random bytes. With it, a person with the same secret and value always gets the same output.
+    Whoever has the key can undo every draw, so keep it apart from what you release. A lost key cannot be
+    recovered.
     """
     from rldp.releaser.keys import KEY_BYTES, write_new_key
     from rldp.reporter import terminal
@@ -29,5 +30,8 @@ def key(
     if as_json:
         show_json({"output": output, "bytes": KEY_BYTES, "key": fingerprint}, indent=2)
     elif not is_quiet():
-        terminal.tell("Whoever has this key can undo every draw made with it: keep it apart, and keep it.")
+        terminal.tell(
+            "Whoever has this key can undo every draw made with it. Keep it apart from the release, and do "
+            "not lose it."
+        )
         terminal.say(f"{KEY_BYTES} random bytes written to {output} (fingerprint {fingerprint})")

@@ -13,14 +13,14 @@ from rldp.cli.machine import show_json
 
 @command(example="rldp ledger releases.jsonl")
 def ledger(
-    file: Annotated[Path, typer.Argument(help="Ledger that 'rldp release --ledger' wrote.")],
+    file: Annotated[Path, typer.Argument(help="Ledger file that 'rldp release --ledger' wrote.")],
     as_json: Json = False,
 ) -> None:
-    """Tell what each release of a ledger promised, and for which of them a total is proved.
+    """List the releases in a ledger, with the promise of each and the totals that are proved.
 
-    Releases of one input with the same key, table and columns are one draw. A protocol that was designed
-    after the others has the total in its file. Other draws of one input have no proved total, unless each
-    holds for every distribution.
+    Releases of the same people with the same key, table and columns are one draw. A protocol that was
+    designed after the others has the total in its file. Other draws of the same people have no proved total,
+    unless each holds for every distribution.
     """
     from rldp.gate.ledger import read_ledger, totals
     from rldp.reporter import terminal

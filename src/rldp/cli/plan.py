@@ -29,7 +29,7 @@ def plan(
         str | None,
         typer.Option(
             metavar="N,N,…",
-            help="Numbers of rows to try.",
+            help="Sample sizes to try.",
             show_default="a quarter of the present rows to 16 times them",
         ),
     ] = None,
@@ -39,16 +39,16 @@ def plan(
             "--max-distortion",
             "--at-most",
             metavar="D",
-            help="Say how many rows promise a distortion of at most D.",
+            help="Also report how many rows promise a distortion of at most D.",
         ),
     ] = None,
-    draws: Annotated[int, typer.Option(help="Samples of each size.")] = 60,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same samples.")] = 0,
+    draws: Annotated[int, typer.Option(help="Number of samples of each size.")] = 60,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     plot: Plot = None,
     table: TableFile = None,
     as_json: Json = False,
 ) -> None:
-    """Predict what samples of other sizes would promise."""
+    """Predict the distortion that samples of other sizes would promise."""
     from rldp.reporter import decisions, terminal
 
     require_outputs(plot, table, data)

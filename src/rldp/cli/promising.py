@@ -25,10 +25,11 @@ Epsilon: TypeAlias = Annotated[float, _EPSILON]
 PerhapsEpsilon: TypeAlias = Annotated[float | None, _EPSILON]
 
 _PRIVACY_HELP = (
-    "Which distributions privacy is promised for: all; pairs (valid at every sample size); chi2, cr or g "
-    "(not rejected by a statistical test, for large samples); credible (all but a posterior probability of "
-    "ALPHA); nominal (the estimate only). Take pairs if somebody may hold you to it, credible if 'given the "
-    "sample and a prior' will do."
+    "Distributions for which privacy is promised: all; pairs (a confidence set, valid at every "
+    "sample size); chi2, cr or g (those that a statistical test does not reject, for large "
+    "samples); credible (all but a posterior probability of ALPHA); nominal (the estimate only). "
+    "Choose pairs if somebody may hold you to the promise, credible if 'given the sample and a "
+    "prior' is acceptable."
 )
 
 
@@ -53,14 +54,15 @@ class _Promised:
     """What the distortion is promised for, and how often a promise may fail."""
 
     utility: Annotated[
-        UtilityName, typer.Option(help="Which distributions the distortion is promised for.")
+        UtilityName, typer.Option(help="Distributions for which the distortion is promised.")
     ] = "chi2"
     alpha: Annotated[
         float,
         typer.Option(
             metavar="A",
-            help="How often the promise may fail: for pairs at most so often, for chi2, cr and g about so "
-            "often in large samples, for credible with this posterior probability.",
+            help="Probability that the promise fails. For pairs, an upper bound on the share of "
+            "samples; for chi2, cr and g, the approximate share of large samples; for credible, "
+            "the posterior probability.",
         ),
     ] = 0.05
     epsilon_known: Annotated[
@@ -68,8 +70,8 @@ class _Promised:
         typer.Option(
             "--epsilon-known",
             metavar="K",
-            help="What an output may tell about the secret to somebody who knows the value, 0 or more. "
-            "With 0 the protocol does not read the secret.",
+            help="Limit on what an output reveals about the secret to readers who know the value, 0 or "
+            "more. With 0, the protocol does not read the secret.",
             show_default="nothing is promised to such readers",
         ),
     ] = math.inf
@@ -78,8 +80,8 @@ class _Promised:
         typer.Option(
             parser=_prior,
             metavar="adaptive|A",
-            help="Prior of credible promises: adaptive (learns from the counts how sparse the table is), or "
-            "a number A for Dirichlet(A) on the cells.",
+            help="Prior of credible promises: adaptive (learns from the counts how sparse the table "
+            "is), or a number A, the parameter of a Dirichlet distribution on the cells.",
         ),
     ] = "adaptive"
 
@@ -138,8 +140,8 @@ class Levels:
         typer.Option(
             "--epsilon",
             metavar="E|COL=E",
-            help="Privacy level, 0 or more; smaller is more private. With several --secret, COL=E for each: "
-            "levels add up over the columns in which people differ.",
+            help="Privacy level, 0 or more; smaller is more private. With several --secret, COL=E gives "
+            "each its own level; the levels of the columns in which two people differ add up.",
         ),
     ] = None
     between: Annotated[
@@ -147,7 +149,8 @@ class Levels:
         typer.Option(
             "--epsilon-between",
             metavar="A,B=E",
-            help="Another level between two secrets, both ways; inf for none. May be repeated.",
+            help="Level for one pair of secrets, in both directions, overriding --epsilon; inf for no "
+            "protection. May be repeated.",
         ),
     ] = None
 

@@ -22,7 +22,7 @@ def release(
     data: Annotated[
         Path,
         typer.Argument(
-            help="CSV or Parquet file, or folder of Parquet files, to release; - is standard input."
+            help="CSV or Parquet file to release, or folder of Parquet files; - is standard input."
         ),
     ],
     output: Annotated[
@@ -30,8 +30,8 @@ def release(
         typer.Option(
             "--output",
             "-o",
-            help="File to write: .csv, .csv.gz, .csv.zst, .parquet or .pq; - is standard output. A folder is "
-            "released into a new folder, whose name has no ending.",
+            help="File to write: .csv, .csv.gz, .csv.zst, .parquet, .pq or .xlsx; - is standard output. "
+            "If DATA is a folder, a new folder, whose name has no extension.",
         ),
     ],
     secret: NewSecret = None,
@@ -41,37 +41,40 @@ def release(
     as_earlier: Annotated[
         list[str] | None,
         typer.Option(
-            help="For a protocol designed --after others: column that holds their output; one for each."
+            help="Column with the outputs of an earlier release, for a protocol designed --after it; "
+            "one for each."
         ),
     ] = None,
     unknown: Annotated[
         str,
         typer.Option(
             metavar="refuse|value=LABEL",
-            help="Values that the protocol does not know: refuse the file, or read them as LABEL.",
+            help="What to do with values that the protocol does not know: refuse the file, or read them "
+            "as LABEL.",
         ),
     ] = "refuse",
     keep: Annotated[
-        list[str] | None, typer.Option(help="Column to copy beside the released one; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Column to copy unchanged beside the released one; may be repeated."),
     ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
             "--released-name",
             "--as",
-            help="Name of the released column, one for each; by default the values'.",
+            help="Name of the released column, one for each; by default the name of the value column.",
         ),
     ] = None,
     id: Annotated[
-        str | None, typer.Option("--id", help="Column that identifies people, which must not be kept.")
+        str | None, typer.Option("--id", help="Column that identifies people. It must not be kept.")
     ] = None,
     key: Annotated[
         Path | None,
         typer.Option(
             "--key",
             metavar="FILE",
-            help="File of a secret key ('rldp key'): each person's output stays as long as secret and value "
-            "stay. Needs --id.",
+            help="File of a secret key ('rldp key'). A person with the same secret and value then "
+            "always gets the same output. Requires --id.",
         ),
     ] = None,
     ledger: Annotated[
@@ -79,15 +82,15 @@ def release(
         typer.Option(
             "--ledger",
             metavar="FILE",
-            help="File to which the release adds a line. A second draw of the same input is then refused.",
+            help="File that records releases. A second draw of the same people is refused.",
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Release an input that the ledger shows as released before.")
+        bool, typer.Option("--again", help="Release people again who are in the ledger.")
     ] = False,
     allow_original: Annotated[
         bool,
-        typer.Option("--allow-original", help="Let --keep copy the secret or the value column as it is."),
+        typer.Option("--allow-original", help="Let --keep copy the secret or the value column."),
     ] = False,
     allow_identifier: Annotated[
         bool,
@@ -95,38 +98,40 @@ def release(
     ] = False,
     allow_drift: Annotated[
         bool,
-        typer.Option("--allow-drift", help="Release rows that differ from what the protocol was made for."),
+        typer.Option("--allow-drift", help="Release rows that differ from the protocol's sample."),
     ] = False,
     allow_absence: Annotated[
         bool,
         typer.Option(
-            "--allow-absence", help="Leave rows with missing entries out, even if that tells more than ε."
+            "--allow-absence",
+            help="Leave out rows with missing entries, even if their absence reveals more than ε.",
         ),
     ] = False,
     unproved: Unproved = False,
     epsilon_at_most: EpsilonAtMost = None,
     require: Require = None,
     expect_sha256: ExpectSha256 = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output file.")] = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     show_labels: ShowLabels = False,
     jobs: Annotated[
         int | None,
         typer.Option(
-            help="Files of a folder that are released at a time.", show_default="as many as processors"
+            help="Number of files of a folder to release in parallel.", show_default="one for each processor"
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="For tests only: reproducible draws, which whoever knows the seed can undo."),
+        typer.Option(help="Reproducible draws, for tests only: whoever knows the seed can undo them."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Release a column of a file: draw an output for every row, in constant memory.
+    """Release a column of a file: draw an output for every row.
 
-    The protocol is verified first, and refused unless it proves a finite ε of at most 10 (or what
-    --max-epsilon says). Its ε covers the released column alone, not what --keep copies beside it.
+    The protocol is verified first. It is refused unless it proves a finite ε of at most 10, or at most
+    --max-epsilon. ε covers the released column, not the columns that --keep copies beside it. Files are
+    streamed, so memory stays constant.
     """
     from rldp.data.standard import STANDARD
     from rldp.releaser.files import Step
@@ -160,7 +165,7 @@ def release(
         force=force,
     )
     if as_json and str(output) == STANDARD:
-        raise InvalidArgument("--json must not be given with -o -, where standard output holds the rows")
+        raise InvalidArgument("--json must not be given with -o -, because standard output holds the rows")
     if str(output) != STANDARD:
         require_writable(output)
     if seed is not None:

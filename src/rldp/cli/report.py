@@ -41,13 +41,13 @@ def report(
     epsilon: PerhapsEpsilon = None,
     protocol: Annotated[
         Path | None,
-        typer.Option("--protocol", help="Where DATA are given: the protocol file to write beside the page."),
+        typer.Option("--protocol", help="With DATA: protocol file to write in addition to the page."),
     ] = None,
     epsilons: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,…|LOW:HIGH:COUNT",
-            help="Other levels that can be chosen on the page.",
+            help="Other privacy levels that readers can choose on the page.",
             show_default="about 20 around ε; fewer for large tables",
         ),
     ] = None,
@@ -55,11 +55,12 @@ def report(
         bool,
         typer.Option(
             "--with-counts",
-            help="Put the counts of the sample on the page, and whole protocol files that can be verified.",
+            help="Include the counts of the sample, and complete protocol files that can be verified.",
         ),
     ] = False,
     author: Annotated[
-        str | None, typer.Option("--author", help="Who is responsible for the report; stands on page one.")
+        str | None,
+        typer.Option("--author", help="Person or office responsible for the report, shown on page one."),
     ] = None,
     unit: Annotated[
         str | None,
@@ -73,7 +74,7 @@ def report(
     ] = "en",
     as_json: Json = False,
 ) -> None:
-    """Write a page about a protocol: one sheet for people who decide, and an appendix for people who check.
+    """Write a report: one page for people who decide, and an appendix for people who check.
 
     One HTML file that loads nothing; print it for the sheet of paper. Exit code 3 means that the protocol is
     not proved; the page is written all the same, and its first line says so.
@@ -124,7 +125,7 @@ def report(
         show_json(_facts(output, found), indent=2)
     elif not is_quiet():
         if not found.with_counts:
-            terminal.tell("The page does not hold the counts of the sample; --with-counts puts them there.")
+            terminal.tell("The page does not contain the counts of the sample; --with-counts includes them.")
         terminal.say(f"{found.size:,} bytes written to {output}")
     if not found.verdict.ok:
         say(f"{source} is not proved, and the page says so: {found.verdict.reasons[0]}")
@@ -134,7 +135,7 @@ def report(
 def _claiming(path: Path) -> Path:
     """A protocol file, if there is something to report on."""
     if read(path).document.guarantee is None:
-        raise NotProved(f"{path} must claim a privacy level to be reported on, but it holds a table alone")
+        raise NotProved(f"{path} must claim a privacy level to be reported on, but it holds only a table")
     return path
 
 

@@ -39,28 +39,30 @@ def reproduce(
     instances: Annotated[
         int | None,
         typer.Option(
-            help="Truths drawn for each figure; by default as many as in the paper, 100 for promises."
+            help="Number of true distributions drawn for each figure; by default as in the paper, and "
+            "100 for promises."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results; taken up again if it exists.")] = Path(
-        "reproduction"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the results. If it exists, the computation resumes.")
+    ] = Path("reproduction"),
     jobs: Annotated[
-        int | None, typer.Option(help="Processes; by default one for each core. Results do not depend on it.")
+        int | None,
+        typer.Option(
+            help="Number of processes; by default one for each core. It does not affect the results."
+        ),
     ] = None,
     set_: Annotated[
         RobustSetName, typer.Option("--set", help="chi2 (the paper's), g (G-test) or cr (Cressie-Read).")
     ] = RobustSetName.chi2,
     epsilon: Annotated[float, typer.Option(help="Privacy level to design for.")] = 0.5,
-    alpha: Annotated[
-        float, typer.Option(help="Level of the sets, in every figure but the one of this name.")
-    ] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Level of the sets, in all figures except 'alpha'.")] = 0.05,
     secrets: Annotated[int, typer.Option(help="Number of secrets.")] = 3,
-    values: Annotated[int, typer.Option(help="Number of values, 0, 1, 2, and so on.")] = 5,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    values: Annotated[int, typer.Option(help="Number of values.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Make the paper's figures again, with their data and a verdict on every claim."""
+    """Reproduce the paper's figures, with their data and a verdict on every claim."""
     with needs("reproducing the paper", "joblib", install="robust-ldp[paper]"):
         import joblib
 

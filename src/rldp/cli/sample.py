@@ -26,7 +26,7 @@ def sample(
     rows_a_person: RowsAPerson = None,
     as_json: Json = False,
 ) -> None:
-    """Read a table once and keep its counts, labels and columns in a file.
+    """Count the columns of a table once, and save the counts and labels in a file.
 
     The file takes the place of the table in design, frontier, compare, plan and report. It holds how often
     each combination of secret and value was seen, and no rows.
@@ -55,7 +55,7 @@ def sample(
     elif not is_quiet():
         terminal.say(f"{terminal.counted(found)}, written to {output}")
         terminal.tell(
-            "The file holds exact counts. Show it to others only if these rows are public."
+            "The file holds exact counts. Publish it only if these rows are public."
             if found.noise is None
-            else "The file holds the noisy counts alone and may be shown to anybody."
+            else "The file holds only the noisy counts, so you may publish it."
         )

@@ -22,7 +22,7 @@ def show(
     protocol: Annotated[Path, typer.Argument(help="Protocol file to draw.")],
     as_json: Json = False,
 ) -> None:
-    """Draw a protocol, and say what its file claims; 'rldp verify' says whether that is proved."""
+    """Show a protocol and the claims of its file, without checking them."""
     from rldp.reporter import terminal
 
     file = read(protocol)

@@ -14,10 +14,10 @@ from rldp.cli.machine import plain, show_json
 
 @command(example="rldp verify protocol.json")
 def verify(
-    protocol: Annotated[Path, typer.Argument(help="Protocol file to judge.")],
+    protocol: Annotated[Path, typer.Argument(help="Protocol file to check.")],
     as_json: Json = False,
 ) -> None:
-    """Check every claim of a protocol file, with code that does not know the solver.
+    """Check every claim of a protocol file, with code that is independent of the solver.
 
     Integers are checked exactly, and other numbers with intervals that enclose every rounding error. The
     verdict says what is proved, what is assumed and what is not promised. Exit code 0 means that every claim

@@ -25,6 +25,6 @@ def require_no_ledger(options: ReleaseOptions) -> None:
     """Refuse a ledger for frames that a cluster may compute later and several times."""
     if options.ledger is not None:
         raise InvalidArgument(
-            "ledger must be for files and for frames in memory, as nobody knows how often a cluster computes "
-            "its rows: write them to Parquet files, and release these with rldp.release_file"
+            "ledger must be for files and for frames in memory, because a cluster may compute its rows "
+            "several times: write them to Parquet files, and release these with rldp.release_file"
         )

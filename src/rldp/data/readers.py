@@ -63,7 +63,7 @@ def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
     require_distinct(found.places)
     if not source.parquet:
         require_names(found, _head)
-        _log.info("%s is read with %r between its columns", source, found.source.dialect.delimiter)
+        _log.info("%s is read with the delimiter %r", source, found.source.dialect.delimiter)
     return found
 
 

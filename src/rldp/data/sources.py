@@ -280,7 +280,10 @@ _HARMLESS = (
     (re.compile(r"(?:Row #\d+: )?Expected \d+ columns, got \d+"), None),
     (re.compile("Empty CSV file"), "it has no row"),
     (re.compile("straddl"), "a row is longer than what is read at once"),
-    (re.compile("magic bytes|file size is|Parquet file size"), "it is no Parquet file, or it breaks off"),
+    (
+        re.compile("magic bytes|file size is|Parquet file size"),
+        "it is not a Parquet file, or it is truncated",
+    ),
     (re.compile("zlib|gzip|zstd|lz4|bz2|bzip|ompress", re.IGNORECASE), "its compression is damaged"),
 )
 
@@ -320,4 +323,4 @@ def _harmless(error: Exception) -> str:
             return words or found[0]
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno)
-    return f"it is damaged, or of a kind that is not known ({type(error).__name__})"
+    return f"it is damaged, or its format is unknown ({type(error).__name__})"

@@ -53,10 +53,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if isinstance(error, MemoryError):
-        return "it takes more memory than there is"
+        return "there is not enough memory for it"
     kind = type(error).__name__
-    known = {"PasswordError": "a password protects it", "ZipError": "it is damaged, or no workbook"}
-    return known.get(kind, f"it is damaged, or of a kind that is not known ({kind})")
+    known = {"PasswordError": "a password protects it", "ZipError": "it is damaged, or not a workbook"}
+    return known.get(kind, f"it is damaged, or its format is unknown ({kind})")
 
 
 def _cell(item: Any) -> str:

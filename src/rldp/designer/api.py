@@ -110,8 +110,8 @@ def design(
     outputs : sequence of labels, or mapping {value column: labels}, optional
         The alphabet of Y; by default the alphabet of U.
     epsilon_known : float
-        κ ≥ 0. Also requires P(y|s₁,u) ≤ e^κ P(y|s₂,u) for all y, u, s₁, s₂: the output tells a reader who
-        knows the value at most κ more about the secret, under every distribution. With 0 the protocol does
+        κ ≥ 0. Also requires P(y|s₁,u) ≤ e^κ P(y|s₂,u) for all y, u, s₁, s₂: the output reveals at most κ more
+        about the secret to a reader who knows the value, under every distribution. With 0 the protocol does
         not read the secret. By default nothing is promised to such readers.
     gap : float
         Requested optimality: objective − lower_bound ≤ gap·max(1, objective).
@@ -191,8 +191,8 @@ def design(
             raise InvalidArgument("windows must not be given for a chain of columns")
         if sample.noise is not None and (after or (sample.reading is not None and sample.reading.given)):
             raise InvalidArgument(
-                "given and after must be left out where counts have noise: designs beside what is out "
-                "already do not know the noise"
+                "given and after must be left out if the counts have noise: such designs do not account "
+                "for the noise"
             )
         if isinstance(private, Credible):
             anything = np.ones((len(sample.values), 1))  # the warning depends on the counts alone

@@ -124,7 +124,7 @@ def arranged(sample: Sample, earlier: Sequence[str]) -> Sample:
     order = [*map(names.index, earlier), *(j for j, name in enumerate(names) if name not in earlier)]
     if len(order) == len(earlier):
         raise InvalidArgument(
-            "value must name a column that is not out yet, beside those of the earlier releases, got "
+            "value must name a column that is not yet published, besides those of the earlier releases, got "
             f"{', '.join(map(repr, names))}"
         )
     if order == sorted(order):

@@ -183,7 +183,7 @@ def with_noise(
 
 def _of_noise(name: str, known: str, given: UncertaintySet) -> str:
     return (
-        f"{name} must be {known} where counts have noise, got {given!r}, whose theory does not know the "
+        f"{name} must be {known} where counts have noise, got {given!r}, which does not account for the "
         f"noise; {name}='credible' does"
     )
 

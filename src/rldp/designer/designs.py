@@ -28,17 +28,17 @@ _Frame = TypeVar("_Frame")
 
 @dataclass(frozen=True)
 class ColumnCost:
-    """What one of several published columns loses, in its own unit and under the estimate.
+    """The loss of one of several published columns, in its own unit and under the estimate.
 
     Attributes
     ----------
     name : str
     weight : float
-        What its distortion is multiplied with in the objective.
+        Weight of its distortion in the objective.
     distortion : float
         Expected distortion of the column.
     constant : float
-        That of the best output that ignores the data.
+        Expected distortion of the best output that ignores the data.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ColumnCost:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A designed protocol and what is proved of it.
+    """A designed protocol, with what is proved about it.
 
     Attributes
     ----------
@@ -57,15 +57,15 @@ class Design:
         "NUNP", "NURP", "RUNP" or "RURP": (non)robust utility, (non)robust privacy.
     protocol : Protocol
     objective : float
-        Largest expected distortion of that very protocol over the utility set, rounded up.
+        Largest expected distortion of this protocol over the utility set, rounded up.
     lower_bound : float
         No private protocol has a smaller objective; rounded down.
     certificate : Certificate
-        The numbers that prove all three.
+        The numbers that prove privacy, objective and lower bound.
     status : Status
-        How it was found.
+        How the design was found.
     columns : tuple of ColumnCost
-        What each column loses, where several are published together.
+        The loss of each column, if several are published together.
     """
 
     problem: str
@@ -78,17 +78,17 @@ class Design:
 
     @property
     def gap(self) -> float:
-        """(objective − lower_bound) / max(1, objective): how far from the best the protocol can be."""
+        """(objective − lower_bound) / max(1, objective): the distance from the optimum is at most this."""
         return (self.objective - self.lower_bound) / max(1.0, self.objective)
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the gap that was asked for is proved."""
+        """Whether the requested gap is proved."""
         return self.status.reason is Reason.GAP_CLOSED
 
     @property
     def epsilon(self) -> float:
-        """The privacy level that the protocol is proved for; the largest, where pairs have their own."""
+        """The proved privacy level; the largest one, if pairs of secrets have their own."""
         assert self.protocol.guarantee is not None
         return self.protocol.guarantee.epsilon
 

@@ -39,10 +39,10 @@ class Reason(StrEnum):
         member._value_, member.advice = value, advice
         return member
 
-    GAP_CLOSED = "gap closed", "The protocol is proved to be as good as asked for."
+    GAP_CLOSED = "gap closed", "The protocol is proved to be optimal to the requested gap."
     CLOSED_AMONG_WINDOWS = (
         "gap closed among windows",
-        "The protocol is the best one that keeps windows; without windows a better one may exist.",
+        "The protocol is optimal among those that keep windows; without windows, a better one may exist.",
     )
     CHAINED = (
         "columns one by one",
@@ -57,7 +57,7 @@ class Reason(StrEnum):
     ROUNDING = "rounding", "Rounding to exact probabilities cost more than the gap; ask for a larger gap."
     TINY_EPSILON = (
         "ε is too small for floats",
-        "A protocol that is private at ε = 0 stands in; ε = 0 or ε ≥ 1e-6 has a smaller gap.",
+        "The protocol is private even at ε = 0; use ε = 0 or ε ≥ 1e-6 for a smaller gap.",
     )
 
 
@@ -71,11 +71,11 @@ class Status:
         "pairs" or "windows" for the interior-point engine; else the special case that applied: "single
         output", "unconstrained", "constant", "near zero" (``docs/theory.md``, 'Special cases').
     steps : int
-        Newton steps of the engine, in all its runs; 0 where it was not needed.
+        Newton steps of all runs of the engine; 0 if it was not needed.
     reason : Reason, or None
-        Why it stopped, with a sentence of advice: ``reason.advice``. None for a protocol from a file.
+        Why the solver stopped; ``reason.advice`` is a sentence of advice. None for a protocol from a file.
     seconds : float
-        By the clock, proofs included.
+        Elapsed time, including proofs.
     """
 
     route: str

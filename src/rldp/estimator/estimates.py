@@ -188,8 +188,7 @@ class Estimate(Tabular):
             if self.method == "unbiased" and self.designed_on_sample:
                 yield (
                     "The protocol was designed on this sample; so the bias is not exactly 0, but small "
-                    "beside the "
-                    "standard error."
+                    "compared with the standard error."
                 )
             about_intervals = _ABOUT_FUNCTIONS if self.of_moments else _ABOUT_INTERVAL
             yield about_intervals[self.interval].format(level=1 - self.alpha)
@@ -242,7 +241,7 @@ class Estimate(Tabular):
             f"{1 - self.alpha:g} at least. A public sample of the same people would determine it."
         )
         if self.method == "bayes":
-            yield "What iterative Bayesian update finds there depends on where it starts."
+            yield "What the iterative Bayesian update finds there depends on its starting point."
 
     def _about_releases(self) -> Iterator[str]:
         if self.agreement is not None and self.agreement < self.min_agreement:

@@ -137,7 +137,7 @@ class Inspection:
     def _require_discreet_absence(self, found: float, epsilon: float) -> None:
         if found > epsilon + _ROUNDING:
             raise DataError(
-                "rows with missing entries must not tell more by being left out than the protocol's ε = "
+                "rows with missing entries must not reveal more by being left out than the protocol's ε = "
                 f"{epsilon:.3g}, but the ε of being left out is {found:.3g} among these rows; a design with "
                 "missing='category' publishes them, and allow_absence=True leaves them out "
                 "anyway"

@@ -126,8 +126,8 @@ def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | P
         how = f"rldp.audit_release(secrets, columns) tests them together: {secret[0]!r} against {listed}"
     others = ", and the same with each other column of the secret" if len(secret) > 1 else ""
     warnings.warn(
-        "ε is that of the released columns alone; kept columns are copied as they are and can tell the "
-        "secret, alone or together with them. A design with given=['COLUMN'] has such a column inside its "
+        "ε covers only the released columns; kept columns are copied unchanged and can reveal the secret, "
+        "alone or together with them. A design with given=['COLUMN'] has such a column inside its "
         "promise. If one of them was itself released by a protocol, design both columns in one release. "
         f"{how}{others}",
         KeptColumnsWarning,

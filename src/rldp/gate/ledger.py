@@ -358,7 +358,7 @@ def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> 
         how = "it was from another table or for other columns"
     raise DataError(
         f"data must not be drawn twice, but ledger {str(path)!r} has a release of {about}, of "
-        f"{last.when}, and {how}: two draws of a person tell more than one, and no total is proved. "
+        f"{last.when}, and {how}: two draws of a person reveal more than one, and no total is proved. "
         "A key draws each person once, a design after the first adds up, and again=True releases anyway"
     )
 

@@ -150,8 +150,8 @@ def _not_promised_of_contexts(document: ChainDocument) -> tuple[str, ...]:
     if claim.given_known:
         kept = _columns(document, kept=True)
         said.append(
-            f"Anything about what {kept} tells of the secret: a reader who knew neither learns that too, and "
-            "ε comes on top of it."
+            f"Anything about what {kept} reveals about the secret: a reader who knew neither learns that "
+            "too, and ε comes on top of it."
         )
     if _columns(document, kept=False):
         said.append(
@@ -170,11 +170,11 @@ def _known_sentence(kappa: float) -> str:
         return ""
     if kappa == 0:
         return (
-            "To somebody who knows all values, a row tells nothing more about the secret, whatever the "
+            "To a reader who knows all values, a row reveals nothing more about the secret, whatever the "
             "distribution: no table reads the secret."
         )
     return (
-        f"To somebody who knows all values, a row tells at most {kappa!r} more about the secret, whatever "
+        f"To a reader who knows all values, a row reveals at most {kappa!r} more about the secret, whatever "
         "the distribution: the largest log-ratios of the stages add up to no more."
     )
 

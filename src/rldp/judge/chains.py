@@ -209,7 +209,7 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
         level = known_level(stages)
         if not level <= claim.epsilon_known:
             found["known"] = (
-                f"to somebody who knows all values, a row can tell {level:.6g} about the secret, more than "
+                f"to a reader who knows all values, a row can reveal {level:.6g} about the secret, more than "
                 f"{claim.epsilon_known!r}"
             )
     centre = _in_stage_order(claim.centre, document)

@@ -62,32 +62,32 @@ class _HasProtocol(Interface):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is proved of a protocol, by the numbers in its file and nothing else.
+    """What is proved about a protocol from its file alone.
 
     Attributes
     ----------
     ok : bool
         Whether every claim of the file is proved.
     epsilon, objective, lower_bound : float, or None
-        The claimed numbers, each where it is proved.
+        The claimed numbers; None if not proved.
     epsilon_known : float, or None
-        κ, where it is claimed and proved; ∞ where nothing is claimed.
+        κ, if it is claimed and proved; ∞ if nothing is claimed.
     reasons : tuple of str
-        Why not ok: a sentence for each claim that is not proved, with the first place where it fails.
+        A sentence for each claim that is not proved, with the first place where it fails.
     proved : tuple of str
         A sentence for each claim that is proved.
     assumptions : tuple of str
-        What the proof rests on and no file can show.
+        The assumptions of the proof, which no file can show.
     not_promised : tuple of str
-        What a reader might take to be promised, and is not.
+        What readers might mistake for promises.
     scope : str, or None
-        The distributions that ``epsilon`` holds for, in words; None where nothing is claimed.
+        The distributions for which ``epsilon`` holds, in words; None if nothing is claimed.
     distortion : str, or None
-        Which distortion the file is about, in words.
+        The distortion of the file, in words.
     readable : bool
-        Whether it is a protocol file at all.
+        Whether the file is a protocol file.
     levels : tuple of tuple of float, or None
-        ε of each ordered pair of secrets, where they differ and are proved; ``epsilon`` is then the largest.
+        ε of each ordered pair of secrets, if they differ and are proved; ``epsilon`` is then the largest.
     """
 
     ok: bool
@@ -106,7 +106,7 @@ class Verdict:
 
     @property
     def promise(self) -> str:
-        """What is proved about privacy: ε, and the distributions without which it says nothing."""
+        """What is proved about privacy: ε, and the distributions for which it holds."""
         if self.epsilon is None:
             return "nothing proved"
         if math.isinf(self.epsilon) and self.levels is None:
@@ -125,15 +125,15 @@ class Verdict:
 
 
 def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
-    """Check everything that a protocol file claims, trusting nothing that made it.
+    """Check every claim of a protocol file, without trusting the program that made it.
 
-    From the file alone and in ball arithmetic: rows sum exactly to one; the privacy constraint holds
-    for every distribution of the set, whose radius is computed from n, the number of cells and α; the
-    objective is not exceeded on the utility set; no private protocol is better than the lower bound.
-    See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this. The radii of sets for
-    pairs of secrets are proved anew ('Radii for every n'). A posterior risk is tried with fresh draws, so
-    that two verdicts on one file may quote different counts; that a false claim is confirmed has probability
-    1e-9 at most ('Monte Carlo').
+    The judge uses only the file, and exact or interval arithmetic. It proves that rows sum to exactly one;
+    that the privacy constraint holds for every distribution of the set, whose radius follows from n, the
+    number of cells and α; that the objective holds on the utility set; and that no private protocol is better
+    than the lower bound. See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this.
+    The radii of sets for pairs of secrets are proved again ('Radii for every n'). A posterior risk is tested
+    with fresh draws, so two verdicts on one file may quote different counts. A false claim is confirmed with
+    probability at most 1e-9 ('Monte Carlo').
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
     Raises
     ------
     ProtocolFileError
-        If there is no file to read. A file that can be read gets a verdict, whatever is in it.
+        If there is no file to read. Every readable file gets a verdict.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document 
     try:
         return document_of(content)
     except ProtocolFileError as error:
-        raise _Unreadable(f"the file is no protocol file: {error}") from error
+        raise _Unreadable(f"the file is not a protocol file: {error}") from error
 
 
 def _judged(document: Document, claim: Claim) -> Verdict:
@@ -325,11 +325,11 @@ def _known_sentence(claim: Claim) -> str:
         return ""
     if kappa == 0:
         return (
-            "To somebody who knows the value, the output tells nothing more about the secret, whatever the "
+            "To a reader who knows the value, the output reveals nothing more about the secret, whatever the "
             "distribution: the table does not read the secret."
         )
     return (
-        f"To somebody who knows the value, the output tells at most {kappa!r} more about the secret, "
+        f"To a reader who knows the value, the output reveals at most {kappa!r} more about the secret, "
         f"whatever the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all outputs "
         "y, values u and secrets s1, s2."
     )
@@ -410,12 +410,12 @@ def _not_promised(document: Document, claim: Claim, known_level: float) -> tuple
     given.append(noise_not_promised(claim.epsilon, claim.noise))
     if isinstance(claim.privacy, CredibleClaim):
         given.append(
-            "For the lower bound: that no protocol of the same posterior probability distorts less. It is "
-            "about protocols that are private on the whole set of that radius."
+            "For the lower bound: that no protocol of the same posterior probability distorts less. It "
+            "covers protocols that are private on the whole set of that radius."
         )
     given.append(other_columns("the released column"))
     given.append(
-        "Anything about people of whom somebody knows more than the distribution"
+        "Anything against readers who know more about a person than the distribution"
         + (", such as their value." if math.isinf(claim.epsilon_known) else ", other than their value.")
     )
     return (*given, *known_not_promised(claim.epsilon_known, known_level))

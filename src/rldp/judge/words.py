@@ -130,7 +130,7 @@ def assumption(what: str, promise: Promise) -> str:
         case SetClaim(radius=None, alpha=float(alpha)):
             return (
                 f"For {what}, that distribution is in the set. Over the draw of the sample this has "
-                f"probability {1 - alpha:.6g} in the limit of many rows, and may have less at this number."
+                f"probability {1 - alpha:.6g} in the limit of many rows, and may be less at this number."
             )
         case SetClaim() if not _is_estimate(promise):
             return f"For {what}, that distribution lies within the radius that the designer chose."
@@ -147,7 +147,7 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
         case PairsClaim(alpha):
             return (
                 f"For {what}: anything if the people's distribution is not in the sets. Over the draw of the "
-                f"sample that has probability at most {alpha!r}; nobody can tell whether it has happened.",
+                f"sample that has probability at most {alpha!r}; nobody can know whether it has happened.",
             )
         case CredibleClaim(alpha):
             measured = (
@@ -158,8 +158,8 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
                 f"For {what}: that such a protocol fails for a share of at most {alpha!r} of the samples, "
                 "whatever the people's distribution is. Averaged over distributions drawn from the prior, "
                 f"the share is at most that. For a single distribution it can be more.{measured}",
-                f"For {what}: that the people's distribution is within the radius. The radius is a means to "
-                "find the protocol; what counts is the posterior probability.",
+                f"For {what}: that the people's distribution is within the radius. The radius is only a "
+                "means to find the protocol; the promise is the posterior probability.",
             )
         case SetClaim(radius=None, alpha=float(alpha)):
             return (
@@ -182,8 +182,8 @@ def other_columns(released: str) -> str:
     """What the release is not: one of several of the same people."""
     return (
         f"Anything about what is published beside {released}, or released again of the same people. Two "
-        "columns, each released with a protocol of its own, can together tell far more than the sum of their "
-        "ε: design them in one release."
+        "columns, each released with a protocol of its own, can together reveal far more than the sum of "
+        "their ε: design them in one release."
     )
 
 
@@ -191,11 +191,13 @@ def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
     """What readers who know the value learn all the same; ``level`` is the κ that the table has."""
     if math.isinf(kappa):
         tells = "the secret" if math.isinf(level) else f"up to {level:.6g} more about the secret"
-        return (f"To somebody who knows the value: anything. The output can tell such a reader {tells}.",)
+        return (
+            f"To a reader who knows the value: anything. The output can reveal {tells} to such a reader.",
+        )
     return (
-        "To somebody who knows the value: that little is known of the secret. The value itself tells what it "
-        f"tells; {kappa!r} bounds what the output adds.",
-        "Where the value stands for several columns: anything to somebody who knows some of them, not all.",
+        "To a reader who knows the value: that the secret stays unknown. The value itself may reveal it; "
+        f"{kappa!r} bounds what the output adds.",
+        "If the value stands for several columns: anything to a reader who knows some of them, but not all.",
     )
 
 
@@ -224,7 +226,7 @@ def distortion_words(document: Document, claim: Claim) -> str:
     table = claim.distortion
     entries = [entry for row in table for entry in row]
     if not any(entries):
-        return "d(u, y) = 0 whatever u and y are, so that it measures nothing"
+        return "d(u, y) = 0 whatever u and y are, so it measures nothing"
     names = [name for name, formula in _KNOWN.items() if _tabulated(formula, document) == table]
     if names:
         return f"d(u, y) = {' = '.join(names)}"
@@ -270,7 +272,7 @@ def table_promised(noise: float | None, rows_a_person: int) -> str:
     return (
         f"The noisy table alone is {noise!r}-differentially private when the rows of one person are added or "
         f"removed, as {_has(rows_a_person)}, and {_total(noise, noise)}-differentially private where the "
-        "number of rows is public. So this file may be shown to anybody."
+        "number of rows is public. So this file may be published."
     )
 
 
@@ -278,11 +280,12 @@ def noise_not_promised(epsilon: float, noise: float | None) -> str:
     """What is not promised to the people whose rows were counted."""
     if noise is None:
         return (
-            "Anything to the people whose rows are the sample. This file holds its exact counts: show it to "
-            "others only if these rows are public."
+            "Anything to the people whose rows are the sample. This file holds its exact counts: publish it "
+            "only if these rows are public."
         )
     return (
-        f"To a person in the table: ε = {epsilon!r} given the noisy table, which tells about its people too."
+        f"To a person in the table: ε = {epsilon!r} given the noisy table, which also reveals something "
+        "about its people."
     )
 
 

@@ -154,13 +154,13 @@ def _largest_log_ratio(highest: Floats, lowest: Floats) -> Floats:
 
 
 def known_leakage(protocol: Protocol) -> float:
-    r"""Compute what an output tells about the secret to a reader who knows the value.
+    r"""Compute what an output reveals about the secret to a reader who knows the value.
 
     .. math:: \kappa^* = \log \max_{y, u, s_1, s_2} P(Y{=}y\,|\,s_1, u) / P(Y{=}y\,|\,s_2, u)
 
-    with 0/0 = 1, whatever the distribution. It adds to what the value itself tells about the secret. It does
-    not bound :func:`leakage`, nor is it bounded by it. With several value columns it refers to a reader who
-    knows all of them. See ``docs/theory.md``, 'Readers who know the value'.
+    with 0/0 = 1, whatever the distribution. It adds to what the value itself reveals about the secret. It
+    does not bound :func:`leakage`, nor is it bounded by it. With several value columns it refers to a reader
+    who knows all of them. See ``docs/theory.md``, 'Readers who know the value'.
 
     Parameters
     ----------

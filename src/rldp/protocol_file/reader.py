@@ -113,7 +113,7 @@ def _reason(error: Exception) -> str:
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number that JSON knows")
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

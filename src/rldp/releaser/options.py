@@ -253,7 +253,7 @@ class ReleaseResult:
             columns = f"{' and '.join(map(repr, about))}, {readers},"
         return (
             f"ε covers {columns} alone, released once{self.outside}. Another column of the same people, "
-            "released with another protocol, can tell far more beside it than the sum of both ε: name "
+            "released with another protocol, can together with it reveal far more than the sum of both ε: name "
             "several columns in one design instead."
         )
 

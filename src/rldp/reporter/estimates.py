@@ -37,7 +37,7 @@ def estimate_report(found: Estimate, *, width: int = 80) -> RenderableType:
     notes = [f"shown: {_MOST_GROUPS} of {len(found.secrets or ())} secrets"] * (
         len(found.secrets or ()) > _MOST_GROUPS
     )
-    notes.append("● estimate, ├┤ interval, ○ what the released column says as it stands")
+    notes.append("● estimate, ├┤ interval, ○ the uncorrected share in the released column")
     return Group(
         *parts,
         *(Text(note, style="dim") for note in notes),

@@ -20,7 +20,7 @@ _DIGITS = 8  # of a digest, which tell the inputs of a ledger apart
 def ledger_report(lines: Sequence[Line], totals: Sequence[Total]) -> RenderableType:
     """The releases, and for each input of several the total."""
     if not lines:
-        return Text("The ledger holds no release.")
+        return Text("The ledger is empty.")
     table = Table(box=SIMPLE_HEAD)
     table.add_column("#", justify="right")
     for heading in ("when", "input", "released", "promise"):

@@ -91,7 +91,7 @@ def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
     """What the same ε costs under several promises, and the cheapest that promises something."""
     ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
     table = Table(
-        title="Distortion at the same ε, by what is promised of privacy",
+        title="Distortion at the same ε, by promise",
         title_justify="left",
         box=SIMPLE_HEAD,
     )
@@ -116,7 +116,7 @@ def _cheaper(rungs: Sequence[Rung], chosen: str | None) -> list[str]:
         return []
     return [
         f"--privacy {best.name} promises {best.design.objective:.4g} instead of {own.design.objective:.4g}. "
-        "It is another promise: rldp verify says of every protocol what is proved, assumed and not promised."
+        "It is a different promise: 'rldp verify' lists what a protocol proves, assumes and does not promise."
     ]
 
 
@@ -165,7 +165,7 @@ def _known(kappa: float) -> str:
     """What is promised to readers who know the value."""
     if kappa == 0:
         return "the protocol does not read the secret"
-    return f"to somebody who knows the value, the output tells at most {kappa!r} more about the secret"
+    return f"to a reader who knows the value, the output reveals at most {kappa!r} more about the secret"
 
 
 def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
@@ -248,7 +248,7 @@ def counted(sample: Sample) -> str:
 def _held(sample: Sample) -> str:
     if sample.noise is None:
         return f"{sample.n} rows, whose counts the file holds"
-    return f"about {sample.n} rows, whose noisy counts the file holds: it may be shown to anybody"
+    return f"about {sample.n} rows, whose noisy counts the file holds: it may be published"
 
 
 def _columns(reading: Reading, earlier: Sequence[str] = ()) -> str:

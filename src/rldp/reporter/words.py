@@ -111,7 +111,7 @@ def _worth(found: Worth, digits: int) -> list[str]:
         )
         sentences = [promised, *sentences]
     else:
-        sentences[0] += " For other distributions nothing is promised of it."
+        sentences[0] += " For other distributions, nothing is promised."
     if found.reach is not None:
         sentences.append(
             "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it "
@@ -123,7 +123,7 @@ def _worth(found: Worth, digits: int) -> list[str]:
 def _use(found: Worth) -> list[str]:
     used = f"{found.outputs_used} of {found.outputs} outputs are used"
     if found.outputs_used < found.outputs:
-        used += "; the others come up less than once in a million rows"
+        used += "; the others occur less than once in a million rows"
     return [*_changes(found), *_changes_of(found), f"{used}."]
 
 
@@ -169,7 +169,7 @@ def known_sentence(level: float, digits: int = 4) -> str:
     """What the output tells to somebody who knows the value, beside what the value tells."""
     if level == 0:
         return (
-            "To somebody who knows the value, the output tells nothing more about the secret: the protocol "
+            "To a reader who knows the value, the output reveals nothing more about the secret: the protocol "
             "does not read it."
         )
     if math.isinf(level):
@@ -179,7 +179,7 @@ def known_sentence(level: float, digits: int = 4) -> str:
         )
     factor = "more than a million" if level > _MILLION else at_most(math.exp(level), 3)
     return (
-        f"To somebody who knows the value, the output tells up to κ = {at_most(level, digits)} more about "
+        f"To a reader who knows the value, the output reveals up to κ = {at_most(level, digits)} more about "
         f"the secret: it can change the odds by a factor of {factor}."
     )
 
@@ -246,12 +246,12 @@ def story_lines(told: Story, epsilon: float, rows: int) -> dict[str, str]:
     stays = " and ".join(f"{percent(share)} ({secret})" for secret, share, _ in told.moved)
     return {
         "the task": "Publish how many years people went to school, but not their sex.",
-        "the raw column": f"In a public sample of {rows} rows, {told.raw_value} years {common}. Whoever sees "
-        f"{told.raw_value} learns that much about the sex.",
-        "published instead": "A number that is drawn at random for each person. Of people with "
-        f"{told.moved_value} years, {stays} still show {told.moved_value}; most others show "
+        "the raw column": f"In a public sample of {rows} rows, {told.raw_value} years {common}. So the "
+        "raw number reveals something about the sex.",
+        "published instead": "A number that is drawn at random for each person. Among people with "
+        f"{told.moved_value} years, {stays} still get {told.moved_value}; most others get "
         f"{told.moved[0][2]}.",
-        "what it keeps": f"{percent(told.unchanged)} of the rows stay as they are. The typical error is "
+        "what it keeps": f"{percent(told.unchanged)} of the rows do not change. The typical error is "
         f"{told.error:.2g} years.",
         "what is promised": "Every published number is at most "
         f"{at_most(math.exp(min(epsilon, 700.0)), 3)} times as likely for one sex as for the other (e^ε with "

@@ -66,10 +66,10 @@ def test_a_kept_column_is_told_as_part_of_the_promise(kept):
     found = on(kept)
     text = words_of(page(found))
     assert found.verdict.ok
-    assert "Published beside it as it is: “region”." in text
+    assert "Published unchanged beside it: “region”." in text
     assert "No published “region” and “age” is more than 2.23 times as likely" in text
     assert "“region” is inside this promise: ε = 0.8 is the total" in text
-    assert "inside the promise: ε = 0.8 is about everything together" in text
+    assert "inside the promise: ε = 0.8 covers everything together" in text
     assert "Among people with the same" not in text
     assert "Other mechanisms are not compared" in text
     assert "No other ε were tried, since columns are published beside" in text
@@ -80,8 +80,8 @@ def test_a_promise_to_readers_who_know_the_kept_column_says_so(known):
     text = words_of(page(on(known)))
     assert "from readers who know “region” of the person" in text
     assert "Among people with the same “region”, no published “age” is more than 2.23 times" in text
-    assert "That “region” tells nothing of “ill”: what it tells by itself comes on top of ε." in text
-    assert "What “region” itself tells of “ill” comes on top, and nothing bounds it." in text
+    assert "That “region” reveals nothing about “ill”: what it reveals by itself comes on top of ε." in text
+    assert "What “region” itself reveals about “ill” comes on top, and nothing bounds it." in text
     assert "inside th" not in text
 
 
@@ -90,8 +90,8 @@ def test_an_earlier_release_is_counted_in(after):
     text = words_of(page(found))
     assert found.verdict.ok
     assert "How “job” is published without leaking “ill”" in text
-    assert "Already out: “age”, from an earlier release about the same people." in text
-    assert "The earlier release of “age” is counted in: ε = 0.6 is the total of both releases." in text
+    assert "Already published: “age”, by an earlier release about the same people." in text
+    assert "The earlier release of “age” is included: ε = 0.6 is the total of both releases." in text
     assert after.stages[0].earlier.sha256 in text
     assert "Columns of earlier releases" in text
     assert found.worth.changed is None

@@ -76,9 +76,9 @@ def test_other_languages_write_numbers_their_way(designed, language, words):
 @pytest.mark.parametrize(
     ("privacy", "words"),
     [
-        ("all", "However people are distributed"),
+        ("all", "Whatever the distribution of people is"),
         ("nominal", "They never are."),
-        ("pairs", "It holds the true one with probability 95 %, at every sample size."),
+        ("pairs", "It contains the true distribution with probability 95 %, at every sample size."),
         ("credible", "the probability that more leaks is at most 5 %"),
         ("chi2", "a test at level 5 % does not reject"),
         (rldp.PowerDivergence(1.0, radius=0.01), "within a fixed distance"),

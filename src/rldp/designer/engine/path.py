@@ -52,15 +52,15 @@ class Stop(IntEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running solve tells its caller.
+    """The state of a running solver, passed to callbacks.
 
     Attributes
     ----------
     iteration : int
-        Of the solver; in a batch that is solved in several chunks, the chunks that are done.
+        Iteration of the solver; in a batch of several chunks, the number of finished chunks.
     finished, problems : int
     worst_gap : float
-        The largest relative gap; what the path promises at first, what is proved near the end.
+        The largest relative gap: estimated at first, proved near the end.
     """
 
     iteration: int

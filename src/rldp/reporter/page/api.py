@@ -40,46 +40,46 @@ def report(
     language: str = "en",
     callback: Told | None = None,
 ) -> Report:
-    """Write a page about a protocol: one HTML file, for people who decide and for people who check.
+    """Write a report on a protocol: one HTML file, for people who decide and for people who check.
 
-    Page one fits on a sheet of paper and is for people who decide: what is published, about whom, who is
-    protected from what, how close it is, and what may not be concluded. The appendix has the proof, the cost
-    beside other mechanisms and at other ε, the posterior distribution of the leakage, the protocol itself,
-    and how to check all this. The page loads nothing from anywhere. A protocol that is not proved gets a page
-    too, whose first line says so.
+    Page one fits on a sheet of paper and is for people who decide. It says what is published, about whom, who
+    is protected from what, how close the output is, and what may not be concluded. The appendix has the
+    proof, the distortion of other mechanisms and at other ε, the posterior distribution of the leakage, the
+    protocol, and how to check everything. The page loads no other files. If a protocol is not proved, the
+    first line of its page says so.
 
     Parameters
     ----------
     protocol : Protocol, Design, or path of a protocol file
         It must claim a finite ε.
     path : path
-        Where to write the page; it appears whole or not at all.
+        The file to write; it appears whole or not at all.
     with_counts : bool
-        Whether the page holds the counts of the sample and what tells them: the worst distribution beside
-        the estimate, and whole protocol files, which can be verified. Without it, files that can be taken
-        from the page are tables alone, as ``rldp export`` writes them.
+        Whether the page contains the counts of the sample and what reveals them: the worst distribution
+        beside the estimate, and complete protocol files, which can be verified. By default, the page offers
+        only tables, as ``rldp export`` writes them.
     epsilons : iterable of float, optional
-        Other levels that are designed for and can be chosen on the page; by default about twenty from an
+        Other privacy levels that readers can choose on the page; by default about twenty from an
         eighth of ε to eight times ε, fewer for large tables, and none for very large ones. Refused for a
         protocol with given columns or earlier releases, whose page has neither other levels nor other
         mechanisms.
     draws, seed : int
-        Of the posterior distribution of the leakage; see :func:`rldp.posterior`.
+        Draws from the posterior distribution of the leakage, and their seed; see :func:`rldp.posterior`.
     author : str, optional
-        Who is responsible for the report; stands on page one.
+        The person or office responsible for the report, shown on page one.
     unit : str, optional
-        Of the published column, such as ``"years"``.
+        The unit of the published column, such as ``"years"``.
     date : str, optional
-        Of the report; by default today.
+        The date of the report; by default today.
     language : {"en", "de", "fr"}
-        Of page one; the appendix is in English.
+        The language of page one; the appendix is in English.
     callback : callable (done, total, what), optional
-        Called while the work goes on.
+        Called to report progress.
 
     Returns
     -------
     Report
-        Everything that the page says; ``.verdict.ok`` tells whether the protocol is proved.
+        The content of the page; ``.verdict.ok`` is whether the protocol is proved.
 
     Raises
     ------

@@ -72,20 +72,20 @@ class Beside:
         drawn, kept = and_of(self.drawn), and_of(self.kept)
         if self.kept and self.is_known:
             found.append(
-                f"A release publishes {kept} as it is, beside {drawn}. The promise is to readers who know "
-                f"{kept}: ε bounds what {drawn} tells beyond that. What {kept} itself tells of {secret} "
-                "comes on top, and nothing bounds it."
+                f"A release publishes {kept} unchanged, beside {drawn}. The promise is to readers who know "
+                f"{kept}: ε bounds what {drawn} reveals beyond that. What {kept} itself reveals about "
+                f"{secret} comes on top, and nothing bounds it."
             )
         elif self.kept:
             found.append(
-                f"A release publishes {kept} as it is, beside {drawn}, inside the promise: ε = {epsilon:g} "
-                "is about everything together."
+                f"A release publishes {kept} unchanged, beside {drawn}, inside the promise: ε = {epsilon:g} "
+                "covers everything together."
             )
         for name, digest in self.earlier:
             source = "" if digest is None else f" (SHA-256 of its protocol's file: {digest})"
             found.append(
-                f"{and_of([name])} is out already, from an earlier release{source}, and is not drawn again. "
-                f"That release is counted in: ε = {epsilon:g} is the total of it and of {drawn}."
+                f"{and_of([name])} was published by an earlier release{source}, and is not drawn again. "
+                f"That release is included: ε = {epsilon:g} is the total of it and of {drawn}."
             )
         return found
 

@@ -80,49 +80,49 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What there is to say about a protocol; see :func:`rldp.report`.
+    """The content of a report; see :func:`rldp.report`.
 
     Attributes
     ----------
     protocol : Protocol
     text : str
-        Of the protocol's file.
+        The text of the protocol file.
     verdict : Verdict
-        Of the judge, on that file.
+        The judge's verdict on that file.
     epsilon : float
-        That the file claims.
+        The claimed ε.
     promised : float
-        Largest expected distortion over the utility set, computed anew.
+        Largest expected distortion over the utility set, recomputed.
     worth : Worth
-        Beside an output that ignores the data and beside no privacy.
+        How good the protocol is, compared with an output that ignores the data and with no privacy.
     law : Law
-        What to believe of the leakage, given sample and prior.
+        The posterior distribution of the leakage, given sample and prior.
     worst : WorstCase, or None
-        The largest leakage over the privacy set, and a distribution that shows it; None for a chain, which is
-        proved by draws and has no set.
+        The largest leakage over the privacy set, and a distribution that attains it; None for a chain, which
+        is proved by draws and has no set.
     by_column : dict from str to Protocol
-        Of several published columns, the table of each under the estimate.
+        With several published columns, the table of each under the estimate.
     associations : tuple of Association
-        What the released table keeps of the association between published columns.
+        The association between published columns, before and after the release.
     compared : tuple of Compared
-        This protocol, other designs and simple mechanisms at the same ε; this one is the first. It is alone
-        where columns are kept or out already, since the others know nothing of that.
+        This protocol, followed by other designs and simple mechanisms at the same ε. With kept columns or
+        earlier releases, only this protocol, because the others do not account for them.
     frontier : Frontier, or None
-        Promised distortion against ε; None where the table is too large for it to be quick.
+        Promised distortion against ε; None if the table is too large to compute it quickly.
     promise : str
         The name of the protocol's own promise on the frontier.
     levels : tuple of Level
-        From the smallest ε to the largest; one of them is this protocol.
+        The choices of ε, in increasing order; one of them is this protocol.
     with_counts : bool
-        Whether the page may show what tells the counts of the sample; noisy counts may always be shown.
+        Whether the page may show what reveals the counts of the sample; noisy counts may always be shown.
     seed : int
-        Of the draws.
+        Seed of the draws.
     cover : Cover
-        What page one says beside the facts.
+        The entries of page one that the caller chose.
     beside : Beside
-        The columns that are kept as they are, or out already.
+        The kept columns and those of earlier releases.
     size : int, or None
-        Bytes of the page, once it is written.
+        Size of the page in bytes, once it is written.
     """
 
     protocol: Protocol = field(repr=False)
@@ -147,23 +147,23 @@ class Report:
 
     @property
     def sha256(self) -> str:
-        """Of the protocol's file."""
+        """SHA-256 of the protocol file."""
         return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
 
     @property
     def generator(self) -> str:
-        """What wrote the protocol's file, as it says."""
+        """The program that wrote the protocol file, as the file says."""
         return document_of(self.text.encode("utf-8")).generator
 
     @property
     def claim(self) -> Guarantee:
-        """What the file claims."""
+        """The claims of the file."""
         assert self.protocol.guarantee is not None
         return self.protocol.guarantee
 
     @property
     def sample(self) -> Sample:
-        """That the protocol was designed on."""
+        """The sample that the protocol was designed on."""
         return self.claim.sample
 
     @property

@@ -272,7 +272,7 @@ def _sample(report: Report) -> dict[str, Any]:
     if report.with_counts and cells <= _MOST_NUMBERS:
         totals = published.sum(axis=1).tolist()
         counts = {
-            "caption": "Counts" if sample.noise is None else "Noisy counts, which may be shown to anybody",
+            "caption": "Counts" if sample.noise is None else "Noisy counts, which may be published",
             "values": [short(value, 30) for value in sample.values],
             "rows": [
                 (short(secret, 40), [number(c) for c in row], number(total))

@@ -168,7 +168,8 @@ def promise_sentences(report: Report) -> list[str]:
         f"No released {value.bare} is more than {factor(epsilon)} times as likely for people with one entry "
         f"of {secret.the} as for people with another{knowing}. This number is e to the power of ε, and ε is "
         f"{epsilon:g}.",
-        f"Somebody who is torn 50 : 50 between two entries of {secret.the}{first} before seeing a person’s "
+        f"Somebody who thinks that two entries of {secret.the} are equally likely{first} before seeing a "
+        "person’s "
         f"released {value.bare} is at most {sure} sure of one of them afterwards. With ε = 0 it would stay "
         "at 50 %.",
         *_levels(report),
@@ -177,7 +178,7 @@ def promise_sentences(report: Report) -> list[str]:
     ]
     if report.verdict.epsilon is not None:
         return sentences
-    return ["None of what follows in this section is proved. It is what the file claims.", *sentences]
+    return ["Nothing in this section is proved. It is what the file claims.", *sentences]
 
 
 def _levels(report: Report) -> list[str]:
@@ -223,14 +224,14 @@ def worst_sentences(report: Report) -> list[str]:
     worst = report.worst
     if worst is None:
         return [
-            "A chain is proved by draws from the posterior distribution, not over a set of distributions; so "
-            "there is no worst distribution to show."
+            "A chain is proved by draws from the posterior distribution, not over a set of distributions, "
+            "so there is no worst distribution to show."
         ]
     first, second, output = (f"“{short(label, 60)}”" for label in (*worst.secrets, worst.output))
     return [
         f"Over the distributions that the promise covers, the leakage ε* is at most {at_most(worst.upper)}; "
-        f"there is one of them under which it is {number(worst.lower)}.",
-        f"Under that distribution the output {output} tells most: it is "
+        f"under one of them it is {number(worst.lower)}.",
+        f"Under that distribution, the output {output} reveals most: it is "
         f"{_times(worst.lower)} as likely for {first} as for {second}.",
     ]
 
@@ -256,17 +257,17 @@ def level_figures(report: Report, level: Level) -> list[tuple[str, str]]:
 def conclusions(report: Report) -> list[str]:
     """What may not be concluded: the judge's list, and what this page adds to it."""
     own = [
-        "That ε measures harm. It bounds how much a released entry can tell about the secret, not what "
-        "somebody does with it.",
+        "That ε measures harm. It bounds what a released entry reveals about the secret, not what somebody "
+        "does with it.",
     ]
     if len(report.levels) > 1:
         own.append(
-            "That designs at other ε on this page are chosen freely. Who looks at all of them and takes the "
-            "one that looks best on this sample should confirm it on fresh data."
+            "That you may choose freely among the designs at other ε on this page. If you look at all of "
+            "them and take the one that looks best on this sample, confirm it on fresh data."
         )
     if not report.with_counts:
         own.append(
-            "That the counts of the sample cannot be worked out. They are left off this page, but the table "
+            "That the counts of the sample cannot be inferred. They are not on this page, but the table "
             "and the numbers on it were computed from them."
         )
     return [*map(in_few_digits, report.verdict.not_promised), *own]
