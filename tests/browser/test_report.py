@@ -19,7 +19,7 @@ HEADINGS = [
     "The judge’s verdict",
     "What it costs",
     "Privacy against distortion",
-    "What to believe of the leakage",
+    "How much may leak",
     "The protocol",
     "The worst case",
     "The sample",

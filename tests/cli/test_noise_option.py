@@ -141,7 +141,7 @@ def test_what_would_depend_on_exact_counts_is_refused(rldp_command, tmp_path, op
 
 def test_the_file_of_plain_rows_is_not_for_everybody(rldp_command):
     _, out, _ = rldp_command("sample", *COLUMNS, "-o", "s.json")
-    assert "Show it to others only if these rows are public." in " ".join(out.split())
+    assert "Publish it only if these rows are public." in " ".join(out.split())
 
 
 def test_a_chain_asks_whether_rows_are_public_too(rldp_command, tmp_path):
@@ -153,4 +153,4 @@ def test_a_chain_asks_whether_rows_are_public_too(rldp_command, tmp_path):
     _, out, _ = rldp_command("design", *options)
     assert "Are these rows public?" in " ".join(out.split())
     _, out, _ = rldp_command("design", *options, "--noise", "1")
-    assert "may be shown to anybody" in " ".join(out.split())
+    assert "you may publish it" in " ".join(out.split())

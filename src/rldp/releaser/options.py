@@ -253,8 +253,8 @@ class ReleaseResult:
             columns = f"{' and '.join(map(repr, about))}, {readers},"
         return (
             f"ε covers {columns} alone, released once{self.outside}. Another column of the same people, "
-            "released with another protocol, can together with it reveal far more than the sum of both ε: name "
-            "several columns in one design instead."
+            "released with another protocol, can together with it reveal far more than the sum of both ε: "
+            "name several columns in one design instead."
         )
 
     @property

@@ -71,8 +71,8 @@ def test_a_kept_column_is_told_as_part_of_the_promise(kept):
     assert "“region” is inside this promise: ε = 0.8 is the total" in text
     assert "inside the promise: ε = 0.8 covers everything together" in text
     assert "Among people with the same" not in text
-    assert "Other mechanisms are not compared" in text
-    assert "No other ε were tried, since columns are published beside" in text
+    assert "Other mechanisms are not shown" in text
+    assert "No other ε were tried, because columns are kept" in text
     assert "Columns kept as they are" in text
 
 
