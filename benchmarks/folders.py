@@ -104,9 +104,9 @@ def section(one: Measured, two: Measured, csv: Measured) -> str:
 
 {machine("numpy", "pyarrow")}
 
-`rldp.release_file` from files to files, with a text column as the secret, a column of {VALUES} numbers to release, and
-one kept column: {FILES} Parquet files in a folder, on one core and then on two in the same run; and one CSV file.
-Memory is the largest that was resident.
+`rldp.release_file` from files to files, with a text column as the secret, a column of {VALUES} numbers to
+release, and one kept column: {FILES} Parquet files in a folder, on one core and then on two in the same run;
+and one CSV file. Memory is the largest that was resident.
 
 | what | rows | time | CPU time | rows/s | memory |
 |---|---|---|---|---|---|
