@@ -259,6 +259,17 @@ def test_nothing_is_confirmed_where_too_many_counts_are_possible():
         conditionals(np.array([[10**6, 0, 5, 5]] * 2), prior=1000.0, draws=10, seed=1, noise=0.1)
 
 
+def test_a_file_with_much_noise_on_many_cells_cannot_keep_the_judge_busy():
+    counts = [[50] * 80] * 2
+    with pytest.raises(
+        rldp.InvalidArgument, match=r"160 cells must have a level of at least 0\.0014 on each"
+    ):
+        rldp.design(noisy_sample(0.001, counts), 0.7, privacy="credible", utility="nominal")
+    law = NoisyPosterior(counts, 0.001, adaptive_grid(80))
+    assert not law.is_known
+    assert np.isnan(next(law.log_weights(np.random.default_rng(1), 3))).all()
+
+
 def changed(document, rng):
     """Another level of noise, other counts, another radius, prior or α."""
     claim = document[G]

@@ -22,6 +22,7 @@ TOTALS = tuple(2.0 ** (k / 2) for k in range(-4, 107))
 _LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
 _DOUBLINGS = 4
 _NO_PART = 1e-9  # what is left out may change the posterior by so much
+_MOST_WORK = 5e9  # terms of all sums together, so that no file can hang: about 20 seconds
 
 Floats = NDArray[np.float64]
 
@@ -32,18 +33,20 @@ class NoisyPosterior:
     def __init__(self, counts: Sequence[Sequence[int]], noise: float, grid: Sequence[float]) -> None:
         self.secrets, self.values = len(counts), len(counts[0])
         self.grid = list(grid)
+        self.is_known = False
         for doubling in range(_DOUBLINGS + 1):
             left_out = _LEFT_OUT * 2**doubling
+            terms = 2 * math.ceil(left_out / noise) + 1
+            if terms * self.size * len(self.grid) * len(TOTALS) > _MOST_WORK:
+                break
             self.cells = [[_weighed(n, noise, left_out) for n in row] for row in counts]
             found = [self._likelihoods(a, left_out) for a in self.grid]
             evidence, at_most, self._totals = (list(each) for each in zip(*found, strict=True))
             if np.logaddexp.reduce(at_most) - np.logaddexp.reduce(evidence) <= _NO_PART:
+                self.is_known = True
+                likely = np.exp(np.array(evidence) - max(evidence))
+                self.weights = likely / likely.sum()
                 break
-        else:
-            evidence = [math.nan] * len(self.grid)
-        self.is_known = not math.isnan(evidence[0])
-        likely = np.exp(np.array(evidence) - max(evidence))
-        self.weights = likely / likely.sum()
 
     def _likelihoods(self, a: float, left_out: float) -> tuple[float, float, Floats]:
         """Logarithms of the evidence for a and of a bound on it, and how likely each total of each secret is.

@@ -35,6 +35,7 @@ TOTALS = 2.0 ** (np.arange(-4, 107) / 2)
 _LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
 _DOUBLINGS = 4
 _NO_PART = 1e-9  # what is left out may change the posterior by so much
+_MOST_WORK = 5e9  # terms of all sums together; the judge adds up no more
 _UNLIKELY = 1e-18  # components that are less likely are left out
 
 
@@ -136,6 +137,14 @@ def noisy_law(counts: NDArray[np.int64], epsilon: float, grid: Floats) -> NoisyL
 def _law(table: bytes, values: int, epsilon: float, grid: tuple[float, ...]) -> NoisyLaw:
     counts = np.frombuffer(table, dtype=np.int64).reshape(-1, values)
     for left_out in _LEFT_OUT * 2.0 ** np.arange(_DOUBLINGS + 1):
+        terms = 2 * np.ceil(left_out / epsilon) + 1
+        work = terms * counts.size * len(grid) * len(TOTALS)
+        if work > _MOST_WORK:
+            raise InvalidArgument(
+                f"the noise on a table of {counts.size} cells must have a level of at least "
+                f"{1.1 * epsilon * work / _MOST_WORK:.2g} on each count, got {epsilon:g}, as otherwise too "
+                "many counts are possible; a coarser table needs less"
+            )
         cells = tuple(tuple(_Cell.of(int(n), epsilon, left_out) for n in row) for row in counts)
         found, at_most = [], []
         for a in grid:
