@@ -635,3 +635,9 @@ def test_a_secret_without_data_is_warned_of_only_where_privacy_leaves_it_out():
     ):
         rldp.design(unseen, 0.5, privacy=rldp.Nominal())
     rldp.design(unseen, 0.5)  # a warning would be an error here
+
+
+def test_a_centre_of_another_table_is_refused_before_any_work(no_work):
+    centre = [[2**50, 2**50], [2**50, 2**50], [0, 0]]
+    message = "centre must have the counts' shape (2, 2), got (3, 2)"
+    refused(lambda: rldp.design(SAMPLE, 0.5, utility=rldp.Nominal(centre=centre)), VALUE, message)

@@ -69,6 +69,7 @@ __all__ = [
     "UncertaintySet",
     "UtilityName",
     "UtilitySet",
+    "as_asked",
     "checked_prior",
     "checked_set",
     "name_of",
@@ -589,6 +590,16 @@ def checked_set(
     raise InvalidArgumentType(
         f"{name} must be a set such as rldp.ChiSquare() or rldp.Nominal(), got {shown(value)}"
     )
+
+
+def as_asked(promise: UncertaintySet) -> UncertaintySet:
+    """Return a promise without the radii and the centre that were found for one sample and one ε."""
+    match promise:
+        case Credible():
+            return replace(promise, radius=None, centre=None)
+        case Pairs(alpha):
+            return Pairs(alpha)
+    return promise
 
 
 def name_of(given: UncertaintySet) -> str:

@@ -127,6 +127,14 @@ def test_a_rare_secret_that_drives_the_cost_is_named_with_what_a_design_without_
     assert found.without.promised <= 0.9 * found.promised
 
 
+def test_a_rare_secret_is_named_where_costs_are_counted_under_the_posterior_mean():
+    """The mean is a table with all the secrets, which a design without one of them cannot have."""
+    sample, promises = rldp.Sample(RARE, NAMES), {"privacy": "credible", "utility": "nominal"}
+    found = worth(sample, quick(rldp.design(sample, 0.5, **promises))).without
+    again = rldp.design(rldp.Sample(RARE[:2], NAMES[:2]), 0.5, **promises, gap=1e-3)
+    assert found == Without(("rare",), 1, pytest.approx(again.objective, rel=0.05))
+
+
 def test_two_rare_secrets_are_named_together_where_each_costs_much():
     """Without one of them 0.74 of the distortion could be promised, without both 0.40."""
     sample = rldp.Sample([*RARE, [1, 0, 0]], [*NAMES, "rare too"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rldp.measures.association import basis_of
 from rldp.measures.leakage import known_leakage
 from rldp.protocol import Guarantee, Protocol
 from rldp.sample import Sample
-from rldp.sets import Credible, Pairs, UncertaintySet
+from rldp.sets import Nominal, as_asked
 from rldp.theory import bounds
 from rldp.theory.model import DesignProblem, Floats
 
@@ -276,26 +276,17 @@ def _rarest(sample: Sample) -> Iterator[list[int]]:
 
 
 def _designed_for(left: list[int], sample: Sample, designed: Design, claim: Guarantee) -> float:
+    utility = Nominal() if isinstance(claim.utility, Nominal) else as_asked(claim.utility)
     fewer = Sample(sample.counts[left], [sample.secrets[s] for s in left], sample.values)
     with silenced(RldpWarning):
         again = design(
             fewer,
             claim.epsilon if claim.levels is None else claim.levels[np.ix_(left, left)],
-            privacy=_as_asked(claim.privacy),
-            utility=_as_asked(claim.utility),
+            privacy=as_asked(claim.privacy),
+            utility=utility,
             distortion=claim.distortion,
             outputs=designed.protocol.outputs,
             epsilon_known=claim.epsilon_known,
             gap=_GAP,
         )
     return again.objective
-
-
-def _as_asked(promise: UncertaintySet) -> UncertaintySet:
-    """Return a promise without the radii found for another sample."""
-    match promise:
-        case Credible():
-            return replace(promise, radius=None)
-        case Pairs(alpha):
-            return Pairs(alpha)
-    return promise

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.errors import InvalidArgument
 from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
 from rldp.theory.arrays import Array
 from rldp.theory.pair_sets import pair_budgets
@@ -220,7 +221,12 @@ def _centres(uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> NDArray[
     """Where a promise says its set is centred, for each of the samples; None: at their estimates."""
     if isinstance(uncertainty, Pairs | AllDistributions) or uncertainty.centre is None:
         return None
-    return np.broadcast_to(np.array(uncertainty.centre, dtype=np.int64), counts.shape)
+    centre = np.array(uncertainty.centre, dtype=np.int64)
+    if centre.shape != counts.shape[1:]:
+        raise InvalidArgument(
+            f"centre must have the shape {counts.shape[1:]} of the counts, got {centre.shape}"
+        )
+    return np.broadcast_to(centre, counts.shape)
 
 
 def _distribution(counts: NDArray[np.int64]) -> Floats:

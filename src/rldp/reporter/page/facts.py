@@ -32,7 +32,7 @@ from rldp.reporter.page.asked import Cover
 from rldp.reporter.page.beside import Beside, distortion_of_rows
 from rldp.reporter.page.law import Law, law_of
 from rldp.sample import Sample
-from rldp.sets import NAMED, AllDistributions, Credible, Nominal, Pairs, Prior, UncertaintySet
+from rldp.sets import NAMED, AllDistributions, Credible, Nominal, Prior, UncertaintySet, as_asked
 
 __all__ = ["OWN", "Level", "Report", "Told", "gathered", "standard_levels"]
 
@@ -338,7 +338,7 @@ class _Setting:
     @property
     def own(self) -> UncertaintySet:
         """The promise about privacy, as it was asked for."""
-        return _as_asked(self.claim.privacy)
+        return as_asked(self.claim.privacy)
 
     @property
     def known(self) -> dict[str, UncertaintySet]:
@@ -434,7 +434,7 @@ class _Setting:
             self.claim.sample,
             wanted,
             privacy=shown,
-            utility=_as_asked(self.claim.utility),
+            utility=as_asked(self.claim.utility),
             distortion=self.claim.distortion,
             outputs=self.protocol.outputs,
             epsilon_known=self.claim.epsilon_known,
@@ -470,16 +470,6 @@ class _Setting:
                 ok = verify(made).ok if made.matrix.size <= FEW else None
                 levels.append(self.level(point.epsilon, point.promised, point.estimate, ok, made))
         return tuple(sorted(levels, key=lambda level: level.epsilon))
-
-
-def _as_asked(promise: UncertaintySet) -> UncertaintySet:
-    """A promise without the radii that were found for one ε."""
-    match promise:
-        case Credible():
-            return replace(promise, radius=None, centre=None)
-        case Pairs(alpha):
-            return Pairs(alpha)
-    return promise
 
 
 def _same_for_all(utility: UncertaintySet) -> UncertaintySet:
