@@ -324,28 +324,34 @@ class Chain(Protocol):
         values: NDArray[np.integer],
         words: Randomness | RowWords,
     ) -> NDArray[np.int32]:
-        reading = self.reading_of_rows
-        sizes = [len(column.labels) for column in reading.row]
-        own = np.unravel_index(np.asarray(values, dtype=np.int64), sizes)
-        context = np.zeros(len(own[0]), dtype=np.int64)
-        drawn: dict[int, NDArray[np.int64]] = {}
-        for number, stage in enumerate(self.stages):
-            j = reading.row_names.index(stage.column)
+        values, own, joint = np.asarray(values), *self._places
+        largest = max(stage.table.size for stage in self.stages)
+        kind = np.promote_types(np.int32, np.min_scalar_type(-largest))
+        context = np.zeros(len(values), dtype=kind)
+        drawn: list[NDArray[np.int32]] = []
+        for number, (stage, places) in enumerate(zip(self.stages, own, strict=True)):
+            output = places[values]
             if stage.is_drawn:
-                rows = (context * len(self.secrets) + secrets) * sizes[j] + own[j]
-                source = words_of_stage(words, number, secrets, own[j], list(drawn.values()))
-                drawn[j] = stage.sampler.draw(rows, source).astype(np.int64)
-            else:
-                drawn[j] = own[j]
-            context = context * len(stage.outputs) + drawn[j]
-        joint = np.ravel_multi_index([drawn[j] for j in range(len(sizes))], self._widths)
-        return np.asarray(joint, dtype=np.int32)
+                rows = context * len(self.secrets)
+                rows += secrets
+                rows *= stage.table.shape[2]
+                rows += output
+                output = stage.sampler.draw(rows, words_of_stage(words, number, secrets, output, drawn))
+            drawn.append(output)
+            context *= len(stage.outputs)
+            context += output
+        return joint[context]
 
-    @property
-    def _widths(self) -> list[int]:
-        """Numbers of outputs, in the order of the columns of a row."""
-        outputs = {stage.column: len(stage.outputs) for stage in self.stages}
-        return [outputs[name] for name in self.reading_of_rows.row_names]
+    @cached_property
+    def _places(self) -> tuple[list[NDArray[np.int32]], NDArray[np.int32]]:
+        """For each value its place in every stage's column; the code of outputs in the order of stages."""
+        reading, widths = self.reading_of_rows, [len(stage.outputs) for stage in self.stages]
+        sizes = [len(column.labels) for column in reading.row]
+        order = [reading.row_names.index(stage.column) for stage in self.stages]
+        own = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
+        codes = np.arange(prod(widths), dtype=np.int32)
+        by_column = codes.reshape([widths[k] for k in np.argsort(order)]).transpose(order)
+        return [own[j] for j in order], by_column.reshape(-1)
 
     def output_law(self, distribution: Floats) -> Floats:
         """Return P(y|s) of whole rows (|S|, |Y|) under P (|S|, |U|), outputs in the order of the stages."""
