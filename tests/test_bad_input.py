@@ -638,6 +638,6 @@ def test_a_secret_without_data_is_warned_of_only_where_privacy_leaves_it_out():
 
 
 def test_a_centre_of_another_table_is_refused_before_any_work(no_work):
-    centre = [[2**50, 2**50], [2**50, 2**50], [0, 0]]
-    message = "centre must have the counts' shape (2, 2), got (3, 2)"
+    centre = ((2**50, 2**50), (2**50, 2**50), (0, 0))
+    message = "centre must have the shape (2, 2) of the counts, got (3, 2)"
     refused(lambda: rldp.design(SAMPLE, 0.5, utility=rldp.Nominal(centre=centre)), VALUE, message)
