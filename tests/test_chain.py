@@ -50,6 +50,18 @@ def test_the_whole_row_keeps_its_level_under_the_estimate(design, sample):
     assert rldp.leakage(design.protocol, sample.distribution) <= 0.5
     assert design.objective < 2
     assert design.lower_bound <= design.objective
+    assert design.status.steps > 20
+    assert design.status.reason is rldp.Reason.CHAINED
+
+
+def test_a_chain_whose_time_is_over_is_private_and_says_so(sample, design):
+    options = {"privacy": "credible", "utility": "nominal", "distortion": MEASURE, "max_seconds": 1e-9}
+    with pytest.warns(rldp.errors.GapWarning, match=r"^the columns are private, .* time limit") as caught:
+        found = rldp.design(sample, 0.5, chain=True, **options)
+    assert caught[0].filename == __file__
+    assert found.status.reason is rldp.Reason.TIME_LIMIT
+    assert design.objective < found.objective
+    assert rldp.verify(found).ok
 
 
 def test_leakage_needs_no_table_of_whole_rows(design, sample):

@@ -56,6 +56,16 @@ def test_steps_are_those_of_all_runs_also_where_a_closed_form_wins(monkeypatch):
     assert found.status.reason is rldp.Reason.STEP_LIMIT
 
 
+def test_steps_of_a_search_count_too():
+    """A credible design is searched for with two rough ones; a level next to zero has two neighbours."""
+    credible = rldp.design(SAMPLE, 0.5, privacy="credible", utility="nominal")
+    radius = credible.protocol.guarantee.privacy.radius
+    given = rldp.design(SAMPLE, 0.5, privacy=rldp.Credible(radius=radius), utility="nominal")
+    assert given.status.steps < credible.status.steps
+    near, *around = (rldp.design(SAMPLE, 0.5, epsilon_known=kappa).status.steps for kappa in (1e-9, 0, 1e-6))
+    assert near >= sum(around)
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-3])
 def test_the_warning_and_the_reason_agree(scale):
     """A gap that is closed in the units of the values is not warned of, and is called closed."""

@@ -90,11 +90,11 @@ class CertifiedBatch:
         return replace(self, reason=reason)
 
     def with_bound_of(self, other: CertifiedBatch) -> CertifiedBatch:
-        """Per problem the larger of two lower bounds, with what proves it."""
+        """Per problem the larger of two lower bounds, with what proves it, and the steps of both."""
         larger = self.lower_bound >= other.lower_bound
         chosen = {name: _where(larger, getattr(self, name), getattr(other, name)) for name in _OF_THE_BOUND}
         chosen["lower_bound"] = np.minimum(chosen["lower_bound"], self.objective)
-        return replace(self, **chosen)
+        return replace(self, **chosen, steps=self.steps + other.steps)
 
 
 def certified(
@@ -184,4 +184,4 @@ def better(one: CertifiedBatch, other: CertifiedBatch) -> CertifiedBatch:
     """Per problem the protocol with the smaller objective, the larger lower bound, and the steps of both."""
     smaller = one.objective <= other.objective
     chosen = {name: _where(smaller, getattr(one, name), getattr(other, name)) for name in _OF_THE_PROTOCOL}
-    return replace(one.with_bound_of(other), **chosen, steps=one.steps + other.steps)
+    return replace(one.with_bound_of(other), **chosen)

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp._common.process import warn
 from rldp.chain import Chain, ChainGuarantee, ColumnProof, Stage
+from rldp.designer.certify import CertifiedBatch
 from rldp.designer.chain_bounds import column_bound
 from rldp.designer.chains import ChainProblem, solve_chain
 from rldp.designer.contexts import After, arranged, earlier_names, fixed_stages, margin, require_feasible
@@ -21,7 +23,7 @@ from rldp.designer.request import SolveRequest
 from rldp.designer.routes import solve_batch
 from rldp.designer.status import Reason, Status
 from rldp.distortions import ColumnDistortion, SampleDistortion
-from rldp.errors import InvalidArgument
+from rldp.errors import GapWarning, InvalidArgument
 from rldp.protocol import Certificate
 from rldp.sample import Sample
 from rldp.sets import AllDistributions, Credible, Nominal, UncertaintySet
@@ -88,8 +90,13 @@ def design_chain(
     if fixed:
         require_feasible(problem, fixed, privacy.alpha)
 
-    def solve(part: DesignProblem, gap: float) -> Any:
-        return solve_batch(part, replace(request, gap=gap, callback=None))
+    steps = 0
+
+    def solve(part: DesignProblem, gap: float) -> CertifiedBatch:
+        nonlocal steps
+        solved = solve_batch(part, replace(request, gap=gap, callback=None))
+        steps += int(solved.steps.sum())
+        return solved
 
     first = len(fixed)
     wanted = None if order is None else [*range(first), *(first + names.index(n) for n in order)]
@@ -123,7 +130,10 @@ def design_chain(
     )
     protocol = Chain(stages, sample.secrets, sample.reading, guarantee=guarantee)
     seconds = time.perf_counter() - started
-    status = Status("chain", 0, Reason.CHAINED, seconds)
+    reason = Reason.TIME_LIMIT if request.seconds_left < 0 else Reason.CHAINED
+    status = Status("chain", steps, reason, seconds)
+    if reason is Reason.TIME_LIMIT:
+        warn(f"the columns are private, but not the best chain: {reason.advice}", GapWarning, stacklevel=3)
     return Design(
         "NURP",
         protocol,

@@ -341,14 +341,15 @@ def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: fl
     levels = problem.levels(t) if problem.fixed and len(masses) > 1 else None
     for share, d in zip(plan.shares, problem.distortions[len(problem.fixed) :], strict=True):
         given = _per_context(problem.conditional_mean, tables, problem.values)  # (S, C, U_j)
-        worth = problem.worth(tables)
+        worth = problem.worth(tables).sum(axis=0)
         joint = np.moveaxis(masses[:, None, None] * given, 1, 0)  # (C, S, U_j)
         if levels is None:
             level = np.full(len(joint), share * problem.epsilon)
         else:
             level = share * np.repeat(levels, len(joint) // len(levels), axis=0)
         known = share * problem.epsilon_known * _BELOW
-        tables.append(_stage(joint, level, known, d, t**2 / worth.sum(axis=0), solve, gap))
+        radius = t**2 / np.maximum(worth, _FEWEST)  # in contexts that nobody gets to, no rows count
+        tables.append(_stage(joint, level, known, d, radius, solve, gap))
     costs = chains.expected_distortions(tables, problem.distortions, problem.mean)
     return SolvedChain(plan, t, tuple(tables), costs)
 

@@ -82,19 +82,20 @@ def solve_credible(
         If a promise comes with a radius at which the draws do not prove it.
     """
     problem = _centred(problem, risks)
-    t, slope = _searched(problem, risks, solve, device)
+    t, slope, steps = _searched(problem, risks, solve, device)
     target = np.array([[risk.target] for risk in risks])
     left = np.arange(len(problem.counts))
     solved: CertifiedBatch | None = None
     for trial in range(_MOST_TRIALS):
         part = _at(problem.subset(left), risks, t[:, left])
         tried = solve(part, gap)
+        steps[left] += tried.steps
         solved = tried if solved is None else solved.replaced(left, tried)
         accepted, quantile = proved(risks, part, tried, trial, device)
         _require_given(risks, accepted)
         if accepted.all():
             radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
-            return SolveResult(_at(problem, risks, t), solved, radii)
+            return SolveResult(_at(problem, risks, t), replace(solved, steps=steps), radii)
         further = np.maximum((target - quantile) / slope[:, left], _LARGER * 2.0**trial * t[:, left])
         t[:, left] += np.where(accepted, 0.0, further)
         left = left[~accepted.all(axis=0)]
@@ -103,22 +104,27 @@ def solve_credible(
 
 def _searched(
     problem: DesignProblem, risks: Sequence[Risk], solve: Solve, device: Device
-) -> tuple[Floats, Floats]:
-    """Sizes t that are likely to be accepted, and the slopes of the lines they are read off: (risks, K)."""
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Sizes t that are likely to be accepted, the slopes of the lines they are read off, and steps (K,).
+
+    Sizes and slopes are (risks, K).
+    """
     k = len(problem.counts)
     guess = np.array([np.full(k, _guess(risk, problem)) for risk in risks])
     if all(risk.promise.radius is not None for risk in risks):
-        return guess, np.ones_like(guess)
+        return guess, np.ones_like(guess), np.zeros(k, dtype=np.int64)
     tried = np.concatenate([factor * guess for factor in _ROUGH], axis=1)
     rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
-    quantile = estimated(risks, rough, solve(rough, _ROUGH_GAP), device)
+    solved = solve(rough, _ROUGH_GAP)
+    quantile = estimated(risks, rough, solved, device)
     slope = np.clip((quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k]), *_SLOPES)
     slope[[risk.about == "utility" for risk in risks]] = 1.0  # of one mean, nearly normal, measured in its σ
     missing = np.array([[risk.target] for risk in risks]) - quantile
     nearer = np.abs(missing[:, k:]) < np.abs(missing[:, :k])
     t = np.where(nearer, tried[:, k:], tried[:, :k])
     t = t + np.where(nearer, missing[:, k:], missing[:, :k]) / slope
-    return np.clip(t, _RANGE[0] * guess, _RANGE[1] * guess), slope
+    steps = solved.steps.reshape(len(_ROUGH), k).sum(axis=0)
+    return np.clip(t, _RANGE[0] * guess, _RANGE[1] * guess), slope, steps
 
 
 def _guess(risk: Risk, problem: DesignProblem) -> float:

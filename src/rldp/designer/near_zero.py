@@ -47,11 +47,9 @@ def solve_near_zero(
     relaxed = replace(problem, epsilon=np.maximum(problem.epsilon, request.settings.smallest_epsilon))
     near = solve_inside(relaxed)
 
-    def judged(matrix: Floats) -> CertifiedBatch:
-        eta = bounds.trivial_eta(problem, matrix)
-        return certified(
-            problem, matrix, eta, near.witness, Route.NEAR_ZERO, steps=near.steps, reason=Reason.TINY_EPSILON
-        )
+    def judged(matrix: Floats, eta: Floats | None = None) -> CertifiedBatch:
+        proof = bounds.trivial_eta(problem, matrix) if eta is None else eta
+        return certified(problem, matrix, proof, near.witness, Route.NEAR_ZERO, reason=Reason.TINY_EPSILON)
 
     def is_kept(matrix: Floats) -> bool:
         return bool((bounds.known_excess(problem, matrix[None]) < 0).all())
@@ -64,19 +62,18 @@ def solve_near_zero(
             for k in range(len(constant))
         ]
         matrix, eta = (np.stack(each) for each in zip(*parts, strict=True))
-        found = certified(
-            problem, matrix, eta, near.witness, Route.NEAR_ZERO, steps=near.steps, reason=Reason.TINY_EPSILON
-        )
-        return better(found, judged(constant))
-    if problem.privacy is not None:
-        return judged(constant)
-    pairs = zip(problem.private_counts, near.matrix, strict=True)
-    if problem.epsilon_known == 0:
-        exact = [equalised_for_all(counts, matrix) for counts, matrix in pairs]
+        solved = better(judged(matrix, eta), judged(constant))
+    elif problem.privacy is not None:
+        solved = judged(constant)
     else:
-        exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
-    exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
-    return better(judged(exact_or_constant), judged(constant))
+        pairs = zip(problem.private_counts, near.matrix, strict=True)
+        if problem.epsilon_known == 0:
+            exact = [equalised_for_all(counts, matrix) for counts, matrix in pairs]
+        else:
+            exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
+        exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
+        solved = better(judged(exact_or_constant), judged(constant))
+    return replace(solved, steps=near.steps)
 
 
 def _equal_in_groups(
@@ -150,7 +147,8 @@ def solve_near_known(
     shared = solve_inside(replace(problem, epsilon_known=0.0))
     wider = solve_inside(replace(problem, epsilon_known=request.settings.smallest_epsilon))
     proofs = {name: getattr(wider, name) for name in ("z", "members", "distribution", "known", "constant")}
-    return replace(shared, lower_bound=np.minimum(wider.lower_bound, shared.objective), **proofs)
+    bound = np.minimum(wider.lower_bound, shared.objective)
+    return replace(shared, lower_bound=bound, steps=shared.steps + wider.steps, **proofs)
 
 
 def equalised(

@@ -1,6 +1,7 @@
 """The decision table: which way each problem is solved, what is tried where its gap stays open, and searches.
 
-All choices are made here; the other modules carry them out. See ``docs/theory.md``, 'Special cases',
+The other modules carry out what is chosen here; :mod:`rldp.designer.credible` and
+:mod:`rldp.designer.chains` search for the sizes of their sets. See ``docs/theory.md``, 'Special cases',
 'The engine', 'Windows' and 'Credible privacy'.
 """
 

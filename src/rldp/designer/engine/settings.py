@@ -1,4 +1,7 @@
-"""Every number that steers a design, in one place, with what it does and where it comes from.
+"""Every number that steers the engine, its routes and its proofs, with what it does and where it comes from.
+
+The searches for credible sets and for chains keep their own beside them: :mod:`rldp.designer.credible`,
+:mod:`rldp.designer.risks` and :mod:`rldp.designer.chains`.
 
 *Derived* numbers follow from double precision or from the mathematics. *Measured: stress* means that
 ``benchmarks/settings.py`` changed the number alone and the problems of ``benchmarks/stress.py`` showed it,
