@@ -590,6 +590,19 @@ def test_a_kept_column_and_an_earlier_release_together(rows, first):
     assert released.column_names == ["region", "age_out", "job"]
 
 
+def test_contexts_of_an_earlier_table_are_those_of_its_own_columns(rows):
+    """Another column with as many labels would make another law, and another total, of the same table."""
+    rows = rows.append_column("town", rows["region"].take(np.random.default_rng(0).permutation(len(rows))))
+    one = rldp.design(
+        rldp.Sample.from_data(rows, secret="sex", value="age", given=["region"]), 0.5, **OPTIONS
+    )
+    sample = rldp.Sample.from_data(
+        rows, secret="sex", value=["age", "job"], given=["region", "town"], after=[one]
+    )
+    both = rldp.design(sample, 1.0, after=[one], distortion="hamming", **OPTIONS)
+    refused(both, lambda t: t["stages"][2]["earlier"].update(context=["town"]), "another digest")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -632,6 +645,9 @@ def test_what_after_cannot_have_is_refused(rows, sample, first):
         rldp.design(alone, 0.5, after=[first], **OPTIONS)
     with pytest.raises(rldp.InvalidArgumentType, match="after must be a list of protocols"):
         rldp.design(alone, 0.5, after=first, **OPTIONS)
+    for after, message in ((first, "must be a list of protocols"), (["first.json"], "must hold protocols")):
+        with pytest.raises(rldp.InvalidArgumentType, match=f"after {message}, got"):
+            rldp.Sample.from_data(rows, secret="sex", value=["age", "job"], after=after)
     with pytest.raises(rldp.InvalidArgument, match="given_known must be False"):
         rldp.design(alone, 0.5, given_known=True, **OPTIONS)
     only = rldp.Sample.from_data(rows, secret="sex", value="age")

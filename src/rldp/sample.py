@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common import html as _html
-from rldp._common.checks import Label, count_array, counted, finite_number, labels, whole_number
+from rldp._common.checks import Label, count_array, counted, finite_number, kind_name, labels, whole_number
 from rldp._common.discrete_laplace import discrete_laplace
 from rldp.data.bins import BinCount
 from rldp.data.frames import taken_apart
 from rldp.data.meaning import Scale
 from rldp.data.reading import Reading, Treatment
 from rldp.data.wanted import Alphabets, Wanted
-from rldp.errors import InvalidArgument
+from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Sample", "require_no_given"]
 
@@ -422,10 +422,15 @@ def require_no_given(sample: Sample) -> None:
 
 def _earlier(after: Any) -> list[list[tuple[str, Any]]]:
     """List the columns of earlier releases, with their names in the new data and how they were read."""
-    listed = after.items() if isinstance(after, Mapping) else [(None, protocol) for protocol in after]
+    if isinstance(after, str) or not isinstance(after, Sequence | Mapping):
+        raise InvalidArgumentType(f"after must be a list of protocols, got {kind_name(after)}")
+    listed = after.items() if isinstance(after, Mapping) else [(None, given) for given in after]
     found = []
-    for name, protocol in listed:
-        reading = getattr(protocol, "reading", None)
+    for name, given in listed:
+        protocol: Any = getattr(given, "protocol", given)  # of a design
+        if not hasattr(protocol, "reading"):
+            raise InvalidArgumentType(f"after must hold protocols, got {kind_name(given)}")
+        reading = protocol.reading
         if reading is None:
             raise InvalidArgument(
                 "after must hold protocols that name their columns, as designs on Sample.from_data do"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -392,15 +393,21 @@ def test_a_full_disk_leaves_the_ledger_as_it_was(folder, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions and file locks of POSIX")
 def test_a_ledger_is_for_its_owner_and_is_followed_where_it_is_replaced(folder, monkeypatch):
-    path, lock = folder / "ledger.jsonl", ledger.fcntl.flock
+    path, lock, sync = folder / "ledger.jsonl", ledger.fcntl.flock, os.fsync
+    synced = []
+
+    def noted(handle):
+        synced.append(stat.S_ISDIR(os.fstat(handle).st_mode))
+        sync(handle)
 
     def replaced(handle, how):
         if Path("other").exists():
             os.replace("other", path)
         lock(handle, how)
 
+    monkeypatch.setattr(os, "fsync", noted)
     with recording(path, line()):
-        pass
+        assert synced == [False, True]  # the line, then the name of a new ledger, before the release appears
     assert path.stat().st_mode & 0o777 == 0o600
     shutil.copy(path, "other")
     monkeypatch.setattr(ledger.fcntl, "flock", replaced)

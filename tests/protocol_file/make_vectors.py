@@ -181,7 +181,7 @@ LATER = [
 
 
 def after(guarantee: Tree | None = None) -> Tree:
-    digest = plain_digest(["f", "m"], [20, 35.5], ["lo", "hi"], BEFORE)
+    digest = plain_digest(["f", "m"], [20, 35.5], ["lo", "hi"], BEFORE, [["region", REGIONS]])
     earlier = {"sha256": "ab" * 32, "digest": digest, "context": ["region"], "absent": True}
     return chained(guarantee) | {
         "columns": {

@@ -211,7 +211,8 @@ function earlier(fields, path, own, outputs, before, secrets) {
   const shape = [contextsOf(known), secrets.length, values.length, others.length];
   /** @type {bigint[][][][]} */
   const table = rowsIn(fields.numerators, `${path}.numerators`, shape);
-  if (sha256(json([secrets, values, others, table])) !== digest) {
+  const contexts = known.length ? [known.map((stage) => [stage.column, stage.outputs])] : [];
+  if (sha256(json([secrets, values, others, table, ...contexts])) !== digest) {
     fail(`${at} must be about the table in the file, which has another digest`);
   }
   /** @param {bigint[][]} rows */

@@ -31,6 +31,7 @@ __all__ = [
     "replacing",
     "require_new_folder",
     "require_other_file",
+    "sync",
     "whole",
 ]
 
@@ -106,6 +107,7 @@ def whole(target: Path, *, scratch_folder: Path | None = None, new: bool = False
         file.close()
         if new:
             _take_name(scratch, target)
+            sync(target.parent)
             return
         if target.exists():
             _take_permissions(scratch, target.stat())
@@ -139,9 +141,9 @@ def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[Pat
             yield scratch
             for folder, _, files in os.walk(scratch):
                 for each in [folder, *(str(Path(folder) / file) for file in files)]:
-                    _sync(each)
+                    sync(each)
             scratch.rename(target)
-            _sync(target.parent)
+            sync(target.parent)
 
 
 def require_new_folder(target: Path, name: str = "path") -> None:
@@ -150,7 +152,7 @@ def require_new_folder(target: Path, name: str = "path") -> None:
         raise _exists(name, "folder", target)
 
 
-def _sync(path: str | Path) -> None:
+def sync(path: str | Path) -> None:
     """See that what is written is on the disk; folders cannot be opened everywhere."""
     try:
         handle = os.open(path, os.O_RDONLY)

@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from rldp.data.atomic import appears_as, checked_path
+from rldp.data.atomic import appears_as, checked_path, sync
 from rldp.errors import DataError, FileError
 
 try:
@@ -251,6 +251,8 @@ def recording(path: Path, line: Line, appeared: Callable[[], bool] = _never) -> 
         try:
             with _of_ledger(path):
                 _write(handle, _text(line))
+                if not content:  # a new ledger must outlast a power cut, too
+                    sync(Path(os.path.realpath(path)).parent)
             yield
         except BaseException:
             if not appeared():

@@ -63,12 +63,14 @@ def digest_of_stage(stage: Stage, protocol: Chain) -> str:
     assert protocol.reading is not None
     out = stage.earlier
     table, absent = (stage.table, False) if out is None else (out.table, out.absent)
+    before = {each.column: each.outputs for each in protocol.stages[: protocol.stages.index(stage)]}
     (column,) = (each for each in protocol.reading.value if each.name == stage.column)
     return table_digest(
         protocol.secrets,
         column.labels[: len(column.labels) - absent],
         stage.outputs[: len(stage.outputs) - absent],
         numerators(table).tolist(),
+        [(name, before[name]) for name in (before if out is None else out.context)],
     )
 
 

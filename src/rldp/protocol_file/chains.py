@@ -125,9 +125,15 @@ def table_digest(
     values: Sequence[Label],
     outputs: Sequence[Label],
     numerators: list[list[list[list[int]]]],
+    context: Sequence[tuple[str, Sequence[Label]]] = (),
 ) -> str:
-    """The SHA-256 of a table with its labels, in hexadecimal digits: whoever has the table can check it."""
-    content = [list(secrets), list(values), list(outputs), numerators]
+    """The SHA-256 of a table with its labels, in hexadecimal digits: whoever has the table can check it.
+
+    ``context`` holds the columns that its contexts are made of, with their outputs.
+    """
+    content: list[object] = [list(secrets), list(values), list(outputs), numerators]
+    if context:
+        content.append([[name, list(labels)] for name, labels in context])
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -344,13 +350,13 @@ def _stage(
     earlier = _earlier(fields["earlier"], before)
     if earlier.absent and not (values[-1] == outputs[-1] == MISSING and len(outputs) > 1 < len(values)):
         raise fields["outputs"].fail(f"labels of which the last is {MISSING!r}, as that of the values is")
-    sizes = {stage.column: len(stage.outputs) for stage in before}
+    known = [(stage.column, stage.outputs) for stage in before if stage.column in earlier.context]
     own = values[: len(values) - earlier.absent], outputs[: len(outputs) - earlier.absent]
-    contexts = math.prod(sizes[name] for name in earlier.context)
+    contexts = math.prod(len(labels) for _, labels in known)
     numerators = fields["numerators"].array(
         (contexts, count, len(own[0]), len(own[1])), as_integer(DENOMINATOR)
     )
-    if table_digest(secrets, *own, numerators) != earlier.digest:
+    if table_digest(secrets, *own, numerators, known) != earlier.digest:
         raise fields["earlier"].fail("about the table in the file, which has another digest")
     return StageTable(column, outputs, numerators, earlier=earlier)
 
