@@ -77,6 +77,15 @@ def test_old_names_work_still(rldp_command):
     assert rldp_command(*DESIGN, *asked, "--quiet") == (0, "", "")
 
 
+def test_old_names_warn_and_a_level_of_the_project_file_gives_way(rldp_command, folder):
+    (folder / "rldp.toml").write_text(COLUMNS + "epsilon = 0.5\n")
+    code, _, err = rldp_command(*DESIGN, "--at-most=0.24")
+    assert code == 0
+    assert "rldp: --at-most is deprecated and will go with the next version; use --max-distortion\n" in err
+    assert "deprecated" not in rldp_command(*DESIGN, "--max-distortion", "0.24")[2]
+    assert rldp_command(*DESIGN, "--max-distortion", "0.24", "--epsilon", "1")[0] == 1
+
+
 def test_words_are_completed(folder):
     environment = {
         **os.environ,

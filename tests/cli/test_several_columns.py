@@ -41,12 +41,15 @@ def test_columns_are_designed_verified_and_released_together(people, invoke):
     assert [(column["name"], column["weight"]) for column in found["columns"]] == [("age", 1.0), ("job", 3.0)]
     assert rldp.load("p.json").value_columns == ("age", "job")
     assert invoke("verify p.json")[0] == 0
-    assert invoke("release p.json people.csv -o out.csv --released-name years --released-name work")[0] == 0
+    release = "release p.json people.csv -o out.csv --released-name years --released-name work"
+    assert invoke(release)[0] == 0
     with (people / "out.csv").open() as file:
         header, *rows = csv.reader(file)
     assert header == ["years", "work"]
     assert len(rows) == len(ROWS)
     assert {row[1] for row in rows} <= {"a", "b"}
+    errors = invoke(f"{release} --force --keep hours")[2]
+    assert "--allow-original --released-name=years --released-name=work -o private.csv" in errors
 
 
 def test_each_column_is_shown_by_itself_and_what_stays_between_them(invoke):

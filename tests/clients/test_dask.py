@@ -163,6 +163,6 @@ def test_a_client_whose_library_is_missing_says_how_to_install_it(name, library)
 
 
 def test_the_order_of_earlier_versions_still_works():
-    with pytest.warns(DeprecationWarning, match="release takes the protocol before the frame"):
+    with pytest.warns(DeprecationWarning, match=r"use release\(protocol, frame\)"):
         released = rldp.dask.release(parts(), swap(), **COLUMNS)
     assert len(computed(released)) == 100

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -186,8 +187,11 @@ def test_a_file_that_exists_is_replaced_only_on_purpose(folder):
 
 
 def test_old_names_of_arguments_still_work(folder):
-    with pytest.warns(DeprecationWarning, match="source is now called data|target is now called output"):
+    with pytest.warns(DeprecationWarning, match="(source|target)= is deprecated") as warned:
         assert rldp.release_file("protocol.json", source="rows.csv", target="out.csv", **COLUMNS) == 2
+    assert {Path(warning.filename).name for warning in warned} == {Path(__file__).name}
+    with pytest.raises(rldp.InvalidArgumentType, match="data must be given once, got source, its old name"):
+        rldp.release_file("protocol.json", "rows.csv", "out.csv", source="rows.csv", **COLUMNS)
 
 
 def test_the_keywords_are_the_fields_of_the_options():

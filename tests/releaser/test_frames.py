@@ -282,10 +282,28 @@ def test_a_pandas_frame_keeps_its_index_though_labels_repeat_in_it():
 def test_an_index_that_holds_the_secret_is_refused():
     frame = pd.DataFrame(DATA).set_index("sex", drop=False)
     with pytest.raises(
-        rldp.InvalidArgument, match="the index of data, which is kept, must not be called 'sex'"
+        rldp.InvalidArgument, match=r"the index of data is kept.* keep must not name the secret column 'sex'"
     ):
         swap().release_frame(frame, **COLUMNS)
     assert swap().release_frame(frame, **COLUMNS, keep=["sex"], allow_original=True).index.name == "sex"
+
+
+@pytest.mark.parametrize(
+    ("names", "id"), [(["who"], None), (["n", "who"], None), ([None], None), (["who"], "who")]
+)
+def test_an_index_that_identifies_people_is_refused_like_a_kept_column(names, id):
+    rows = 100 if id is None else 4
+    frame = pd.DataFrame({"sex": ["f", "m"] * (rows // 2), "age": [10, 20] * (rows // 2)})
+    levels = {"n": [0] * rows, "who": [f"person {i}" for i in range(rows)]}
+    frame.index = pd.MultiIndex.from_arrays([levels[name or "who"] for name in names], names=names)
+    if len(names) == 1:
+        frame.index = frame.index.get_level_values(0)
+    options = {**COLUMNS, "id": id}
+    with pytest.raises(rldp.InvalidArgument, match=r"the index of data is kept.* identif.* people"):
+        swap().release_frame(frame, **options)
+    allowed = swap().release_frame(frame, **options, allow_identifier=True)
+    pd.testing.assert_index_equal(allowed.index, frame.index)
+    assert len(swap().release_frame(frame.reset_index(drop=True), **options)) == rows
 
 
 def test_what_is_noted_on_a_frame_is_not_passed_on():

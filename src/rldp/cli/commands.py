@@ -45,7 +45,9 @@ PANELS: dict[str, tuple[str, ...]] = {
 """Options in the order of the help; what is in no panel comes first."""
 
 OLD_NAMES = ("--at-most", "--epsilon-at-most", "--as")
-"""Names of options that work still and that the help does not show: each has a better one."""
+"""Names of options that work for one more version, with a note, and that the help does not show."""
+
+_OLD = f"{PROJECT}.old"
 
 _WORDS = {"<list[str]>": "COL", "<str>": "COL", "<path>": "FILE", "<float>": "NUMBER", "<int>": "N"}
 
@@ -64,6 +66,7 @@ class Command(TyperCommand):
                 times = sum(_names(option.opts, arg) for arg in takewhile("--".__ne__, args))
                 if times > 1:
                     raise typer.BadParameter(f"must be given once, got {times} times", ctx, option)
+        ctx.meta[_OLD] = [arg.partition("=")[0] for arg in takewhile("--".__ne__, args)]
         if not (ctx.resilient_parsing or {"--help"} & set(args)):
             found = self._given_elsewhere(ctx)
             ctx.default_map = {name: given.value for name, given in found.items()}
@@ -80,6 +83,10 @@ class Command(TyperCommand):
                 used.setdefault(given.place, []).append(_long(self._option(name)))
         if used and not ctx.params.get("quiet"):
             note("; ".join(f"{place} sets {', '.join(names)}" for place, names in used.items()))
+        for old in ctx.meta.get(_OLD, ()) if not ctx.params.get("quiet") else ():
+            if old in OLD_NAMES:
+                new = next(_long(each) for each in self.params if old in each.opts)
+                note(f"{old} is deprecated and will go with the next version; use {new}")
         return super().invoke(ctx)
 
     def _given_elsewhere(self, ctx: Any) -> dict[str, Given]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from rldp.adviser.binning import coarser, is_fine
 from rldp.adviser.ladder import Rung, others_than, rungs
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
+from rldp.cli.commands import is_on_command_line
 from rldp.cli.counting import Counting, Data, Measured, Measuring, Noise, RowsAPerson, with_noise
 from rldp.cli.machine import plain, show_json
 from rldp.cli.promising import Levels, Promises, Promising
@@ -102,6 +104,8 @@ def design(
     require_writable(output)
     require_other_file(output, data, "the data")
     promises = promising.sets
+    if is_on_command_line(command, "max_distortion") and not is_on_command_line(command, "epsilon"):
+        levels = replace(levels, epsilon=None)  # that of a project file gives way
     _require_one_goal(levels, max_distortion, windows, max_seconds, bool(after), given_known)
     before = _released_before(after)
     counter = counting.counter(command, data, before)

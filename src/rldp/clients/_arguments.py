@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from os import PathLike
 from typing import Any
 
+from rldp._common.deprecated import warn_deprecated
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.options import ReleaseOptions
@@ -16,7 +16,7 @@ __all__ = ["protocol_first", "require_no_ledger"]
 def protocol_first(protocol: Any, frame: Any) -> tuple[Any, Any]:
     """Return protocol and frame, accepting the deprecated order with the frame first."""
     if isinstance(frame, Protocol | str | PathLike) and not isinstance(protocol, Protocol | str | PathLike):
-        warnings.warn("release takes the protocol before the frame", DeprecationWarning, stacklevel=3)
+        warn_deprecated("release(frame, protocol)", "release(protocol, frame)", stacklevel=4)
         return frame, protocol
     return protocol, frame
 

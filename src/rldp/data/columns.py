@@ -131,7 +131,8 @@ def _distinct(piece: Any) -> Iterable[object]:
         every = all(map(is_label, set(map(type, piece))))
         return dict.fromkeys(piece if every else (item for item in piece if is_label(type(item))))
     entries = piece.dictionary.to_pylist()
-    return [entries[place] for place in piece.indices.drop_null().unique().to_pylist()]
+    places = np.bincount(piece.indices.drop_null().cast("int64"))
+    return [entries[place] for place in np.flatnonzero(places).tolist()]
 
 
 # Pieces of a column: Arrow arrays, or lists of Python objects

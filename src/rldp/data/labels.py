@@ -245,7 +245,7 @@ def taken(table: Codes, indices: Any) -> Codes:
     """``table`` at Arrow indices; where there is none, there is no label."""
     if indices.null_count:
         indices = indices.cast("int64").fill_null(-1)
-    codes: Codes = np.append(table, np.int32(NOT_A_LABEL))[indices.to_numpy()]
+    codes: Codes = np.append(table, np.int32(NOT_A_LABEL)).take(indices.to_numpy())
     return codes
 
 

@@ -146,7 +146,8 @@ def _commands(request: Request, protocol: str | PathLike[str], data: str | PathL
     words += [f"--{name.replace('_', '-')}" for name in _FLAGS if getattr(options, name)]
     secret = next(iter(request.columns.reading.secret_names), "COLUMN")
     words += [f"--keep={column}" for column in dict.fromkeys([secret, *options.keep])]
-    words += ["--allow-original", *([f"--released-name={options.released}"] if options.released else [])]
+    names = [options.released] if isinstance(options.released, str) else options.released or ()
+    words += ["--allow-original", *(f"--released-name={name}" for name in names)]
     audit = ["rldp", "audit-release", "private.csv", f"--secret={secret}"]
     return f"{shlex.join([*words, '-o', 'private.csv'])} && {shlex.join(audit)}"
 

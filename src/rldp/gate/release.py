@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-import warnings
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
+from rldp._common.deprecated import renamed
 from rldp.data.atomic import checked_path, require_new_folder, require_other_file
 from rldp.data.standard import STANDARD
 from rldp.data.writers import writer_for
@@ -164,12 +164,9 @@ def release_file(
 
 def _renamed(name: str, given: Any, old_name: str, old: Any) -> Any:
     """Return the value of an argument, given under its present or its deprecated name."""
-    if old is not None:
-        if given is not None:
-            raise InvalidArgumentType(f"{name} must be given once, got {old_name}, its old name, as well")
-        warnings.warn(f"{old_name} is now called {name}", DeprecationWarning, stacklevel=3)
-        return old
-    return given
+    if given is not None and old is not None:
+        raise InvalidArgumentType(f"{name} must be given once, got {old_name}, its old name, as well")
+    return renamed(old_name, old, name, given, stacklevel=5)
 
 
 def _require_free(

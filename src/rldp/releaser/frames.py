@@ -158,7 +158,7 @@ def _released(
     header, places, entries = _entries(request, frame, source)
     names = request.released_names(lambda column: header[places[column]])
     if hasattr(frame, "index"):
-        _require_harmless_index(frame, request)
+        _require_harmless_index(frame.index, request)
     kept = {header[places[column]]: entries[column] for column in columns.keep}
     values = [entries[column] for column in columns.reading.row_names]
     if not before.faults.rows:
@@ -192,14 +192,21 @@ def _encoded(request: Request, entries: Mapping[str, Any], source: str) -> tuple
     return encoded, people
 
 
-def _require_harmless_index(frame: Any, request: Request) -> None:
-    """The index is kept: it must not be the secret or the value, unless that is asked for."""
-    for name in request.columns.reading.names:
-        if name in frame.index.names and name not in request.columns.keep:
+def _require_harmless_index(index: Any, request: Request) -> None:
+    """The index is kept: its levels are columns like others. Numbers without a name only count rows."""
+    reading = request.columns.reading
+    for place, name in enumerate(index.names):
+        level = index.get_level_values(place)
+        if name is None and level.inferred_type != "string":
+            continue
+        kept = "(index)" if name is None else str(name)
+        try:
+            request.guard.require_names(reading.secret_names, reading.value_names, {kept: kept})
+            request.guard.require_rows({kept: level})
+        except InvalidArgument as error:
             raise InvalidArgument(
-                f"the index of data, which is kept, must not be called {name!r} like a column that is not; "
-                "reset_index(drop=True) makes a new one"
-            )
+                f"the index of data is kept, and reset_index(drop=True) makes a new one: {error}"
+            ) from None
 
 
 def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], released: Mapping[Any, Any]) -> Any:
