@@ -136,7 +136,7 @@ def p_of(sample):
 
 def test_a_kept_column_that_tells_more_than_epsilon_is_refused(sample):
     with pytest.raises(
-        rldp.InvalidArgument, match=r"given columns 'region' must tell less than ε = 0\.05.*ε\* is"
+        rldp.InvalidArgument, match=r"given columns 'region' must reveal less than ε = 0\.05.*ε\* is"
     ):
         rldp.design(sample, 0.05, **OPTIONS)
 
@@ -144,7 +144,8 @@ def test_a_kept_column_that_tells_more_than_epsilon_is_refused(sample):
 def test_an_earlier_release_that_tells_more_than_the_total_is_refused(rows, first):
     linked = rldp.Sample.from_data(rows, secret="sex", value=["age", "job"], after=[first])
     with pytest.raises(
-        rldp.InvalidArgument, match=r"what is out already, 'age' must tell less than ε = 0\.1"
+        rldp.InvalidArgument,
+        match=r"the published columns 'age' must reveal less than ε = 0\.1",
     ):
         rldp.design(linked, 0.1, after=[first], distortion="hamming", **OPTIONS)
 
@@ -450,7 +451,7 @@ def test_other_columns_are_kept_by_consent_only(design, rows):
     with pytest.warns(rldp.KeptColumnsWarning):
         found = design.protocol.release_frame(rows, keep=["job"])
     assert found.column_names == ["job", "region", "age"]
-    with pytest.raises(rldp.InvalidArgument, match="keep must leave out 'region', which leaves anyway"):
+    with pytest.raises(rldp.InvalidArgument, match="keep must leave out 'region', which is published anyway"):
         design.protocol.release_frame(rows, keep=["region"])
 
 
@@ -672,7 +673,7 @@ def test_another_secret_with_the_same_labels_and_two_draws_of_one_column_are_ref
     copied = rows.append_column("again", rows["age"])
     both = {"age": first, "again": first}
     linked = rldp.Sample.from_data(copied, secret="sex", value=["age", "again", "job"], after=both)
-    with pytest.raises(rldp.InvalidArgument, match=r"'age', 'again' must tell less .* ε\* is about 6"):
+    with pytest.raises(rldp.InvalidArgument, match=r"'age', 'again' must reveal less .* ε\* is about 6"):
         rldp.design(linked, 0.6, after=both, distortion="hamming", **OPTIONS)  # 0.15 each
 
 

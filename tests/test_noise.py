@@ -106,7 +106,9 @@ def test_a_design_comes_back_from_its_file_and_the_judge_confirms_it(designed, t
     assert any("discrete Laplace noise of level 0.5" in each for each in verdict.assumptions)
     told = " ".join(verdict.proved)
     assert "To a person who is not in the table, this promises ε = 0.7." in told
-    assert "together tell at most 1.7 about the secret, which is ε + 2ε_h with the table's ε_h = 0.5" in told
+    assert (
+        "together reveal at most 1.7 about the secret, which is ε + 2ε_h with the table's ε_h = 0.5" in told
+    )
     assert "The noisy table alone is 0.5-differentially private" in told
     assert "as each person has one row in it" in told
     assert "and 1-differentially private where the number of rows is public" in told
@@ -139,7 +141,7 @@ def test_several_rows_of_a_person_take_more_noise_and_every_file_says_so(tmp_pat
     told = " ".join(verdict.proved)
     assert "alone is 1.0-differentially private" in told
     assert "each person has at most 2 rows" in told
-    assert "together tell at most 2.7" in told
+    assert "together reveal at most 2.7" in told
     assert any("noise of level 0.5" in each for each in verdict.assumptions)
 
 

@@ -356,7 +356,7 @@ class Sample:
             needed = math.ceil(10 * math.sqrt(2 * self.counts.size) * most / level)
             raise InvalidArgument(
                 f"nothing is left of the sample: with noise of ε = {level!r}, the counts of "
-                f"{self.counts.size} cells sum to zero or less; some {needed} rows would be needed"
+                f"{self.counts.size} cells sum to zero or less; about {needed} rows would be needed"
             )
         return Sample(
             counts,

@@ -210,7 +210,7 @@ def numbers(folder):
 def test_numbers_are_cut_into_bins_and_so_are_those_of_new_files(rldp_command, numbers, options, bins):
     code, out, _ = rldp_command(*design(*options))
     assert code == 0
-    assert "in bins, with distances inside a bin as the sample shows them" in " ".join(out.split())
+    assert "in bins, with the distances inside a bin taken from the sample" in " ".join(out.split())
     protocol = rldp.load(numbers / "protocol.json")
     assert len(protocol.values) == bins == len(columns(numbers)["value"]["edges"]) + 1
     (numbers / "new.csv").write_text("sex,age\nf,-1e9\nm,3.14159\n")

@@ -55,4 +55,4 @@ def test_a_ledger_is_told_to_machines(command):
 
 def test_again_needs_a_ledger(command):
     done = command("release", "protocol.json", "rows.csv", "-o", "a.csv", "--again")
-    assert done == (1, "", "rldp: --again must come with a ledger, which tells what was released before\n")
+    assert done == (1, "", "rldp: --again must come with a ledger, which records earlier releases\n")

@@ -53,7 +53,7 @@ def test_rows_of_a_person_are_said_and_kept(rldp_command, tmp_path):
     assert json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["rows_a_person"] == 2
     promise = ("--privacy", "credible", "--utility", "nominal", "--epsilon", "0.5")
     _, out, _ = rldp_command("design", "s.json", *promise, "-o", "p.json")
-    assert "1.0-differentially private (at most 2 rows a person)" in " ".join(out.split())
+    assert "1.0-differentially private (at most 2 rows for each person)" in " ".join(out.split())
     _, out, _ = rldp_command("show", "p.json")
     assert "noisy counts the file holds: it may be published" in " ".join(out.split())
     shown = json.loads(rldp_command("show", "p.json", "--json")[1])
@@ -72,7 +72,7 @@ def test_a_report_shows_the_noisy_counts_and_what_they_promise(rldp_command, tmp
     assert "does not contain the counts" not in out
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Noisy counts, which may be published" in page
-    assert "the table is 1.0-differentially private (one row a person)" in page
+    assert "the table is 1.0-differentially private (one row for each person)" in page
 
 
 NOISY = [103, 199, -2, 12, 300, 139]

@@ -309,8 +309,8 @@ def test_allowing_alone_writes_nothing_more(command, folder):
 
 def test_two_columns_of_one_name_are_refused(command, folder):
     message = (
-        "the released column must not be called {!r} like a column that is kept; "
-        "name it otherwise with --released-name"
+        "the released column must not be called {!r} like a kept column; "
+        "choose another name with --released-name"
     )
     refused(command("--keep", "age", "--allow-original"), message.format("age"), folder)
     refused(command("--keep", "id", "--as", "id"), message.format("id"), folder)
@@ -570,7 +570,8 @@ def test_lists_do_not_fit_in_csv(command, folder):
     done = command("--keep", "list", data="data.parquet")
     refused(
         done,
-        "column 'list' must hold text, numbers or times to stand in a CSV file, got list<element: int64>",
+        "column 'list' must hold text, numbers or times to be written to a CSV file, got list<element: "
+        "int64>",
         folder,
         files=("data.csv", "data.parquet", "protocol.json"),
     )
@@ -1158,7 +1159,7 @@ def test_a_folder_that_exists_is_not_written_over(command, many):
 def test_partitions_that_are_not_kept_are_named(command, many):
     code, _, errors = command(data="rows", output="out")
     assert code == MISTAKE
-    assert errors.startswith("rldp: keep must name 'region', by which the folders of the data are called")
+    assert errors.startswith("rldp: keep must name 'region', because the names of the output folders show it")
     assert not (many / "out").exists()
 
 

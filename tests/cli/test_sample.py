@@ -25,7 +25,7 @@ def sampled(rldp_command, tmp_path):
     (tmp_path / "data.csv").write_text("\n".join(["sex,age", *rows, ""]))
     code, out, _ = rldp_command("sample", "data.csv", *COLUMNS, "--bins", "3", "-o", "sample.json")
     assert code == 0
-    assert out.startswith("120 draws, 2 secrets × 3 values: 'age', with the secret 'sex'; in bins")
+    assert out.startswith("120 rows, 2 secrets × 3 values: 'age', with the secret 'sex'; in bins")
     assert "written to sample.json\n" in out
     return tmp_path
 

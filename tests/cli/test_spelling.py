@@ -11,7 +11,7 @@ from rldp.cli.spelling import _OPTIONS, as_options
         ("it is hidden; show_labels=True shows it", "it is hidden; --show-labels shows it"),
         ("missing='skip' leaves rows out", "--missing skip leaves rows out"),
         ("delimiter=',' reads it, or delimiter=… does", "--delimiter , reads it, or --delimiter… does"),
-        ("name it otherwise with released=", "name it otherwise with --released-name"),
+        ("choose another name with released=", "choose another name with --released-name"),
         ("bin_width must be positive, got 0", "--bin-width must be positive, got 0"),
         ("bins={'age': 8}", "--bins{'age': 8}"),
         ("rldp audit-release data.csv --released=id", "rldp audit-release data.csv --released=id"),

@@ -88,7 +88,7 @@ def test_rows_that_cannot_be_released_fail_in_one_sentence_without_their_entry(
     ("options", "sentence"),
     [
         ({"value": "height"}, "has no column 'height'"),
-        ({"keep": ["age"], "allow_original": True}, "must not be called 'age' like a column that is kept"),
+        ({"keep": ["age"], "allow_original": True}, "must not be called 'age' like a kept column"),
         ({"keep": "id"}, "keep must be a list of names of columns"),
         ({"frame": DATA}, "frame must be a Dask data frame, got DataFrame of pandas"),
         ({"protocol": 3}, "protocol must be an rldp.Protocol or the path of a file, got 3"),

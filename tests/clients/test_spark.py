@@ -119,7 +119,7 @@ def test_a_job_that_fails_has_written_no_file(results):
     ("fault", "kind", "sentence"),
     [
         ("no column", "MissingColumn", "the frame has no column 'height'"),
-        ("kept", "InvalidArgument", "must not be called 'age' like a column that is kept"),
+        ("kept", "InvalidArgument", "must not be called 'age' like a kept column"),
         ("original", "InvalidArgument", "keep must not name the value column 'age', which would be written"),
         ("frame", "InvalidArgumentType", "frame must be a Spark data frame, got list"),
         ("tampered", "NotProved", "tampered.json must prove what it claims, but privacy is not proved"),

@@ -60,15 +60,13 @@ def test_two_marks_that_would_both_do_are_not_chosen_between(file):
     path = file("s;u|z|s|u\na;1|x|b|2\n")
     assert count(path, secret="#1", value="#2", delimiter=";").secrets == ("a",)
     message = refused(path, secret="#1", value="#2")
-    assert message == "has these columns under more than one delimiter; delimiter= says which"
+    assert message == "has these columns with more than one delimiter; delimiter= chooses one"
 
 
 def test_places_under_a_comma_do_not_make_a_file_one_with_commas(file):
     """The second column would be everything after the comma of a name."""
     path = file("Name, Vorname;s;u\nMeier, Anna;a;1\nHuber, Eva;b;2\n")
-    assert refused(path, secret="#1", value="#2").startswith(
-        "has these columns under more than one delimiter"
-    )
+    assert refused(path, secret="#1", value="#2").startswith("has these columns with more than one delimiter")
     assert (
         count(path, secret="#2", value="#3")
         == count(path)
@@ -79,7 +77,7 @@ def test_places_under_a_comma_do_not_make_a_file_one_with_commas(file):
 def test_a_delimiter_that_is_given_is_not_second_guessed(file):
     message = refused(file("s,u\na,1\n"), delimiter=";")
     assert message == (
-        "has no column 's': one column was found; if another mark stands between columns, "
+        "has no column 's': only one column was found; if another character separates the columns, "
         "delimiter=',' reads it"
     )
 

@@ -81,7 +81,7 @@ def test_a_kind_that_entries_do_not_have_is_refused_without_showing_them(csv, tm
     with pytest.raises(rldp.DataError) as caught:
         values(csv(column("1", "Meier", "2")), number=["u"])
     assert str(caught.value).endswith(
-        "must hold numbers, as asked for, but 1 of its 3 distinct entries are none"
+        "must hold numbers, as asked for, but 1 of its 3 distinct entries are not numbers"
     )
     frame = pd.DataFrame({"s": ["a", "b"], "u": [1, 2]})
     with pytest.raises(
@@ -548,5 +548,5 @@ def test_one_more_label():
 def test_numbers_of_all_forms_may_be_asked_for(csv):
     assert values(csv(column("0x10", "1.5", "007")), number=["u"]) == (1.5, 7.0, 16.0)
     assert values(csv(column("0x10", "007")), number=["u"]) == (7, 16)
-    with pytest.raises(rldp.DataError, match="but 1 of its 2 distinct entries are none"):
+    with pytest.raises(rldp.DataError, match="but 1 of its 2 distinct entries are not numbers"):
         values(csv(column("1e999", "1")), number=["u"])

@@ -154,7 +154,7 @@ def test_a_column_released_by_its_place_keeps_its_name(tmp_path):
     assert target.read_text() == "u\n1\n2\n"
     options = {"keep": ["#2"], "allow_original": True, "force": True}
     with pytest.raises(
-        rldp.InvalidArgument, match=r"^the released column must not be called 'u' like a column"
+        rldp.InvalidArgument, match=r"^the released column must not be called 'u' like a kept column"
     ):
         release_file(PROTOCOL, path, target, secret="#1", value="#3", **options)
 
@@ -220,7 +220,7 @@ def test_a_file_that_is_there_twice_by_a_link_is_refused(many, tmp_path):
     for link in (os.symlink, os.link):
         link(many / "a.parquet", many / "again.parquet")
         for call in (count, lambda data: released(data, tmp_path)):
-            with pytest.raises(rldp.DataFileError, match="data must name each file once, got the folder"):
+            with pytest.raises(rldp.DataFileError, match="data must hold each file once, got the folder"):
                 call(many)
         (many / "again.parquet").unlink()
     assert count(many).n == 3

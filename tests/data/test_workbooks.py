@@ -127,7 +127,7 @@ def test_a_sheet_has_its_limits(tmp_path, monkeypatch):
     protocol = rldp.Protocol([np.eye(2)], ["a"], [1, 2], [1, 2])
     for rows, note in ((3, "x"), (1, "x" * 40_000)):
         (tmp_path / "data.csv").write_text("s,u,note\n" + f"a,1,{note}\n" * rows)
-        with pytest.raises(rldp.DataError, match="to stand in a workbook, got"):
+        with pytest.raises(rldp.DataError, match="to fit in a workbook, got"):
             release_file(
                 protocol, tmp_path / "data.csv", tmp_path / "out.xlsx", secret="s", value="u", keep=["note"]
             )

@@ -282,7 +282,9 @@ def test_outputs_of_several_types_stand_in_lists_numpy_and_pandas(outputs):
         found = list(protocol.release(["s", "s"], values))
         assert found == labels
         assert [type(y) for y in found] == [type(y) for y in labels]
-    message = "^outputs of the protocol must be of one type, and integers of 64 bits, to stand in an Arrow, "
+    message = (
+        "^outputs of the protocol must be of one type, and integers of 64 bits, to be written to an Arrow, "
+    )
     for values in (pl.Series(["b", "a"]), pa.array(["b", "a"])):
         with pytest.raises(rldp.DataError, match=message):
             protocol.release(["s", "s"], values)

@@ -116,14 +116,17 @@ def refused(folder, sentence, error=rldp.InvalidArgument, data="rows", output="o
 
 
 def test_partitions_are_kept_only_if_that_is_asked_for(folder):
-    refused(folder, "keep must name 'region', by which the folders of the data are called", keep=[])
+    refused(folder, "keep must name 'region', because the names of the output folders show it", keep=[])
     assert rldp.release_file(swap(), "rows", "one.parquet", **COLUMNS) == 600
 
 
 def test_partitions_of_the_secret_are_refused(tmp_path):
     for sex in SECRETS:
         write(tmp_path / "rows" / f"sex={sex}" / "a.parquet", [1])
-    sentence = "secret and value must be columns of the files, got 'sex', by which their folders are called"
+    sentence = (
+        "secret and value must be columns of the files, got 'sex', which is in the names of their "
+        "folders only"
+    )
     refused(
         tmp_path, sentence, data=tmp_path / "rows", output=tmp_path / "out", keep=["sex"], allow_original=True
     )
@@ -148,7 +151,7 @@ def test_a_folder_among_the_data_is_refused(folder, output):
 
 
 def test_a_released_column_may_not_be_called_like_a_partition(folder):
-    refused(folder, "must not be called 'region' like a column that is kept", released="region")
+    refused(folder, "must not be called 'region' like a kept column", released="region")
 
 
 @pytest.mark.parametrize("jobs", [0, 1.5, True, 10**6])

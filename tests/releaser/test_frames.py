@@ -237,9 +237,9 @@ def test_no_batch_with_a_bad_row_is_handed_on():
         ({"keep": ["id", "id"]}, "keep must name each column once, got 'id' more than once"),
         (
             {"keep": ["age"], "allow_original": True},
-            "must not be called 'age' like a column that is kept; name it otherwise",
+            "must not be called 'age' like a kept column; choose another name",
         ),
-        ({"keep": ["id"], "released": "id"}, "must not be called 'id' like a column that is kept"),
+        ({"keep": ["id"], "released": "id"}, "must not be called 'id' like a kept column"),
         ({"released": 3}, "released must be the name of a column, got 3"),
         ({"secret": "age"}, "secret and value must be different columns"),
         ({"secret": ["sex", "note"]}, "secret must be given as one column"),

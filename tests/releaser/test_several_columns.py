@@ -117,7 +117,7 @@ def test_columns_may_get_other_names():
     [
         ({"released": "years"}, "released must name 2 columns, got 1"),
         ({"released": ["x", "x"]}, "released must name columns differently"),
-        ({"released": ["id", "job"], **KEEP}, "must not be called 'id' like a column that is kept"),
+        ({"released": ["id", "job"], **KEEP}, "must not be called 'id' like a kept column"),
         ({"keep": ["job"]}, "job"),
     ],
 )

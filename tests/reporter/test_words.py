@@ -114,7 +114,7 @@ def test_rare_secrets_are_named_with_their_rows(without, start):
     sentence = told(without=without)[-1]
     assert sentence.startswith(f"{start}distortion would be at most 1.5. If ")
     assert sentence.endswith(
-        "cannot be released; if joined with another secret, nothing is promised about telling them apart."
+        "cannot be released; if merged with another secret, nothing is promised about telling them apart."
     )
 
 

@@ -263,7 +263,7 @@ def _say_refused(error: OSError) -> ExitCode:
     If the reader closed the pipe, print nothing and return the same code as other programs.
     """
     if error.filename is not None or error.errno not in _OF_AN_OUTPUT:
-        say(f"the system refused something: {error}")
+        say(f"the operating system reports an error: {error}")
         return ExitCode.FILE
     discard(sys.stdout)
     if error.errno == errno.EPIPE:

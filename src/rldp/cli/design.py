@@ -312,5 +312,5 @@ def _advise_bins(
     if cut is not None:
         warn(
             f"{len(sample.values)} values are many for {sample.n} rows: with --bins {cut.bins} the "
-            f"promised distortion would be {cut.objective:.4g}, and it is {designed.objective:.4g}"
+            f"promised distortion would be {cut.objective:.4g} instead of {designed.objective:.4g}"
         )

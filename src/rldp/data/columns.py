@@ -325,8 +325,8 @@ def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
     array = _label_array(outputs)
     if array.dtype == object and not all(isinstance(label, str) for label in outputs):
         raise DataError(
-            "outputs of the protocol must be of one type, and integers of 64 bits, to stand in an Arrow, "
-            "Parquet or Polars column"
+            "outputs of the protocol must be of one type, and integers of 64 bits, to be written to an "
+            "Arrow, Parquet or Polars column"
         )
     labels = pyarrow.array(array)
     if like is None or like == labels.type:

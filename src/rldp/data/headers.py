@@ -119,7 +119,7 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
     if not fitting:
         raise _explained(source, wanted, troubles, head(source)) from None
     if len(fitting) > 1:
-        raise DataError(f"{source} has these columns under more than one delimiter; delimiter= says which")
+        raise DataError(f"{source} has these columns with more than one delimiter; delimiter= chooses one")
     return fitting[0]
 
 
@@ -234,8 +234,8 @@ def require_headers(
     for column, header in headers.items():
         if header is not None and called(column) != header:
             raise DataError(
-                f"{source} must have the name {header!r} above its column {column!r}, as the data that the "
-                "protocol is for, got another"
+                f"{source} must have the name {header!r} above its column {column!r}, as the protocol "
+                "says, got another"
             )
 
 
@@ -275,8 +275,8 @@ def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
         others = [mark for mark in COMMON_DELIMITERS if mark != delimiter and mark in line]
         mark = shown("tab" if others[:1] == ["\t"] else others[0]) if others else "C"
         return DataError(
-            f"{source} has no column {column!r}: one column was found; if another mark stands between "
-            f"columns, delimiter={mark if others else '…'} reads it"
+            f"{source} has no column {column!r}: only one column was found; if another character separates "
+            f"the columns, delimiter={mark if others else '…'} reads it"
         )
     rows = _rows_below(beginning, len(present), delimiter)
     return missing if _is_header(present, missing.wanted, rows) else missing.without_names()

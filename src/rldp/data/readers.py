@@ -119,7 +119,7 @@ def untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
         if others:
             raise DataError(
                 f"{name} must hold numbers, as asked for, but {others} of its {len(texts)} distinct entries "
-                "are none"
+                "are not numbers"
             )
     return encoded
 

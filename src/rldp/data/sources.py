@@ -86,7 +86,7 @@ def _checked_delimiter(given: object) -> str | None:
     delimiter = _SPELLED.get(given.lower(), given)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0' or delimiter.isalnum():
         raise InvalidArgument(
-            f"delimiter must be one character such as ';', no quote, letter or digit, got {shown(given)}"
+            f"delimiter must be one character such as ';', but no quote, letter or digit, got {shown(given)}"
         )
     return delimiter
 
@@ -244,7 +244,7 @@ def _several(path: Path, found: Iterator[Path], kind: str) -> list[tuple[Path, o
     files = [(file, file.stat()) for file in sorted(found) if file.is_file()]
     if len({(status.st_dev, status.st_ino) for _, status in files}) < len(files):
         raise DataFileError(
-            f"data must name each file once, got {kind} {str(path)!r} with one that is there twice, by a link"
+            f"data must hold each file once, got {kind} {str(path)!r}, where a link repeats one"
         )
     if not files:
         raise DataFileError(

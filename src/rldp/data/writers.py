@@ -104,7 +104,7 @@ class _CsvWriter:
                 _as_bytes(pyarrow.array([], field.type))
             except pyarrow.ArrowException as error:
                 raise DataError(
-                    f"column {field.name!r} must hold text, numbers or times to stand in a CSV file, "
+                    f"column {field.name!r} must hold text, numbers or times to be written to a CSV file, "
                     f"got {str(field.type)[:_LONGEST_TYPE]}"
                 ) from error
         self._file = file
@@ -148,7 +148,7 @@ class _WorkbookWriter:
         for row in zip(*columns, strict=True):
             if self._rows > _MOST_ROWS:
                 raise DataError(
-                    f"output must have at most {_MOST_ROWS} rows to stand in a workbook, got more; "
+                    f"output must have at most {_MOST_ROWS} rows to fit in a workbook, got more; "
                     "a name that ends in .csv or .parquet asks for a file that holds them"
                 )
             self._write_row(row)
@@ -163,7 +163,7 @@ class _WorkbookWriter:
                 text = item.decode() if isinstance(item, bytes) else str(item)
                 if len(text) > _LONGEST_TEXT:
                     raise DataError(
-                        f"output must hold texts of at most {_LONGEST_TEXT} characters to stand in a "
+                        f"output must hold texts of at most {_LONGEST_TEXT} characters to fit in a "
                         "workbook, got a longer one"
                     )
                 self._sheet.write_string(self._rows, place, text)

@@ -189,7 +189,7 @@ def _left_of_known(epsilon_known: float, fixed: Sequence[Stage]) -> float:
     told = chains.known_leakage([stage.table for stage in fixed])
     if told > epsilon_known:
         raise InvalidArgument(
-            f"epsilon_known must be at least {told:.6g}, which earlier releases tell to somebody who knows "
+            f"epsilon_known must be at least {told:.6g}, which earlier releases reveal to readers who know "
             f"the values, got {epsilon_known!r}"
         )
     return epsilon_known - told

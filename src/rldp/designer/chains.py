@@ -230,7 +230,7 @@ def solve_chain(
             return chain
         chain = _designed(arranged, chain.plan, chain.t * (1 + _LARGER * 2.0**trial), solve, gap)
     raise InvalidArgument(
-        f"epsilon must be larger, or the sample: none of {_MOST_TRIALS} designs of a chain kept the "
+        f"epsilon or the sample must be larger: none of {_MOST_TRIALS} designs of a chain kept the "
         f"posterior risk at alpha for ε = {problem.epsilon:g}"
     )
 

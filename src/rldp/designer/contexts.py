@@ -224,7 +224,7 @@ def _earlier_stage(release: _Release, column: Column, before: Sequence[Stage], s
     if column.edges != own.edges or (column.labels != own.labels and not absent):
         raise InvalidArgument(
             f"column {release.column!r} of the sample must have the labels and bins of the earlier release, "
-            "got others; Sample.from_data(after=…) reads it so"
+            "got others; Sample.from_data(after=…) reads it in this way"
         )
     names = [stage.column for stage in before]
     missing = [name for name in release.context if name not in names]
@@ -260,7 +260,7 @@ def require_feasible(problem: ChainProblem, stages: Sequence[Stage], risk: float
     estimate = float(chains.leakages(tables, mean, problem.known)[0])
     kept = [stage.column for stage in stages if stage.kept]
     names = ", ".join(repr(stage.column) for stage in stages)
-    what = "given columns" if len(kept) == len(stages) else "what is out already,"
+    what = "given columns" if len(kept) == len(stages) else "the published columns"
     advice = (
         "publish it through the protocol (value=), make its labels coarser (rare=), leave it out, or promise "
         "to readers who know it (given_known=True)"
@@ -268,7 +268,7 @@ def require_feasible(problem: ChainProblem, stages: Sequence[Stage], risk: float
         else "a larger ε, or a sample with more rows, is needed"
     )
     raise InvalidArgument(
-        f"{what} {names} must tell less than ε = {problem.epsilon:g} of the secret, but alone: ε* is about "
-        f"{estimate:.3g} under the posterior mean, and above {problem.epsilon:g} with posterior probability "
-        f"{float((found > problem.epsilon).mean()):.2g}; {advice}"
+        f"{what} {names} must reveal less than ε = {problem.epsilon:g} about the secret, but ε* is about "
+        f"{estimate:.3g} for them alone under the posterior mean, and above {problem.epsilon:g} with "
+        f"posterior probability {float((found > problem.epsilon).mean()):.2g}; {advice}"
     )

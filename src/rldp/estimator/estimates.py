@@ -246,7 +246,7 @@ class Estimate(Tabular):
     def _about_releases(self) -> Iterator[str]:
         if self.agreement is not None and self.agreement < self.min_agreement:
             yield (
-                f"The releases do not agree: those of one distribution differ as much with probability "
+                f"The releases do not agree: releases from one distribution differ as much with probability "
                 f"{self.agreement:.1g}. Perhaps they are of different people, or the rows were released "
                 "with another protocol."
             )

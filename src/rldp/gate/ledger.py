@@ -359,9 +359,9 @@ def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> 
     else:
         how = "it was from another table or for other columns"
     raise DataError(
-        f"data must not be drawn twice, but ledger {str(path)!r} has a release of {about}, of "
-        f"{last.when}, and {how}: two draws of a person reveal more than one, and no total is proved. "
-        "A key draws each person once, a design after the first adds up, and again=True releases anyway"
+        f"data must not be drawn twice, but ledger {str(path)!r} has a release of {about}, of {last.when}, "
+        f"and {how}: two draws of a person reveal more than one, and no total is proved. With a key, each "
+        "person is drawn once, a design after the first has a proved total, and again=True releases anyway"
     )
 
 

@@ -186,7 +186,7 @@ def _assumptions(claim: ChainClaim) -> tuple[str, ...]:
         f"{drawn} drawn independently from the distribution of the people who are to be protected.",
         "What was known of that distribution before the sample is what the prior says.",
         *noisy,
-        "The random draws of this check are independent and have the laws they are named for.",
+        "The random draws of this check are independent and have the stated distributions.",
         "Outputs are drawn with exactly these probabilities, with fresh randomness for every row and column.",
     )
 

@@ -386,7 +386,7 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
     if claim.noise is not None:
         given.append(noise_assumption(claim.noise, claim.rows_a_person))
     if any(isinstance(promise, CredibleClaim) for promise in claimed.values()):
-        given.append("The random draws of this check are independent and have the laws they are named for.")
+        given.append("The random draws of this check are independent and have the stated distributions.")
     if any(isinstance(promise, PairsClaim) and "A2" in promise.methods for promise in claimed.values()):
         given.append(
             "Theorem A2 is evaluated in floats; their logarithms and exponentials are right to four units in "

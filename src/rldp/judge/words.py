@@ -260,8 +260,8 @@ def noise_promised(epsilon: float, noise: float | None) -> str:
         return ""
     return (
         f"To a person who is not in the table, this promises ε = {epsilon!r}. To a person in it, noisy table "
-        f"and released row together tell at most {_total(epsilon, noise, noise)} about the secret, which is "
-        f"ε + 2ε_h with the table's ε_h = {noise!r}, also to a reader who knows all other rows."
+        f"and released row together reveal at most {_total(epsilon, noise, noise)} about the secret, which "
+        f"is ε + 2ε_h with the table's ε_h = {noise!r}, also to a reader who knows all other rows."
     )
 
 

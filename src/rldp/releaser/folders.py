@@ -138,7 +138,7 @@ def _partitions(data: Path, files: Sequence[Path]) -> list[Path]:
         if len(columns) != len(at.parts) or len(set(columns)) < len(columns) or columns != keys[0]:
             raise InvalidArgument(
                 "data must have folders that are called column=value, with the same columns for all files, "
-                "to be released into a folder, got others; one output file takes them all"
+                "to be released into a folder, got others; a single output file takes them all"
             )
     return below
 
@@ -150,13 +150,13 @@ def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request
     for column in columns:
         if column in reading.names:
             raise InvalidArgument(
-                f"secret and value must be columns of the files, got {column!r}, by which their folders are "
-                "called"
+                f"secret and value must be columns of the files, got {column!r}, which is in the names of "
+                "their folders only"
             )
         if column not in keep:
             raise InvalidArgument(
-                f"keep must name {column!r}, by which the folders of the data are called, as the folders of "
-                "the output will be; one output file does without"
+                f"keep must name {column!r}, because the names of the output folders show it; a single "
+                "output file does not need it"
             )
     kept = tuple(column for column in keep if column not in columns)
     return replace(request, columns=replace(request.columns, keep=kept))

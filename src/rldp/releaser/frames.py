@@ -62,7 +62,7 @@ def release_frame(
     if recorder is not None:
         raise InvalidArgument(
             "ledger must be for files and for frames of pandas, Polars or Arrow that are in memory, got "
-            f"{kind_name(frame)}, whose rows are computed as often as somebody asks: write them to a "
+            f"{kind_name(frame)}, whose rows may be computed several times: write them to a "
             "Parquet file, and release that with rldp.release_file"
         )
     if kind == "polars.LazyFrame":

@@ -131,7 +131,7 @@ class ReleaseOptions:
         if self.ledger is not None:
             checked_path(self.ledger, "ledger")
         elif self.again:
-            raise InvalidArgument("again=True must come with a ledger, which tells what was released before")
+            raise InvalidArgument("again=True must come with a ledger, which records earlier releases")
         object.__setattr__(self, "keep", tuple(self.keep))
 
     def names_of_released(self, values: Sequence[str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def randomness(seed: int | None) -> Randomness:
 def require_no_seed(seed: int | None) -> None:
     """Refuse a seed where a key says what is drawn."""
     if seed is not None:
-        raise InvalidArgument("seed must not be given with a key, which says what is drawn")
+        raise InvalidArgument("seed must not be given with a key, which determines the draws")
 
 
 def _system(count: int) -> NDArray[np.uint64]:

@@ -243,7 +243,7 @@ class Request:
         released = (*given, *self.options.names_of_released(value))
         for name in given:
             if released.count(name) > 1:
-                raise InvalidArgument(f"released must not be {name!r}, which leaves beside it")
+                raise InvalidArgument(f"released must not be {name!r}, which is published beside it")
         kept = {column: called(column) for column in self.columns.keep}
         names = list(kept.values())
         for column in names:
@@ -252,14 +252,14 @@ class Request:
         for column in kept.values():
             if column in given:
                 raise InvalidArgument(
-                    f"keep must leave out {column!r}, which leaves anyway, inside the promise"
+                    f"keep must leave out {column!r}, which is published anyway, inside the promise"
                 )
         self.guard.require_names(secret, value, kept)
         for name in released:
             if name in names:
                 raise InvalidArgument(
-                    f"the released column must not be called {name!r} like a column that is kept; "
-                    "name it otherwise with released="
+                    f"the released column must not be called {name!r} like a kept column; "
+                    "choose another name with released="
                 )
         return released
 

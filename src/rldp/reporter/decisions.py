@@ -135,15 +135,17 @@ def comparison_sentences(found: Comparison) -> list[str]:
     meanings = "; ".join(f"{name}: {MEANINGS[name]}" for name in used if name in MEANINGS)
     return [
         f"promised: the largest expected distortion for {found.utility.scope}. estimate: that under the "
-        "estimate. re-read: the same, once somebody who knows the sample replaces outputs by better ones.",
-        f"ε* is what a protocol leaks, by the posterior distribution with the {prior_words(found.prior)}: "
-        "its median and its 95 % point. risk: the posterior probability that it is more than ε.",
+        "estimate. re-read: the same, after a reader who knows the sample replaces each output by the best "
+        "label.",
+        f"ε*: the leakage of the protocol, under the posterior distribution with the "
+        f"{prior_words(found.prior)}: its median and its 95 % point. risk: the posterior probability that ε* "
+        "exceeds ε.",
         f"proved: what privacy is proved for. {meanings}.",
-        "κ: what an output tells about the secret to somebody who knows the value, beside what that tells.",
+        "κ: what the output adds to what the value itself reveals about the secret.",
         "without reading the secret: the first design again with κ = 0. as it is: the column unchanged, with "
         "the leakage that it has by itself.",
-        "OptimPreproc's constraint: |P(y|s)/P(y|s′) − 1| ≤ e^ε − 1 under the estimate alone "
-        "(Calmon et al., 2017), here for the whole value. ε* and risk tell what that is worth beyond it.",
+        "OptimPreproc's constraint: |P(y|s)/P(y|s′) − 1| ≤ e^ε − 1 under the estimate alone (Calmon et al., "
+        "2017), here for the whole value. ε* and risk show how little this constraint guarantees.",
         "constant: the best output that ignores the data. all distributions: the best protocol that needs no "
         "sample. GRR: randomised response of the value. SRR: secret randomised response. independent: "
         "randomised response of secret and value.",
@@ -177,7 +179,7 @@ def plan_sentences(found: Plan, wanted: float | None = None) -> list[str]:
     """What is predicted, what it rests on, and when a wanted distortion is reached."""
     sentences = [
         f"The present sample of {found.sample.n} rows promises {found.present:.4g}; if the distribution were "
-        f"known, {found.limit.median:.4g} would do.",
+        f"known, {found.limit.median:.4g} would be possible.",
         f"Privacy for {found.privacy.scope}.",
         "These are predictions: samples are drawn from distributions that the present sample makes likely.",
     ]

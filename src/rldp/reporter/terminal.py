@@ -109,7 +109,7 @@ def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
 
 
 def _cheaper(rungs: Sequence[Rung], chosen: str | None) -> list[str]:
-    """A line about the cheapest promise, where it costs less than the chosen one."""
+    """Return a line about the cheapest promise, if it costs less than the chosen one."""
     own = next((rung for rung in rungs if rung.name == chosen), None)
     best = min((rung for rung in rungs if rung.name != "nominal"), key=lambda rung: rung.design.objective)
     if own is None or own.name == "nominal" or best.design.objective >= _WORTH * own.design.objective:
@@ -126,7 +126,6 @@ def summary(designed: Design) -> Table:
     assert guarantee is not None
     sample = guarantee.sample
     lines = {
-        "problem": f"{designed.problem}: {_robust(designed.problem)}",
         "sample": counted(sample),
         **({} if sample.noise is None else {"noise": noise_words(sample)}),
         "privacy": guarantee.promise,
@@ -134,7 +133,7 @@ def summary(designed: Design) -> Table:
         "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility.scope}",
         **({} if math.isinf(guarantee.epsilon_known) else {"known value": _known(guarantee.epsilon_known)}),
         "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
-        "found by": _way(designed.status),
+        "method": _way(designed.status),
     }
     if designed.columns:
         lines["by column"] = "; ".join(map(_column, designed.columns))
@@ -142,12 +141,6 @@ def summary(designed: Design) -> Table:
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
     return table
-
-
-def _robust(problem: str) -> str:
-    """What the paper's name of a problem says."""
-    kinds = {"R": "for a whole set", "N": "for the estimate"}
-    return f"utility {kinds[problem[0]]}, privacy {kinds[problem[2]]}"
 
 
 def _levels(protocol: Protocol) -> dict[str, str]:
@@ -230,7 +223,7 @@ def bullets(sentences: Iterable[str]) -> Table:
 def counted(sample: Sample) -> str:
     """What was counted, in words."""
     about = "" if sample.noise is None else "about "
-    text = f"{about}{sample.n} draws, {len(sample.secrets)} secrets × {len(sample.values)} values"
+    text = f"{about}{sample.n} rows, {len(sample.secrets)} secrets × {len(sample.values)} values"
     if sample.reading is None:
         return text
     text += f": {_columns(sample.reading)}"
@@ -239,7 +232,7 @@ def counted(sample: Sample) -> str:
         unseen = f", {never} of them never seen" if sample.noise is None else ""
         text += f" jointly ({len(sample.secrets)} combinations{unseen})"
     if any(column.edges is not None for column in sample.reading.value):
-        text += "; in bins, with distances inside a bin as the sample shows them"
+        text += "; in bins, with the distances inside a bin taken from the sample"
     if sample.skipped:
         text += f"; {sample.skipped} row{'s' * (sample.skipped != 1)} left out for missing entries"
     return text

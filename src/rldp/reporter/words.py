@@ -49,10 +49,10 @@ def level_sentences(protocol: Protocol) -> tuple[str, ...]:
 def noise_words(sample: Sample) -> str:
     """What is promised to the people of a table whose counts have noise."""
     most = sample.rows_a_person
-    has = "one row a person" if most == 1 else f"at most {most} rows a person"
+    has = "one row for each person" if most == 1 else f"at most {most} rows for each person"
     return (
-        f"the table is {sample.noise!r}-differentially private ({has}); to people in it, table and released "
-        f"row together tell at most ε + {at_most(2 * (sample.noise or 0.0), 6)}"
+        f"the table is {sample.noise!r}-differentially private ({has}); about people in it, the table and "
+        f"the released row together reveal at most ε + {at_most(2 * (sample.noise or 0.0), 6)}"
     )
 
 
@@ -206,7 +206,7 @@ def _rare(found: Worth, digits: int) -> list[str]:
         f"{'Rare secrets drive' if several else 'A rare secret drives'} the cost: without {names} "
         f"({_rows(without.rows)} of {found.rows}) the distortion would be at most "
         f"{_at_most(without.promised, digits)}. "
-        f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if joined with "
+        f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if merged with "
         "another secret, nothing is promised about telling them apart."
     ]
 
@@ -240,9 +240,9 @@ def percent(share: float) -> str:
 def story_lines(told: Story, epsilon: float, rows: int) -> dict[str, str]:
     """The demonstration's story: heading → a few plain sentences."""
     often, rarely = told.raw_secrets
-    common = f"are {math.exp(min(told.raw_leakage, 700.0)):.1f} times as common with {often} as with {rarely}"
+    common = f"are {math.exp(min(told.raw_leakage, 700.0)):.1f} times as common for {often} as for {rarely}"
     if math.isinf(told.raw_leakage):
-        common = f"occur with {often} and never with {rarely}"
+        common = f"occur for {often} and never for {rarely}"
     stays = " and ".join(f"{percent(share)} ({secret})" for secret, share, _ in told.moved)
     return {
         "the task": "Publish how many years people went to school, but not their sex.",

@@ -78,7 +78,10 @@ def test_other_languages_write_numbers_their_way(designed, language, words):
     [
         ("all", "Whatever the distribution of people is"),
         ("nominal", "They never are."),
-        ("pairs", "It contains the true distribution with probability 95 %, at every sample size."),
+        (
+            "pairs",
+            "contains the true distribution with a probability of at least 95 %, whatever the sample size.",
+        ),
         ("credible", "the probability that more leaks is at most 5 %"),
         ("chi2", "a test at level 5 % does not reject"),
         (rldp.PowerDivergence(1.0, radius=0.01), "within a fixed distance"),
@@ -92,7 +95,7 @@ def test_every_promise_has_its_sentence(privacy, words):
     ("distortion", "words"),
     [
         ("squared", "root mean square"),
-        ("absolute", "on average"),
+        ("absolute", "The average error of a published"),
         ("hamming", "of the rows show another"),
         (lambda u, y: abs(u - y) ** 3, "The expected distortion is at most"),
     ],
@@ -135,7 +138,7 @@ def test_page_one_tells_the_rows_of_each_secret_that_change_and_what_the_output_
     sample = Sample([[900, 700, 400], [60, 90, 250]], ["hs", "other"], [0, 1, 2])
     text = said(rldp.design(sample, 0.3, privacy="nominal", utility="nominal"))
     assert (
-        "By the secret: &lt; 1 % of the rows with <bdi>hs</bdi>, 54 % of the rows with <bdi>other</bdi>."
+        "By the secret: &lt; 1 % of the rows with “<bdi>hs</bdi>”, 54 % of the rows with “<bdi>other</bdi>”."
         in text
     )
     assert re.search(r"practically certain of the secret \(κ = 1[5-9](\.\d)?\)", text)

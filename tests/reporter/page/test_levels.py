@@ -29,7 +29,7 @@ def test_a_page_about_one_level_names_no_pairs(tmp_path):
 
 
 def test_page_one_says_so_in_every_language(tmp_path):
-    assert "Das ist das größte Niveau." in page(tmp_path, LEVELS, language="de")
+    assert "Das ist das höchste Niveau." in page(tmp_path, LEVELS, language="de")
 
 
 def test_a_pair_that_is_not_protected_leaves_nothing_to_report_on(tmp_path):
