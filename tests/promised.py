@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 import rldp
-from rldp.theory.radii import moment_radius, pair_level, recursion_radius
+from rldp.theory.radii import moment_radius, pair_level, pair_radii, recursion_radius
 
 G = "guarantee"
 
@@ -101,3 +101,8 @@ def everything_file(counts, epsilon, *, distortion=None, secrets=None):
         rldp.Certificate(None, None, z, members, None),
     )
     return json.loads(rldp.Protocol(protocol.matrix, secrets, guarantee=guarantee).to_json())
+
+
+def pair_radius(n1, n2, cells, alpha):
+    """The radius of a table of two secrets."""
+    return pair_radii([(n1, n2)], cells, alpha)[0]

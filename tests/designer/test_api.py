@@ -83,7 +83,7 @@ def test_a_slice_of_random_samples_is_solved(problem, order):
 def test_hundreds_of_random_samples_are_solved(problem, order):
     rng = np.random.default_rng(2024)
     for n in SIZES:
-        counts = jeffreys_counts(rng, 60, (3, 5), n)
+        counts = jeffreys_counts(rng, 25, (3, 5), n)
         assert_sound(quiet_batch(counts, 0.5, problem, order), counts, 0.5, problem, order)
 
 
@@ -98,7 +98,7 @@ def quiet_batch(counts, epsilon, problem, order, **options):
 @pytest.mark.parametrize("n", [75, 750, 15_000])
 def test_leakage_under_the_truth_keeps_to_epsilon(n):
     rng = np.random.default_rng(n)
-    counts, truths = jeffreys(rng, 1000, (3, 5), n)
+    counts, truths = jeffreys(rng, 400, (3, 5), n)
     batch = quiet_batch(counts, 0.5, "NURP", 1.0)
     kept = [
         rldp.leakage(rldp.Protocol(matrix), truth) <= 0.5

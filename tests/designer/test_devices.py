@@ -12,7 +12,6 @@ from strategies import jeffreys_counts
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.errors.PriceWarning")]
 
 COUNTS = jeffreys_counts(np.random.default_rng(4), 3, (2, 3), 300)
-SETS = {"chi2": rldp.ChiSquare(), "g": rldp.GTest(), "nominal": rldp.Nominal()}
 
 
 class Strict(Device):
@@ -29,8 +28,16 @@ def strict_device(monkeypatch):
     monkeypatch.setattr(api, "device_named", lambda name: Strict("strict", bytes=45_000))
 
 
-@pytest.mark.parametrize("privacy", SETS.values(), ids=SETS)
-@pytest.mark.parametrize("utility", [rldp.CressieRead(), rldp.Nominal()], ids=["robust", "nominal"])
+@pytest.mark.parametrize(
+    ("privacy", "utility"),
+    [
+        (rldp.ChiSquare(), rldp.CressieRead()),
+        (rldp.GTest(), rldp.Nominal()),
+        (rldp.Nominal(), rldp.Nominal()),
+        (rldp.Nominal(), rldp.CressieRead()),
+    ],
+    ids=["RURP", "NURP", "NUNP", "RUNP"],
+)
 @pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
 def test_another_library_gives_the_same_protocols(privacy, utility, windows, strict_device):
     options = {"privacy": privacy, "utility": utility, "windows": windows}

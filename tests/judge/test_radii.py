@@ -8,19 +8,24 @@ import pytest
 from flint import arb, ctx
 
 from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
+from promised import pair_radius
 from rldp.judge import promises, recursion
-from rldp.judge.promises import pair_radius_is_valid
+from rldp.judge.promises import Radii
 from rldp.judge.recursion import Mesh
 from rldp.theory import radii as theory_radii
 from rldp.theory.kl_laws import divergence
 from rldp.theory.kl_recursion import Strata, normal_survival, work
-from rldp.theory.radii import asymptotic_radius, moment_radius, pair_radius, recursion_radius
+from rldp.theory.radii import asymptotic_radius, moment_radius, recursion_radius
 
 
 @pytest.fixture(autouse=True)
 def sixty_digits():
     with mpmath.workdps(60):
         yield
+
+
+def pair_radius_is_valid(x, n1, n2, cells, alpha, method):
+    return Radii((n1, n2), x).is_valid(x, n1, n2, cells, alpha, method) is True
 
 
 # A1

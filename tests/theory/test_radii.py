@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 import rldp
 from multinomials import distributions, exact_tail, outcomes, probabilities, statistic
+from promised import pair_radius
 from rldp.theory import radii
 from rldp.theory.radii import (
     Radius,
@@ -18,7 +19,6 @@ from rldp.theory.radii import (
     moment_radius,
     pair_level,
     pair_radii,
-    pair_radius,
     recursion_radius,
 )
 

@@ -7,6 +7,7 @@ secrets; see ``docs/theory.md``, 'Chains' and 'Contexts'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rldp.theory import chains
 from rldp.theory.arrays import ordered_pairs
 from rldp.theory.model import DesignProblem, Floats
 
-__all__ = ["column_bound"]
+__all__ = ["column_bound", "column_margin"]
 
 _BOUND_GAP = 1e-6
 _UNITS = 2.0**45
@@ -55,7 +56,7 @@ def column_bound(
     else:
         reached = np.arange(len(masses))
         levels = np.full(len(masses), problem.epsilon)
-        counts = _margin(centre, problem.values, j)[None]
+        counts = column_margin(centre, problem.values, j)[None]
     solved = solve(DesignProblem(counts, levels, column.matrix, None, None), _BOUND_GAP)
     multipliers[reached] = solved.z
     if problem.fixed:
@@ -87,8 +88,8 @@ def _value(masses: Floats, own: Floats, d: Floats, multipliers: Floats, epsilon:
     return max(0.0, float(brackets.min(axis=-1).sum()) - _ROUNDING * size)
 
 
-def _margin(table: NDArray[Any], sizes: tuple[int, ...], j: int) -> NDArray[Any]:
-    """Of column j: (|S|, |U_j|)."""
+def column_margin(table: NDArray[Any], sizes: Sequence[int], j: int) -> NDArray[Any]:
+    """What a table (|S|, |U|) of all columns adds up to for column j: (|S|, |U_j|)."""
     whole = table.reshape(len(table), *sizes)
     margin: NDArray[Any] = whole.sum(axis=tuple(1 + i for i in range(len(sizes)) if i != j))
     return margin

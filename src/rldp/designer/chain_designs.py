@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from rldp._common.process import warn
 from rldp.chain import Chain, ChainGuarantee, ColumnProof, Stage
 from rldp.designer.certify import CertifiedBatch
-from rldp.designer.chain_bounds import column_bound
+from rldp.designer.chain_bounds import column_bound, column_margin
 from rldp.designer.chains import ChainProblem, solve_chain
 from rldp.designer.contexts import After, arranged, earlier_names, fixed_stages, margin, require_feasible
 from rldp.designer.designs import ColumnCost, Design
@@ -219,14 +218,7 @@ def _objective(
             column.name,
             column.weight,
             distortion=costs[first + j],
-            constant=float((_margin(law, sizes, first + j).sum(axis=0) @ column.matrix).min()),
+            constant=float((column_margin(law, sizes, first + j).sum(axis=0) @ column.matrix).min()),
         )
         for j, column in enumerate(columns)
     )
-
-
-def _margin(table: NDArray[Any], sizes: Sequence[int], j: int) -> NDArray[Any]:
-    """Of column j: (|S|, |U_j|)."""
-    whole = table.reshape(len(table), *sizes)
-    margin: NDArray[Any] = whole.sum(axis=tuple(1 + i for i in range(len(sizes)) if i != j))
-    return margin

@@ -30,7 +30,6 @@ from rldp.protocol_file.format import Claim, CredibleClaim, Document, PairsClaim
 __all__ = [
     "Radii",
     "pair_level",
-    "pair_radius_is_valid",
     "privacy_risk",
     "radii_failure",
     "utility_risk",
@@ -126,7 +125,21 @@ class Radii:
         self._known: dict[tuple[object, ...], bool] = {}
 
     def is_valid(self, x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> bool | None:
-        """As :func:`pair_radius_is_valid`; None if there was no time left for it."""
+        """Whether x, in units of n·KL, is proved to be a valid radius for one pair of secrets.
+
+        None if there was no time left for it.
+
+        Parameters
+        ----------
+        n1, n2 : int
+            Rows of the two secrets, from 0 to 2^53 − 1.
+        cells : int
+            k, the number of values.
+        alpha : float
+            Level of the pair.
+        method : str
+            "A1" or "A2", the theorem to prove it by; anything else proves nothing.
+        """
         if method not in ("A1", "A2") or not (0 <= x < math.inf and 0 < alpha < 1 and cells >= 1):
             return False
         sizes = tuple(sorted((n for n in (n1, n2) if n > 0), reverse=True))
@@ -152,25 +165,6 @@ class Radii:
             self._known[key], spent = proof(*claim)
             self._left -= spent
         return self._known[key]
-
-
-def pair_radius_is_valid(x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> bool:
-    """Whether x is proved to be a valid radius for one pair of secrets.
-
-    Parameters
-    ----------
-    x : float
-        The radius, in units of n·KL.
-    n1, n2 : int
-        Rows of the two secrets, from 0 to 2^53 − 1.
-    cells : int
-        k, the number of values.
-    alpha : float
-        Level of the pair.
-    method : str
-        "A1" or "A2", the theorem to prove it by; anything else proves nothing.
-    """
-    return Radii((n1, n2), x).is_valid(x, n1, n2, cells, alpha, method) is True
 
 
 @lru_cache(maxsize=4096)

@@ -36,7 +36,6 @@ __all__ = [
     "moment_radius",
     "pair_level",
     "pair_radii",
-    "pair_radius",
     "recursion_radius",
 ]
 
@@ -63,22 +62,23 @@ _WORK = 4e8  # numbers that may be gathered, in about a second, with a step belo
 _MOST_WORK = 1.2e9  # the same with a larger step; where a rough radius takes more, there is A1 only
 
 
-def pair_radius(n1: int, n2: int, cells: int, alpha: float) -> Radius:
-    r"""The smaller radius x of A1 and A2 for the KL set of one pair of secrets.
+def pair_radii(sizes: Sequence[tuple[int, int]], cells: int, alpha: float) -> tuple[Radius, ...]:
+    r"""Radii x of the KL sets of the pairs of one table: for each the smaller of A1 and A2.
 
     .. math:: \Pr\big(n_1 KL(\hat P_1\|P_1)+n_2 KL(\hat P_2\|P_2)\ge x\big)\le\alpha
 
-    for all distributions :math:`P_1, P_2` on ``cells`` values and independent samples of n1 and n2 rows. It
-    is 0 for a single value. It is positive for any other pair without rows: its set is everything.
+    for all distributions :math:`P_1, P_2` on ``cells`` values and independent samples of n1 and n2 rows. A
+    radius is 0 for a single value. It is positive for any other pair without rows: its set is everything. A2
+    is computed once, for as many rows as the rarest secret of the table has.
 
     Parameters
     ----------
-    n1, n2 : int
-        Rows of the two secrets, from 0 to 2^53 − 1; their order does not matter.
+    sizes : sequence of (int, int)
+        Rows of the two secrets of each pair, from 0 to 2^53 − 1; their order does not matter.
     cells : int
         Number of values, at least 1.
     alpha : float
-        Level of this pair, strictly between 0 and 1.
+        Level of each pair, strictly between 0 and 1.
 
     Raises
     ------
@@ -87,18 +87,9 @@ def pair_radius(n1: int, n2: int, cells: int, alpha: float) -> Radius:
 
     Examples
     --------
-    >>> pair_radius(25, 25, 5, 0.05 / 3).method
-    'A2'
-    >>> round(pair_radius(25, 25, 5, 0.05 / 3).value, 1)
-    12.2
-    """
-    return pair_radii([(n1, n2)], cells, alpha)[0]
-
-
-def pair_radii(sizes: Sequence[tuple[int, int]], cells: int, alpha: float) -> tuple[Radius, ...]:
-    """Radii of the pairs of one table, each valid for its (n1, n2).
-
-    A2 is computed once, for as many rows as the rarest secret of the table has.
+    >>> (radius,) = pair_radii([(25, 25)], 5, 0.05 / 3)
+    >>> radius.method, round(radius.value, 1)
+    ('A2', 12.2)
     """
     checked = [_checked(sorted(pair), cells, alpha)[0] for pair in sizes]
     fewest = _fewest([n for pair in checked for n in pair], cells)
