@@ -131,6 +131,20 @@ def test_a_file_comes_back(design, tmp_path):
     assert rldp.verify(tmp_path / "chain.json").ok
 
 
+def test_an_audit_measures_a_chain_on_new_rows_and_tells_drift(design, sample):
+    same = rldp.audit(design.protocol, sample)
+    law = joint_law(design.protocol, sample.distribution / sample.distribution.sum(axis=1, keepdims=True))
+    assert same.leakage == pytest.approx(np.log((law.max(axis=0) / law.min(axis=0)).max()))
+    whole = design.protocol.guarantee.distortion
+    lost = np.einsum("su,suy,uy->", sample.distribution, design.protocol.matrix, whole)
+    assert same.distortion == pytest.approx(lost)
+    assert (same.private, same.drifted, same.worst, same.privacy) == (True, False, None, None)
+    assert "No drift is shown" in str(same)
+    other = rldp.audit(design.protocol, rldp.Sample(COUNTS[::-1], SEXES, ROWS))
+    assert other.drifted
+    assert other.sentences[0].startswith("Drift: the new data differ from the sample")
+
+
 def changed(design, change):
     tree = json.loads(design.protocol.to_json())
     change(tree)

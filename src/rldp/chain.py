@@ -388,14 +388,29 @@ class Chain(Protocol):
         return np.ascontiguousarray(drawn.reshape(len(counts), -1))
 
     def _law(self, distribution: Floats, columns: Sequence[Column], tables: Sequence[Floats]) -> Floats:
-        names = [column.name for column in columns]
-        order = [names.index(stage.column) for stage in self.stages]
-        whole = distribution.reshape(-1, *(len(column.labels) for column in columns))
-        whole = whole.transpose(0, *(1 + j for j in order))
-        flat = whole.reshape(len(whole), -1)
+        flat = self._in_stage_order(distribution, columns)
         masses = flat.sum(axis=1, keepdims=True)
         conditionals = np.divide(flat, masses, out=np.zeros_like(flat), where=masses > 0)
         return chains.output_law(conditionals, tables)
+
+    def _in_stage_order(self, distribution: Floats, columns: Sequence[Column]) -> Floats:
+        """Return P (|S|, |U|) of rows of these columns, with the columns in the order of the stages."""
+        names = [column.name for column in columns]
+        order = [names.index(stage.column) for stage in self.stages]
+        whole = distribution.reshape(-1, *(len(column.labels) for column in columns))
+        return whole.transpose(0, *(1 + j for j in order)).reshape(len(whole), -1)
+
+    def expected_distortion(self, distribution: Floats) -> float:
+        """Return the weighted sum of the drawn columns' distortions under P (|S|, |U|)."""
+        assert isinstance(self.guarantee, ChainGuarantee)
+        proofs = iter(self.guarantee.columns)
+        by_stage = []
+        for stage in self.stages:
+            own = next(proofs) if stage.is_drawn else None  # other columns lose nothing
+            by_stage.append(np.zeros(stage.table.shape[2:]) if own is None else own.weight * own.distortion)
+        whole = self._in_stage_order(distribution, self._columns)
+        tables = [stage.table for stage in self.stages]
+        return float(chains.expected_distortions(tables, by_stage, whole).sum())
 
     @property
     def words(self) -> int:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from rldp._common.checks import finite_number, seed_or_fresh
+from rldp.chain import ChainGuarantee
 from rldp.distortions import Distortion
 from rldp.errors import InvalidArgument
 from rldp.measures import leakage as measures
@@ -57,12 +58,15 @@ class Membership:
 class Audit:
     """The audit of a protocol on new data. Fields about the promise are None without a guarantee.
 
+    A chain promises a posterior probability and has no sets: ``privacy``, ``utility`` and ``worst`` are None.
+
     Attributes
     ----------
     sample : Sample
         The new data.
     leakage : float
-        ε*: the privacy level under the distribution of the new data.
+        ε*: the privacy level under the distribution of the new data; to readers who know the kept columns if
+        the promise is to them.
     distortion : float or None
         D*: the expected distortion under that distribution; None if no distortion is known.
     epsilon, objective : float or None
@@ -129,10 +133,16 @@ class Audit:
 
     @property
     def drifted(self) -> bool | None:
-        """Whether the new data lie outside a set for a reason other than chance."""
-        if self.privacy is None or self.utility is None or self.p_value is None:
+        """Whether the new data lie outside a set, or differ from the sample of a chain, and not by chance."""
+        if self.p_value is None:
             return None
-        return not (self.privacy.inside and self.utility.inside) and self.p_value < self.alpha
+        return not (self._sets and all(place.inside for _, place in self._sets)) and self.p_value < self.alpha
+
+    @property
+    def _sets(self) -> list[tuple[str, Membership]]:
+        """The positions relative to the set of each promise, by name; none for a chain, which has no sets."""
+        named = [("privacy", self.privacy), ("utility", self.utility)]
+        return [(name, place) for name, place in named if place is not None]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -143,7 +153,7 @@ class Audit:
         return "\n".join([f"New data, {self.sample.n} rows:", *(f"  - {each}" for each in self.sentences)])
 
     def _about_drift(self) -> Iterator[str]:
-        if self.privacy is None or self.utility is None or self.p_value is None:
+        if self.p_value is None:
             yield (
                 "The protocol carries no guarantee: it does not say which ε it promises, nor for which "
                 "distributions, so drift cannot be judged."
@@ -151,8 +161,14 @@ class Audit:
             return
         probability = f"{self.p_value:.2g}" if self.p_value >= 1e-9 else "below 1e-9"
         chance = f"two samples of one distribution differ as much with probability {probability}"
-        names = [("privacy", self.privacy.inside), ("utility", self.utility.inside)]
-        outside = [name for name, inside in names if not inside]
+        if not self._sets:
+            yield (
+                f"Drift: the new data differ from the sample, and chance does not explain it ({chance})."
+                if self.drifted
+                else f"No drift is shown: chance explains how the new data differ from the sample ({chance})."
+            )
+            return
+        outside = [name for name, place in self._sets if not place.inside]
         if not outside:
             yield f"No drift: the new data lie in the sets the protocol was designed for ({chance})."
             if self.p_value < self.alpha:
@@ -199,7 +215,8 @@ def audit(
     Reports ε* and D* under the distribution of the new data; its divergence from the estimate the protocol
     was designed on, compared with the radius of the privacy and the utility set; the probability that chance
     alone makes two samples differ as much (a test of homogeneity); and the worst distribution in the privacy
-    set. Inside both sets the promises hold on the new data, whatever that probability.
+    set. Inside both sets the promises hold on the new data, whatever that probability. A chain has no
+    sets: ε*, D* and that probability are reported.
 
     Assumption: the new rows are drawn independently from one distribution. See ``docs/audit.md``, 'New data'.
 
@@ -235,22 +252,25 @@ def audit(
     if not 0 < threshold < 1:
         raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {threshold!r}")
     promise = protocol.guarantee
-    measure = distortion if distortion is not None or promise is None else promise.distortion
+    is_measured = distortion is not None or promise is not None
+    set_promise = None if isinstance(promise, ChainGuarantee) else promise
     observed = sample.distribution
     drawn = seed_or_fresh(seed)
     return Audit(
         sample=sample,
-        leakage=measures.leakage(protocol, observed),
-        distortion=None if measure is None else measures.distortion(protocol, observed, measure),
+        leakage=measures.promised_leakage(protocol, observed),
+        distortion=measures.distortion(protocol, observed, distortion) if is_measured else None,
         epsilon=None if promise is None else promise.epsilon,
         objective=None if promise is None or distortion is not None else promise.objective,
-        privacy=None if promise is None else membership(promise, promise.privacy, sample),
-        utility=None if promise is None else membership(promise, promise.utility, sample),
+        privacy=None if set_promise is None else membership(set_promise, set_promise.privacy, sample),
+        utility=None if set_promise is None else membership(set_promise, set_promise.utility, sample),
         p_value=_chance(promise, sample, drawn),
         alpha=threshold,
         promise=None if promise is None else promise.promise,
         design=None if promise is None else promise.sample,
-        worst=None if promise is None else measures.worst_case(protocol, promise.sample, promise.privacy),
+        worst=None
+        if set_promise is None
+        else measures.worst_case(protocol, set_promise.sample, set_promise.privacy),
         seed=drawn,
         excess=_excess(protocol, observed),
         least_level=getattr(promise, "least_level", math.inf),

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, distribution_table
 from rldp._common.process import require_bytes, within_memory
-from rldp.chain import Chain
+from rldp.chain import Chain, ChainGuarantee
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
@@ -48,6 +48,7 @@ __all__ = [
     "leakages",
     "leakages_of_outputs",
     "pair_leakage",
+    "promised_leakage",
     "worst_case",
     "worst_case_distortion",
     "worst_case_leakage",
@@ -119,6 +120,22 @@ def pair_leakage(protocol: Protocol, distribution: ArrayLike) -> Floats:
     for s, t in permutations(np.flatnonzero(masses > 0).tolist(), 2):
         table[s, t] = _largest_log_ratio(law[None, s], law[None, t])[0]
     return table
+
+
+def promised_leakage(protocol: Protocol, distribution: Floats) -> float:
+    """Compute ε* for the readers of the promise, who may know the kept columns: of P(y|s, k) then.
+
+    A secret is left out of a context in which nobody has it.
+    """
+    claim = protocol.guarantee
+    if not isinstance(protocol, Chain) or not isinstance(claim, ChainGuarantee) or not claim.given_known:
+        return leakage(protocol, distribution)
+    p = _checked_distribution(protocol, distribution)
+    known = math.prod(len(stage.outputs) for stage in protocol.stages if stage.kept)
+    law = protocol.output_law(p).reshape(len(p), known, -1).swapaxes(0, 1)
+    masses = law.sum(axis=2, keepdims=True)
+    given = np.divide(law, masses, out=np.zeros_like(law), where=masses > 0)
+    return float(leakages_of_outputs(given, masses[..., 0] > 0).max())
 
 
 def leakages(matrices: Floats, distributions: Floats) -> Floats:
@@ -201,7 +218,11 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
         By default the one that the protocol was designed for, or "squared" if that is unknown.
     """
+    if isinstance(protocol, Chain):
+        distribution = _flat(protocol, distribution)
     p = _checked_distribution(protocol, distribution)
+    if isinstance(protocol, Chain) and distortion is None and protocol.guarantee is not None:
+        return protocol.expected_distortion(p)
     return float(distortions(protocol.matrix[None], p[None], _measure(protocol, distortion))[0])
 
 

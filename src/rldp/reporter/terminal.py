@@ -291,7 +291,7 @@ def _promises(found: Audit) -> Table:
         "distortion",
         _number(found.objective),
         _judged(found.distortion, found.useful),
-        _number(found.objective),
+        "–" if found.utility is None else _number(found.objective),
         *_distances(found.utility, found.drifted),
     )
     return table
