@@ -114,7 +114,7 @@ def test_standard_input_goes_all_the_way(command, monkeypatch, tmp_path):
         *COLUMNS,
         "--keep",
         "Größe",
-        "--as",
+        "--released-name",
         "shown",
         "--allow-original",
         "-o",
@@ -155,7 +155,7 @@ def test_standard_input_may_be_counted_more_than_once(monkeypatch, capsys, tmp_p
     ]
     code, _, err = run_command(monkeypatch, capsys, "design", "-", *options)
     assert code == 0, err
-    assert "standard input" not in err.replace("standard input is read with ';' with the delimiter", "")
+    assert "standard input" not in err.replace("standard input is read with the delimiter ';'", "")
     assert run_command(monkeypatch, capsys, "verify", "p.json")[0] == 0
 
 
@@ -196,7 +196,7 @@ def test_columns_without_names_of_their_own_go_all_the_way(command, tmp_path):
 @pytest.mark.parametrize(
     ("mark", "options", "said"),
     [
-        (";", [], "rldp: data.csv is read with ';' with the delimiter\n"),
+        (";", [], "rldp: data.csv is read with the delimiter ';'\n"),
         (";", ["--delimiter", ";"], ""),
         (",", [], ""),
     ],

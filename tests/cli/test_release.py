@@ -282,13 +282,13 @@ def test_kept_columns_stand_before_it_in_the_order_asked_for(command, folder):
 
 
 def test_the_released_column_may_have_another_name(command, folder):
-    assert command("--as", 'age, "noisy"')[0] == 0
+    assert command("--released-name", 'age, "noisy"')[0] == 0
     assert (folder / "out.csv").read_text().startswith('"age, ""noisy"""\n10\n')
 
 
 @pytest.mark.parametrize(("column", "role"), [("sex", "secret"), ("age", "value")])
 def test_the_two_columns_are_never_written_by_accident(command, folder, column, role):
-    done = command("--keep", column, "--as", "y")
+    done = command("--keep", column, "--released-name", "y")
     refused(
         done,
         f"keep must not name the {role} column {column!r}, which would be written as it is; "
@@ -298,7 +298,7 @@ def test_the_two_columns_are_never_written_by_accident(command, folder, column, 
 
 
 def test_the_two_columns_are_written_where_that_is_asked_for_twice(command, folder):
-    assert command("--keep", "sex", "--keep", "age", "--allow-original", "--as", "noisy")[0] == 0
+    assert command("--keep", "sex", "--keep", "age", "--allow-original", "--released-name", "noisy")[0] == 0
     assert (folder / "out.csv").read_text() == "sex,age,noisy\nf,10,10\nm,10,20\nm,30,10\n"
 
 
@@ -313,7 +313,7 @@ def test_two_columns_of_one_name_are_refused(command, folder):
         "choose another name with --released-name"
     )
     refused(command("--keep", "age", "--allow-original"), message.format("age"), folder)
-    refused(command("--keep", "id", "--as", "id"), message.format("id"), folder)
+    refused(command("--keep", "id", "--released-name", "id"), message.format("id"), folder)
     refused(
         command("--keep", "id", "--keep", "id"),
         "keep must name each column once, got 'id' more than once",
@@ -777,7 +777,7 @@ def test_missing_and_repeated_columns_to_keep(command, folder):
     refused(command("--keep", "x"), "data.csv has no column 'x'; it has 'id', 'sex', 'age', 'note'", folder)
     (folder / "data.csv").write_text("sex,age,x,x\nf,10,1,2\n")
     refused(command("--keep", "x"), f"data.csv must have one column 'x', got several; {PLACES}", folder)
-    refused(command("--as", ""), "released must be the name of a column, got ''", folder)
+    refused(command("--released-name", ""), "released must be the name of a column, got ''", folder)
 
 
 def test_a_file_that_breaks_off_far_down_is_refused(command, folder):
@@ -1099,7 +1099,7 @@ def test_a_kept_column_beside_a_joint_secret_is_measured_with_each_of_its_column
 
 
 def test_a_release_for_machines(proved, plainly, folder):
-    code, output, errors = plainly("--json", "--keep", "id", "--as", "shown")
+    code, output, errors = plainly("--json", "--keep", "id", "--released-name", "shown")
     found = json.loads(output)
     assert (code, errors.count("\n")) == (0, 1)
     warning = found.pop("warnings")
