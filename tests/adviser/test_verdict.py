@@ -60,6 +60,25 @@ def test_outputs_in_another_order_are_found_again(sample, designed):
     assert found.changed == pytest.approx(worth(sample, designed).changed, rel=1e-12)
 
 
+@pytest.mark.parametrize("rare", [None, 2])
+def test_a_majority_that_never_changes_is_named_though_a_value_is_published_for_nobody(rare):
+    """All rows of a value change if its output is not used; that tells nothing about the secret."""
+    table = np.repeat(np.eye(3)[None], 2, axis=0)
+    table[1, 0] = 0.25, 0.75, 0.0
+    if rare is not None:
+        table[:, rare] = 0.0, 1.0, 0.0
+    sample = rldp.Sample([[900, 700, 40], [60, 90, 50]], secrets=["hs", "other"])
+    made = rldp.design(sample, 0.7)
+
+    def given_away():
+        protocol = rldp.Protocol(table, sample.secrets, guarantee=made.protocol.guarantee)
+        return worth(sample, dataclasses.replace(made, protocol=protocol)).gives_away
+
+    assert given_away() == pytest.approx(("hs", "other", 0.75 * 60 / 200))
+    table[0, 1] = 0.25, 0.75, 0.0
+    assert given_away() is None
+
+
 def test_where_outputs_are_no_values_nothing_is_said_of_changes(sample):
     assert worth(sample, rldp.design(sample, 0.7, outputs=[0.5, 3.5])).changed is None
     assert worth(sample, rldp.design(sample, 0.7, outputs=[0, 1, 2])).changed is None

@@ -183,6 +183,16 @@ def test_at_zero_and_zero_the_outputs_have_exactly_the_same_law_for_every_secret
         assert found.objective - found.lower_bound <= 1e-3
 
 
+@pytest.mark.parametrize("kappa", [1e-5, 1.0])
+@pytest.mark.filterwarnings("ignore::rldp.errors.GapWarning")
+@pytest.mark.filterwarnings("ignore::rldp.errors.UnseenSecretWarning")
+def test_at_tiny_levels_of_both_no_constant_stands_in_for_a_protocol_near_the_optimum(kappa):
+    counts = [[0, 0, 0, 0], [9, 1, 0, 12], [3, 0, 8, 20]]
+    found = rldp.design(rldp.Sample(counts), 1e-12, privacy="nominal", utility="nominal", epsilon_known=kappa)
+    assert found.objective - found.lower_bound <= 1e-3
+    assert rldp.verify(found).ok
+
+
 @pytest.mark.parametrize("kappa", [0.0, 0.5])
 def test_unseen_secrets_and_values_are_kept_to_the_promise(kappa):
     counts = [[9, 0, 2], [1, 0, 7], [0, 0, 0]]

@@ -66,6 +66,13 @@ def test_more_data_make_the_leakage_known():
     assert found.risk(leak * 0.999)[0] > 0.999
 
 
+def test_rows_of_several_columns_have_no_distance_without_a_guarantee():
+    pairs = [(0, "a"), (1, "b")]
+    protocol = rldp.Protocol([[[1.0, 0.0], [1.0, 0.0]]] * 2, values=pairs, outputs=pairs)
+    found = rldp.posterior(protocol, rldp.Sample([[3, 1], [1, 3]], values=pairs), draws=9, seed=4)
+    assert (found.distortion <= 1).all()
+
+
 def test_a_designed_protocol_has_less_risk_than_its_set_is_made_for():
     sample = rldp.Sample([[30, 10, 5], [5, 25, 25]])
     designed = rldp.design(sample, 0.5, privacy=rldp.ChiSquare(0.05))

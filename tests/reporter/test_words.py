@@ -57,12 +57,18 @@ def test_what_somebody_learns_who_knows_the_value():
 
 
 def test_one_number_for_all_does_not_hide_that_only_some_rows_change():
-    found = dataclasses.replace(PLAIN, changed_of=(("hs", 0.0), ("other", 0.67)))
+    found = dataclasses.replace(PLAIN, gives_away=("hs", "other", 0.67))
     assert gives_away(found).startswith(
-        "rows with the most frequent secret, 'hs', never change, and 67 % of those with 'other' do"
+        "67 % of the rows with 'other' get an output that rows with the most frequent secret, 'hs', and the "
+        "same value never get"
     )
     assert "--epsilon-known" in gives_away(found)
     assert gives_away(PLAIN) is None
+    few = (("hs", 6e-10), ("other", 0.0088))
+    assert (
+        told(changed_of=few)[4]
+        == "By secret: less than 0.01 % of the rows with 'hs', 0.88 % of the rows with 'other'."
+    )
     many = tuple((f"s{i}", i / 10) for i in range(9))
     assert (
         told(changed_of=many)[4] == "By secret: from 0 % of the rows with 's0' to 80 % of the rows with 's8'."

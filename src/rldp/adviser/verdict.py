@@ -40,9 +40,11 @@ HARDLY_BETTER = 0.99
 """Warn of a protocol whose promised distortion is at least this share of the best constant's."""
 MINUTES = 50_000
 """Number of probabilities from which a design may take minutes."""
-NEVER, SOMETIMES = 1e-3, 0.01
+CERTAIN = 1e6
+"""An output that is so many times as likely with another secret rules a secret out."""
+NEVER, SOMETIMES = 1e-3, 1e-3
 """Changed shares of a secret's rows: below the first they count as never changed, from the second as
-changed.
+changed, if they are ten times as large.
 """
 FEW = 5
 """Average rows per cell below which a sample is called tiny.
@@ -97,6 +99,9 @@ class Worth:
         P(Y ≠ U | S) under the estimate for each secret that was seen, the most frequent secret first.
     known_leakage : float
         What the output tells about the secret to a reader who knows the value.
+    gives_away : tuple of (label, label, float), or None
+        The most frequent secret, if its rows change only where those of all secrets do; another one, and the
+        share of its rows whose output rules the first out for a reader who knows the value. Otherwise None.
     outputs_used, outputs : int
         The number of outputs with a probability above 1e-6 under the estimate, and of all outputs.
     without : Without, or None
@@ -126,14 +131,7 @@ class Worth:
     is_tiny: bool
     changed_of: tuple[tuple[Label, float], ...] | None = None
     known_leakage: float = 0.0
-
-    @property
-    def gives_away(self) -> tuple[tuple[Label, float], tuple[Label, float]] | None:
-        """The most frequent secret, if its rows never change, and one whose rows do; else None."""
-        if not self.changed_of:
-            return None
-        first, most = self.changed_of[0], max(self.changed_of, key=lambda item: item[1])
-        return (first, most) if first[1] < NEVER and most[1] >= SOMETIMES else None
+    gives_away: tuple[Label, Label, float] | None = None
 
     @property
     def reach(self) -> float | None:
@@ -185,6 +183,7 @@ def worth(sample: Sample, designed: Design) -> Worth:
         is_tiny=_is_tiny(sample, claim),
         changed_of=_changed_of(sample, designed),
         known_leakage=known_leakage(protocol),
+        gives_away=_gives_away(sample, protocol),
     )
 
 
@@ -233,6 +232,23 @@ def _moved(sample: Sample, protocol: Protocol) -> Floats | None:
     same = [protocol.outputs.index(value) for value in protocol.values]
     kept = protocol.matrix[:, np.arange(len(same)), same]
     return np.asarray(sample.distribution * (1 - kept))
+
+
+def _gives_away(sample: Sample, protocol: Protocol) -> tuple[Label, Label, float] | None:
+    """Return the most frequent secret that never changes, and of what share of another's rows that tells."""
+    moved, rows = _moved(sample, protocol), sample.counts.sum(axis=1)
+    if moved is None:
+        return None
+    most = int(rows.argmax())
+    telling = np.where(protocol.matrix > CERTAIN * protocol.matrix[most], protocol.matrix, 0.0).sum(axis=2)
+    shares = (sample.counts * telling).sum(axis=1) / np.maximum(rows, 1)
+    other = int(shares.argmax())
+    chances = moved / np.maximum(sample.distribution, 1e-300)
+    seldom = np.where(sample.counts > 0, chances, 1.0).min(axis=0)  # of all secrets with a value
+    own = float((sample.counts[most] * (chances[most] - seldom)).sum() / rows[most])
+    if own >= min(NEVER, shares[other] / 10) or shares[other] < SOMETIMES:
+        return None
+    return sample.secrets[most], sample.secrets[other], float(min(shares[other], 1.0))
 
 
 def is_hardly_better(designed: Design) -> bool:

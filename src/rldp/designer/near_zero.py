@@ -67,10 +67,10 @@ def solve_near_zero(
         solved = judged(constant)
     else:
         pairs = zip(problem.private_counts, near.matrix, strict=True)
-        if problem.epsilon_known == 0:
-            exact = [equalised_for_all(counts, matrix) for counts, matrix in pairs]
-        else:
-            exact = [equalised(counts, matrix, is_kept) for counts, matrix in pairs]
+        exact = []
+        for counts, matrix in pairs:
+            found = None if problem.epsilon_known == 0 else equalised(counts, matrix, is_kept)
+            exact.append(equalised_for_all(counts, _one_row(counts, matrix)) if found is None else found)
         exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
         solved = better(judged(exact_or_constant), judged(constant))
     return replace(solved, steps=near.steps)
@@ -140,6 +140,12 @@ def _with_equal_groups(
     return result
 
 
+def _one_row(counts: NDArray[np.int64], matrix: Floats) -> Floats:
+    """The mean of the rows of a value (|S|, |U|, |Y|), for all secrets: κ = 0."""
+    weights = np.where(counts.any(axis=0), counts, 1)[:, :, None]
+    return np.broadcast_to((weights * matrix).sum(axis=0) / weights.sum(axis=0), matrix.shape)
+
+
 def solve_near_known(
     problem: DesignProblem, request: SolveRequest, solve_inside: Callable[[DesignProblem], CertifiedBatch]
 ) -> CertifiedBatch:
@@ -180,8 +186,7 @@ def equalised(
     target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
     for power in range(_FIRST_PULL, 0):
         share = 10.0**power
-        pulled = np.where(seen[:, None, None], (1 - share) * matrix + share * target, matrix)
-        result = on_grid(pulled[None])[0]
+        result = on_grid(((1 - share) * matrix + share * target)[None])[0]
         for s in np.flatnonzero(seen):
             result[s] = _balanced(counts[s], result[s], target)
         if (result >= 0).all() and is_kept(result):

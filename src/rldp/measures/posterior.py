@@ -269,7 +269,7 @@ def _measure(protocol: Protocol, given: Distortion | None) -> Distortion:
         return given
     if protocol.guarantee is not None:
         return protocol.guarantee.distortion
-    named = any(isinstance(label, str) for label in (*protocol.values, *protocol.outputs))
+    named = any(isinstance(label, str | tuple) for label in (*protocol.values, *protocol.outputs))
     return "hamming" if named else "squared"
 
 

@@ -21,6 +21,8 @@ __all__ = [
     "known_sentence",
     "level_sentences",
     "noise_words",
+    "share_of_rows",
+    "shares_by_secret",
     "story_lines",
     "worth_sentences",
 ]
@@ -145,7 +147,7 @@ def _changes_of(found: Worth) -> list[str]:
     shown = shares_by_secret(found)
     if not shown or not found.changed:
         return []
-    parts = [f"{percent(share)} of the rows with {printable(secret)!r}" for secret, share in shown]
+    parts = [f"{share_of_rows(share)} of the rows with {printable(secret)!r}" for secret, share in shown]
     all_of_them = len(parts) == len(found.changed_of or ())
     return [
         f"By secret: {', '.join(parts)}." if all_of_them else f"By secret: from {parts[0]} to {parts[1]}."
@@ -185,14 +187,15 @@ def known_sentence(level: float, digits: int = 4) -> str:
 
 
 def gives_away(found: Worth) -> str | None:
-    """A warning where only the rows of some secrets change, the most frequent one not among them."""
+    """A warning where outputs rule the most frequent secret out for readers who know the value."""
     if found.gives_away is None:
         return None
-    (kept, _), (moved, share) = found.gives_away
+    kept, moved, share = found.gives_away
     return (
-        f"rows with the most frequent secret, {printable(kept)!r}, never change, and {percent(share)} of "
-        f"those with {printable(moved)!r} do: whoever knows the value and sees another output knows that the "
-        f"secret is not {printable(kept)!r}; --epsilon-known bounds what such readers learn"
+        f"{share_of_rows(share)} of the rows with {printable(moved)!r} get an output that rows with the most "
+        f"frequent secret, {printable(kept)!r}, and the same value never get: whoever knows the value and "
+        f"sees the output knows that the secret is not {printable(kept)!r}; --epsilon-known bounds what such "
+        "readers learn"
     )
 
 
@@ -235,6 +238,13 @@ def percent(share: float) -> str:
     if share < 0.01:
         return "less than 1 %"
     return "more than 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+
+
+def share_of_rows(share: float) -> str:
+    """The same with two digits below 1 %, for shares that are compared."""
+    if not 0 < share < 0.01:
+        return percent(share)
+    return "less than 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
 def story_lines(told: Story, epsilon: float, rows: int) -> dict[str, str]:

@@ -146,6 +146,12 @@ class _Cover:
         text = "< 1" if 0 < per_cent < 1 else "> 99" if 99 < per_cent < 100 else f"{per_cent:.0f}"
         return f"{text} %"
 
+    def compared_share(self, share: float) -> str:
+        """The same with two digits below 1 %."""
+        if not 0 < share < 0.01:
+            return self.share(share)
+        return "< " + self.localised("0.01 %") if share < 1e-4 else self.localised(f"{100 * share:.2g} %")
+
     def factor(self, level: float) -> str:
         if level == 0:
             return "1"
@@ -184,7 +190,10 @@ class _Cover:
             yield self.say("changed", share=self.share(changed)) if changed else self.say("unchanged")
         shares = shares_by_secret(self.report.worth) if changed else []
         if shares:
-            parts = [self.say("share_of", entry=short(s, _LONGEST), share=self.share(x)) for s, x in shares]
+            parts = [
+                self.say("share_of", entry=short(s, _LONGEST), share=self.compared_share(x))
+                for s, x in shares
+            ]
             all_of_them = len(shares) == len(self.report.worth.changed_of or ())
             yield self.say("changed_of" if all_of_them else "changed_from", shares=Markup(", ").join(parts))
         if self.report.beside.kept:

@@ -15,7 +15,13 @@ from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.beside import and_of
 from rldp.reporter.page.facts import Level, Report
 from rldp.reporter.page.svg import number, short
-from rldp.reporter.words import gives_away, known_sentence, percent, shares_by_secret, worth_sentences
+from rldp.reporter.words import (
+    gives_away,
+    known_sentence,
+    share_of_rows,
+    shares_by_secret,
+    worth_sentences,
+)
 
 __all__ = [
     "MECHANISMS",
@@ -197,7 +203,7 @@ def known_reader(report: Report) -> tuple[str, str]:
     """What the output tells to somebody who knows the value: the number, and what it means."""
     level, found = report.worth.known_leakage, report.worth
     shown = shares_by_secret(found)
-    shares = "; ".join(f"{percent(share)} of {short(secret, 30)}" for secret, share in shown)
+    shares = "; ".join(f"{share_of_rows(share)} of {short(secret, 30)}" for secret, share in shown)
     some = (
         ""
         if len(shown) == len(found.changed_of or ())
