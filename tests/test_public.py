@@ -215,13 +215,13 @@ def test_from_a_csv_to_a_release_and_its_audit_no_extra_is_needed(tmp_path):
         os.chdir({str(tmp_path)!r})
         columns = "--secret s --value u"
         for line in (
-            f"design data.csv {{columns}} --epsilon 1 -o protocol.json",
+            f"design data.csv {{columns}} --epsilon 1 --quiet -o protocol.json",
             "verify protocol.json",
             f"release protocol.json data.csv {{columns}} --keep s --allow-original "
             "--released-name y -o out.csv",
             f"audit protocol.json data.csv {{columns}}",
             "audit-release out.csv --secret s --released y --epsilon 1",
-            "demo",
+            "demo --quiet",
         ):
             sys.argv = ["rldp", *line.split()]
             try:
