@@ -138,8 +138,8 @@ def test_page_one_tells_the_rows_of_each_secret_that_change_and_what_the_output_
     sample = Sample([[900, 700, 400], [60, 90, 250]], ["hs", "other"], [0, 1, 2])
     text = said(rldp.design(sample, 0.3, privacy="nominal", utility="nominal"))
     assert (
-        "By the secret: &lt; 0.01 % of the rows with “<bdi>hs</bdi>”, 54 % of the rows with “<bdi>other</bdi>”."
-        in text
+        "By the secret: &lt; 0.01 % of the rows with “<bdi>hs</bdi>”, "
+        "54 % of the rows with “<bdi>other</bdi>”." in text
     )
     assert re.search(r"practically certain of the secret \(κ = 1[5-9](\.\d)?\)", text)
     many = Sample(np.random.default_rng(0).multinomial(4000, np.full(27, 1 / 27)).reshape(9, 3))
