@@ -102,7 +102,7 @@ class Guarantee:
         See :class:`rldp.Design`.
     certificate : Certificate
     epsilon_known : float
-        κ: bounds what an output tells about the secret to a reader who knows the value; ∞ claims nothing.
+        κ: bounds what an output reveals about the secret to a reader who knows the value; ∞ claims nothing.
     levels : array (|S|, |S|), or None
         ε of each ordered pair of secrets, ∞ if the pair is not protected, 0 on the diagonal; None if all
         pairs share one level.

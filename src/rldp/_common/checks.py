@@ -167,7 +167,7 @@ def kind_name(value: object) -> str:
 
 
 def shown(value: object, width: int = 80) -> str:
-    """``value`` as it stands in a message: on one line, and not too long."""
+    """``value`` as messages show it: on one line, and not too long."""
     try:
         text = " ".join(repr(value).split())
     except Exception:  # not ours: an integer too long to print, a broken __repr__

@@ -22,7 +22,7 @@ _BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 
 class Tabular:
-    """A result whose numbers stand in a table."""
+    """A result whose numbers form a table."""
 
     def table(self) -> dict[str, list[Any]]:
         """Return tidy columns by their names."""

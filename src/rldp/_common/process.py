@@ -1,7 +1,7 @@
 """What belongs to the whole process: cores, threads of BLAS, memory, warnings, libraries.
 
 Whoever changes one of them leaves it as it was, also where several threads do so at once. Memory that is not
-there is told of in a sentence, before it is asked for where that can be known. Python's
+there is reported in a sentence, before it is asked for where that can be known. Python's
 ``warnings.catch_warnings`` changes the filters of the whole process; here a warning is left out in the thread
 alone whose caller has the numbers already.
 """
@@ -134,7 +134,7 @@ def in_context(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
 
 
 def available_bytes() -> int | None:
-    """What this process can still get, as far as the system tells; None where it does not."""
+    """What this process can still get, as far as the system says; None where it does not."""
     known = [found for found in (_of_machine(), _of_group(), _of_process()) if found is not None]
     return min(known, default=None)
 

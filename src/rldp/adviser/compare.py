@@ -61,7 +61,8 @@ class Compared:
     leakage_median, leakage_high : float
         Median and 95 % quantile of the posterior distribution of ε*.
     known_leakage : float
-        What an output tells about the secret to a reader who knows the value; see :func:`rldp.known_leakage`.
+        What an output reveals about the secret to a reader who knows the value; see
+        :func:`rldp.known_leakage`.
     risk : (float, float)
         Bounds on the posterior probability that ε* exceeds ε.
     proved : UncertaintySet, or None

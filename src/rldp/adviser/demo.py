@@ -60,7 +60,7 @@ class Story:
     Attributes
     ----------
     raw_value : label
-        The value that tells most about the secret if it is published as it is.
+        The value that reveals most about the secret if it is published as it is.
     raw_secrets : (label, label)
         The secret with which it is most common, and the one with which it is rarest.
     raw_leakage : float

@@ -98,7 +98,7 @@ class Worth:
     changed_of : tuple of (label, float), or None
         P(Y ≠ U | S) under the estimate for each secret that was seen, the most frequent secret first.
     known_leakage : float
-        What the output tells about the secret to a reader who knows the value.
+        What the output reveals about the secret to a reader who knows the value.
     gives_away : tuple of (label, label, float), or None
         The most frequent secret, if its rows change only where those of all secrets do; another one, and the
         share of its rows whose output rules the first out for a reader who knows the value. Otherwise None.

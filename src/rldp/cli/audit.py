@@ -24,9 +24,7 @@ from rldp.cli.columns import (
 from rldp.cli.machine import plain, show_json
 from rldp.distortions import DistortionName
 
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Exit with code 3 if drift or a broken promise is found.")
-]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with code 3 if the audit finds a problem.")]
 
 
 @command(example="rldp audit protocol.json new.csv")
@@ -65,7 +63,7 @@ def audit(
     )
     with progress("Auditing"):
         found = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
-        bound_alone = math.inf if found.excess is not None else None  # levels of pairs are no single claim
+        bound_alone = math.inf if found.excess is not None else None  # levels of pairs are not a single claim
         confirmed = rldp.confirm(loaded, sample, epsilon=bound_alone, seed=found.seed)
     facts = {
         "private": found.private,

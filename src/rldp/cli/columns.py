@@ -100,7 +100,7 @@ def given(command: typer.Context, data: Path, delimiter: str | None, encoding: s
 
 
 def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
-    """Say which mark stands between the columns, where it is none that was given and no comma."""
+    """Print the delimiter, if it was not given and is not a comma."""
     from rldp.data.readers import located
 
     if source.parquet or source.dialect.delimiter is not None:

@@ -30,7 +30,9 @@ PANELS: dict[str, tuple[str, ...]] = {
         "prior", "epsilons", "noise", "rows-a-person", "after", "given-known", "chain", "joint",
     ),
     "What is published": ("distortion", "weight", "outputs"),
-    "Search": ("gap", "windows", "max-seconds", "sizes", "draws", "instances", "rows", "set", "jobs", "seed"),
+    "Computation": (
+        "gap", "windows", "max-seconds", "sizes", "draws", "instances", "rows", "set", "jobs", "seed",
+    ),
     "Estimate": ("of", "sample", "no-sample", "method", "interval", "min-agreement", "planned"),
     "Safety": (
         "max-epsilon", "require", "expect-sha256", "unproved", "allow-original", "allow-identifier",
@@ -55,7 +57,7 @@ _ORDER = [name for names in PANELS.values() for name in names]
 
 
 class Command(TyperCommand):
-    """A command whose help has panels and an example, and whose options may stand in a project file."""
+    """A command whose help has panels and an example, and whose options may be set in a project file."""
 
     works_on_sample = False
 

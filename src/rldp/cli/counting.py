@@ -56,7 +56,7 @@ RowsAPerson: TypeAlias = Annotated[
 def with_noise(
     count: Callable[[], rldp.Sample], noise: float | None, rows_a_person: int | None, counting: Counting
 ) -> rldp.Sample:
-    """The sample with the noise that is asked for; labels that were found in the table are told of."""
+    """The sample with the noise that is asked for; a note names labels that were found in the table."""
     if noise is None:
         if rows_a_person is not None:
             raise InvalidArgument("--rows-a-person must be given with --noise, got no --noise")

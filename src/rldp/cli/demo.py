@@ -30,7 +30,7 @@ def demo(
     sample = adult(rows)
     with progress("Designing"):
         found = four_problems(sample, epsilon)
-        with silenced(SparseTableWarning):  # told of the four problems
+        with silenced(SparseTableWarning):  # about the four problems
             steps = list(rungs(sample, epsilon))
     told = story(sample, found[-1].design)
     if as_json:

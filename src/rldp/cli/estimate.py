@@ -79,7 +79,15 @@ def estimate(
         ),
     ] = 0.05,
     alpha: Annotated[float, typer.Option(help="Probability that an interval misses the truth.")] = 0.05,
-    method: Annotated[Method, typer.Option(help="Method of estimation.")] = Method.unbiased,
+    method: Annotated[
+        Method,
+        typer.Option(
+            help=(
+                "unbiased: no bias; projected, shrunk and likelihood: no negative shares; posterior: "
+                "smallest error on average; bayes: iterative Bayesian update, for comparison."
+            )
+        ),
+    ] = Method.unbiased,
     interval: Annotated[
         Interval, typer.Option(help="normal: for many rows; betting: proved for every number of rows.")
     ] = Interval.normal,
@@ -91,8 +99,9 @@ def estimate(
 ) -> None:
     """Estimate shares or means of the values from released rows, with error bars.
 
-    The sample must come from the same distribution as the released rows. It is left out if they reject that.
-    The released column is not a copy of the values. The uncorrected answer is shown for comparison.
+    The sample must come from the same distribution as the released rows. If the rows contradict this, the
+    sample is left out. The estimate corrects for the randomness of the protocol; the uncorrected answer is
+    shown for comparison.
     """
     loaded = rldp.load(protocol)
     asked = of if _is_named(of) else functional_table(_existing(of), loaded.values)

@@ -25,8 +25,8 @@ def export(
 ) -> None:
     """Export the table of a protocol, without the counts of the sample and the proof.
 
-    The protocol is verified first, as 'rldp release' does. What is written proves nothing any more, so that
-    'rldp release' refuses it without --unproved: it is for clients that draw outputs themselves.
+    The protocol is verified first, as 'rldp release' does. The exported file is for clients that draw
+    outputs themselves. It proves nothing, so 'rldp release' refuses it without --unproved.
     """
     from rldp.data.atomic import replacing, require_other_file
     from rldp.protocol_file.export import table_of

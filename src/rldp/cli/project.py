@@ -72,7 +72,7 @@ class Project:
         Raises
         ------
         FileError
-            If it cannot be read, or is no TOML.
+            If it cannot be read, or is not TOML.
         """
         if path is None and not Path(FILE).is_file():
             return cls()
@@ -108,7 +108,7 @@ class Project:
         Raises
         ------
         InvalidArgument
-            If the file has names that are none, or a value that cannot stand for its option.
+            If the file has names that are none, or a value that does not fit its option.
         """
         self._require_known(commands)
         common = {"quiet", "log-level"}
@@ -135,7 +135,7 @@ class Project:
                 yield Given(_fitting(option, given[option.name], place), str(self.path))
 
     def _require_known(self, commands: Mapping[str, Collection[str]]) -> None:
-        """Refuse what names no option, so that a misspelt promise is not left out without a word."""
+        """Refuse what names no option, so that a misspelt promise is not left out unnoticed."""
         every = {name for names in commands.values() for name in names}
         for name in self.shared:
             if name not in every:

@@ -73,8 +73,10 @@ def release(
         typer.Option(
             "--key",
             metavar="FILE",
-            help="File of a secret key ('rldp key'). A person with the same secret and value then "
-            "always gets the same output. Requires --id.",
+            help=(
+                "File with a secret key, as 'rldp key' writes it. A person with the same secret and value "
+                "then always gets the same output. Requires --id."
+            ),
         ),
     ] = None,
     ledger: Annotated[
@@ -123,7 +125,9 @@ def release(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Reproducible draws, for tests only: whoever knows the seed can undo them."),
+        typer.Option(
+            help="Reproducible draws, for tests only: whoever knows the seed can undo the randomisation."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -60,7 +60,9 @@ def report(
     ] = False,
     author: Annotated[
         str | None,
-        typer.Option("--author", help="Person or office responsible for the report, shown on page one."),
+        typer.Option(
+            "--author", metavar="NAME", help="Person or office responsible for the report, shown on page one."
+        ),
     ] = None,
     unit: Annotated[
         str | None,
@@ -76,8 +78,8 @@ def report(
 ) -> None:
     """Write a report: one page for people who decide, and an appendix for people who check.
 
-    One HTML file that loads nothing; print it for the sheet of paper. Exit code 3 means that the protocol is
-    not proved; the page is written all the same, and its first line says so.
+    The report is one HTML file. Print it from a browser; page one fits on a sheet of A4. Exit code 3 means
+    that the protocol is not proved: the page is written all the same, and its first line says so.
     """
     from rldp.reporter import terminal
 

@@ -56,7 +56,9 @@ def reproduce(
         RobustSetName, typer.Option("--set", help="chi2 (the paper's), g (G-test) or cr (Cressie-Read).")
     ] = RobustSetName.chi2,
     epsilon: Annotated[float, typer.Option(help="Privacy level to design for.")] = 0.5,
-    alpha: Annotated[float, typer.Option(help="Level of the sets, in all figures except 'alpha'.")] = 0.05,
+    alpha: Annotated[
+        float, typer.Option(help="Level α of the robust sets, in all figures except 'alpha'.")
+    ] = 0.05,
     secrets: Annotated[int, typer.Option(help="Number of secrets.")] = 3,
     values: Annotated[int, typer.Option(help="Number of values.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,

@@ -19,7 +19,7 @@ _MOST_OF_A_CHAIN = 10**6  # probabilities of whole rows, for each secret
 
 @command(example="rldp show protocol.json")
 def show(
-    protocol: Annotated[Path, typer.Argument(help="Protocol file to draw.")],
+    protocol: Annotated[Path, typer.Argument(help="Protocol file to show.")],
     as_json: Json = False,
 ) -> None:
     """Show a protocol and the claims of its file, without checking them."""

@@ -72,7 +72,7 @@ def functional_table(path: Path, values: Sequence[Label]) -> dict[str, NDArray[n
 def _table(
     path: Path, values: Sequence[Label], option: str, heads: str
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """What stands in the first row, and the numbers of each value."""
+    """The names in the first row, and the numbers of each value."""
     try:
         rows = [row for row in csv.reader(_text(path, option).splitlines()) if row]
     except csv.Error:  # an entry of more than 131 072 characters

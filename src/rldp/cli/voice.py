@@ -29,7 +29,7 @@ _handler: logging.Handler | None = None
 
 
 class LogLevel(StrEnum):
-    """How much of the library's steps is told, as Python's logging names it."""
+    """How many of the library's steps are shown, as Python's logging names it."""
 
     debug = "debug"
     info = "info"
@@ -147,7 +147,7 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
 
 @contextmanager
 def _lines(title: str) -> Iterator[Callable[[str], None]]:
-    """While the block runs, a line every few seconds that says what it was last told, and the time."""
+    """While the block runs, a line every few seconds with the latest news and the time."""
     news, ended, started = [""], threading.Event(), time.monotonic()
 
     def tell() -> None:

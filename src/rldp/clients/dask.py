@@ -41,7 +41,7 @@ def release(
 
     The rows are read once when this function is called: they are refused if they do not come from the
     protocol's population, if being left out reveals too much or, with a key, if a person has two rows, in
-    whichever partitions they are. ``allow_drift=True`` spares this, unless there is a key or rows may be left
+    whichever partitions they are. ``allow_drift=True`` skips this, unless there is a key or rows may be left
     out.
 
     Parameters

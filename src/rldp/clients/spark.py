@@ -49,7 +49,7 @@ def release(
     protocol and how columns are read, and nothing else of it.
 
     A job reads the rows once when this function is called: they are refused if they do not come from the
-    protocol's population, or if being left out reveals too much. ``allow_drift=True`` spares this job, unless
+    protocol's population, or if being left out reveals too much. ``allow_drift=True`` skips this job, unless
     rows may be left out.
 
     With ``id`` and ``key`` each person's output stays the same, however often it is computed. Workers then

@@ -272,7 +272,7 @@ def clear_abandoned(folder: Path, name: str, *, folders: bool = False) -> None:
     """Take away the scratch files, or folders, for ``name`` that no process is writing any more.
 
     A process that is killed cannot take its file away, but its lock goes with it. What is locked stays,
-    as does whatever is no regular file, or no folder, of ours with just the name that we give.
+    as does whatever is not a regular file or folder of ours with just the name that we give.
     """
     if fcntl is None:
         return

@@ -81,7 +81,7 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If it is no column.
+        If it is not a column.
     DataError
         If the labels are to be found and there are too many.
 
@@ -127,7 +127,7 @@ def _numbered(chunk: Any) -> Any:
 def _distinct(piece: Any) -> Iterable[object]:
     """Every label of a piece at least once, perhaps with other entries."""
     if isinstance(piece, list):
-        # What is no label may equal one, as Decimal(1) does, and must not stand for it.
+        # What is not a label may equal one, as Decimal(1) does, and must not stand for it.
         every = all(map(is_label, set(map(type, piece))))
         return dict.fromkeys(piece if every else (item for item in piece if is_label(type(item))))
     entries = piece.dictionary.to_pylist()
@@ -260,7 +260,7 @@ def listed(column: Any) -> list[Any]:
 
 
 def _entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
-    """Those that stand in some rows."""
+    """Those that occur in some rows."""
     if isinstance(column, list | tuple):
         return [column[row] for row in rows.tolist()]
     if isinstance(column, np.ndarray):

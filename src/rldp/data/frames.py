@@ -40,7 +40,7 @@ _ABOUT_MISSING = (
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """How often each pair of labels stands in the columns of some data.
+    """How often each pair of labels occurs in the columns of some data.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ def taken_apart(table: Any) -> tuple[Any, Iterable[Label] | None, Iterable[Label
     Returns
     -------
     counts, secrets, values
-        What is no frame comes back as it is, without labels.
+        What is not a frame is returned unchanged, without labels.
     """
     if not hasattr(table, "columns"):
         return table, None, None

@@ -325,7 +325,7 @@ _MARKS = {
 
 
 def _looks_like(beginning: bytes) -> str | None:
-    """What a file is that is no CSV table; None if it may be one."""
+    """What a file is that is not a CSV table; None if it may be one."""
     for mark, kind in _MARKS.items():
         if beginning.startswith(mark):
             return kind

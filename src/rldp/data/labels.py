@@ -1,9 +1,9 @@
-"""Labels become integers here: entries → codes, and one sentence for what is no label. NumPy only.
+"""Labels become integers here: entries → codes, and one sentence for what is not a label. NumPy only.
 
 The code of an entry is its place in an :class:`Alphabet`, which is given, or found in the entries and sorted.
 Two labels are the same where Python calls them equal: 1 is 1.0, and neither is "1". Only an entry of a CSV
-file, which has no type, is read as what the labels are (:meth:`Alphabet.of_texts`). What is no label of the
-alphabet has the code −1, and :func:`faults` says why.
+file, which has no type, is read as what the labels are (:meth:`Alphabet.of_texts`). What is not a label of
+the alphabet has the code −1, and :func:`faults` says why.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Alphabet:
 
         They are numbers, or booleans, where that loses nothing: no leading zeros, no exponents, at most 15
         digits, and no two texts for one number. Otherwise they are text. With ``kind``, they are what it
-        says; a text that is no number is then no label.
+        says; a text that is not a number is then no label.
 
         Examples
         --------
@@ -205,7 +205,7 @@ class Alphabet:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column as codes, −1 where an entry is no label of the alphabet.
+    """A column as codes, −1 where an entry is not a label of the alphabet.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class Encoded:
     entries : callable
         Array of rows, from 0 → the entries that stand there.
     needed : str, optional
-        What its entries must be, in words, where they are no labels; messages then never show one.
+        What its entries must be, in words, where they are not labels; messages then never show one.
     """
 
     name: str
@@ -255,7 +255,7 @@ def count_pairs(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[
     return np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-# What is no label
+# What is not a label
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class Faults:
     rows : int
         How many were looked at.
     at_fault : int
-        How many of them have an entry that is no label.
+        How many of them have an entry that is not a label.
     first : str or None
         What is wrong with the first of these.
     show_labels : bool
@@ -306,12 +306,12 @@ class Faults:
 
 
 def faults(*columns: Encoded, show_labels: bool = False) -> Faults:
-    """The rows in which an entry of the columns, all of one length, is no label."""
+    """The rows in which an entry of the columns, all of one length, is not a label."""
     return Faults(show_labels=show_labels).and_in(*columns)
 
 
 def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """In which rows an entry is no label; none at all may be an empty array."""
+    """In which rows an entry is not a label; none at all may be an empty array."""
     if not len(columns[0]) or all(column.codes.min() >= 0 for column in columns):
         return np.zeros(0, dtype=np.bool_)
     found: NDArray[np.bool_] = np.logical_or.reduce([column.codes < 0 for column in columns])

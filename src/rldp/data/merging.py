@@ -59,6 +59,6 @@ def merged(column: Encoded, secrets: Codes, count: int, rare: int) -> Encoded:
         )
     codes = np.full(len(gone) + 1, len(kept), dtype=np.int32)
     codes[np.flatnonzero(~gone)] = np.arange(len(kept), dtype=np.int32)
-    codes[-1] = -1  # what is no label stays none
+    codes[-1] = -1  # what is not a label stays none
     new = np.where(column.codes < 0, column.codes, codes[column.codes]).astype(np.int32)
     return replace(column, codes=new, alphabet=Alphabet((*kept, OTHER)))

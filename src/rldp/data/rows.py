@@ -49,8 +49,8 @@ def rows_of(
 ) -> Rows:
     """What the entries of the columns stand for, which come in the order of ``reading.names``.
 
-    An entry of a given column that is no label stands for ``(other)``, if the column has that label. Outputs
-    of earlier releases are labels as they are, and no row is skipped because one is missing.
+    An entry of a given column that is not a label stands for ``(other)``, if the column has that label.
+    Outputs of earlier releases are labels as they are, and no row is skipped because one is missing.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def rows_of(
 
 
 def joint_codes(columns: Sequence[Column | Encoded], codes: Sequence[Codes]) -> Codes:
-    """Codes of combinations of labels; −1, or less, where one of them is no label."""
+    """Codes of combinations of labels; −1, or less, where one of them is not a label."""
     joint, *others = codes
     for column, further in zip(columns[1:], others, strict=True):
         joint = np.where(further < 0, np.int32(NOT_A_LABEL), joint * np.int32(len(column.labels)) + further)
@@ -109,7 +109,7 @@ def labelled(reading: Reading, column: Encoded, place: int) -> Encoded:
 
 
 def with_missing_labelled(column: Encoded) -> Encoded:
-    """The column with the label of missing entries where one is missing, if its alphabet has that."""
+    """The column with the label of missing entries where one is missing, if its alphabet has this label."""
     code = column.alphabet.index.get(MISSING)
     if code is None or (column.codes != NOT_A_LABEL).all():
         return column
@@ -117,7 +117,7 @@ def with_missing_labelled(column: Encoded) -> Encoded:
 
 
 def with_others_labelled(column: Encoded) -> Encoded:
-    """The column with ``(other)`` for entries that are no label, if its alphabet has that."""
+    """The column with ``(other)`` for entries that are not labels, if its alphabet has this label."""
     code = column.alphabet.index.get(OTHER)
     return column if code is None else _with_unknown_labelled(column, np.intp(code))
 

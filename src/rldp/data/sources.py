@@ -57,7 +57,7 @@ class Dialect:
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If there is no such encoding, or the delimiter is not one character that can stand between entries.
+        If there is no such encoding, or the delimiter is not one character that can separate entries.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _checked_encoding(given: object) -> str | None:
         raise InvalidArgument(
             f"encoding must be one that Python knows, such as latin-1, got {shown(given)}"
         ) from error
-    # These read two texts as one, or are no encodings of text at all.
+    # These read two texts as one, or are not encodings of text at all.
     if not codec._is_text_encoding or codec.name.replace("_", "-") in _NO_ENCODING_OF_TABLES:
         raise InvalidArgument(f"encoding must be one of text, such as latin-1, got {shown(given)}")
     return None if codec.name in _UTF_8 else codec.name
@@ -199,7 +199,7 @@ def source_of(
     DataError
         If there is none, or nothing in it.
     InvalidArgument
-        If it is no CSV file and a dialect is given.
+        If it is not a CSV file and a dialect is given.
     """
     if isinstance(data, Source):
         return data
@@ -274,7 +274,7 @@ def require_apart(target: Path, source: Source) -> None:
             raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
 
 
-# What is no table
+# What is not a table
 
 _HARMLESS = (
     (re.compile(r"(?:Row #\d+: )?Expected \d+ columns, got \d+"), None),

@@ -20,7 +20,7 @@ from rldp.errors import DataFileError
 __all__ = ["STANDARD", "printing", "spooled", "standard_input"]
 
 STANDARD = "-"
-"""What stands in place of a path for standard input or output."""
+"""The path that stands for standard input or output."""
 
 _NAME = "rldp"
 

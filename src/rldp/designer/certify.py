@@ -84,7 +84,7 @@ class CertifiedBatch:
         return joined([self, others]).subset(order)
 
     def explained(self, gap: float) -> CertifiedBatch:
-        """With the reason that people are told: a closed gap needs no other."""
+        """With the reason that is shown to people: a closed gap needs no other."""
         reason = self.reason.copy()
         reason[self.closes(gap)] = Reason.GAP_CLOSED
         return replace(self, reason=reason)
@@ -149,7 +149,7 @@ def _filled(count: int, member: StrEnum) -> NDArray[np.object_]:
 
 
 def _finite(problem: DesignProblem, witness: Witness) -> tuple[Witness, Floats]:
-    """The witness and its bound; the centre, which proves something always, where they are no numbers."""
+    """The witness and its bound; the centre, which proves something always, where they are not numbers."""
     bound = bounds.lower_bound(problem, witness)
     usable = np.isfinite(bound)
     if usable.all():

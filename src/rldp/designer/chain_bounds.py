@@ -1,4 +1,4 @@
-r"""A lower bound for each column of a chain: what it costs at least beside what is out already.
+r"""A lower bound for each column of a chain: what it costs at least beside what is published already.
 
 Rows of a chain are private at the centre. So is every column by itself, together with the contexts that fixed
 stages make. For every context c this is a nominal problem for the column, with a level for each pair of

@@ -7,9 +7,9 @@ smallest that keeps the posterior probability of a leakage above ε at α, *for 
 slack of one stage helps another. The order of the columns, the split of ε and t are searched for with draws
 that the proof does not use.
 
-The first stages may be fixed: kept columns, and outputs that are out already. Their tables are given, and the
-levels of the stages behind them are what they leave: for every context c of fixed stages and pair of secrets,
-ε − log P(c|s)/P(c|s′) at the posterior mean, less a margin for what is not known of that ratio.
+The first stages may be fixed: kept columns, and outputs that are published already. Their tables are given,
+and the levels of the stages behind them are what they leave: for every context c of fixed stages and pair
+of secrets, ε − log P(c|s)/P(c|s′) at the posterior mean, less a margin for what is not known of that ratio.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class SolvedChain:
-    """A chain whose stages stand in the order of its plan.
+    """A chain whose stages are in the order of its plan.
 
     Attributes
     ----------

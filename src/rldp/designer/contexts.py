@@ -1,4 +1,4 @@
-"""What is out beside the columns that are designed: kept columns, and outputs of earlier releases.
+"""What is published beside the columns that are designed: kept columns, and outputs of earlier releases.
 
 Both are fixed first stages of a chain. A kept column has the identity as its table, an earlier output the
 table of its protocol. See ``docs/theory.md``, 'Contexts'.
@@ -99,7 +99,7 @@ def _releases(after: After) -> Iterator[_Release | Stage]:
 
 
 def earlier_names(after: After) -> tuple[str, ...]:
-    """The columns of the sample that are out already."""
+    """The columns of the sample that are published already."""
     names = (each.column for each in _releases(after) if isinstance(each, _Release))
     return tuple(dict.fromkeys(names))
 

@@ -21,7 +21,7 @@ _SOUND = {
     "privacy": "privacy='pairs' keeps its level at every sample size",
     "utility": "utility='credible' does not rest on large samples",
 }
-_COSTLY = 2.0  # times the lower bound: from here on, people are told what windows may have cost
+_COSTLY = 2.0  # times the lower bound: from here on, people are warned what windows may cost
 
 
 def warn_of_sample(

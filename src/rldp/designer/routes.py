@@ -40,7 +40,7 @@ def is_chained(
 ) -> bool:
     """Whether columns are designed one after the other: because it is asked for, or they are too many.
 
-    What is out beside them is a stage of a chain, too.
+    What is published beside them is a stage of a chain, too.
     """
     if after or sample.given_columns:
         if chain is False:

@@ -69,7 +69,7 @@ def release_file(
     """Release one column of a file into another file, row by row in the same order: ``rldp release``.
 
     The new file holds the kept columns and then the released one, and nothing else. It appears whole or not
-    at all: after an error, an interruption or a kill, ``output`` is what it was before. ε covers the released
+    at all: after an error, an interruption or a kill, ``output`` is unchanged. ε covers the released
     column alone, not the kept ones.
 
     A protocol file is verified before any row is read, on the very bytes that are used for the release: it

@@ -78,7 +78,7 @@ def judged_chain(document: ChainDocument) -> Verdict:
 
 
 def _columns(document: ChainDocument, *, kept: bool) -> str:
-    """The columns that are kept, or that are out already."""
+    """The columns that are kept, or that are published already."""
     stages = [stage for stage in document.stages if (stage.kept if kept else stage.earlier is not None)]
     return " and ".join(shown(stage.column) for stage in stages)
 

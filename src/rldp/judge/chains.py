@@ -97,7 +97,7 @@ def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
 
 
 def known_level(stages: Sequence[Stage]) -> float:
-    r"""An upper bound on what a row tells about the secret to somebody who knows all values.
+    r"""An upper bound on what a row reveals about the secret to a reader who knows all values.
 
     For secrets s and s', the largest :math:`\sum_j\log(K_j[y_{<j}][s][u_j][y_j]/K_j[y_{<j}][s'][u_j][y_j])`
     over all values and all rows that s can give. It is 0 only if no integer of the tables depends on the

@@ -34,7 +34,7 @@ from rldp.protocol_file.reader import DENOMINATOR
 __all__ = ["Case"]
 
 _TOO_FAR_APART = "some value of the first and some value of the second are too far apart"
-_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be told apart
+_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be distinguished
 _MOST_POWERS = 1_000_000  # that the searches for η of one claim may cost, so that no file can hang
 _MOST_TRIPLES_WITHOUT_PROOF = 10_000
 

@@ -1,4 +1,4 @@
-r"""What is out beside the columns that a chain draws: kept columns, and outputs of earlier releases.
+r"""What is published beside the columns that a chain draws: kept columns, and outputs of earlier releases.
 
 They are the first stages of the chain. A column that is kept has the identity as its table. An earlier output
 has the table of its protocol, which may know some of the columns before it, or none. See ``docs/theory.md``,

@@ -69,7 +69,7 @@ def _spoken_of(claim: Claim) -> list[int]:
 
 
 def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
-    """Which reader an own level of an attribute protects against, where all combinations are spoken of."""
+    """Which reader the level of an attribute protects against, where all combinations are spoken of."""
     own = _own_levels(document, claim)
     assert document.reading is not None or own is None
     if own is None or document.reading is None or len(_spoken_of(claim)) < len(document.secrets):

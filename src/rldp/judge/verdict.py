@@ -185,7 +185,7 @@ def judged(document: Document | ChainDocument) -> Verdict:
 
 
 class _Unreadable(Exception):
-    """There is something, but it is no protocol."""
+    """There is something, but it is not a protocol."""
 
 
 def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document | ChainDocument:

@@ -106,7 +106,7 @@ def check_claims(folder: str | PathLike[str]) -> list[Checked]:
     Raises
     ------
     DataError
-        If the folder is no such folder, or a table in it cannot be read.
+        If the folder is not such a folder, or a table in it cannot be read.
     """
     from rldp.paper.statements import CLAIMS
 

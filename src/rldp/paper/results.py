@@ -54,7 +54,7 @@ def read(path: Path) -> Results:
     Raises
     ------
     DataError
-        If the file is no such table.
+        If the file is not such a table.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:

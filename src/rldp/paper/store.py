@@ -58,7 +58,7 @@ class Store:
 
     @property
     def name(self) -> str:
-        """The folder, as it stands in a message."""
+        """The folder, as messages show it."""
         return shown(str(self.folder))
 
     def has(self, task: Task) -> bool:

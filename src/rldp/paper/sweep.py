@@ -33,7 +33,7 @@ def sweep(tasks: Sequence[Task], store: Store, jobs: int | None, advance: Advanc
     jobs : int or None
         Processes; None leaves it to :func:`joblib.parallel_config`.
     advance : callable, optional
-        Told of the progress at the start and after every task.
+        Called with the progress at the start and after every task.
     """
     total = sum(task.cost for task in tasks)
     left = sorted((task for task in tasks if not store.has(task)), key=lambda task: -task.cost)

@@ -1,7 +1,7 @@
 """The file of a chain: a table for every stage and context, and what is claimed of the whole row.
 
 JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.reader`); see ``docs/file-format.md``.
-Columns, values and counts stand in the order of the reading, stages in the order in which they are drawn.
+Columns, values and counts are in the order of the reading, stages in the order in which they are drawn.
 The first stages may be kept columns, which have no table, and outputs of earlier releases.
 """
 
@@ -69,7 +69,7 @@ Integers = list[list[int]]
 
 @dataclass(frozen=True)
 class EarlierTable:
-    """Where the outputs of a stage are out already: what its table is of.
+    """Where the outputs of a stage are published already: what its table is of.
 
     Attributes
     ----------

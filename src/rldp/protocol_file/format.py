@@ -285,7 +285,7 @@ def parsed(content: bytes) -> Document:
     Raises
     ------
     ProtocolFileError
-        If the bytes are no protocol file of a known version, with the place where that shows.
+        If the bytes are not a protocol file of a known version, with the place where that shows.
     """
     return _table_in(tree_of(content))
 
@@ -416,7 +416,7 @@ def _claim(part: Part, secrets: int, values: int, outputs: int) -> Claim:
 
 
 def _require_known_noise(fields: Mapping[str, Part], secrets: int, values: int) -> None:
-    """Counts with noise are no estimate: promises must know the noise, and sets have centres of their own."""
+    """Noisy counts are not an estimate: promises must know the noise, and sets have centres of their own."""
     known = {"privacy": (CredibleClaim, EverythingClaim), "utility": (CredibleClaim, SetClaim)}
     for name, kinds in known.items():
         promise = _privacy(fields[name], secrets, values)

@@ -104,7 +104,7 @@ def tree_of(content: bytes) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Why bytes are no JSON, without showing one: somebody may have named a key or a table by mistake."""
+    """Why bytes are not JSON, without showing one: somebody may have named a key or a table by mistake."""
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     if isinstance(error, json.JSONDecodeError):

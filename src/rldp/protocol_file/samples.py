@@ -91,7 +91,8 @@ def load(path: str | PathLike[str]) -> Sample:
     Raises
     ------
     DataFileError
-        If the file is missing or too large, is no sample, or has a version that this library does not know.
+        If the file is missing or too large, is not a sample, or has a version that this library does not
+        know.
     """
     source = checked_path(path)
     try:

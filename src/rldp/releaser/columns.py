@@ -134,7 +134,7 @@ def _coded(
         ]
 
         def shown(rows: NDArray[np.intp]) -> list[object]:
-            """For an entry that has parts, the first part that is no label."""
+            """For an entry that has parts, the first part that is not a label."""
             return [_at_fault([plain] if entries[row] is None else parts, row) for row in rows.tolist()]
 
     joint = joint_codes(wanted, [part.codes for part in parts])

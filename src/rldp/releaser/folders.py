@@ -1,6 +1,6 @@
 """Release of folders of Parquet files into new folders: as a whole, several files at a time.
 
-What a folder is called is data, too: ``region=N`` tells the region of every row in it. So partitions are kept
+What a folder is called is data, too: ``region=N`` shows the region of every row in it. So partitions are kept
 only where ``keep`` names their columns, and files are numbered, whatever they were called.
 """
 
@@ -144,7 +144,7 @@ def _partitions(data: Path, files: Sequence[Path]) -> list[Path]:
 
 
 def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request:
-    """The request for the files alone, if all that the folders tell may be told."""
+    """The request for the files alone, if everything that the names of the folders show may be published."""
     columns = [part.partition("=")[0] for part in partitions[0].parts]
     reading, keep = request.columns.reading, request.columns.keep
     for column in columns:

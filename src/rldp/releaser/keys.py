@@ -45,7 +45,7 @@ class Key:
 
     @property
     def fingerprint(self) -> str:
-        """What tells keys apart and tells nothing else about them: 16 hexadecimal digits."""
+        """What distinguishes keys and reveals nothing else about them: 16 hexadecimal digits."""
         return hmac.digest(self._material, _LABEL, "sha256").hex()[:16]
 
     def __repr__(self) -> str:

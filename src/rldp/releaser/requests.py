@@ -121,9 +121,9 @@ class ReleasedColumn:
     Attributes
     ----------
     labels : tuple of labels
-        What may stand in it.
+        What it may hold.
     of_outputs : int32 array (|Y|,)
-        Which of the labels stands in it for each output of the protocol.
+        Which of the labels it holds for each output of the protocol.
     """
 
     labels: tuple[Label, ...]

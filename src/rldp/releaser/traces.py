@@ -1,4 +1,4 @@
-"""What tells whether two inputs are about the same people: digests of columns in the order of their rows.
+"""Evidence whether two inputs are about the same people: digests of columns in the order of their rows.
 
 A digest is of labels, not of entries, so a frame and a file of the same rows have the same. The traces of two
 parts add up to that of both together, however rows are divided into parts and whichever process reads them.
@@ -88,7 +88,7 @@ def _sums(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Trace, ...]:
 
 
 def trace_of(labels: Sequence[Label], codes: Codes, used: NDArray[np.bool_] | None = None) -> Trace:
-    """The trace of a column of labels; a code below 0 is no entry.
+    """The trace of a column of labels; a code below 0 is not an entry.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Who tells people what was found."""
+"""Output for people: terminal, figures and pages."""

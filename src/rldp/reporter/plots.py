@@ -1,7 +1,7 @@
 """The one style of every figure. The only module that imports matplotlib.
 
-Lines are told apart by colour, by marker and by dashes, so that a figure can be read in grey and by those
-who do not see all colours. What a line is stands at its end, not in a box; what was fixed (ε, the set, n)
+Lines differ by colour, by marker and by dashes, so that a figure can be read in grey and by those
+who do not see all colours. A line is named at its end, not in a box; what was fixed (ε, the set, n)
 stands below the axes. The same calls always give the same bytes: no dates in files, no settings of the
 user's, nothing of the state that :mod:`matplotlib.pyplot` keeps. Threads may draw at the same time.
 
@@ -134,7 +134,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True)
 class Look:
-    """How a line or a cloud of points is told from the others, once by each of these.
+    """How a line or a cloud of points differs from the others, once by each of these.
 
     Attributes
     ----------
@@ -327,7 +327,7 @@ def points(
     hollow: bool = False,
     size: float = 26,
 ) -> None:
-    """Points; hollow ones for a limit that is no measurement, or where others lie on top."""
+    """Points; hollow ones for a limit that is not a measurement, or where others lie on top."""
     face = "none" if hollow else look.colour
     edge, width = (look.colour, 1.0) if hollow else ("white", 0.4)
     axes.scatter(

@@ -57,7 +57,7 @@ _WORTH = 0.99  # of the distortion: what is not worth naming otherwise
 
 
 def story(lines: Mapping[str, str]) -> Table:
-    """Headings, and what is told under each."""
+    """Headings, and the text under each."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for heading, text in lines.items():
         table.add_row(Text(heading, style="bold", no_wrap=True), Text(printable(text)))
@@ -298,7 +298,7 @@ def _promises(found: Audit) -> Table:
 
 
 def _distributions(found: Audit, widest: int) -> Table:
-    """P(u | s) of the two secrets that the worst distribution tells apart."""
+    """P(u | s) of the two secrets that the worst distribution distinguishes."""
     assert found.worst is not None
     assert found.design is not None
     titles = f"P(u | s): the secrets that output {printable(found.worst.output)} tells apart best"
@@ -319,7 +319,7 @@ def _distributions(found: Audit, widest: int) -> Table:
 
 
 def _distances(place: Membership | None, drifted: bool | None) -> tuple[Text, str]:
-    """Divergence and radius; outside the set by chance is no fault."""
+    """Divergence and radius; outside the set by chance is not a fault."""
     if place is None:
         return Text("–"), "–"
     if not place.inside and not drifted:

@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 NO_ASSOCIATION = 0.005
-"""Correlations and Cramér's V below this are told without the share that is kept."""
+"""Correlations and Cramér's V below this are reported without the share that is kept."""
 
 _MILLION = math.log(1e6)
-_MOST_SECRETS = 6  # whose shares are told one by one
+_MOST_SECRETS = 6  # whose shares are listed one by one
 
 
 def level_sentences(protocol: Protocol) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ def _known(found: Worth, digits: int) -> list[str]:
 
 
 def known_sentence(level: float, digits: int = 4) -> str:
-    """What the output tells to somebody who knows the value, beside what the value tells."""
+    """What the output reveals to a reader who knows the value, beside what the value tells."""
     if level == 0:
         return (
             "To a reader who knows the value, the output reveals nothing more about the secret: the protocol "

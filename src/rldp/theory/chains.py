@@ -9,8 +9,8 @@ A table reads one value only, so that value can be summed out as soon as its col
 the outputs follows stage by stage, and the product of the alphabets is held once, never squared. Values and
 contexts are numbered in the order of :func:`itertools.product`. See ``docs/theory.md``, 'Chains'.
 
-The first stages may be fixed: a kept column has the identity as its table, an output that is out already the
-table that it was drawn from. See ``docs/theory.md``, 'Contexts'.
+The first stages may be fixed: a kept column has the identity as its table, an output that is published
+already the table that it was drawn from. See ``docs/theory.md``, 'Contexts'.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def log_ratios(law: Floats, known: int = 1) -> Floats:
 
 
 def known_leakage(tables: Sequence[Floats]) -> float:
-    r"""What a row tells about the secret to somebody who knows all values, whatever the distribution.
+    r"""What a row reveals about the secret to a reader who knows all values, whatever the distribution.
 
     .. math:: \kappa^*=\max_{s,s'}\max_{y,u}\sum_j
         \log\frac{Q_j(y_j\,|\,s,u_j,y_{<j})}{Q_j(y_j\,|\,s',u_j,y_{<j})}

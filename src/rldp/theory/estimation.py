@@ -49,7 +49,7 @@ _RANK = 1e-6  # of the largest singular value: smaller ones count as zero
 _FEASIBLE = 1e-9  # by how much outcomes may miss their limits in a linear program
 
 
-# What can be told
+# What can be estimated
 
 
 def row_space(tallies: Sequence[Tally]) -> Floats | None:

@@ -33,7 +33,7 @@ def pulled_inside(lambda_: float, radius: float, estimate: Floats, target: Float
     Returns
     -------
     array (|S|, |U|)
-        The estimate itself where no other point can be told to be inside. A secret that the estimate
+        The estimate itself where no other point is known to be inside. A secret that the estimate
         does not show keeps a trace of its mass in ``target``, which every set allows.
     """
     start = _with_traces(estimate, target, _TRACE * min(1.0, radius))

@@ -129,7 +129,7 @@ def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
     least_e = float(e * (1 - _margin(matrix.shape[1])))
     found = 0
     for xp, high, low in _spans(matrix[:, :, ~harmless], conditionals):
-        private = (high <= least_e * low) & (low >= _VANISHING)  # what is no number is not private
+        private = (high <= least_e * low) & (low >= _VANISHING)  # what is not a number is not private
         found += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
     return found
 
@@ -169,7 +169,7 @@ def _failures_with(matrix: Floats, e: Floats, harmless: NDArray[np.bool_], condi
     found = 0
     for xp, given_secret in _given_secrets(matrix, conditionals):
         place = {} if type(given_secret) is np.ndarray else {"device": device(given_secret)}
-        fine = given_secret[0, 0, :] >= 0  # what is no number is not private
+        fine = given_secret[0, 0, :] >= 0  # what is not a number is not private
         for s, t in zip(*np.nonzero(~harmless.all(axis=2)), strict=True):
             kept = (given_secret[int(s), ...] <= float(e[s, t]) * given_secret[int(t), ...]) & (
                 given_secret[int(t), ...] >= _VANISHING

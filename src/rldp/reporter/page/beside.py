@@ -24,7 +24,7 @@ class Beside:
     kept : tuple of str
         Columns that are published as they are.
     earlier : tuple of (str, str or None)
-        Columns whose outputs are out already, with the digest of the file of their protocol.
+        Columns whose outputs are published already, with the digest of the file of their protocol.
     drawn : tuple of str
         Columns that a release draws, in the order of the row.
     known : int
@@ -41,7 +41,7 @@ class Beside:
 
     @classmethod
     def of(cls, protocol: Protocol) -> Beside:
-        """That of a protocol; of one that is no chain, nothing."""
+        """That of a protocol; of one that is not a chain, nothing."""
         if not isinstance(protocol, Chain):
             return cls(drawn=protocol.value_columns)
         is_known = bool(getattr(protocol.guarantee, "given_known", False))

@@ -76,7 +76,7 @@ def _line(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[tuple
 
 
 def marker(report: Report, epsilon: float, promised: float, width: float, names: dict[str, str]) -> Markup:
-    """Where the protocol of another ε stands on the frontier; nothing where it has no place there."""
+    """The place of the protocol of another ε on the frontier; empty if it has none."""
     x, y = _axes(report, width, names)
     if epsilon <= 0:
         return Markup("")

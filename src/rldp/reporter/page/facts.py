@@ -47,7 +47,7 @@ DRAWS = 20_000
 _GAP = 1e-4  # of designs that are only compared with
 _ROUND = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)  # preferred numbers, three to a doubling
 _AROUND = 8.0  # times ε, and a fraction of it: between these, other levels are tried
-_HUGE = 700.0  # e to the power of more is no float, and no level near it is of interest
+_HUGE = 700.0  # e to the power of more is not a float, and no level near it is of interest
 _USUAL = 0.5  # a level in the middle where ε is 0
 
 
@@ -296,7 +296,7 @@ def _as_table(protocol: Protocol, privacy: UncertaintySet | None = None) -> Prot
 
 
 class _Steps:
-    """How far the work has come, told in hundredths."""
+    """How far the work has come, in hundredths."""
 
     def __init__(self, callback: Told | None) -> None:
         self._tell = callback or (lambda done, total, what: None)

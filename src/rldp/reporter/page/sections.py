@@ -204,7 +204,7 @@ def _probability(p: float) -> str:
 
 
 def _worst(report: Report) -> dict[str, Any]:
-    """Without counts only the output that tells most; the whole distribution nearly tells the sample's."""
+    """Without counts, only the output that reveals most: the whole distribution nearly reveals the counts."""
     worst, protocol = report.worst, report.protocol
     if worst is None:
         return {"sentences": words.worst_sentences(report), "chart": None, "output": "", "shares": []}

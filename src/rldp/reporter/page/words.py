@@ -200,7 +200,7 @@ def _levels(report: Report) -> list[str]:
 
 
 def known_reader(report: Report) -> tuple[str, str]:
-    """What the output tells to somebody who knows the value: the number, and what it means."""
+    """What the output reveals to a reader who knows the value: the number, and what it means."""
     level, found = report.worth.known_leakage, report.worth
     shown = shares_by_secret(found)
     shares = "; ".join(f"{share_of_rows(share)} of {short(secret, 30)}" for secret, share in shown)
