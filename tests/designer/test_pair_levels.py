@@ -106,6 +106,16 @@ def test_equality_of_two_secrets_leaves_the_third_free(privacy, open_too):
         assert abs(design.objective - optimum(COUNTS, levels, SQUARED)) < 1e-4
 
 
+@pytest.mark.filterwarnings("ignore::rldp.GapWarning")
+def test_equal_secrets_with_rare_outputs_cost_what_the_linear_program_says():
+    """Under secret 0 the second value never occurs: its output is next to nothing, and cannot be balanced."""
+    counts = np.array([[391, 0, 1620, 2334], [0, 80, 13, 21], [201, 2, 104, 234]])
+    levels = np.array([[0, 0.3, 0], [INF, 0, INF], [INF, 0.3, 0]])
+    design = rldp.design(rldp.Sample(counts), levels, **NOMINAL)
+    assert rldp.verify(design).ok
+    assert design.objective <= optimum(counts, levels, SQUARED[:4, :4]) * (1 + 1e-3)
+
+
 @pytest.mark.parametrize("privacy", ["nominal", "chi2", "pairs", "all", "credible"])
 def test_no_pair_protected_is_no_constraint_and_equal_levels_are_one(privacy):
     designs = [

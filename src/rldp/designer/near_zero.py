@@ -27,6 +27,8 @@ __all__ = ["equalised", "equalised_for_all", "solve_near_known", "solve_near_zer
 
 _FIRST_PULL = -13  # power of ten: a few hundred grains of the grid; ten times more where they are too few
 
+_RARE = 1e-7  # outputs that are given up, as the grid is too coarse to give them with equal probabilities
+
 _TRACES = 2.0 ** np.arange(-40, 0)  # of uniform output, for pairs that others are made equal beside
 
 _LARGEST_GRAIN = 2**40  # multiples of more would be too coarse a grid
@@ -182,16 +184,30 @@ def equalised(
     """
     seen = counts.sum(axis=1) > 0
     conditionals = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    common = np.einsum("su,suy->sy", conditionals, matrix)[seen].mean(axis=0)
-    target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
-    for power in range(_FIRST_PULL, 0):
-        share = 10.0**power
-        result = on_grid(((1 - share) * matrix + share * target)[None])[0]
-        for s in np.flatnonzero(seen):
-            result[s] = _balanced(counts[s], result[s], target)
-        if (result >= 0).all() and is_kept(result):
-            return np.asarray(result)
+    for start in (_with_one_law(conditionals, matrix, seen), matrix):
+        common = np.einsum("su,suy->sy", conditionals, start)[seen].mean(axis=0)
+        target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
+        for power in range(_FIRST_PULL, 0):
+            share = 10.0**power
+            result = on_grid(((1 - share) * start + share * target)[None])[0]
+            for s in np.flatnonzero(seen):
+                result[s] = _balanced(counts[s], result[s], target)
+            if (result >= 0).all() and is_kept(result):
+                return np.asarray(result)
     return None
+
+
+def _with_one_law(conditionals: Floats, matrix: Floats, seen: NDArray[np.bool_]) -> Floats:
+    """A table whose secrets give outputs with one law, up to rounding: all above the least goes elsewhere.
+
+    Rare outputs are given up; an output that all secrets give often takes what is left.
+    """
+    laws = np.einsum("su,suy->sy", conditionals, matrix)
+    least = laws[seen].min(axis=0)
+    common = np.where(least < _RARE, 0.0, least)
+    scaled: Floats = matrix * np.divide(common, laws, out=np.ones_like(laws), where=laws > 0)[:, None, :]
+    scaled[:, :, int(common.argmax())] += 1 - scaled.sum(axis=2)
+    return scaled
 
 
 def equalised_for_all(
