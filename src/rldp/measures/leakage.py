@@ -67,8 +67,9 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     ----------
     protocol : Protocol
     distribution : array_like (|S|, |U|)
-        For a chain also with one axis for each column of the row: given columns, then those of the value.
-        With given columns and earlier releases, the result is the leakage of everything that is published.
+        Also with an axis for the secret, one for each given column, and one for the values or for each value
+        column. With given columns and earlier releases, the result is the leakage of everything that is
+        published.
 
     Returns
     -------
@@ -80,8 +81,6 @@ def leakage(protocol: Protocol, distribution: ArrayLike) -> float:
     >>> round(leakage(flip, [[0.5], [0.5]]), 4) == round(math.log(3), 4)
     True
     """
-    if isinstance(protocol, Chain):
-        distribution = _flat(protocol, distribution)
     p = _checked_distribution(protocol, distribution)
     if isinstance(protocol, Chain):
         return float(leakages_of_outputs(protocol.output_law(p)[None], p.sum(axis=1)[None] > 0)[0])
@@ -108,8 +107,6 @@ def pair_leakage(protocol: Protocol, distribution: ArrayLike) -> Floats:
     >>> np.exp(pair_leakage(coins, [[0.5], [0.5]])).round(3).tolist()
     [[1.0, 2.0], [1.5, 1.0]]
     """
-    if isinstance(protocol, Chain):
-        distribution = _flat(protocol, distribution)
     p = _checked_distribution(protocol, distribution)
     masses, conditionals = per_secret(p)
     if isinstance(protocol, Chain):
@@ -218,8 +215,6 @@ def distortion(protocol: Protocol, distribution: ArrayLike, distortion: Distorti
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array, optional
         By default the one that the protocol was designed for, or "squared" if that is unknown.
     """
-    if isinstance(protocol, Chain):
-        distribution = _flat(protocol, distribution)
     p = _checked_distribution(protocol, distribution)
     if isinstance(protocol, Chain) and distortion is None and protocol.guarantee is not None:
         return protocol.expected_distortion(p)
@@ -445,17 +440,19 @@ def _require_sample(protocol: Protocol, sample: Sample) -> None:
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    return distribution_table(distribution, (len(protocol.secrets), len(protocol.values)))
+    shape = len(protocol.secrets), len(protocol.values)
+    return distribution_table(_flat(protocol, distribution), shape)
 
 
-def _flat(chain: Chain, distribution: ArrayLike) -> ArrayLike:
-    """Flatten a distribution with an axis for each column of the row to one of whole rows."""
-    assert chain.reading is not None
-    sizes = [len(column.labels) for column in chain.reading.row]
-    array = np.asarray(distribution)
-    if array.shape != (len(chain.secrets), *sizes):
+def _flat(protocol: Protocol, distribution: ArrayLike) -> ArrayLike:
+    """Flatten the axes of given and value columns to one of whole rows."""
+    reading = protocol.reading
+    if reading is None:
         return distribution
-    return array.reshape(len(chain.secrets), -1)
+    given, value = ([len(column.labels) for column in part] for part in (reading.given, reading.value))
+    secrets, shape = len(protocol.secrets), np.shape(distribution)
+    apart = shape in ((secrets, *given, *value), (secrets, *given, math.prod(value)))
+    return np.reshape(distribution, (secrets, -1)) if apart else distribution
 
 
 def _nominal_case(protocol: Protocol, sample: Sample) -> WorstCase:
