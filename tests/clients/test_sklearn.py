@@ -32,7 +32,7 @@ PEOPLE = pd.DataFrame(
         "job": np.array(["farm", "shop"])[(CODES + np.arange(N) // 2) % 2],
         "sex": np.where((CODES >= 2) ^ (np.arange(N) % 5 == 0), "m", "f"),
     },
-    index=pd.Index(range(1000, 1000 + N), name="row"),
+    index=range(1000, 1000 + N),
 )
 ARRAY = np.column_stack([CODES // 2, CODES % 3, np.arange(N) % 2]).astype(float)
 

@@ -205,7 +205,7 @@ def _require_harmless_index(index: Any, request: Request) -> None:
             request.guard.require_rows({kept: level})
         except InvalidArgument as error:
             raise InvalidArgument(
-                f"the index of data is kept, and reset_index(drop=True) makes a new one: {error}"
+                f"the index of data is kept, and reset_index(drop=True) removes it: {error}"
             ) from None
 
 
