@@ -373,9 +373,9 @@ function wellFormed(text) {
 
 /** @param {unknown} file */
 function requireTextOrBytes(file) {
-  const isBuffer = Object.prototype.toString.call(file) === "[object ArrayBuffer]"; // of another page, too
-  if (typeof file !== "string" && !isBuffer && !ArrayBuffer.isView(file)) {
-    throw new TypeError("file must be text or bytes; an object that JSON.parse made has lost what 1.0 and 2^60 are");
+  const kind = Object.prototype.toString.call(file).slice(8, -1); // instanceof fails for buffers of another page
+  if (typeof file !== "string" && kind !== "ArrayBuffer" && !ArrayBuffer.isView(file)) {
+    throw new TypeError(`file must be text or bytes that JSON.parse has not read, got ${kind}`);
   }
 }
 

@@ -145,7 +145,9 @@ test("a file with counts and proof is read only if that is meant", () => {
 });
 
 test("what is neither text nor bytes is refused in a sentence that says so", () => {
-  for (const file of /** @type {any[]} */ ([JSON.parse(vectors.files.table), [1, 2], 3, null, undefined])) {
-    assert.throws(() => Protocol.parse(file), { name: "TypeError", message: /^file must be text or bytes; / });
+  const files = { Object: JSON.parse(vectors.files.table), Array: [1], Number: 3, Undefined: undefined, Response: new Response() };
+  for (const [kind, file] of Object.entries(/** @type {Record<string, any>} */ (files))) {
+    const message = `file must be text or bytes that JSON.parse has not read, got ${kind}`;
+    assert.throws(() => Protocol.parse(file), { name: "TypeError", message });
   }
 });
