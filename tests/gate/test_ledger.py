@@ -82,8 +82,9 @@ def test_a_second_draw_of_the_same_input_is_refused_before_it_appears(folder):
     when = read_ledger("ledger.jsonl")[0].when
     assert str(caught.value) == (
         f"data must not be drawn twice, but ledger 'ledger.jsonl' has a release of this input, of {when}, "
-        "and this one has no key: two draws of a person reveal more than one, and no total is proved. A "
-        "key draws each person once, a design after the first adds up, and again=True releases anyway"
+        "and this one has no key: two draws of a person reveal more than one, and no total is proved. "
+        "With a key, each person is drawn once, a design after the first has a proved total, and again=True "
+        "releases anyway"
     )
     assert (folder / "ledger.jsonl").read_bytes() == content
     assert not (folder / "b.csv").exists()
