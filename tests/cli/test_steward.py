@@ -90,7 +90,7 @@ REFUSED = {
     ),
     "one file is read twice, through a link": (
         "rldp release wages.json linked -o out.csv",
-        "each file once, .* by a link",
+        "each file once, .* a link repeats one",
     ),
     "the result lies in the folder that is read": (
         "rldp release wages.json months -o months/sub/out.parquet",
