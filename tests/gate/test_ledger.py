@@ -176,23 +176,73 @@ def test_the_same_people_are_known_again_in_another_input(folder, how):
 
 
 def test_another_column_of_the_same_frame_is_a_second_release(folder):
-    """Both protocols read the secret; another secret with other values has nothing in common with them."""
+    """Whatever a column is read as; another secret with other values has nothing in common with them."""
     rows = pd.DataFrame(people()).assign(
         job=[i * i % 3 for i in range(800)], ill=[i // 7 % 2 for i in range(800)]
     )
 
     def protocol(secret, value):
         sample = rldp.Sample.from_data(rows, secret=secret, value=value)
-        return rldp.design(sample, 0.5, privacy="nominal", utility="nominal").protocol
+        return rldp.design(sample, 0.5, privacy="nominal", utility="nominal", distortion="hamming").protocol
 
     protocol("ethnicity", "insurance").release_frame(rows, ledger="ledger.jsonl")
-    for secret, value in (("ethnicity", "job"), ("ill", "insurance")):
+    for secret, value in (
+        ("ethnicity", "job"),
+        ("ill", "insurance"),
+        ("insurance", "job"),
+        ("ill", "ethnicity"),
+        (["ethnicity", "ill"], "job"),
+    ):
         with pytest.raises(rldp.DataError, match="the same people, as a column has the same entries"):
             protocol(secret, value).release_frame(rows, ledger="ledger.jsonl")
     protocol("ethnicity", "job").release_frame(rows, ledger="ledger.jsonl", again=True)
     protocol("ill", "job").release_frame(rows, ledger="ledger.jsonl", again=True)
     (total,) = totals(read_ledger("ledger.jsonl"))
     assert (total.releases, total.draws, total.epsilon) == ((1, 2, 3), 3, None)
+
+
+def test_numbers_that_are_stored_as_texts_are_the_same(folder):
+    """The labels of a protocol have the types of its sample."""
+    numbers = pd.DataFrame(people()).assign(insurance=lambda rows: rows["insurance"] + 0.0, ill=[0, 1] * 400)
+
+    def release(rows):
+        sample = rldp.Sample.from_data(rows, secret="ill", value="insurance")
+        found = rldp.design(sample, 0.5, privacy="nominal", utility="nominal", distortion="hamming")
+        found.protocol.release_frame(rows, ledger="ledger.jsonl")
+
+    release(numbers)
+    with pytest.raises(rldp.DataError, match="has a release of this input"):
+        release(numbers.astype({"insurance": int, "ill": str}).astype({"insurance": str}))
+
+
+def test_files_of_a_folder_are_the_same_in_any_order(folder):
+    rows = pd.DataFrame(people())
+    for name, order in (("one", (0, 1)), ("other", (1, 0))):
+        Path(name).mkdir()
+        for i, part in enumerate(order):
+            rows[400 * part :][:400].to_parquet(f"{name}/{i}.parquet")
+    released(designed(), "a", data="one")
+    with pytest.raises(rldp.DataError, match="has a release of this input"):
+        released(designed(), "b", data="other")
+
+
+def test_people_with_several_secrets_are_known_again_by_their_identifiers(folder):
+    rows = pd.DataFrame(people()).assign(ill=[0, 1] * 400)
+    sample = rldp.Sample.from_data(rows, secret=["ethnicity", "ill"], value="insurance")
+    protocol = rldp.design(sample, 0.5, privacy="nominal", utility="nominal").protocol
+    keyed = {"ledger": "ledger.jsonl", "id": "person", "key": KEY}
+    for again in (rows, rows[::-1]):
+        protocol.release_frame(again, **keyed)
+    with pytest.raises(rldp.DataError, match=r"the same people, by their identifiers, of .* another key"):
+        protocol.release_frame(rows[::-1], **keyed | {"key": KEY[::-1]})
+
+
+def test_the_same_people_with_another_secret_are_not_the_same_draw(folder):
+    rows, keyed = pd.DataFrame(people()), {"ledger": "ledger.jsonl", "id": "person", "key": KEY}
+    designed().release_frame(rows, **keyed)
+    rows.loc[0, "ethnicity"] = "minority" if rows.loc[0, "ethnicity"] == "majority" else "majority"
+    with pytest.raises(rldp.DataError, match="the people or their secrets are not all the same: two"):
+        designed().release_frame(rows[::-1], **keyed)
 
 
 def test_people_with_identifiers_are_known_again_in_any_order(folder):
@@ -463,7 +513,7 @@ def line(**changed):
         "known": (),
         "key": None,
         "secret_rows": None,
-        "value_rows": (),
+        "read_rows": (),
         "people": None,
         "people_with_secrets": None,
         "drawn": ("t",),

@@ -72,8 +72,8 @@ class Line:
         Fingerprint of the key; None where every draw is new.
     secret_rows : str or None
         SHA-256 of the secret's labels in the order of the rows; None if they are all the same, or unread.
-    value_rows : tuple of str
-        The same of the other columns that were read, and whose entries are not all the same.
+    read_rows : tuple of str
+        The same of each column that was read, and whose entries are not all the same.
     people, people_with_secrets : str or None
         SHA-256 of the identifiers, in any order, alone and each with its secret; None without a key.
     drawn, drawn_rows : tuple of str
@@ -107,7 +107,7 @@ class Line:
     known: tuple[str, ...]
     key: str | None
     secret_rows: str | None
-    value_rows: tuple[str, ...]
+    read_rows: tuple[str, ...]
     people: str | None
     people_with_secrets: str | None
     drawn: tuple[str, ...]
@@ -122,8 +122,7 @@ class Line:
             return "this input"
         if self.people is not None and self.people == other.people:
             return "the same people, by their identifiers"
-        known = {other.secret_rows, *other.value_rows, *other.drawn_rows}
-        if {self.secret_rows, *self.value_rows} & known - {None}:
+        if {*self.read_rows} & {*other.read_rows, *other.drawn_rows}:
             return "what seem to be the same people, as a column has the same entries in the same order"
         return None
 
@@ -182,7 +181,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "known": _TEXTS,
     "key": (str, _NONE),
     "secret_rows": (str, _NONE),
-    "value_rows": _TEXTS,
+    "read_rows": _TEXTS,
     "people": (str, _NONE),
     "people_with_secrets": (str, _NONE),
     "drawn": _TEXTS,
@@ -356,6 +355,8 @@ def _require_no_second_draw(earlier: Sequence[Line], line: Line, path: Path) -> 
         how = "this one has no key"
     elif last.key != line.key:
         how = f"that one has {'no key' if last.key is None else 'another key'}"
+    elif (last.table, last.columns, last.read) == (line.table, line.columns, line.read):
+        how = "the people or their secrets are not all the same"
     else:
         how = "it was from another table or for other columns"
     raise DataError(

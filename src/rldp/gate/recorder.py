@@ -125,7 +125,7 @@ class Recorder:
             known=given_to_readers(protocol),
             key=None if stable is None else stable.fingerprint,
             secret_rows=_digest_of_varying(of_secret),
-            value_rows=tuple(trace.digest for trace in others if trace.varies),
+            read_rows=tuple(trace.digest for trace in traces.read if trace.varies),
             people=people,
             people_with_secrets=with_secrets,
             drawn=_drawn(protocol, len(traces.released)),
@@ -190,8 +190,8 @@ def _digest_of_read(traces: Traces, request: Request) -> str:
 
 
 def _digest_of_files(files: Iterable[BinaryIO | Path], ended: Event | None = None) -> str:
-    """Return SHA-256 of a file, or of the digests of several; something else if it ``ended`` early."""
-    digests = [_digest_of_file(file, ended) for file in files]
+    """Return SHA-256 of a file, or of those of several in any order; something else if it ``ended`` early."""
+    digests = sorted(_digest_of_file(file, ended) for file in files)
     return digests[0] if len(digests) == 1 else digest_of(digests).hex()
 
 

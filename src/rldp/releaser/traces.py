@@ -13,7 +13,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.canonical import digest_of, encoded
+from rldp._common.canonical import Item, digest_of, encoded
 from rldp._common.checks import Label
 from rldp.data.labels import Codes
 from rldp.releaser.ids import Identified
@@ -122,6 +122,15 @@ def people_in(ids: Identified, secrets: Sequence[Label], codes: Codes) -> tuple[
 
 def _hashes(labels: Sequence[Label]) -> NDArray[np.uint64]:
     """A number of 64 bits for each label, and the last for no entry."""
-    encodings = [*map(encoded, labels), encoded(None)]
+    encodings = [*(encoded(_as_text(label)) for label in labels), encoded(None)]
     numbers = [int.from_bytes(blake2b(each, digest_size=8).digest(), "big") for each in encodings]
     return np.array(numbers, dtype=np.uint64)
+
+
+def _as_text(label: Label) -> Item:
+    """Return the same for a number and for the text of its digits: a table may hold either."""
+    if isinstance(label, tuple):
+        return [_as_text(entry) for entry in label]
+    if isinstance(label, str) or (isinstance(label, float) and not label.is_integer()):
+        return str(label)
+    return str(int(label))
