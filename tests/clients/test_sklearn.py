@@ -115,6 +115,12 @@ def test_arrays_may_hold_texts():
     assert set(released[:, 0]) <= {"farm", "shop"}
 
 
+def test_numbers_beside_texts_in_lists_remain_numbers():
+    rows = PEOPLE[["sex", "age"]].to_numpy().tolist()
+    released = transformer(secret=0, values=1).fit_transform(rows)
+    assert set(released[:, 0]) <= {10, 20, 30}
+
+
 def test_places_work_in_frames_too():
     release = transformer(secret=3, values=[1]).fit(PEOPLE)
     assert release.protocol_.value_columns == ("age",)
@@ -266,6 +272,13 @@ def test_a_public_sample_takes_the_place_of_the_rows_of_fit():
     assert noisy.transform(renamed).shape == (N, 1)
 
 
+def test_a_sample_of_the_same_columns_in_another_order_is_refused():
+    """Its first column would be released as the second."""
+    public = rldp.Sample.from_data(PEOPLE, secret="sex", value=["job", "region"])
+    with pytest.raises(rldp.InvalidArgument, match=r"^values must be in the order .* \['job', 'region'\]"):
+        transformer(values=["region", "job"], sample=public, distortion="hamming").fit(PEOPLE)
+
+
 # What is refused
 
 
@@ -317,6 +330,15 @@ def test_a_bad_parameter_gets_one_sentence(changes, sentence):
 def test_a_lazy_frame_is_refused():
     with pytest.raises(rldp.InvalidArgumentType, match=r"^X must be a frame in memory or an array"):
         transformer().fit(pl.LazyFrame(PEOPLE))
+
+
+@pytest.mark.parametrize(
+    "rows", [PEOPLE["age"], PEOPLE["job"].to_numpy(), {"sex": ["f"]}, "people.csv", [[1, 2], [1]]]
+)
+def test_what_is_not_a_table_is_refused_without_its_entries(rows):
+    with pytest.raises(rldp.InvalidArgument, match=r"^X must be a frame or a 2-dimensional array") as refused:
+        transformer(secret=0, values=[1]).fit(rows)
+    assert not any(entry in str(refused.value) for entry in ("farm", "people", "'f'"))
 
 
 def test_missing_entries_are_refused_or_a_category():

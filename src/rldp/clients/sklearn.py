@@ -67,7 +67,8 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     bins : int or "auto", or mapping {value column: these}, optional
         As in :meth:`rldp.Sample.from_data`.
     missing : {"refuse", "category"}
-        How missing entries are treated. Rows cannot be skipped, since a transformer keeps all rows.
+        How missing entries are treated. Rows cannot be skipped, since a transformer keeps all rows. With
+        "category" they become a text, so a column of numbers must be that of a pandas frame.
     sample : Sample, optional
         The public sample to design on instead of the rows of ``fit``. Pass one if these rows are
         confidential: a design on them reveals something about them. ``sample.noisy(…)`` makes such a sample
@@ -250,7 +251,13 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return X
         if is_polars_lazyframe(X):
             raise InvalidArgumentType("X must be a frame in memory or an array, got a lazy frame: collect it")
-        array = check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
+        given = X if hasattr(X, "shape") else _listed(X)
+        if len(given.shape) != 2:  # scikit-learn's message would show the entries
+            raise InvalidArgument(
+                "X must be a frame or a 2-dimensional array (rows, columns), got "
+                f"{type(X).__name__} of dimension {len(given.shape)}. Reshape your data, or pass a frame"
+            )
+        array = check_array(given, dtype=None, ensure_all_finite=False, estimator=self)
         if reset or self._has_secret(array):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return _as_table(array)
@@ -297,10 +304,20 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = self.protocol_.reading
         named: dict[str, Any] = {"secret": self.secret_names_, "value": self.value_names_}
         if own is not None:
+            _in_order("secret", self.secret_names_, own.secret_names)
+            _in_order("values", self.value_names_, own.value_names)
             named = {f"as_{role}": names for role, names in named.items()}
         if self.epsilon_known == 0:
             named = {role: names for role, names in named.items() if not role.endswith("secret")}
         return replace(options, keep=self.kept_names_, **named)
+
+
+def _in_order(parameter: str, names: Sequence[str], own: Sequence[str]) -> None:
+    """Refuse names of the sample's columns in another order; other names may rename its columns."""
+    if any(name != other and name in own for name, other in zip(names, own, strict=False)):
+        raise InvalidArgument(
+            f"{parameter} must be in the order of the columns of the sample, {list(own)}, got {list(names)}"
+        )
 
 
 def _names(parameter: str, columns: Any, header: Sequence[str]) -> tuple[str, ...]:
@@ -334,6 +351,15 @@ def _header(table: Any) -> Sequence[Any]:
     if isinstance(table, np.ndarray):
         return _numbered(table.shape[1])
     return getattr(table, "column_names", None) or list(table.columns)
+
+
+def _listed(rows: Any) -> NDArray[Any]:
+    """Return lists of rows as an array, in which numbers beside texts remain numbers."""
+    objects = np.asarray(rows, dtype=object)
+    if objects.ndim != 2:
+        return objects
+    array = np.asarray(rows)
+    return objects if array.dtype.kind in "US" else array
 
 
 def _as_table(array: NDArray[Any]) -> Any:
