@@ -132,7 +132,7 @@ def test_another_sample_is_read_as_the_protocol_says(command):
 def test_people_see_estimates_intervals_and_the_naive_answer(command):
     code, output, _ = command("--secret", "sex")
     assert code == 0
-    for words in ("All people", "Secret f", "95 % interval", "as it stands", "├", "●", "○", "• Estimated"):
+    for words in ("All people", "Secret f", "95 % interval", "uncorrected", "├", "●", "○", "• Estimated"):
         assert words in output
 
 

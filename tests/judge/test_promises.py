@@ -503,7 +503,7 @@ def test_a_credible_verdict_can_be_quoted(tmp_path):
     assert verdict.proved[2].endswith(f"secrets s1, s2, {scope} (sample of 24 rows, 4 cells).")
     assert verdict.proved[3] == (
         "Given the sample and the prior Dirichlet(2.0) on the cells, the probability that the expected "
-        "distortion exceeds 0.0 is at most 0.1 (no distribution at all makes it fail)."
+        "distortion exceeds 0 is at most 0.1 (no distribution at all makes it fail)."
     )
     assert verdict.proved[5].startswith(f"No protocol with these outputs that is private {scope}, has a ")
     assert verdict.promise == f"ε = {epsilon!r} for {rldp.Credible(prior=0.5, radius=0.01).scope}"

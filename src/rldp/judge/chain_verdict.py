@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rldp._common.checks import shown
+from rldp._common.digits import at_least, at_most
 from rldp.judge.chains import failures_of, known_level
 from rldp.judge.contexts import promised, whole_tables
 from rldp.judge.regions import precision
@@ -47,10 +48,10 @@ def judged_chain(document: ChainDocument) -> Verdict:
         f"{_order(document)}": whole,
         f"{given[0].upper()}{given[1:]}, the probability that {promised(document)} are not "
         f"{claim.epsilon!r}-private is at most {claim.alpha!r}{evidence}.{_total(document)}": private,
-        f"The expected distortion of whole rows is at most {claim.objective!r} under the centre in the "
-        "file.": useful,
+        f"The expected distortion of whole rows is at most {at_most(claim.objective, 6)} under the centre in "
+        "the file.": useful,
         f"No protocol for these columns that is private under the centre in the file has an expected "
-        f"distortion below {claim.lower_bound!r} there{_beside(document)}.": bounded,
+        f"distortion below {at_least(claim.lower_bound, 6)} there{_beside(document)}.": bounded,
         _known_sentence(claim.epsilon_known): known,
         noise_promised(claim.epsilon, claim.noise): private,
         table_promised(claim.noise, claim.rows_a_person): True,

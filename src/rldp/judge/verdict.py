@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol as Interface
 
+from rldp._common.digits import at_least, at_most
 from rldp._common.levels import level_words
 from rldp._common.process import needs
 from rldp.errors import InvalidArgument, ProtocolFileError
@@ -268,7 +269,7 @@ def _not_private(claim: Claim) -> str:
 
 
 def _exceeded(claim: Claim) -> str:
-    return f"the expected distortion exceeds {claim.objective!r}"
+    return f"the expected distortion exceeds {at_most(claim.objective, 6)}"
 
 
 def _risk_failure(what: str, event: str, promise: object, trial: Trial | None) -> str | None:
@@ -342,7 +343,7 @@ def _pairs(count: int) -> str:
 def _objective_sentence(document: Document, claim: Claim) -> str:
     where = _for_all(proved_set(claim.utility), claim)
     return (
-        f"The expected distortion is at most {claim.objective!r}, {where}, "
+        f"The expected distortion is at most {at_most(claim.objective, 6)}, {where}, "
         f"where distortion is {distortion_words(document, claim)}."
     )
 
@@ -353,7 +354,7 @@ def _lower_bound_sentence(claim: Claim) -> str:
         sense = f"for {scope(claim.privacy.proved_set)},"
     return (
         f"No protocol with these outputs that is private {sense} has a largest expected distortion "
-        f"below {claim.lower_bound!r}, {_for_all(proved_set(claim.utility), claim)}."
+        f"below {at_least(claim.lower_bound, 6)}, {_for_all(proved_set(claim.utility), claim)}."
     )
 
 
@@ -389,8 +390,8 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
         given.append("The random draws of this check are independent and have the stated distributions.")
     if any(isinstance(promise, PairsClaim) and "A2" in promise.methods for promise in claimed.values()):
         given.append(
-            "Theorem A2 is evaluated in floats; their logarithms and exponentials are right to four units in "
-            "the last place."
+            "The exact recursion is evaluated in floats, whose logarithms and exponentials are right to four "
+            "units in the last place."
         )
     given.append("Outputs are drawn with exactly these probabilities, with fresh randomness for every row.")
     return tuple(given)

@@ -199,7 +199,7 @@ def plan_sentences(found: Plan, wanted: float | None = None) -> list[str]:
 
 
 def _size(row: PlanRow) -> str:
-    return "all there are" if math.isinf(row.size) else f"{row.size:.0f}"
+    return "unlimited" if math.isinf(row.size) else f"{row.size:.0f}"
 
 
 def _marks(count: int) -> list[str]:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from rldp._common.checks import Label, printable
 from rldp.estimator.estimates import Estimate
+from rldp.reporter.terminal import bullets
 from rldp.theory.model import Floats
 
 __all__ = ["estimate_report"]
@@ -42,7 +43,7 @@ def estimate_report(found: Estimate, *, width: int = 80) -> RenderableType:
         *parts,
         *(Text(note, style="dim") for note in notes),
         Text(),
-        *(Text(f"• {sentence}") for sentence in found.sentences),
+        bullets(found.sentences),
     )
 
 
@@ -51,7 +52,7 @@ def _table(found: Estimate, row: int | None, title: str, width: int) -> Table:
     naive = None if found.naive is None else _of(found.naive, row)
     table = Table(title=Text(title), title_justify="left", box=SIMPLE_HEAD)
     table.add_column("", overflow="ellipsis", max_width=16)
-    for heading in ("estimate", f"{100 * (1 - found.alpha):g} % interval", "as it stands"):
+    for heading in ("estimate", f"{100 * (1 - found.alpha):g} % interval", "uncorrected"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     size = min(max(width - _BESIDE, _NARROWEST), _WIDEST)

@@ -271,7 +271,7 @@ def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
     parts: list[RenderableType] = [_promises(found), Text()]
     if found.worst is not None and found.design is not None:
         parts += [_distributions(found, widest), Text()]
-    return Group(*parts, *(Text(f"• {sentence}") for sentence in found.sentences))
+    return Group(*parts, bullets(found.sentences))
 
 
 def _promises(found: Audit) -> Table:
@@ -358,7 +358,7 @@ def release_report(found: ReleaseAudit) -> RenderableType:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
-    return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+    return Group(table, Text(), bullets(found.sentences))
 
 
 _COLOURS = {None: "default", True: "green", False: "red"}
@@ -376,13 +376,13 @@ def confirmation_report(found: Confirmation) -> RenderableType:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
-    return Group(table, Text(), *(Text(f"• {sentence}") for sentence in found.sentences))
+    return Group(table, Text(), bullets(found.sentences))
 
 
 def confirmation_in_short(found: Confirmation) -> RenderableType:
     """The same below an audit: its sentences."""
     heading = Text("As fresh data, for whoever they come from:")
-    return Group(Text(), heading, *(Text(f"• {sentence}") for sentence in found.sentences))
+    return Group(Text(), heading, bullets(found.sentences))
 
 
 _VERDICT_COLOURS = {"holds": "green", "corrected": "yellow", "fails": "red"}
