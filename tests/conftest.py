@@ -12,12 +12,19 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 import pytest  # noqa: E402
-from hypothesis import settings  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
 
 from cases import spread  # noqa: E402
 from entries import Watch  # noqa: E402
 
-settings.register_profile("rldp", deadline=None, derandomize=True, max_examples=30)
+# Neither a deadline nor a limit on drawing examples: a machine may be busy.
+settings.register_profile(
+    "rldp",
+    deadline=None,
+    derandomize=True,
+    max_examples=30,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("rldp")
 
 

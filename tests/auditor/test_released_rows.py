@@ -526,6 +526,6 @@ def test_a_column_of_a_thousand_and_one_labels_is_refused():
 @pytest.mark.slow
 def test_a_million_rows_take_seconds():
     secrets, values, outputs = honest(THREE_SECRETS, 1_000_000, seed=19)
-    start = time.perf_counter()
+    start = time.process_time()
     rldp.audit_release(secrets, outputs, values=values)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

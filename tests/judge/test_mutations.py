@@ -23,7 +23,7 @@ from strategies import sets_of
 
 G = "guarantee"
 QUICK, ALL = 120, int(os.environ.get("RLDP_MUTATED_FILES", "400"))
-LONGEST = 60.0  # seconds that a verdict may take, on any machine
+LONGEST = 60.0  # seconds of a processor that a verdict may take, on any machine
 
 pytestmark = [
     pytest.mark.numerical,
@@ -526,9 +526,9 @@ def assert_all_claims_hold(content):
 
 def is_ok(content, path):
     path.write_bytes(content)
-    started = time.monotonic()
+    started = time.process_time()
     verdict = rldp.verify(path)
-    assert time.monotonic() - started < LONGEST
+    assert time.process_time() - started < LONGEST
     if verdict.ok:
         assert verdict.reasons == ()
         assert_all_claims_hold(content)
