@@ -1,1 +1,1 @@
-"""What every room uses: checks of arguments, bounds in true digits, tables for notebooks, the process."""
+"""Shared by all rooms: checks of arguments, rounding of bounds, tables for notebooks, the process."""

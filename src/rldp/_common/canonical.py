@@ -30,7 +30,7 @@ Item: TypeAlias = "str | int | float | bool | bytes | Sequence[Item] | None"
 
 
 def encoded(item: Item) -> bytes:
-    r"""The encoding of an item.
+    r"""Return the encoding of an item.
 
     Examples
     --------
@@ -52,16 +52,16 @@ def encoded(item: Item) -> bytes:
 
 
 def encoded_text(text: str) -> bytes:
-    """The encoding of a text."""
+    """Return the encoding of a text."""
     content = text.encode("utf-8")
     return b"s%d:%b" % (len(content), content)
 
 
 def list_of(encodings: Sequence[bytes]) -> bytes:
-    """The encoding of a list whose items have these encodings."""
+    """Return the encoding of a list whose items have these encodings."""
     return b"l%d:%b" % (len(encodings), b"".join(encodings))
 
 
 def digest_of(item: Item) -> bytes:
-    """SHA-256 of the encoding of an item."""
+    """Return SHA-256 of the encoding of an item."""
     return hashlib.sha256(encoded(item)).digest()

@@ -1,4 +1,4 @@
-"""Checks that turn a user's argument into a value we can work with, or into one clear sentence."""
+"""Checks that turn a user's argument into a usable value, or raise one clear sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOO_MANY = 2**53  # draws; from here on, a float does not hold every integer
 
 
 def finite_number(name: str, value: object, *, at_least: float | None = None) -> float:
-    """``value`` as a float, if it is a finite number (and no smaller than ``at_least``)."""
+    """Return ``value`` as a float, if it is a finite number (and no smaller than ``at_least``)."""
     number = real_number(name, value)
     if not math.isfinite(number):
         raise InvalidArgument(f"{name} must be finite, got {shown(value)}")
@@ -31,7 +31,7 @@ def finite_number(name: str, value: object, *, at_least: float | None = None) ->
 
 
 def real_number(name: str, value: object) -> float:
-    """``value`` as a float that is not NaN; infinity is allowed."""
+    """Return ``value`` as a float that is not NaN; infinity is allowed."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -46,7 +46,7 @@ def real_number(name: str, value: object) -> float:
 
 
 def whole_number(name: str, value: object, low: int, high: int) -> int:
-    """``value`` as an integer between ``low`` and ``high``."""
+    """Return ``value`` as an integer between ``low`` and ``high``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise InvalidArgumentType(f"{name} must be a whole number, got {shown(value)}")
     number = int(value)
@@ -57,7 +57,7 @@ def whole_number(name: str, value: object, low: int, high: int) -> int:
 
 
 def seed_number(value: object) -> int:
-    """``value`` as the seed of a generator: an integer from 0 to 2^128 − 1."""
+    """Return ``value`` as the seed of a generator: an integer from 0 to 2^128 − 1."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise InvalidArgumentType(f"seed must be an integer or None, got {shown(value)}")
     if not 0 <= value < 2**128:
@@ -66,7 +66,7 @@ def seed_number(value: object) -> int:
 
 
 def seed_or_fresh(value: object) -> int:
-    """The seed that was given, or for None one from the operating system's secure randomness.
+    """Return the given seed, or for None one from the operating system's secure randomness.
 
     Fresh seeds are below 2^53, so that every reader of JSON keeps all of their digits.
     """
@@ -74,7 +74,7 @@ def seed_or_fresh(value: object) -> int:
 
 
 def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:
-    """``given`` as a new array of floats, if it is a rectangular array of numbers, ``needed`` in words."""
+    """Return ``given`` as a new array of floats, if it is a rectangular array of numbers."""
     try:
         array = np.asarray(given)
     except (TypeError, ValueError) as error:
@@ -92,7 +92,7 @@ def number_array(name: str, needed: str, given: object) -> NDArray[np.float64]:
 
 
 def distribution_table(given: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """``given`` as a table of probabilities of the given shape that sum to one."""
+    """Return ``given`` as a table of probabilities of the given shape that sum to one."""
     table = number_array("distribution", "a table of numbers (secrets, values)", given)
     if table.shape != shape:
         raise InvalidArgument(f"distribution must have shape {shape} (secrets, values), got {table.shape}")
@@ -108,9 +108,9 @@ def distribution_table(given: object, shape: tuple[int, ...]) -> NDArray[np.floa
 def labels(
     name: str, given: object, count: int | None = None, *, of_columns: bool = False
 ) -> tuple[Label, ...]:
-    """``given`` as a tuple of distinct labels, ``count`` of them; None stands for 0, 1, 2, …
+    """Return ``given`` as a tuple of ``count`` distinct labels; None stands for 0, 1, 2, …
 
-    With ``of_columns``, labels may be tuples, which all have an entry for each of several columns.
+    With ``of_columns``, labels may be tuples with an entry for each of several columns.
     """
     if given is None and count is not None:
         return tuple(range(count))
@@ -136,7 +136,7 @@ def _label(name: str, item: object, of_columns: bool) -> Label:
 
 
 def label(name: str, item: object) -> Scalar:
-    """``item`` as a plain Python string, integer, float or boolean."""
+    """Return ``item`` as a plain Python string, integer, float or boolean."""
     plain = item.item() if isinstance(item, np.generic) else item
     needed = needed_of_label(plain)
     if not isinstance(plain, Scalar):
@@ -149,7 +149,7 @@ def label(name: str, item: object) -> Scalar:
 
 
 def needed_of_label(plain: object) -> str | None:
-    """What labels must be and ``plain`` is not, in words; None for a label."""
+    """Return what labels must be and ``plain`` is not, in words; None for a label."""
     if not isinstance(plain, Scalar):
         return "strings, numbers or booleans"
     if isinstance(plain, float) and not math.isfinite(plain):
@@ -160,14 +160,14 @@ def needed_of_label(plain: object) -> str | None:
 
 
 def kind_name(value: object) -> str:
-    """The type of ``value`` and, where that is not Python's own, the library it comes from."""
+    """Return the name of the type of ``value`` and, if not Python's own, of its library."""
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     return kind.__name__ if library in ("builtins", "__main__") else f"{kind.__name__} of {library}"
 
 
 def shown(value: object, width: int = 80) -> str:
-    """``value`` as messages show it: on one line, and not too long."""
+    """Return ``value`` as messages show it: on one line, and not too long."""
     try:
         text = " ".join(repr(value).split())
     except Exception:  # not ours: an integer too long to print, a broken __repr__
@@ -176,14 +176,19 @@ def shown(value: object, width: int = 80) -> str:
 
 
 def counted(name: str, items: Sequence[object]) -> str:
-    """How many labels there are, and the first of them: "2 secrets ('ill', 'well')"."""
+    """Return the number of labels and the first of them: "2 secrets ('ill', 'well')"."""
     some = ", ".join(shown(item, 24) for item in items[:3]) + (", …" if len(items) > 3 else "")
     return f"{len(items)} {name}{'s' * (len(items) != 1)} ({some})"
 
 
 def printable(value: object) -> str:
-    """``value`` as text that does nothing to a terminal: what cannot be printed is spelled out."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+    r"""Return ``value`` as text that cannot control a terminal: unprintable characters are spelled out.
+
+    >>> printable("a\x1b"), printable((20, "N"))
+    ('a\\x1b', '20, N')
+    """
+    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _first_repeated(items: Sequence[Label]) -> Label | None:
@@ -196,7 +201,7 @@ def _first_repeated(items: Sequence[Label]) -> Label | None:
 
 
 def count_array(name: str, given: object, ndim: int, *, noisy: bool = False) -> NDArray[np.int64]:
-    """``given`` as a read-only array of integers with ``ndim`` axes; negative ones only if ``noisy``."""
+    """Return ``given`` as a read-only array of integers with ``ndim`` axes, negative only if ``noisy``."""
     try:
         array = np.asarray(given)
     except ValueError as error:
@@ -235,7 +240,7 @@ def count_array(name: str, given: object, ndim: int, *, noisy: bool = False) -> 
 
 
 def _plain_integers(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
-    """An array of Python objects as integers, if that is what they are."""
+    """Return an array of Python objects as integers, if they are integers."""
     for item in array.flat:
         if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
             raise InvalidArgumentType(f"{name} must hold non-negative integers, got {shown(item)}")
@@ -247,6 +252,6 @@ def _plain_integers(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _entries(array: NDArray[Any]) -> str:
-    """What an array holds that should hold numbers, in words."""
+    """Describe the content of an array that should hold numbers."""
     words = {"b": "booleans", "U": "text", "S": "bytes"}
     return words.get(array.dtype.kind, f"entries of type {array.dtype}")

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def warn_deprecated(old: str, new: str, *, stacklevel: int = 3) -> None:
-    """Warn whoever called the caller that ``old`` will go, and what takes its place."""
+    """Warn the caller's caller that ``old`` is deprecated, and name its replacement."""
     warnings.warn(
         f"{old} is deprecated and will go with the next version; use {new}",
         DeprecationWarning,
@@ -29,7 +29,7 @@ def renamed(old: str, given: T | None, new: str, now: T, *, stacklevel: int = 4)
     new : str
         The name that took its place; ``now`` is its value.
     stacklevel : int
-        Of the warning; the default is for a function that calls this one directly.
+        Stack level of the warning; the default is for a function that calls this one directly.
     """
     if given is None:
         return now

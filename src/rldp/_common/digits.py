@@ -1,4 +1,4 @@
-"""Bounds in a few digits, rounded to the side on which they stay true."""
+"""Round bounds to a few digits, to the side on which they remain true."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["at_least", "at_most", "rounded_up"]
 
 
 def at_most(bound: float | Decimal, digits: int = 5) -> str:
-    """An upper bound in a few digits, no smaller than it is.
+    """Return an upper bound in a few digits, rounded up.
 
     >>> at_most(0.4321001), at_most(0.25), at_most(0.0), at_most(math.inf)
     ('0.43211', '0.25', '0', '∞')
@@ -18,7 +18,7 @@ def at_most(bound: float | Decimal, digits: int = 5) -> str:
 
 
 def at_least(bound: float | Decimal, digits: int = 5) -> str:
-    """A lower bound in a few digits, no larger than it is.
+    """Return a lower bound in a few digits, rounded down.
 
     >>> at_least(0.4321091), at_least(0.25)
     ('0.4321', '0.25')
@@ -27,7 +27,7 @@ def at_least(bound: float | Decimal, digits: int = 5) -> str:
 
 
 def rounded_up(bound: float | Decimal, digits: int) -> float:
-    """The next larger number of so many digits, or the bound itself if it is one."""
+    """Return the bound rounded up to a number of digits."""
     return _rounded(bound, digits, ROUND_CEILING)
 
 

@@ -1,4 +1,4 @@
-r"""Noise for counts: the discrete Laplace law, drawn exactly, on integers alone.
+r"""Noise for counts: exact draws from the discrete Laplace distribution, with integers only.
 
 .. math:: \Pr(Z=z)=\frac{1-e^{-\varepsilon}}{1+e^{-\varepsilon}}\,e^{-\varepsilon|z|}
 
@@ -17,7 +17,7 @@ Below = Callable[[int], int]
 
 
 def discrete_laplace(epsilon: Fraction, below: Below) -> int:
-    r"""One draw.
+    r"""Draw a number.
 
     With U uniform below t, kept with probability :math:`e^{-U/t}`, and V geometric with ratio :math:`e^{-1}`,
     X = U + tV has :math:`\Pr(X=x)\propto e^{-x/t}`. So ⌊X/s⌋ is geometric with ratio
@@ -44,7 +44,7 @@ def discrete_laplace(epsilon: Fraction, below: Below) -> int:
 
 
 def _happens(n: int, d: int, below: Below) -> bool:
-    r"""Whether an event of probability :math:`e^{-\gamma}` happens, γ = n/d from 0 to 1.
+    r"""Return whether an event of probability :math:`e^{-\gamma}` happens, γ = n/d from 0 to 1.
 
     Events of probability γ/1, γ/2, γ/3, … are tried until one fails, the K-th.
     :math:`\Pr(K>k)=\gamma^k/k!`, so K is odd with probability

@@ -40,7 +40,7 @@ class Tabular:
 
 
 def frame_of(columns: Mapping[str, Sequence[Any]], backend: Backend) -> Any:
-    """Return tidy columns as a data frame of the library that is asked for.
+    """Return tidy columns as a data frame of the requested library.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def frame_of(columns: Mapping[str, Sequence[Any]], backend: Backend) -> Any:
 
 
 def _of_one_type(entries: Sequence[Any]) -> Sequence[Any]:
-    """The entries, as texts where some are texts and others are not: labels may be mixed."""
+    """Return the entries, all as texts if some are texts and others are not."""
     texts = [isinstance(entry, str) for entry in entries if entry is not None]
     if all(texts) or not any(texts):
         return entries

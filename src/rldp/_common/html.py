@@ -1,4 +1,4 @@
-"""Tables for notebooks: HTML that needs nothing beside itself, in which a label is never more than text."""
+"""Tables for notebooks: self-contained HTML in which labels are escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rldp._common.checks import printable
 __all__ = ["MOST_COLUMNS", "MOST_TABLES", "grid", "paragraph", "probability", "shade", "short", "shown_of"]
 
 MOST_COLUMNS = 40
-"""Rows and columns that a table shows at most."""
+"""The largest number of rows and columns of a table."""
 MOST_TABLES = 10
 _LONGEST = 40
 _CELL = "padding:1px 6px;text-align:right"
@@ -24,9 +24,9 @@ def grid(
     cells: Sequence[Sequence[str]],
     styles: Sequence[Sequence[str]] | None = None,
 ) -> str:
-    """A table with a title, a heading for each row and column, and a style for each cell if wanted.
+    """Return a table with a title, headings for rows and columns, and optional styles of cells.
 
-    Headings are shortened, and written out where they cannot be printed.
+    Headings are shortened, and unprintable characters are spelled out.
     """
     head = "".join(f"<th style='{_CELL}'>{escape(short(name))}</th>" for name in columns)
     body = "".join(
@@ -39,24 +39,24 @@ def grid(
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of plain text."""
+    """Return a paragraph of plain text."""
     return f"<p>{escape(printable(text))}</p>"
 
 
 def probability(p: float) -> str:
-    """A probability in a few letters; only what is certain is 0 or 1."""
+    """Return a probability in a few characters; only certainty is written as 0 or 1."""
     if p in (0, 1):
         return f"{p:.0f}"
     return "<0.01" if p < 0.005 else ">0.99" if p > 0.995 else f"{p:.2f}"
 
 
 def shade(p: float) -> str:
-    """The style of a cell: the likelier, the darker."""
+    """Return the style of a cell: the likelier, the darker."""
     return f"background:rgba(66,133,244,{0.75 * p:.2f})"
 
 
 def shown_of(*axes: tuple[str, int, int]) -> str:
-    """A note on (name, shown, present) axes that were cut; empty if none was."""
+    """Return a note on the axes (name, shown, present) that were cut; empty if none was."""
     if all(shown == present for _, shown, present in axes):
         return ""
     parts = ", ".join(f"{shown} of {present} {name}" for name, shown, present in axes if shown < present)
@@ -71,6 +71,6 @@ def _row(texts: Sequence[str], styles: Sequence[str] | None) -> str:
 
 
 def short(name: object) -> str:
-    """A label in a few letters, all of them printable."""
+    """Return a label, shortened, with printable characters only."""
     text = printable(name)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,4 +1,4 @@
-"""Levels ε of ordered pairs of secrets as tables, and what paths through other secrets make of them."""
+"""Levels ε of ordered pairs of secrets as tables, and the levels implied by paths through other secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rldp._common.digits import at_most
 __all__ = ["Detour", "closure", "detours", "largest", "level_words", "own_levels", "smallest", "summed"]
 
 Levels: TypeAlias = "Sequence[Sequence[float]] | NDArray[np.float64]"
-"""ε(s1, s2) as [s1][s2]; the diagonal means nothing."""
+"""ε(s1, s2) as [s1][s2]; the diagonal is ignored."""
 
 _SAME = 1e-9  # relative: sums of the same levels in another order are the same
 _ROUNDED = 1e-14  # relative: what the order of a sum does to it, which six digits rounded up make good
@@ -25,7 +25,7 @@ _ROUNDED = 1e-14  # relative: what the order of a sum does to it, which six digi
 
 @dataclass(frozen=True)
 class Detour:
-    """A pair of secrets that a path through others protects more than its own level.
+    """A pair of secrets for which a path through others implies a smaller level than its own.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Detour:
     through : tuple of int
         The secrets between them, in order.
     level : str
-        The sum of the levels along the path, in digits that do not make it smaller.
+        The sum of the levels along the path, rounded up.
     """
 
     first: int
@@ -43,17 +43,17 @@ class Detour:
 
 
 def largest(levels: Levels) -> float:
-    """The largest ε of any pair; 0 for a single secret."""
+    """Return the largest ε of any pair; 0 for a single secret."""
     return max((float(levels[a][b]) for a, b in permutations(range(len(levels)), 2)), default=0.0)
 
 
 def smallest(levels: Levels) -> float:
-    """The smallest ε of any pair; ∞ for a single secret."""
+    """Return the smallest ε of any pair; ∞ for a single secret."""
     return min((float(levels[a][b]) for a, b in permutations(range(len(levels)), 2)), default=math.inf)
 
 
 def level_words(epsilon: float, levels: Levels | None) -> str:
-    """What is claimed of ε: one level, or those of pairs of secrets."""
+    """Describe the claimed ε: one level, or those of pairs of secrets."""
     if levels is None:
         return f"ε = {epsilon!r}"
     return f"ε from {smallest(levels)!r} to {_written(largest(levels))}, by the pair of secrets,"
@@ -64,11 +64,11 @@ def _written(level: float) -> str:
 
 
 def closure(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The smallest sum of levels along any path, and the secret before the last on it: (|S|, |S|) each.
+    """Return the smallest sum of levels along any path, and its last but one secret: (|S|, |S|) each.
 
-    What every link of a path promises, the path promises: P(y|a) ≤ e^ε(a,b) P(y|b) and
+    If every link of a path keeps its level, the path keeps their sum: P(y|a) ≤ e^ε(a,b) P(y|b) and
     P(y|b) ≤ e^ε(b,c) P(y|c) give P(y|a) ≤ e^(ε(a,b) + ε(b,c)) P(y|c). This is the algorithm of Floyd and
-    Warshall. Sums that differ by rounding alone are no shorter.
+    Warshall. Sums that differ only by rounding do not count as shorter.
     """
     shortest = np.array(levels, dtype=np.float64)
     np.fill_diagonal(shortest, 0.0)
@@ -82,7 +82,7 @@ def closure(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
 
 
 def detours(levels: Levels) -> list[Detour]:
-    """The pairs that a path through other secrets protects more than was asked for."""
+    """Return the pairs for which a path through other secrets implies a smaller level than requested."""
     _, before = closure(levels)
     found = []
     for a, b in permutations(range(len(levels)), 2):
@@ -97,12 +97,12 @@ def detours(levels: Levels) -> list[Detour]:
 
 
 def summed(levels: Iterable[float]) -> str:
-    """A sum of levels as they are written, in digits that do not make it smaller."""
+    """Return the sum of levels, rounded up."""
     return at_most(sum((Decimal(repr(float(level))) for level in levels), Decimal(0)), 6)
 
 
 def own_levels(levels: Levels, sizes: Sequence[int]) -> tuple[float, ...] | None:
-    """ε of every attribute, where the level of each pair is the sum over the attributes that differ.
+    """Return ε of every attribute, if the level of each pair is the sum over the attributes that differ.
 
     ``sizes`` are the numbers of labels of the attributes, whose combinations are the secrets, the last
     attribute quickest. None where there are fewer than two attributes, or the levels are not such sums.

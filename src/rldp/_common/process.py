@@ -1,9 +1,8 @@
-"""What belongs to the whole process: cores, threads of BLAS, memory, warnings, libraries.
+"""Properties of the whole process: cores, threads of BLAS, memory, warnings, libraries.
 
-Whoever changes one of them leaves it as it was, also where several threads do so at once. Memory that is not
-there is reported in a sentence, before it is asked for where that can be known. Python's
-``warnings.catch_warnings`` changes the filters of the whole process; here a warning is left out in the thread
-alone whose caller has the numbers already.
+Every change is undone, even if several threads make it at once. A lack of memory is reported in a sentence,
+before the memory is requested if possible. Python's ``warnings.catch_warnings`` changes the filters of the
+whole process; :func:`without` silences a warning in one thread only.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ Result = TypeVar("Result")
 
 _GROUP = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
-_ALWAYS_TRIED = 2**28  # what needs less than a quarter of a GiB is tried whatever the system says
+_ALWAYS_TRIED = 2**28  # less than a quarter of a GiB is always tried
 _SILENCED: ContextVar[tuple[type[Warning], ...]] = ContextVar("_SILENCED", default=())
 
 
@@ -59,7 +58,7 @@ def _allowed() -> int:
 
 
 def _quota() -> int | None:
-    """How many cores' worth of time a container gets, rounded up; None where there is no limit."""
+    """Return the number of cores whose time a container gets, rounded up; None without a limit."""
     with suppress(OSError, ValueError):
         quota, period = (_GROUP / "cpu.max").read_text(encoding="ascii").split()
         return math.ceil(int(quota) / int(period))
@@ -70,7 +69,7 @@ def _quota() -> int | None:
 
 
 class _OneThread:
-    """The limit on BLAS, one for the whole process: the first user sets it, the last takes it off."""
+    """The limit on BLAS for the whole process: the first user sets it, the last removes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -109,7 +108,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _controller() -> Any:
-    """The libraries that NumPy and SciPy have loaded; looking for them takes as long as a small design."""
+    """Return the libraries that NumPy and SciPy have loaded; the search takes as long as a small design."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -118,9 +117,8 @@ def _controller() -> Any:
 def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
     """Call ``work`` on every item, a thread for each core; BLAS is best kept to one thread meanwhile.
 
-    BLAS would share out the columns of one matrix at a time, and its threads wait for each other by spinning;
-    where other work keeps a core busy, that costs many times what it saves. Whole matrices share out without
-    waiting.
+    BLAS would divide one matrix at a time among its threads, which wait for each other by spinning; if other
+    work keeps a core busy, this costs many times what it saves. Whole matrices are divided without waiting.
     """
     with ThreadPoolExecutor(core_count()) as pool:
         for _ in pool.map(in_context(work), items):
@@ -128,28 +126,28 @@ def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
 
 
 def in_context(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
-    """Make ``work`` run in the caller's context on other threads, where NumPy's ``errstate`` holds too."""
+    """Make ``work`` run in the caller's context on other threads, including NumPy's ``errstate``."""
     context = copy_context()
     return lambda item: context.copy().run(work, item)
 
 
 def available_bytes() -> int | None:
-    """What this process can still get, as far as the system says; None where it does not."""
+    """Return the memory still available to this process; None if unknown."""
     known = [found for found in (_of_machine(), _of_group(), _of_process()) if found is not None]
     return min(known, default=None)
 
 
 def require_bytes(purpose: str, needed: int, advice: str) -> None:
-    """Refuse what would take more memory than there is.
+    """Refuse an operation that needs more memory than is available.
 
     Parameters
     ----------
     purpose : str
-        What needs it: the subject of the sentence.
+        The operation: the subject of the sentence.
     needed : int
-        Bytes, by an estimate that was counted on smaller cases.
+        Bytes, by an estimate based on smaller cases.
     advice : str
-        What needs less: a clause.
+        How to need less: a clause.
 
     Raises
     ------
@@ -168,7 +166,7 @@ def require_bytes(purpose: str, needed: int, advice: str) -> None:
 
 @contextmanager
 def within_memory(purpose: str, advice: str) -> Iterator[None]:
-    """The block may run out of memory all the same, and the error is a sentence then.
+    """Turn a MemoryError in the block into a sentence.
 
     Raises
     ------
@@ -194,7 +192,7 @@ def _of_machine() -> int | None:
 
 
 def _of_group() -> int | None:
-    """What a container may still use; its own caches count as used, and can be given back."""
+    """Return the memory that a container may still use; its caches can be freed."""
     with suppress(OSError, ValueError):
         limit = int((_GROUP / "memory.max").read_text(encoding="ascii"))
         used = int((_GROUP / "memory.current").read_text(encoding="ascii"))
@@ -205,7 +203,7 @@ def _of_group() -> int | None:
 
 
 def _of_process() -> int | None:
-    """What ulimit -v leaves."""
+    """Return the memory that ``ulimit -v`` leaves."""
     with suppress(ImportError, OSError, ValueError, IndexError):
         import resource
 
@@ -229,7 +227,7 @@ def warn(message: str, category: type[Warning], *, stacklevel: int) -> None:
 
 @contextmanager
 def silenced(*categories: type[Warning]) -> Iterator[None]:
-    """Leave out these warnings of the library while the block runs, in this thread and those it starts."""
+    """Silence these warnings of the library while the block runs, in this thread and those it starts."""
     token = _SILENCED.set((*_SILENCED.get(), *categories))
     try:
         yield
@@ -244,9 +242,9 @@ def needs(purpose: str, library: str, *, install: str | None = None) -> Iterator
     Parameters
     ----------
     purpose : str
-        What needs the library: the subject of the sentence.
+        The feature that needs the library: the subject of the sentence.
     library : str
-        The name of the library as people know it.
+        The usual name of the library.
     install : str, optional
         The argument of pip, such as "robust-ldp[paper]"; by default the library itself.
 

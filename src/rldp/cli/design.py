@@ -178,7 +178,7 @@ def design(
         judged = worth(sample, designed)
     away = gives_away(judged)
     if away is not None:
-        warn(away)
+        warn(f"{away}; --epsilon-known bounds what such readers learn")
     if as_json:
         show_json(_facts(output, designed, judged, found), indent=2)
         return

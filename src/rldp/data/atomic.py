@@ -47,14 +47,12 @@ def replacing(
     error: type[RldpError] = DataFileError,
     new: bool = False,
 ) -> Iterator[BinaryIO]:
-    """A new binary file that takes the place of ``path`` when the block ends well.
+    """Write a new binary file that replaces ``path`` when the block succeeds.
 
-    Until then it is a hidden file beside it whose name says that it is unfinished, and ``path`` is what
-    it was. Any exception, an interruption too, takes the hidden file away; what a killed process left is
-    taken away by the next one that writes ``path``.
-
-    A new file has the permissions that the umask leaves; one that takes the place of another has that
-    one's, and its owner and group where they can be kept.
+    Until then, a hidden file beside it, whose name says that it is unfinished, grows, and ``path`` is
+    unchanged. Any exception, including an interruption, removes the hidden file. If a process is killed, the
+    next one that writes ``path`` removes what it left. A new file has the permissions that the umask leaves.
+    A file that replaces another keeps its permissions, and its owner and group where possible.
 
     Parameters
     ----------
@@ -63,10 +61,10 @@ def replacing(
     name : str
         What an error message calls the path.
     error : type of RldpError
-        What is raised where the file cannot be written, in the block or at its end.
+        Raised if the file cannot be written, in the block or at its end.
     new : bool
-        Whether ``path`` must not exist, neither at first nor when the block ends. It is then for its owner
-        alone.
+        Whether ``path`` must not exist, neither at first nor when the block ends. Only its owner may then
+        read it.
     """
     target = Path(os.path.realpath(checked_path(path, name)))
     if new and os.path.lexists(target):
@@ -94,7 +92,7 @@ def _writable(path: object, name: str, error: type[RldpError]) -> Iterator[None]
 
 @contextmanager
 def whole(target: Path, *, scratch_folder: Path | None = None, new: bool = False) -> Iterator[BinaryIO]:
-    """As :func:`replacing`, for a path that is known to be one; raises OSError.
+    """Do the same as :func:`replacing` for a checked path, but raise OSError.
 
     The file grows in ``scratch_folder``, on the same disk; by default beside the target.
     """
@@ -115,7 +113,7 @@ def whole(target: Path, *, scratch_folder: Path | None = None, new: bool = False
 
 
 def _take_name(scratch: Path, target: Path) -> None:
-    """Give a file a name that no other file has. Without links, that is looked at a moment before."""
+    """Give a file a name that no other file has. Without hard links, check for the name just before."""
     try:
         os.link(scratch, target)
     except FileExistsError:
@@ -128,10 +126,10 @@ def _take_name(scratch: Path, target: Path) -> None:
 
 @contextmanager
 def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[Path]:
-    """A hidden folder that becomes ``path`` when the block ends well.
+    """Fill a hidden folder that becomes ``path`` when the block succeeds.
 
-    ``path`` must not exist. Any exception takes the hidden folder away with all that is in it; what a killed
-    process left is taken away by the next one that writes ``path``.
+    ``path`` must not exist. Any exception removes the hidden folder and its content. If a process is killed,
+    the next one that writes ``path`` removes what it left.
     """
     target = Path(os.path.realpath(checked_path(path, name)))
     require_new_folder(target, name)
@@ -153,7 +151,7 @@ def require_new_folder(target: Path, name: str = "path") -> None:
 
 
 def sync(path: str | Path) -> None:
-    """See that what is written is on the disk; folders cannot be opened everywhere."""
+    """Flush a file or folder to disk; some systems cannot open folders."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except PermissionError:
@@ -165,7 +163,7 @@ def sync(path: str | Path) -> None:
 
 
 def _take_permissions(scratch: Path, replaced: os.stat_result) -> None:
-    """Those of the file that is replaced; a group that cannot be kept would be another one's gain."""
+    """Set the permissions of the replaced file, without those of a group that cannot be kept."""
     mode = stat.S_IMODE(replaced.st_mode) & 0o777
     if hasattr(os, "chown"):
         try:
@@ -179,7 +177,7 @@ def _take_permissions(scratch: Path, replaced: os.stat_result) -> None:
 
 
 def checked_path(path: str | PathLike[str], name: str = "path") -> Path:
-    """``path`` as a path, if it is one."""
+    """Return ``path`` as a path, if it is one."""
     if not isinstance(path, str | PathLike):
         raise InvalidArgumentType(f"{name} must be a path, got {shown(path)}")
     if "\0" in str(path):
@@ -202,7 +200,7 @@ def appears_as(grown: os.stat_result, target: Path) -> Callable[[], bool]:
 
 
 def require_other_file(output: Path, path: Path, what: str, name: str = "output") -> None:
-    """Refuse to write over a file that is still needed, or that is yet to be written."""
+    """Refuse to overwrite a file that is still needed or will be written."""
     try:
         same = output.samefile(path)
     except OSError:  # one of them does not exist
@@ -212,27 +210,27 @@ def require_other_file(output: Path, path: Path, what: str, name: str = "output"
 
 
 def _require_regular(target: Path) -> None:
-    """Devices and pipes cannot be replaced: they would be gone."""
+    """Refuse to replace a device or a pipe, which would be lost."""
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         kind = "a folder" if target.is_dir() else "a device or pipe"
         raise OSError(None, f"it is {kind}")
 
 
-# Unfinished files: locked while they grow, cleared away when who wrote them is gone
+# Unfinished files: locked while they grow, removed if their writer was killed
 
 
 @contextmanager
 def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryIO, Path]]:
-    """A new hidden file in ``folder`` for a target called ``name``, and its path.
+    """Make a hidden file in ``folder`` for a target called ``name``; yield it and its path.
 
-    It is locked until the block ends, and then taken away if it is still there. Its permissions are
-    those of a new file under the umask; if ``private``, its owner alone may read and write it.
+    It is locked until the block ends, and then removed if it still exists. Its permissions are those of a new
+    file under the umask; if ``private``, only its owner may read and write it.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         path = _scratch_path(folder, name)
         lock = None
-        try:  # from before there is a file: an interruption may come while the system makes it
+        try:  # set before the file exists: an interruption may come while the system creates it
             with os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "w+b") as file:
                 if _claimed(file.fileno()):
                     lock = os.dup(file.fileno()) if fcntl else None  # outlasts the file object
@@ -246,7 +244,7 @@ def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryI
 
 @contextmanager
 def growing_folder(folder: Path, name: str) -> Iterator[Path]:
-    """A new hidden folder in ``folder`` for a target called ``name``; as :func:`growing`."""
+    """Make a hidden folder in ``folder`` for a target called ``name``, as :func:`growing` does for files."""
     while True:
         path = _scratch_path(folder, name)
         lock, claimed = None, False
@@ -269,10 +267,10 @@ def _scratch_path(folder: Path, name: str) -> Path:
 
 
 def clear_abandoned(folder: Path, name: str, *, folders: bool = False) -> None:
-    """Take away the scratch files, or folders, for ``name`` that no process is writing any more.
+    """Remove scratch files or folders for ``name`` that no process is writing any more.
 
-    A process that is killed cannot take its file away, but its lock goes with it. What is locked stays,
-    as does whatever is not a regular file or folder of ours with just the name that we give.
+    A killed process cannot remove its file, but its lock ends with it. Locked files stay, and so does
+    everything that is not a regular file or folder with exactly a name that we give.
     """
     if fcntl is None:
         return
@@ -286,7 +284,7 @@ def clear_abandoned(folder: Path, name: str, *, folders: bool = False) -> None:
 
 
 def _claimed(handle: int) -> bool:
-    """Lock a file that was just made; False if someone cleared it away before the lock was there."""
+    """Lock a file that was just made; return False if another process removed it before it was locked."""
     if fcntl is None:
         return True
     try:
@@ -311,7 +309,7 @@ def _remove_unlocked_folder(path: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, access: int) -> Iterator[os.stat_result]:
-    """What is at ``path``, locked while the block runs; OSError if another process holds the lock."""
+    """Lock what is at ``path`` while the block runs; raise OSError if another process holds the lock."""
     handle = os.open(path, access | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -22,7 +22,7 @@ BinCount: TypeAlias = int | Literal["auto"]
 
 
 class Bins(Alphabet):
-    """Labels of ranges of numbers: the k-th stands for those from the k-th edge up to the next.
+    """An alphabet of ranges: the k-th label stands for the numbers from the k-th edge up to the next.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Bins(Alphabet):
         object.__setattr__(self, "edges", np.asarray(edges, dtype=np.float64))
 
     def of_numbers(self, numbers: NDArray[np.float64]) -> Codes:
-        """Codes of numbers, −1 of NaN and infinities."""
+        """Return codes of numbers, −1 for NaN and infinities."""
         codes = np.searchsorted(self.edges, numbers, side="right").astype(np.int32)
         codes[~np.isfinite(numbers)] = NOT_A_LABEL
         return codes
@@ -47,7 +47,7 @@ class Bins(Alphabet):
         return self.of_numbers(_as_numbers(items))
 
     def of_chunk(self, chunk: Any) -> Codes:
-        """Codes of an Arrow array, of numbers all at once."""
+        """Return codes of an Arrow array."""
         kinds = chunk.to_numpy(zero_copy_only=False) if not hasattr(chunk, "dictionary") else None
         if kinds is not None and kinds.dtype.kind in "iuf":
             return self.of_numbers(kinds.astype(np.float64))
@@ -57,7 +57,7 @@ class Bins(Alphabet):
         return self.of_numbers(_as_numbers([number_of_text(text) for text in texts]))
 
     def require_readable(self, name: str) -> None:
-        """Any number can be read."""
+        """Accept every number."""
 
     def and_label(self, label: Label) -> Bins:
         return Bins(self.edges.tolist(), (*self.labels, label))
@@ -69,7 +69,7 @@ def alphabet_of(column: Column) -> Alphabet:
 
 
 def numbers_in(column: Any, *, texts: bool) -> NDArray[np.float64]:
-    """The entries of a column as numbers, NaN where there is none; ``texts``: they come from a CSV file."""
+    """Return the entries of a column as numbers, NaN where one is missing; ``texts`` if from a CSV file."""
     entries: list[object] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
     if texts:
         read: dict[object, float | None] = {x: number_of_text(x) for x in set(entries) if isinstance(x, str)}
@@ -107,7 +107,7 @@ class Binning:
 
     @classmethod
     def asked(cls, bins: Mapping[str, BinCount], bin_width: Mapping[str, float]) -> dict[str, Binning]:
-        """What the arguments ``bins`` and ``bin_width`` ask for, by column."""
+        """Return the requested binning of each column, from the arguments ``bins`` and ``bin_width``."""
         if bins.keys() & bin_width.keys():
             raise InvalidArgument("bins and bin_width must not be given together")
         found = {name: cls() if count == "auto" else cls(_count(count)) for name, count in bins.items()}
@@ -121,9 +121,9 @@ class Binning:
     def found(
         self, name: str, numbers: NDArray[np.float64]
     ) -> tuple[tuple[float, ...], tuple[float, ...], Scale]:
-        """Representatives of the bins, the edges between them, and what each bin holds.
+        """Return the representatives of the bins, the edges between them, and the content of each bin.
 
-        A bin is represented by the mean of the numbers in it, rounded. The secret has no say in any of this.
+        A bin is represented by the rounded mean of its numbers. The secret plays no part.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ def _count(bins: BinCount) -> int:
 
 
 def _equal_shares(known: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Edges that cut sorted numbers into at most ``count`` bins, where that divides them most equally."""
+    """Return edges that divide sorted numbers into at most ``count`` bins of nearly equal size."""
     distinct, counts = np.unique(known, return_counts=True)
     below = np.cumsum(counts)[:-1]  # how many numbers are left of each possible edge
     if not len(below):
@@ -175,7 +175,7 @@ def _equal_shares(known: NDArray[np.float64], count: int) -> NDArray[np.float64]
 
 
 def _labels(means: Sequence[float]) -> tuple[float, ...]:
-    """The means with few digits, as long as that tells them apart."""
+    """Return the means in as few digits as tell them apart."""
     for digits in (4, 6, 9):
         short = [float(f"{mean:.{digits}g}") for mean in means]
         if len(set(short)) == len(means):

@@ -29,7 +29,7 @@ _NOT_KNOWN_TO_ARROW = (np.longdouble, np.complexfloating, np.void, np.timedelta6
 
 
 def kind_of(name: str, column: object) -> str:
-    """Which kind of column it is, or an error that lists the kinds there are."""
+    """Return the kind of a column, or raise an error that lists all kinds."""
     kind = _kind(column)
     if kind is None:
         raise InvalidArgumentType(
@@ -42,7 +42,7 @@ def kind_of(name: str, column: object) -> str:
 
 
 def is_column(column: object) -> bool:
-    """Whether it is a column of one of the kinds there are."""
+    """Return whether it is a column of a known kind."""
     return _kind(column) is not None
 
 
@@ -56,7 +56,7 @@ def _kind(column: object) -> str | None:
 
 
 def kind_among(kinds: Iterable[str], given: object) -> str | None:
-    """The class, as ``library.name``, of which something is; what is not imported has made nothing."""
+    """Return the class of an object as ``library.name``, without importing any library."""
     for kind in kinds:
         library, name = kind.split(".")
         if library in sys.modules and isinstance(given, getattr(sys.modules[library], name)):
@@ -68,7 +68,7 @@ def kind_among(kinds: Iterable[str], given: object) -> str | None:
 
 
 def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
-    """The codes of a column of any kind.
+    """Return the codes of a column of any kind.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
 
 
 def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
-    """The codes of entries of a CSV file, Arrow strings that are read as the type of the labels."""
+    """Return the codes of entries of a CSV file: Arrow strings, read as the type of the labels."""
     codes = []
     for chunk in _chunks(column):
         texts = _numbered(chunk)
@@ -120,12 +120,12 @@ def _codes(piece: Any, alphabet: Alphabet) -> Codes:
 
 
 def _numbered(chunk: Any) -> Any:
-    """An Arrow array as places in the list of its distinct entries."""
+    """Return an Arrow array as positions in the list of its distinct entries."""
     return chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
 
 
 def _distinct(piece: Any) -> Iterable[object]:
-    """Every label of a piece at least once, perhaps with other entries."""
+    """Return every label of a piece at least once, possibly with other entries."""
     if isinstance(piece, list):
         # What is not a label may equal one, as Decimal(1) does, and must not stand for it.
         every = all(map(is_label, set(map(type, piece))))
@@ -167,7 +167,7 @@ def _of_numpy(array: NDArray[Any]) -> Iterable[Any]:
 
 
 def _has_null_characters(array: NDArray[Any]) -> bool:
-    """Whether a letter follows a null character, at which Arrow would end the text."""
+    """Return whether a character follows a null character, where Arrow would end the text."""
     letters = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), -1)
     return bool(((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any())
 
@@ -181,7 +181,7 @@ def _of_pandas(series: Any) -> Iterable[Any]:
     if entries is None or entries.dtype != object:
         try:
             return _of_arrow(pyarrow.Array.from_pandas(series))
-        except (pyarrow.ArrowException, TypeError):  # what Arrow does not know
+        except (pyarrow.ArrowException, TypeError):  # a type that Arrow lacks
             pass
     return [series.tolist()]
 
@@ -207,7 +207,7 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def _as_labels(chunk: Any) -> Any:
-    """An Arrow array in a form in which its distinct entries can be numbered and looked up."""
+    """Return an Arrow array in a form whose distinct entries can be numbered and looked up."""
     import pyarrow
     import pyarrow.compute as arrow
     import pyarrow.types as kinds
@@ -230,7 +230,7 @@ def _as_labels(chunk: Any) -> Any:
 
 
 def _no_labels(column: Any) -> list[object]:
-    """As many entries as a column has, of a type that no label has."""
+    """Entries of a type that no label has, as many as the column has rows."""
     return [b""] * len(column)
 
 
@@ -252,7 +252,7 @@ _PIECES: dict[str, Callable[[Any], Iterable[Any]]] = {
 
 
 def listed(column: Any) -> list[Any]:
-    """The entries of a column of any kind, as Python has them."""
+    """Return the entries of a column of any kind as Python objects."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
             return list(getattr(column, method)())
@@ -260,7 +260,7 @@ def listed(column: Any) -> list[Any]:
 
 
 def _entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
-    """Those that occur in some rows."""
+    """Return the entries that occur in some rows."""
     if isinstance(column, list | tuple):
         return [column[row] for row in rows.tolist()]
     if isinstance(column, np.ndarray):
@@ -275,9 +275,9 @@ def _entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
 
 
 def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
-    """The labels that ``codes`` stand for, as a column of the kind of ``like``.
+    """Return the labels of ``codes`` as a column of the kind of ``like``.
 
-    It has the type of ``like`` where that holds all labels, and else the type that they share.
+    It has the type of ``like`` if that can hold all labels, else their common type.
     """
     kind = kind_of("values", like)
     table = _label_array(outputs)
@@ -303,7 +303,7 @@ def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
 
 
 def _label_array(outputs: Sequence[Label]) -> NDArray[Any]:
-    """The labels in the type they share: integers, floats, booleans, text; else objects."""
+    """Return the labels in their common type: integers, floats, booleans or text; else as objects."""
     kinds, array = {type(label) for label in outputs}, _objects(outputs)
     if kinds <= {int, float} and all(-(2**63) <= label < 2**63 for label in array):
         return array.astype(np.int64 if kinds == {int} else np.float64)
@@ -319,7 +319,7 @@ def _objects(outputs: Sequence[Label]) -> NDArray[Any]:
 
 
 def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
-    """The labels as an Arrow array, of the type ``like`` where that holds all of them."""
+    """Return the labels as an Arrow array, of the type ``like`` if that can hold all of them."""
     import pyarrow
 
     array = _label_array(outputs)
@@ -335,7 +335,7 @@ def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
 
 
 def _polars_labels(outputs: Sequence[Label], like: Any = None) -> Any:
-    """The labels as a Polars series, of the type ``like`` where that holds all of them."""
+    """Return the labels as a Polars series, of the type ``like`` if that can hold all of them."""
     import polars
 
     labels = polars.Series(arrow_labels(outputs))
@@ -364,10 +364,10 @@ def _as_pandas(labels: Any, dtype: Any) -> Any:
 
 
 def _as_it_was(labels: Any, cast: Callable[[], Any], outputs: Sequence[Label]) -> Any:
-    """The labels in another type, if each of them is then still read as itself."""
+    """Return the labels in another type, if each is still read as itself."""
     try:
         found = cast()
         codes = encode("outputs", found, Alphabet(outputs)).codes
-    except Exception:  # whatever a library raises about a type that does not hold them
+    except Exception:  # libraries raise many exceptions if a type cannot hold them
         return labels
     return found if np.array_equal(codes, np.arange(len(outputs))) else labels

@@ -30,7 +30,7 @@ from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArg
 __all__ = ["Counted", "columns", "counted_pairs", "taken_apart"]
 
 CANDIDATES = (32, 16, 8, 4)
-"""Numbers of bins of which ``bins="auto"`` takes one: the most that leave a table which is not sparse."""
+"""Candidates of ``bins="auto"``, which takes the largest number that does not make the table sparse."""
 _RARE, _MOST_RARE = 5, 0.2  # Cochran's rule: a fifth of the cells may be seen fewer than 5 times
 _ABOUT_MISSING = (
     "; in {} an entry is missing: missing='skip' leaves such rows out, missing='category' gives them a label "
@@ -49,9 +49,10 @@ class Counted:
     reading : Reading
         How the columns were read.
     skipped : int
-        Rows that were left out because an entry is missing.
+        Number of rows left out because an entry is missing.
     scales : tuple of (Scale or None)
-        For each column of the value, what its labels stand for as numbers, where that is not what they are.
+        For each column of the value, the numbers that its labels stand for, if they are not numbers
+        themselves.
     """
 
     counts: NDArray[np.int64]
@@ -129,7 +130,7 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
 
 
 def _without_rare(wanted: Wanted, columns: list[Encoded]) -> list[Encoded]:
-    """The columns, of which given ones have their rare labels merged."""
+    """Return the columns, with the rare labels of given columns merged."""
     secrets = columns[: len(wanted.secret)]
     if not wanted.given or wanted.rare == 0:
         return columns
@@ -145,7 +146,7 @@ def _without_rare(wanted: Wanted, columns: list[Encoded]) -> list[Encoded]:
 
 
 def _margin(counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
-    """How often each label of one column was counted."""
+    """Return how often each label of one column was counted."""
     margin: NDArray[np.int64] = counts.sum(axis=tuple(i for i in range(counts.ndim) if i != axis))
     return margin
 
@@ -153,7 +154,7 @@ def _margin(counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
 def _scale(
     column: Column, wanted: Wanted, name: str, of_bins: Scale | None, counts: NDArray[np.int64]
 ) -> Scale | None:
-    """What the labels of a column stand for as numbers, where that is not what they are."""
+    """Return the numbers that the labels of a column stand for; None if they are numbers themselves."""
     known = tuple(label for label in column.labels if label != MISSING)
     some_missing = len(known) < len(column.labels) and wanted.missing == "category"
     scale = of_bins or Scale.of_labels(
@@ -167,18 +168,18 @@ def _scale(
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The columns of a table that are asked for, read once.
+    """The requested columns of a table, read once.
 
     Attributes
     ----------
     source : str
         What messages call it.
     columns : dict
-        Column as it is asked for → its entries.
+        Requested column → its entries.
     found : dict
-        Column as it is asked for → what finds it in other data, too, and the name above it.
+        Requested column → how it is found in other data, and the name above it.
     are_texts : bool
-        Whether the entries come from a CSV file, and have no type.
+        Whether the entries come from a CSV file and have no type.
     """
 
     source: str
@@ -214,14 +215,14 @@ def _column(table: _Table, name: str, found: Encoded) -> Column:
 
 
 def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
-    """Columns of a CSV or Parquet file or of a data frame, as its library holds them."""
+    """Return columns of a CSV or Parquet file or of a data frame, as its library holds them."""
     if len(set(names)) < len(names):
         raise InvalidArgument(f"columns must be distinct, got {', '.join(map(repr, names))}")
     return list(_read(data, names, dialect).columns.values())
 
 
 def _read_frame(data: Any, names: tuple[str, ...]) -> _Table:
-    """Columns of a frame; a lazy frame is read now, and nothing of it but these."""
+    """Return columns of a frame; of a lazy frame, only these are computed."""
     frame, header = _frame(data)
     places = require_columns(header, names, "data")
     require_distinct(places)
@@ -229,14 +230,14 @@ def _read_frame(data: Any, names: tuple[str, ...]) -> _Table:
     if hasattr(frame, "collect"):
         frame = frame.select(chosen).collect()
     series = [frame.get_column(name) for name in chosen]
-    # A column of a library that we do not know comes over Arrow.
+    # Columns of other libraries are converted through Arrow.
     entries = [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
     found = {name: (str(header[place]),) * 2 for name, place in places.items()}
     return _Table("data", dict(zip(names, entries, strict=True)), found)
 
 
 def _frame(data: Any) -> tuple[Any, list[Any]]:
-    """Any frame, eager or lazy, as one of narwhals, and its header."""
+    """Return any eager or lazy frame as one of narwhals, and its header."""
     with needs("reading data frames", "narwhals"):
         import narwhals as nw
     try:
@@ -260,19 +261,19 @@ _BATCHES = ("RecordBatch", "RecordBatchReader")  # of Arrow, which narwhals does
 
 
 def taken_apart(table: Any) -> tuple[Any, Iterable[Label] | None, Iterable[Label] | None]:
-    """Counts, and the labels of rows and columns where a data frame has them.
+    """Return counts, and the labels of rows and columns if a data frame has them.
 
     Parameters
     ----------
     table : data frame, or anything else
         A pandas frame has its secrets in the index, as ``pandas.crosstab`` makes it. Frames without an index
-        (Polars, PyArrow) have them in the first column, if that holds no numbers. Names of columns that can
-        only be texts are read as the header of a CSV file is: as numbers where that loses nothing.
+        (Polars, PyArrow) have them in the first column, if that holds no numbers. If column names can only be
+        texts, they are read as numbers where that loses nothing, like the header of a CSV file.
 
     Returns
     -------
     counts, secrets, values
-        What is not a frame is returned unchanged, without labels.
+        Anything but a frame is returned unchanged, without labels.
     """
     if not hasattr(table, "columns"):
         return table, None, None
@@ -291,6 +292,6 @@ def taken_apart(table: Any) -> tuple[Any, Iterable[Label] | None, Iterable[Label
 
 
 def _plain(index: Any) -> list[Any]:
-    """The entries of a pandas index as Python objects."""
+    """Return the entries of a pandas index as Python objects."""
     found: list[Any] = index.tolist()
     return found

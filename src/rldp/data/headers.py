@@ -1,7 +1,7 @@
-"""The names of a table's columns: which are meant, and what is said where one is not there.
+"""Find the requested columns in a table's header, and word the error if one is missing.
 
-A column is chosen by its name, or by its place from 1, as in ``#2``, if none has that name. Which mark stands
-between the columns of a CSV file is decided by that: under the right one, all that are asked for are there.
+A column is chosen by its name or, if no column has that name, by its position from 1, as in ``#2``. The
+delimiter of a CSV file is the one with which all requested columns are found.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ _NO_NAME = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*|.*[@{}<>;|\t].*|[\[(].*|", re.
 
 
 def column_name(column: str, source: object) -> str:
-    """What messages call a column of a file or data frame."""
+    """Return the name of a column of a file or data frame in messages."""
     return f"column {column!r} of {source}"
 
 
 @dataclass(frozen=True)
 class Located:
-    """The columns of a table that are asked for.
+    """The requested columns of a table.
 
     Attributes
     ----------
     source : Source
-        Where it lies; for a CSV file, with its delimiter.
+        The table; for a CSV file, with its delimiter.
     header : tuple of str
         The names of all columns.
     places : dict
-        Column as it is asked for → its place in the header, from 0.
+        Requested column → its position in the header, from 0.
     """
 
     source: Source
@@ -61,21 +61,21 @@ class Located:
 
     @cached_property
     def by_place(self) -> bool:
-        """Whether names do not tell the columns that are asked for apart."""
+        """Whether requested columns share a name."""
         count = Counter(self.header)
         return any(count[self.header[place]] > 1 for place in self.places.values())
 
     def name(self, column: str) -> str:
-        """The name in the header of a column that is asked for."""
+        """Return the name in the header of a requested column."""
         return self.header[self.places[column]]
 
     def lasting_name(self, column: str) -> str:
-        """What finds the column in other files, too: its name, or its place if others share that."""
+        """Return how to find the column in other files: its name, or its position if that is not unique."""
         name = self.name(column)
         return name if self.header.count(name) == 1 else column
 
     def key(self, column: str) -> str:
-        """What a column that is asked for is called while it is read, unlike all others."""
+        """Return a unique name for a requested column while it is read."""
         return f"#{self.places[column] + 1}" if self.by_place else self.name(column)
 
 
@@ -83,22 +83,22 @@ Header = Callable[[Source], Sequence[str]]
 
 
 def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable[[Source], bytes]) -> Located:
-    """Where the columns are that are asked for.
+    """Locate the requested columns.
 
     Parameters
     ----------
     source : Source
     wanted : sequence of str
-        Names or places of columns.
+        Names or positions of columns.
     header : callable
-        Source, with the delimiter → the names of them all.
+        Source, with the delimiter → the names of all columns.
     head : callable
-        Source → its first bytes, uncompressed and in UTF-8 if it has another encoding that is known.
+        Source → its first bytes, uncompressed and, if its encoding is given, converted to UTF-8.
 
     Raises
     ------
     DataError
-        If they are not all there.
+        If a column is missing.
     """
     if source.parquet:
         names = tuple(header(source))
@@ -111,10 +111,10 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
         try:
             names = tuple(header(split))
             fitting.append(Located(split, names, require_columns(names, wanted, source)))
-        except Exception as error:  # whatever is raised by reading what is something else
+        except Exception as error:  # reading something else can raise anything
             troubles[delimiter] = error
         else:
-            if delimiter == "," and set(wanted) <= set(names):  # a place may be there under any mark
+            if delimiter == "," and set(wanted) <= set(names):  # a position can exist with any delimiter
                 break
     if not fitting:
         raise _explained(source, wanted, troubles, head(source)) from None
@@ -126,14 +126,14 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
 def _explained(
     source: Source, wanted: Sequence[str], troubles: dict[str, Exception], beginning: bytes
 ) -> Exception:
-    """The best there is to say about a CSV file in which no delimiter finds the columns."""
+    """Return the most helpful error about a CSV file in which no delimiter finds the columns."""
     kind = _looks_like(beginning)
     if kind is not None:
         return DataFileError(f"{source} must be a CSV or Parquet table, but it looks like {kind}")
     text = beginning.decode(errors="replace").removeprefix("\ufeff")
     line = text.split("\n", 1)[0]
     for mark, error in troubles.items():
-        if set(wanted) <= set(_entries(line, mark)):  # what is wrong is further down
+        if set(wanted) <= set(_entries(line, mark)):  # the problem is further down
             return error
     repeated = [error for error in troubles.values() if isinstance(error, RepeatedColumn)]
     if repeated:
@@ -146,15 +146,15 @@ def _explained(
     return first
 
 
-# What is said where a column is not there
+# Errors about missing columns
 
 
 class RepeatedColumn(DataError):
-    """A column is there more than once."""
+    """A column occurs more than once."""
 
 
 class MissingColumn(DataError):
-    """A column is not there; what there is instead may be data."""
+    """A column is missing; the names found instead may be data."""
 
     def __init__(
         self, source: object, column: str, present: Sequence[str], wanted: Sequence[str] = ()
@@ -170,13 +170,13 @@ class MissingColumn(DataError):
         super().__init__(f"{source} has no column {column!r}; {said}")
 
     def without_names(self) -> DataError:
-        """The same, without those that there are."""
+        """Return the error without the names that were found."""
         said = _NOT_SHOWN.format(len(self.present))
         return DataError(f"{self.source} has no column {self.column!r}; {said}")
 
 
 def require_columns(present: Sequence[str], wanted: Sequence[str], source: object) -> dict[str, int]:
-    """The places of the columns that are wanted, each of which must be there once."""
+    """Return the positions of the requested columns, each of which must occur once."""
     return {column: _place(present, column, wanted, source) for column in wanted}
 
 
@@ -192,10 +192,10 @@ def require_distinct(places: dict[str, int]) -> None:
 
 
 def require_names(found: Located, head: Callable[[Source], bytes]) -> None:
-    """Refuse a first line that holds data where columns of a CSV file are chosen by their places.
+    """Refuse a first line of data if columns of a CSV file are chosen by position.
 
-    The row would be lost, and its entries would be published as names. An entry that also stands further down
-    in its column shows it, and so does a number or a date.
+    The row would be lost, and its entries would be published as names. A number or a date shows that a line
+    is data, and so does an entry that occurs again in its column.
 
     Parameters
     ----------
@@ -220,12 +220,12 @@ def require_names(found: Located, head: Callable[[Source], bytes]) -> None:
 def require_headers(
     headers: Mapping[str, str | None], called: Callable[[str], str | None], source: object
 ) -> None:
-    """Refuse another name above a column that is found by its place: another column may stand there now.
+    """Refuse another name above a column that is found by position: it may be another column.
 
     Parameters
     ----------
     headers : mapping
-        Column → the name that must stand above it; None for a column that is found by its name.
+        Column → the name it must have; None for a column that is found by name.
     called : callable
         Column → the name above it.
     source : object
@@ -261,14 +261,14 @@ def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: o
 
 
 def _plausible(name: object) -> bool:
-    """Whether it may be the name of a column, and nobody's data."""
+    """Return whether a text may be the name of a column rather than data."""
     if not isinstance(name, str) or not name.isprintable():
         return False
     return len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
 
 
 def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
-    """About a column that a CSV file has not, without showing the first row of a file that has no header."""
+    """Word the error about a missing column without showing the first row of a file without a header."""
     source, column, present = missing.source, missing.column, missing.present
     if len(present) == 1:
         line = beginning.split("\n", 1)[0]
@@ -283,14 +283,14 @@ def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
 
 
 def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
-    """The first rows below the first line, as far as they are whole."""
+    """Return the first complete rows below the first line."""
     lines = beginning.replace("\r\n", "\n").split("\n")[1:-1]
     rows = (_entries(line, delimiter) for line in lines)
     return [row for row in rows if len(row) == width]
 
 
 def _entries(line: str, delimiter: str) -> list[str]:
-    """The entries of a line, if they are in order; an entry may not go on below."""
+    """Return the entries of a line if its quotes are balanced, else None."""
     try:
         return next(csv.reader([line.removesuffix("\r")], delimiter=delimiter), [])
     except csv.Error:
@@ -298,9 +298,9 @@ def _entries(line: str, delimiter: str) -> list[str]:
 
 
 def _is_header(present: Sequence[str], wanted: Sequence[str], rows: list[list[str]]) -> bool:
-    """Whether the first line shows that it holds names: one that is asked for, or one above numbers.
+    """Return whether the first line clearly holds names: a requested one, or one above numbers.
 
-    An entry that stands below itself, as entries do and names do not, shows that it holds data.
+    An entry that occurs again below shows that the line holds data.
     """
     below = list(zip(*rows, strict=True))
     if not below or any(name in entries for name, entries in zip(present, below, strict=True)):
@@ -325,7 +325,7 @@ _MARKS = {
 
 
 def _looks_like(beginning: bytes) -> str | None:
-    """What a file is that is not a CSV table; None if it may be one."""
+    """Return what a file is instead of a CSV table; None if it may be one."""
     for mark, kind in _MARKS.items():
         if beginning.startswith(mark):
             return kind

@@ -1,7 +1,7 @@
-"""Which type a column of text has, decided from all of its entries.
+"""Infer the type of a column of texts from all of its entries.
 
-An entry is read as a number, a truth value or a date only if nothing of it is lost: ``007``, ``+5``, ``1e5``
-and numbers of more than fifteen digits, which a float may round, stay text, and so does their whole column.
+An entry is read as a number, a boolean or a date only if that loses nothing. ``007``, ``+5``, ``1e5`` and
+numbers of more than fifteen digits, which a float may round, stay text, and so does their whole column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DATE = (r"[0-9]{4}-[0-9]{2}-[0-9]{2}",)
 
 
 class FittingType:
-    """What a column may still be, after the entries that were seen.
+    """The types that a column may still have after the entries seen so far.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class FittingType:
         self._seen = False
 
     def see(self, column: Any) -> None:
-        """Some more entries: an Arrow array of strings."""
+        """Take note of more entries: an Arrow array of strings."""
         if column.null_count == len(column):
             return
         self._seen = True
@@ -47,7 +47,7 @@ class FittingType:
 
     @property
     def type(self) -> Any:
-        """The Arrow type of the column; text where nothing else fits, or nothing was seen."""
+        """The Arrow type of the column; text if nothing else fits or nothing was seen."""
         import pyarrow
 
         types = {
@@ -60,7 +60,7 @@ class FittingType:
 
 
 def read_as(column: Any, kind: Any) -> Any:
-    """An Arrow array of strings in the type that all its entries have."""
+    """Convert an Arrow array of strings to the type that fits all entries."""
     return column if column.type == kind else column.cast(kind)
 
 
@@ -72,7 +72,7 @@ def _all_match(column: Any, patterns: Iterable[str]) -> bool:
 
 
 def _dates(column: Any) -> bool:
-    """Days of the calendar: there is no 30 February."""
+    """Keep only days that exist in the calendar."""
     import pyarrow
 
     if not _all_match(column, _DATE):

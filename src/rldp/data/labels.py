@@ -1,9 +1,9 @@
-"""Labels become integers here: entries → codes, and one sentence for what is not a label. NumPy only.
+"""Convert entries to integer codes, and word the error about entries that are not labels. NumPy only.
 
-The code of an entry is its place in an :class:`Alphabet`, which is given, or found in the entries and sorted.
-Two labels are the same where Python calls them equal: 1 is 1.0, and neither is "1". Only an entry of a CSV
-file, which has no type, is read as what the labels are (:meth:`Alphabet.of_texts`). What is not a label of
-the alphabet has the code −1, and :func:`faults` says why.
+The code of an entry is its position in an :class:`Alphabet`, which is given, or found in the entries and
+sorted. Two labels are the same if Python calls them equal: 1 is 1.0, and neither is "1". Only the entries of
+a CSV file, which have no type, are read as the type of the labels (:meth:`Alphabet.of_texts`). An entry that
+is not a label has the code −1, and :func:`faults` says why.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
 
 
 def is_label(kind: type) -> bool:
-    """Whether entries of this type can be labels."""
+    """Return whether entries of this type can be labels."""
     return issubclass(kind, _LABEL_KINDS) and not issubclass(kind, _NO_LABEL_KINDS)
 
 
@@ -78,10 +78,10 @@ class Alphabet:
 
     @classmethod
     def found(cls, name: str, entries: Iterable[object]) -> Alphabet:
-        """The labels among ``entries``, each once: numbers in order, then text in order.
+        """Return the distinct labels among ``entries``: numbers in order, then texts in order.
 
-        Of labels that are equal, such as 1 and 1.0, the first is taken. ``name`` is what a message
-        calls the entries.
+        Of equal labels, such as 1 and 1.0, the first is taken. ``name`` is the name of the entries in
+        messages.
 
         Raises
         ------
@@ -104,11 +104,11 @@ class Alphabet:
 
     @classmethod
     def read(cls, name: str, texts: Iterable[str | None], kind: Kind | None = None) -> Alphabet:
-        """The labels that entries of a CSV file stand for, in the order of :meth:`found`.
+        """Return the labels that entries of a CSV file stand for, in the order of :meth:`found`.
 
-        They are numbers, or booleans, where that loses nothing: no leading zeros, no exponents, at most 15
-        digits, and no two texts for one number. Otherwise they are text. With ``kind``, they are what it
-        says; a text that is not a number is then no label.
+        They are numbers or booleans if that loses nothing: no leading zeros, no exponents, at most 15 digits,
+        and no two texts for one number. Otherwise they are text. ``kind`` sets the type; texts that are not
+        numbers are then not labels.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class Alphabet:
         return cls.found(name, labels_read_as(kind, distinct))
 
     def and_label(self, label: Label) -> Alphabet:
-        """These labels and one more."""
+        """Return these labels and one more."""
         return Alphabet((*self.labels, label))
 
     @cached_property
@@ -127,7 +127,7 @@ class Alphabet:
         return set(map(type, self.labels))
 
     def of_objects(self, items: Sequence[object]) -> Codes:
-        """Codes of Python objects."""
+        """Return the codes of Python objects."""
         texts_only = all(isinstance(label, str) for label in self.labels)
         try:
             if texts_only or all(map(is_label, set(map(type, items)))):
@@ -148,7 +148,7 @@ class Alphabet:
 
     @cached_property
     def _large(self) -> list[int]:
-        """Codes of the integers that are too large for a float to tell them apart."""
+        """Return the codes of integers so large that floats cannot tell them apart."""
         return [
             code
             for code, label in enumerate(self.labels)
@@ -156,15 +156,14 @@ class Alphabet:
         ]
 
     def of_chunk(self, chunk: Any) -> Codes:
-        """Codes of an Arrow array whose distinct entries are numbered."""
+        """Return the codes of an Arrow array whose distinct entries are numbered."""
         return taken(self.of_objects(chunk.dictionary.to_pylist()), chunk.indices)
 
     def of_texts(self, texts: Sequence[str | None]) -> Codes:
-        """Codes of entries of a CSV file, each read as the type of the labels.
+        """Return the codes of entries of a CSV file, each read as the type of the labels.
 
-        It is the text itself if that is a label; else, where some labels are numbers, the number that it
-        stands for; else, where some are booleans, the boolean. What the rest of the column looks like
-        does not matter.
+        An entry is the text itself if that is a label; else the number it stands for, if some labels are
+        numbers; else the boolean, if some are booleans. The rest of the column does not matter.
         """
         return np.fromiter(map(self._of_text, texts), dtype=np.int32, count=len(texts))
 
@@ -175,7 +174,7 @@ class Alphabet:
         return self._of_reading(text) if code is None else code
 
     def _of_reading(self, text: str) -> int:
-        """The code of the number or boolean that ``text`` stands for."""
+        """Return the code of the number or boolean that ``text`` stands for."""
         code = None
         if self._kinds & {int, float}:
             whole, number = whole_of_text(text), number_of_text(text)
@@ -210,13 +209,13 @@ class Encoded:
     Attributes
     ----------
     name : str
-        What messages call the column.
+        Name of the column in messages.
     codes : int32 array (n,)
     alphabet : Alphabet
     entries : callable
-        Array of rows, from 0 → the entries that stand there.
+        Array of row numbers, from 0 → the entries of these rows.
     needed : str, optional
-        What its entries must be, in words, where they are not labels; messages then never show one.
+        What its entries must be, in words, if they are not labels; messages then never show one.
     """
 
     name: str
@@ -227,7 +226,7 @@ class Encoded:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """Those of the alphabet."""
+        """The labels of the alphabet."""
         return self.alphabet.labels
 
     def __len__(self) -> int:
@@ -250,12 +249,12 @@ def taken(table: Codes, indices: Any) -> Codes:
 
 
 def count_pairs(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.int64]:
-    """How often each code of one column stands beside each of the other."""
+    """Count how often each code of one column occurs with each of the other."""
     pairs = first.astype(np.int64) * shape[1] + second
     return np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-# What is not a label
+# Entries that are not labels
 
 
 @dataclass(frozen=True)
@@ -265,11 +264,11 @@ class Faults:
     Attributes
     ----------
     rows : int
-        How many were looked at.
+        Number of rows that were checked.
     at_fault : int
-        How many of them have an entry that is not a label.
+        Number of rows with an entry that is not a label.
     first : str or None
-        What is wrong with the first of these.
+        The problem in the first of these rows.
     show_labels : bool
         Whether the message may show the entry, which may be personal data, and some of the labels.
     """
@@ -284,7 +283,7 @@ class Faults:
         return Faults(self.rows + other.rows, self.at_fault + other.at_fault, first, self.show_labels)
 
     def and_in(self, *columns: Encoded, among: NDArray[np.bool_] | None = None) -> Faults:
-        """These, and those of the rows that follow; only ``among`` some of them, if a mask (n,) says so."""
+        """Add the faults of the rows that follow; of a subset, if ``among`` is a mask (n,)."""
         at_fault = _at_fault(columns, among)
         found = int(np.count_nonzero(at_fault))
         first = self.first
@@ -293,10 +292,10 @@ class Faults:
         return Faults(self.rows + len(columns[0]), self.at_fault + found, first, self.show_labels)
 
     def refuse(self, purpose: str = "counted", hint: str = "", *, advice: str = "") -> None:
-        """Raise the one sentence about them, if there are any.
+        """Raise an error about these rows, if there are any.
 
-        ``purpose``: what rows cannot be then; ``hint``: what could be done, after a semicolon; ``advice``:
-        how an entry is shown that this hides.
+        ``purpose`` says what the rows cannot be used for, ``hint`` what could be done, and ``advice`` how to
+        show the entry.
         """
         if self.first is not None:
             more = f"; {advice}" if advice and self.first.endswith(_HIDDEN) else ""
@@ -306,12 +305,12 @@ class Faults:
 
 
 def faults(*columns: Encoded, show_labels: bool = False) -> Faults:
-    """The rows in which an entry of the columns, all of one length, is not a label."""
+    """Return the rows in which an entry of the columns, all of one length, is not a label."""
     return Faults(show_labels=show_labels).and_in(*columns)
 
 
 def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """In which rows an entry is not a label; none at all may be an empty array."""
+    """Return which rows have an entry that is not a label; an empty array may stand for none."""
     if not len(columns[0]) or all(column.codes.min() >= 0 for column in columns):
         return np.zeros(0, dtype=np.bool_)
     found: NDArray[np.bool_] = np.logical_or.reduce([column.codes < 0 for column in columns])
@@ -319,7 +318,7 @@ def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> ND
 
 
 def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: bool) -> str:
-    """What is wrong with an unusable row; ``before``: how many rows came earlier."""
+    """Describe the problem in an unusable row; ``before`` is the number of earlier rows."""
     column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
     (entry,) = column.entries(np.array([row]))
     if _is_missing(entry):

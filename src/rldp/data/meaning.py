@@ -1,6 +1,6 @@
-"""What entries stand for: texts of a CSV file, which have no type, and labels as numbers. NumPy only.
+"""Interpret texts of a CSV file, which have no type, and labels as numbers. NumPy only.
 
-A text stands for a number or a boolean where that loses nothing: a number has no leading zeros, no sign +, no
+A text stands for a number or a boolean if that loses nothing: a number has no leading zeros, no plus sign, no
 exponent and at most 15 digits, which a float keeps. The patterns are those of Python and of Arrow.
 """
 
@@ -35,16 +35,16 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal["text", "number"]
-"""What the entries of a column of a CSV file are taken for, where they are not read as what loses nothing."""
+"""The type of a column of a CSV file, if it is set instead of inferred."""
 
 INTEGER = (r"(?:0|-?[1-9][0-9]{0,14})",)
 DECIMAL = (r"(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]+)", r"-?(?:[0-9]\.?){1,15}")
 TRUTH = (r"(?:true|false|True|False|TRUE|FALSE)",)
-"""Patterns that all of a text must match to be read so without loss."""
+"""Patterns that a whole text must match to be read in this way without loss."""
 
 WHOLE = re.compile(r"[ \t]*(?:-?[0-9]{1,100}|0[xX][0-9a-fA-F]{1,15})[ \t]*", re.ASCII)
 NUMBER = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*", re.ASCII)
-"""All that can be read as a number."""
+"""Everything that can be read as a number."""
 
 TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1"), True) | dict.fromkeys(
     ("false", "False", "FALSE", "0"), False
@@ -52,12 +52,12 @@ TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1"), True) | dict.fromkeys(
 
 
 def whole_of_text(text: str) -> int | None:
-    """The integer that a text stands for, if it does."""
+    """Return the integer that a text stands for, or None."""
     return int(text, 16 if "x" in text.lower() else 10) if WHOLE.fullmatch(text) else None
 
 
 def number_of_text(text: str | None) -> float | None:
-    """The finite number that a text stands for, if it does, as a float."""
+    """Return the finite number that a text stands for as a float, or None."""
     if text is None:
         return None
     number = float(text) if NUMBER.fullmatch(text) else whole_of_text(text)
@@ -65,7 +65,7 @@ def number_of_text(text: str | None) -> float | None:
 
 
 def labels_of_texts(texts: Collection[str]) -> Iterable[Label]:
-    """What distinct texts stand for: numbers or booleans where that loses nothing, and the texts if not."""
+    """Return what distinct texts stand for: numbers or booleans if that loses nothing, else the texts."""
     for patterns, read in _WITHOUT_LOSS:
         bare = [text.strip(" \t") for text in texts]
         if all(re.fullmatch(pattern, text) for text in bare for pattern in patterns):
@@ -83,7 +83,7 @@ _WITHOUT_LOSS: tuple[tuple[tuple[str, ...], Callable[[str], Label]], ...] = (
 
 
 def labels_read_as(kind: Kind | None, texts: Collection[str]) -> Iterable[Label]:
-    """What distinct texts stand for, if they are of this kind; those that are not stand for nothing."""
+    """Return what distinct texts of this type stand for; None for others."""
     if kind == "text":
         return texts
     if kind is None:
@@ -104,21 +104,20 @@ Distance = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """A number for each label, and all numbers that it stands for.
+    """A number for each label, and all numbers that the label stands for.
 
     Attributes
     ----------
     numbers : tuple of float
-        What an output of this label is taken for; NaN for the label of missing entries.
+        The number of an output with this label; NaN for the label of missing entries.
     points : tuple of (numbers, counts)
-        What a value of this label may be, with how often the sample shows it: one number, many where the
-        label is that of a bin, or none where it is that of missing entries. A distortion of the label is the
-        mean over these.
+        The numbers that a value with this label may be, and how often the sample shows each: one number;
+        several for a bin; none for missing entries. A distortion of the label is the mean over these.
     counts : tuple of int
-        How often the sample shows each label; needed only where entries are missing.
+        How often the sample shows each label; needed only if entries are missing.
     missing : float or None
-        How far a missing entry is from every number, in the unit of the distortion. By default as far as
-        known entries are, on average, from the one output that is best for all of them.
+        Distance of a missing entry from every number, in the unit of the distortion. By default the average
+        distance of known entries from the best constant.
     """
 
     numbers: tuple[float, ...]
@@ -128,15 +127,15 @@ class Scale:
 
     @classmethod
     def of(cls, numbers: Sequence[float]) -> Scale:
-        """Of labels that stand for one number each."""
+        """Return the scale of labels that stand for one number each."""
         one = np.ones(1, dtype=np.int64)
         return cls(tuple(map(float, numbers)), tuple((np.array([float(x)]), one) for x in numbers))
 
     @classmethod
     def of_labels(cls, labels: Sequence[Label], *, ordered: bool = False) -> Scale | None:
-        """Ranks of labels that are ``ordered``, days of dates such as 2024-01-31, and numbers of numbers.
+        """Return ranks for ``ordered`` labels, days for dates such as 2024-01-31, and numbers as they are.
 
-        None where labels are something else.
+        None for other labels.
         """
         if ordered:
             return cls.of(range(len(labels)))
@@ -150,7 +149,7 @@ class Scale:
         return cls.of(numbers) if len(numbers) == len(labels) else None
 
     def with_missing(self, place: int, counts: Sequence[int], distance: float | None) -> Scale:
-        """The same labels and, at ``place``, that of missing entries; ``counts``: of all labels."""
+        """Return the scale with the label of missing entries at ``place``; ``counts`` of all labels."""
         nothing = np.empty(0), np.empty(0, dtype=np.int64)
         return Scale(
             (*self.numbers[:place], math.nan, *self.numbers[place:]),
@@ -160,9 +159,9 @@ class Scale:
         )
 
     def distances(self, distance: Distance, outputs: Sequence[float]) -> NDArray[np.float64]:
-        """The mean distance of what each label stands for from each output: (|U|, |Y|).
+        """Return the mean distance of each label's numbers from each output: (|U|, |Y|).
 
-        An output that is NaN, that of missing entries, is at distance 0 from missing entries alone.
+        An output that is NaN, the label of missing entries, has distance 0 only from missing entries.
         """
         numbers = np.array(outputs, dtype=np.float64)
         known, unknown = ~np.isnan(numbers), np.array([not len(x) for x, _ in self.points])

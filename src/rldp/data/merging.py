@@ -1,4 +1,4 @@
-"""Rare labels of a given column become one: ``(other)``. NumPy only."""
+"""Merge rare labels of a given column into ``(other)``. NumPy only."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["merged"]
 
 
 def merged(column: Encoded, secrets: Codes, count: int, rare: int) -> Encoded:
-    """The column with its rarest labels put together, until each was seen ``rare`` times under every secret.
+    """Merge the rarest labels of a column, until each was seen ``rare`` times with every secret.
 
-    A label that is never seen under one secret may tell that secret for certain. Secrets that were never seen
-    do not count, and missing entries keep their label.
+    A label never seen with some secret may rule that secret out. Secrets that were never seen do not count,
+    and missing entries keep their label.
 
     Parameters
     ----------

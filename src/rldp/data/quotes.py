@@ -1,9 +1,8 @@
-"""The quotes of a CSV file, followed while it is read.
+"""Follow the quotes of a CSV file while it is read.
 
-A quote that is never closed makes one entry of everything below it, and the parser does not complain: three
-rows become one. Nor does it complain of text after a closing quote, the mark of a quote that closed another
-one by mistake. As the format has it, a quote opens an entry only where the entry begins; elsewhere it is a
-letter.
+A quote that is never closed makes one entry of everything below it, and the parser does not report it: three
+rows become one. Nor does it report text after a closing quote, which shows that a quote closed another one by
+mistake. A quote opens an entry only at the entry's beginning; elsewhere it is an ordinary character.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def _among(letters: bytes) -> NDArray[np.bool_]:
 
 
 class Quotes:
-    """Whether quotes are in order; ``trouble`` says what is wrong, or is None.
+    """Check whether quotes are balanced; ``trouble`` says what is wrong, or is None.
 
     Parameters
     ----------
@@ -63,11 +62,11 @@ class Quotes:
 
     @property
     def open(self) -> bool:
-        """Whether an entry in quotes has begun and not ended yet."""
+        """Whether a quoted entry is open."""
         return self._inside
 
     def feed(self, piece: bytes) -> None:
-        """The next bytes of the file."""
+        """Take the next bytes of the file."""
         content = self._held + piece
         if not self._begun:
             if _MARK.startswith(content[:3]) and len(content) < 3:
@@ -79,7 +78,7 @@ class Quotes:
         self._follow(settled)
 
     def end(self) -> None:
-        """The file has ended."""
+        """Take note of the end of the file."""
         self._follow(self._held)
         if self._inside and self.trouble is None:
             self.trouble = f"the quote that opens on line {self._opened} is never closed"
@@ -98,7 +97,7 @@ class Quotes:
         self._last = content[-1]
 
     def _all_in_turn(self, content: bytes, places: NDArray[np.int64], before: _Bytes, after: _Bytes) -> bool:
-        """Quotes open and close in turn; False if one of them does neither, and nothing is decided."""
+        """Match opening and closing quotes; return False, and decide nothing, if one is neither."""
         opening = (np.arange(len(places)) % 2 == 0) != self._inside
         if not self._beside[before[opening]].all():
             return False
@@ -138,7 +137,7 @@ class Quotes:
 
 
 class Watched(io.RawIOBase):
-    """A file whose quotes are followed as it is read; what reads it sees nothing of that."""
+    """A file whose quotes are followed while it is read."""
 
     def __init__(self, file: Any, delimiter: str = ",") -> None:
         super().__init__()
@@ -148,7 +147,7 @@ class Watched(io.RawIOBase):
 
     @contextmanager
     def parsed(self, path: object) -> Iterator[None]:
-        """The block parses this file; quotes that are not in order are what is wrong with it.
+        """Parse the file in the block, and report unbalanced quotes instead of other errors.
 
         Raises
         ------

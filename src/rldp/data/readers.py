@@ -1,8 +1,8 @@
-"""CSV and Parquet files → columns as codes: whole, or part by part beside the columns to keep.
+"""Read CSV and Parquet files as columns of codes: whole, or in parts together with kept columns.
 
-An entry of a CSV file has no type. Where the labels are known, it is read as what they are, never as what the
-rest of the column looks like: every file is then read alike, by whoever reads it, from its first row to its
-last. Where they are not, all of the column decides: it holds numbers where that loses nothing, else text.
+An entry of a CSV file has no type. If the labels are known, it is read as their type, whatever the rest of
+the column looks like. Every file is then read in the same way, from its first row to its last. If they are
+not known, the whole column decides: it holds numbers if that loses nothing, else text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _HEAD = 2**14  # bytes that show what kind of file it is
 
 
 def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
-    """Where columns of a file are, which are asked for by their names or places."""
+    """Locate columns of a file, requested by name or position."""
     if isinstance(data, Located):
         return data
     source = source_of(data)
@@ -68,7 +68,7 @@ def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
 
 
 def _header(source: Source) -> Sequence[str]:
-    """The names of all columns."""
+    """Return the names of all columns."""
     import pyarrow.parquet
 
     with reading(source):
@@ -86,7 +86,7 @@ def _header(source: Source) -> Sequence[str]:
 
 
 def _head(source: Source) -> bytes:
-    """The first bytes of a CSV file."""
+    """Return the first bytes of a CSV file."""
     with reading(source):
         return _Followed(source).read(_HEAD)
 
@@ -95,7 +95,7 @@ def _head(source: Source) -> bytes:
 
 
 def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
-    """The codes of a column whose entries have a type, which must be the kind that is asked for."""
+    """Return the codes of a column whose entries have a type, which must be the requested one."""
     if isinstance(given, Alphabet):
         return encode(name, column, given)
     found = encode(name, column)
@@ -108,7 +108,7 @@ def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
 
 
 def untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
-    """The codes of a column of a CSV file; a kind says what the labels are that are to be found."""
+    """Return the codes of a column of a CSV file; a kind sets the type of the labels to be found."""
     if isinstance(given, Alphabet):
         given.require_readable(name)
         return encode_texts(name, column, given)
@@ -125,7 +125,7 @@ def untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
 
 
 def read_table(path: Path | Source | Located, columns: Sequence[str]) -> Any:
-    """Columns of a file as an Arrow table, by name or place and called so; those of a CSV file are text."""
+    """Return columns of a file as an Arrow table, named as requested; those of a CSV file are text."""
     found = located(path, columns)
     with reading(found.source):
         if found.source.parquet:
@@ -149,7 +149,7 @@ def _read_parquet(found: Located, columns: Sequence[str]) -> Any:
 
 
 def _chosen(rows: Any, found: Located, columns: Sequence[str]) -> Any:
-    """Columns of rows that were read by name, which several may share; called as they were asked for."""
+    """Return columns of rows that were read by name, with the requested names."""
     chosen = []
     for column in columns:
         name, place = found.name(column), found.places[column]
@@ -159,7 +159,7 @@ def _chosen(rows: Any, found: Located, columns: Sequence[str]) -> Any:
 
 
 def _require_flat(name: str, kind: Any) -> None:
-    """A column whose entries have parts is several columns of a Parquet file, and none of labels."""
+    """Refuse nested columns, which are several columns of a Parquet file and hold no labels."""
     import pyarrow
 
     if pyarrow.types.is_nested(kind):
@@ -169,7 +169,7 @@ def _require_flat(name: str, kind: Any) -> None:
 
 
 def _read_csv(found: Located, columns: Sequence[str]) -> Any:
-    """As text: what it stands for depends on all of a column, or on labels that are known."""
+    """Read as text: the type depends on the whole column, or on known labels."""
     import pyarrow.csv
 
     types = {found.key(column): pyarrow.string() for column in columns}
@@ -185,10 +185,10 @@ def _csv(
     found: Located | None = None,
     **options: Any,
 ) -> tuple[Any, _Followed]:
-    """What Arrow reads of the columns in ``types`` (all if None), and the file that it reads.
+    """Yield what Arrow reads of the columns in ``types`` (all if None), and the file.
 
-    An entry in quotes is never null, and may hold line breaks. Columns are called by place where their names
-    do not tell them apart.
+    A quoted entry is never null and may contain line breaks. Columns are numbered if their names are not
+    unique.
     """
     import pyarrow.csv
 
@@ -221,7 +221,7 @@ def _csv(
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the data that are needed: read, kept as they are, and one that identifies people."""
+    """The needed columns of the data: to read, to keep unchanged, and one that identifies people."""
 
     reading: Reading
     keep: tuple[str, ...]
@@ -237,18 +237,18 @@ class Columns:
         return {column.name: alphabet_of(column) for column in self.reading.columns}
 
     def places(self, header: Sequence[Any], source: object) -> dict[str, int]:
-        """Where in a header each of them is, once, and under the name that it must have."""
+        """Locate each column in a header, where it must occur once and have the right name."""
         places = require_columns(list(header), self.names, source)
         require_distinct(places)
         self.require_headers(lambda column: str(header[places[column]]), source)
         return places
 
     def require_headers(self, called: Callable[[str], str | None], source: object) -> None:
-        """Refuse other names above columns that are found by their places."""
+        """Refuse other names above columns that are found by position."""
         require_headers({column.name: column.header for column in self.reading.columns}, called, source)
 
     def named(self, header: Sequence[str], places: Mapping[str, int]) -> Columns:
-        """The same by the names that they have in a header."""
+        """Return the same columns by their names in a header."""
         name = {column: header[place] for column, place in places.items()}
         secret, given, value = (
             tuple(replace(column, name=name[column.name], header=None) for column in columns)
@@ -260,9 +260,9 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows in a row: the columns that are read, in order, and those to keep.
+    """Consecutive rows: the columns that are read, in order, and those to keep.
 
-    ``share`` of the file is read by now. ``ids``: the column that identifies people, if it is asked for.
+    ``share`` is the part of the file read so far, ``ids`` the column that identifies people, if requested.
     """
 
     columns: list[Encoded]
@@ -274,10 +274,10 @@ class Part:
 def read_parts(
     path: Path | Source | Located, columns: Columns, *, typed: bool
 ) -> tuple[list[Any], Iterator[Part]]:
-    """The Arrow fields of the columns to keep, and all parts of a file, in order.
+    """Return the Arrow fields of the columns to keep, and all parts of a file in order.
 
-    Columns kept from a CSV file have the types that fit all of their entries if ``typed``, for which the
-    file is read twice; else they are bytes as they stand.
+    If ``typed``, columns kept from a CSV file get types that fit all of their entries, for which the file is
+    read twice; else they are unchanged bytes.
     """
     found = located(path, columns.names)
     source, alphabets = found.source, columns.alphabets
@@ -297,7 +297,7 @@ def read_parts(
 
 
 _Rows: TypeAlias = Iterator[tuple[Callable[[str], Any], list[Any], float]]
-"""For some rows: column → its entries, columns to keep, and the share of the file that is read by now."""
+"""For some rows: column → entries, the columns to keep, and the share of the file read so far."""
 
 
 def _parquet_rows(found: Located, columns: Columns) -> tuple[list[Any], _Rows]:
@@ -351,7 +351,7 @@ def _entries(batch: Any, found: Located, column: str) -> Any:
 
 
 def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | None:
-    """Rows of the columns to keep, beside those of the two that are released."""
+    """Yield rows of the columns to keep, with those of the columns that are read."""
     if not columns:
         return None
     types = {found.key(column): kind for column in columns}
@@ -359,7 +359,7 @@ def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | 
 
 
 def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
-    """The types that fit all entries of the columns, from the first row to the last."""
+    """Return the types that fit all entries of the columns."""
     import pyarrow
 
     kinds = {column: FittingType() for column in columns}
@@ -370,14 +370,14 @@ def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
 
 
 def _open_csv(source: Source, types: dict[str, Any] | None = None, **options: Any) -> tuple[Any, _Followed]:
-    """A stream of columns; threads would read ahead."""
+    """Stream columns without threads, which would read ahead."""
     import pyarrow.csv
 
     return _csv(pyarrow.csv.open_csv, source, types, block_size=_BYTES, use_threads=False, **options)
 
 
 class _Followed(Watched):
-    """A CSV file, compressed or not, as UTF-8."""
+    """Open a CSV file, compressed or not, as UTF-8."""
 
     def __init__(self, source: Source) -> None:
         import pyarrow
@@ -388,4 +388,4 @@ class _Followed(Watched):
             file = pyarrow.transcoding_input_stream(file, source.dialect.encoding, "utf-8")
         super().__init__(file, source.dialect.delimiter or ",")
         self.position: Callable[[], int] = raw.tell
-        """How many bytes of the file have been read, as they are on the disk."""
+        """Return how many bytes of the file on disk have been read."""

@@ -1,8 +1,8 @@
-"""Which columns of a table are the secret and the value, and how their entries are read.
+"""The columns of a secret and a value, and how their entries are read.
 
-A :class:`Reading` is found where a sample is counted, and travels with the protocol that is designed on it:
-every later file is then read in the same way, with the same columns, labels and treatment of missing entries.
-Several columns may be one secret, and several one value: the labels are then all combinations, seen or not.
+A :class:`Reading` is made when a sample is counted, and stored in the protocol designed on it. Every later
+file is then read in the same way, with the same columns, labels and treatment of missing entries. The secret
+or the value may consist of several columns: its labels are then all combinations, seen or not.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 __all__ = ["MISSING", "OTHER", "TREATMENTS", "Column", "Reading", "Treatment", "checked_treatment"]
 
 MISSING = "(missing)"
-"""The label of entries that are missing, where they are a category."""
+"""The label of missing entries, if they are a category."""
 
 OTHER = "(other)"
-"""The label of a given column's entries that have none of their own."""
+"""The label of entries of a given column without a label of their own."""
 
 Treatment: TypeAlias = Literal["refuse", "skip", "category"]
-"""What may be done about missing entries."""
+"""The treatments of missing entries."""
 
 TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
@@ -35,18 +35,18 @@ _MOST_VALUES = 2**20
 
 @dataclass(frozen=True)
 class Column:
-    """A column by its name, and the labels that it may hold, in order.
+    """A column and its labels, in order.
 
     Attributes
     ----------
     name : str
-        Or its place, such as ``#12``, where no name tells it apart.
+        Or its position, such as ``#12``, if its name is not unique.
     labels : tuple
     edges : tuple of float or None
-        Where there are any, labels stand for ranges of numbers: the k-th for those from the k-th edge up to
-        the next. One more label may stand for missing entries.
+        If not None, labels stand for ranges of numbers: the k-th for those from the k-th edge up to the next.
+        One more label may stand for missing entries.
     header : str or None
-        The name that stands above a column that is chosen by its place.
+        The name above a column that is chosen by position.
     """
 
     name: str
@@ -62,19 +62,18 @@ class Reading:
     Attributes
     ----------
     secret : tuple of Column
-        One, or several that are protected jointly. None where new data are read for a protocol that does not
-        read the secret.
+        One, or several that are protected jointly; empty for a protocol that does not read the secret.
     value : tuple of Column
         One, or several that are published together.
     missing : str
-        What is done about rows with missing entries: "refuse", "skip", or "category", where they have the
-        label ``(missing)`` in every column whose labels hold it.
+        The treatment of missing entries: "refuse", "skip", or "category", which gives them the label
+        ``(missing)`` in every column that has it.
     given : tuple of Column
-        Columns that leave beside the value and are inside the promise: they are kept as they are, but for
-        entries that become ``(other)``.
+        Columns that are published beside the value, inside the promise, unchanged except for entries that
+        become ``(other)``.
     earlier : tuple of bool
         One for each of the last given columns, if these hold outputs of earlier releases: whether a missing
-        entry is that of somebody who had no part in it. If not, a row without an entry is unusable.
+        entry means that the person was not in that release. If not, a row without an entry is unusable.
 
     Examples
     --------
@@ -94,12 +93,12 @@ class Reading:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of the secret, then those of the row."""
+        """The columns of the secret, then those of the row."""
         return (*self.secret, *self.row)
 
     @property
     def row(self) -> tuple[Column, ...]:
-        """The columns that leave together: given ones, then those of the value."""
+        """The columns that are published together: given ones, then those of the value."""
         return (*self.given, *self.value)
 
     @property
@@ -129,12 +128,12 @@ class Reading:
 
     @property
     def secrets(self) -> tuple[Label, ...]:
-        """The labels of the secret: of its column, or the texts of all combinations of several."""
+        """The labels of the secret: of its column, or texts for all combinations of several."""
         return _joint_texts([column.labels for column in self.secret])
 
     @property
     def values(self) -> tuple[Label, ...]:
-        """The labels of the row: of its one column, or all combinations of several, as tuples."""
+        """The labels of the row: of its only column, or tuples for all combinations of several."""
         if len(self.row) == 1:
             return self.row[0].labels
         listed: list[tuple[Any, ...]] = [column.labels for column in self.row]
@@ -147,7 +146,7 @@ class Reading:
 
 
 def _joint_texts(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:
-    """All combinations of labels, each as one: the text of its parts, quoted where it could mean another."""
+    """Return a text for every combination of labels, quoted where it would be ambiguous."""
     if len(labels) == 1:
         return tuple(labels[0])
     if prod(map(len, labels)) >= _MOST_SECRETS:
@@ -160,7 +159,7 @@ def _joint_texts(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:
 
 
 def checked_treatment(missing: object) -> str:
-    """``missing`` if it is one of :data:`TREATMENTS`."""
+    """Return ``missing`` if it is one of :data:`TREATMENTS`."""
     if not isinstance(missing, str):
         raise InvalidArgumentType(f"missing must be one of {', '.join(TREATMENTS)}, got {shown(missing)}")
     if missing not in TREATMENTS:

@@ -1,4 +1,4 @@
-"""Columns as codes → rows of a secret and a value, as a reading says. NumPy only."""
+"""Combine columns of codes into rows of a secret and a value, following a reading. NumPy only."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Rows", "joint_codes", "labelled", "rows_of", "with_category", "with_
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a table, read.
+    """Rows of a table as codes.
 
     Attributes
     ----------
     secrets, values : int32 array (n,)
-        Codes, of the rows that are used; secrets are 0 where no column of the secret is read.
+        Codes of the used rows; secrets are 0 if the secret is not read.
     used : bool array or None
-        Which rows these are; None where it is all of them.
+        The used rows; None if all are used.
     faults : Faults
-        Rows that can be neither used nor skipped, and those of earlier rows.
+        Rows that can be neither used nor skipped, including earlier ones.
     """
 
     secrets: Codes
@@ -36,7 +36,7 @@ class Rows:
 
     @property
     def skipped(self) -> int:
-        """How many rows are left out because an entry is missing."""
+        """Number of rows left out because an entry is missing."""
         return 0 if self.used is None else int(np.count_nonzero(~self.used))
 
 
@@ -47,22 +47,21 @@ def rows_of(
     unknown: int | None = None,
     beside: Sequence[Encoded] = (),
 ) -> Rows:
-    """What the entries of the columns stand for, which come in the order of ``reading.names``.
+    """Return the rows that the columns, in the order of ``reading.names``, stand for.
 
-    An entry of a given column that is not a label stands for ``(other)``, if the column has that label.
-    Outputs of earlier releases are labels as they are, and no row is skipped because one is missing.
+    An entry of a given column that is not a label becomes ``(other)``, if the column has that label. Outputs
+    of earlier releases are read as labels, and no row is skipped because one is missing.
 
     Parameters
     ----------
     reading : Reading
     columns : sequence of Encoded
     before : Faults, optional
-        Of the rows that came earlier.
+        Faults of earlier rows.
     unknown : int, optional
-        The code of a value, whose labels take the place of entries that are not missing and no label; by
-        default, rows with such entries are unusable.
+        The code of the value that replaces unknown entries; by default, rows with such entries are unusable.
     beside : sequence of Encoded
-        Other columns, in which the used rows must have no unusable entry.
+        Other columns, in which used rows must not have an unusable entry.
     """
     secrets, before_value = len(reading.secret), len(reading.secret) + len(reading.given)
     columns = [labelled(reading, column, i - secrets) for i, column in enumerate(columns)]
@@ -80,7 +79,7 @@ def rows_of(
 
 
 def joint_codes(columns: Sequence[Column | Encoded], codes: Sequence[Codes]) -> Codes:
-    """Codes of combinations of labels; −1, or less, where one of them is not a label."""
+    """Return codes of combinations of labels; negative if one of them is not a label."""
     joint, *others = codes
     for column, further in zip(columns[1:], others, strict=True):
         joint = np.where(further < 0, np.int32(NOT_A_LABEL), joint * np.int32(len(column.labels)) + further)
@@ -88,7 +87,7 @@ def joint_codes(columns: Sequence[Column | Encoded], codes: Sequence[Codes]) -> 
 
 
 def with_category(column: Encoded) -> Encoded:
-    """The column in an alphabet that also has the label of missing entries, if there are any."""
+    """Return the column with the label of missing entries added to its alphabet, if there are any."""
     if not column.missing().any():
         return column
     if MISSING in column.alphabet.index:
@@ -99,7 +98,7 @@ def with_category(column: Encoded) -> Encoded:
 
 
 def labelled(reading: Reading, column: Encoded, place: int) -> Encoded:
-    """A column with labels for missing and unknown entries; ``place`` in the row, negative for the secret."""
+    """Label the missing and unknown entries of a column; ``place`` in the row is negative for the secret."""
     out = place - len(reading.given) + len(reading.earlier)
     if 0 <= out < len(reading.earlier):
         return with_missing_labelled(column) if reading.earlier[out] else column
@@ -109,7 +108,7 @@ def labelled(reading: Reading, column: Encoded, place: int) -> Encoded:
 
 
 def with_missing_labelled(column: Encoded) -> Encoded:
-    """The column with the label of missing entries where one is missing, if its alphabet has this label."""
+    """Label missing entries, if the alphabet has the label for them."""
     code = column.alphabet.index.get(MISSING)
     if code is None or (column.codes != NOT_A_LABEL).all():
         return column
@@ -117,7 +116,7 @@ def with_missing_labelled(column: Encoded) -> Encoded:
 
 
 def with_others_labelled(column: Encoded) -> Encoded:
-    """The column with ``(other)`` for entries that are not labels, if its alphabet has this label."""
+    """Replace entries that are not labels by ``(other)``, if the alphabet has this label."""
     code = column.alphabet.index.get(OTHER)
     return column if code is None else _with_unknown_labelled(column, np.intp(code))
 
@@ -130,7 +129,7 @@ def _with_unknown_labelled(column: Encoded, code: np.intp) -> Encoded:
 
 
 def _complete(columns: Sequence[Encoded]) -> NDArray[np.bool_] | None:
-    """Which rows miss no entry; None if it is all of them."""
+    """Return which rows have all entries; None for all rows."""
     if all((column.codes != NOT_A_LABEL).all() for column in columns):
         return None
     complete: NDArray[np.bool_] = ~np.logical_or.reduce([column.missing() for column in columns])

@@ -1,7 +1,7 @@
-"""What a table lies in: a CSV file and its dialect, Parquet files, standard input; one sentence for all else.
+"""Sources of tables: a CSV file with its dialect, Parquet files, standard input; errors for all else.
 
-No sentence holds an entry of the table. What a library says about a file may: nothing of it is passed on but
-what is known to be harmless.
+No message contains an entry of the table. Messages of libraries may, so only those known to be harmless are
+passed on.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Dialect:
     Attributes
     ----------
     delimiter : str or None
-        The character between two columns, also spelled "tab"; None where it is to be found.
+        The character between two columns, or "tab"; None if it is to be inferred.
     encoding : str or None
-        A name that Python has for an encoding; None for UTF-8, with or without its mark.
+        Python's name of an encoding; None for UTF-8, with or without a byte order mark.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class Dialect:
 
     @property
     def given(self) -> bool:
-        """Whether anything is said."""
+        """Whether anything is set."""
         return self != Dialect()
 
 
@@ -113,23 +113,23 @@ _UNKNOWN = Dialect()
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table lies.
+    """The source of a table.
 
     Attributes
     ----------
     name : str
-        What messages call it.
+        Its name in messages.
     paths : tuple of Path
-        The files: one of CSV, or one or more of Parquet.
+        One CSV file, or one or more Parquet files.
     identities : tuple
-        What shows whether one of them is another file by now.
+        Shows whether one of the files was replaced or changed.
     parquet : bool
     codec : str or None
-        How a CSV file is compressed.
+        Compression of a CSV file.
     dialect : Dialect
-        How a CSV file is read, as far as that is known.
+        Delimiter and encoding of a CSV file, as far as known.
     many : bool
-        Whether it is a folder or pattern, in which there may be any number of files.
+        Whether it is a folder or a pattern, with any number of files.
     """
 
     name: str
@@ -145,34 +145,34 @@ class Source:
 
     @property
     def path(self) -> Path:
-        """The file, where there is one only."""
+        """The file, if there is only one."""
         return self.paths[0]
 
     @property
     def size(self) -> int:
-        """Bytes on the disk."""
+        """Size on disk in bytes."""
         return sum(identity[2] for identity in self.identities)
 
     def split_by(self, delimiter: str) -> Source:
-        """The same, with this delimiter."""
+        """Return the same source with this delimiter."""
         return replace(self, dialect=Dialect(delimiter, self.dialect.encoding))
 
     def require_unchanged(self) -> None:
-        """Refuse files that are others by now, perhaps with the rows of other people."""
+        """Refuse files that changed, possibly to the rows of other people."""
         if tuple(_identity(path.stat()) for path in self.paths) != self.identities:
             raise DataFileError(f"{self} must not change while it is read, but it did")
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether the name is that of a Parquet file; all others are CSV."""
+    """Return whether the name is that of a Parquet file; all others are CSV."""
     return path.suffix.lower() in (".parquet", ".pq")
 
 
 @contextmanager
 def opened(data: str | os.PathLike[str] | Source, dialect: Dialect | None = None) -> Iterator[Source]:
-    """Where the table is that ``data`` names, while the block runs.
+    """Open the source that ``data`` names, while the block runs.
 
-    "-" is standard input. That, and a workbook, is a CSV file meanwhile.
+    "-" is standard input. Standard input and workbooks become temporary CSV files.
     """
     if isinstance(data, Source):
         yield data
@@ -192,7 +192,7 @@ def opened(data: str | os.PathLike[str] | Source, dialect: Dialect | None = None
 def source_of(
     data: str | os.PathLike[str] | Source, dialect: Dialect | None = None, *, name: str | None = None
 ) -> Source:
-    """Where the table is that a path names: a file, or a folder or a pattern of Parquet files.
+    """Return the source that a path names: a file, or a folder or a pattern of Parquet files.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def source_of(
 
 
 def _files(path: Path) -> list[tuple[Path, os.stat_result]]:
-    """The files that a path names."""
+    """Return the files that a path names."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
@@ -263,7 +263,7 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 
 
 def require_apart(target: Path, source: Source) -> None:
-    """Refuse to write over the data, or among many files of them, where it would be data the next time."""
+    """Refuse to overwrite the data, or to write among its files, where the output would be data next time."""
     for path in source.paths:
         require_other_file(target, path, "the data")
     if source.many and is_parquet(target):
@@ -274,7 +274,7 @@ def require_apart(target: Path, source: Source) -> None:
             raise InvalidArgument(f"output must not lie among the files of the data, got {str(target)!r}")
 
 
-# What is not a table
+# Files that are not tables
 
 _HARMLESS = (
     (re.compile(r"(?:Row #\d+: )?Expected \d+ columns, got \d+"), None),
@@ -290,7 +290,7 @@ _HARMLESS = (
 
 @contextmanager
 def reading(source: Source | str | os.PathLike[str]) -> Iterator[None]:
-    """The block reads ``source`` with pyarrow; what goes wrong becomes one sentence without an entry."""
+    """Read ``source`` with pyarrow in the block; errors become one sentence without any entry."""
     with needs("reading files", "pyarrow"):
         import pyarrow
         import pyarrow.csv
@@ -315,7 +315,7 @@ def _of_another_encoding(source: object) -> DataFileError:
 
 
 def _harmless(error: Exception) -> str:
-    """What is wrong, without anything that may come from the file."""
+    """Describe the problem, without anything that may come from the file."""
     said = str(error)
     for pattern, words in _HARMLESS:
         found = pattern.search(said)

@@ -1,6 +1,6 @@
 """Standard input and output, each through a locked scratch file that only its owner may read.
 
-What comes in can be read once only, and a table is read more than once. What goes out must be whole or not at
+Standard input can be read only once, but tables are read several times. Output must appear whole or not at
 all, and what is printed cannot be taken back.
 """
 
@@ -27,7 +27,7 @@ _NAME = "rldp"
 
 @contextmanager
 def spooled(write: Callable[[BinaryIO], None]) -> Iterator[Path]:
-    """A scratch file that ``write`` fills, while the block runs."""
+    """Provide a scratch file that ``write`` fills, while the block runs."""
     with ExitStack() as stack:
         try:
             file, path = stack.enter_context(_scratch())
@@ -43,7 +43,7 @@ def spooled(write: Callable[[BinaryIO], None]) -> Iterator[Path]:
 
 @contextmanager
 def standard_input() -> Iterator[Path]:
-    """All that standard input holds, in a file, while the block runs."""
+    """Provide a file with everything on standard input, while the block runs."""
     if sys.stdin is None:
         raise DataFileError("standard input must be open to be read, but it is closed")
     stream = getattr(sys.stdin, "buffer", sys.stdin)
@@ -53,7 +53,7 @@ def standard_input() -> Iterator[Path]:
 
 @contextmanager
 def printing() -> Iterator[BinaryIO]:
-    """A new binary file that is copied to standard output if the block ends well, and to nowhere if not."""
+    """Provide a new binary file that is copied to standard output if the block succeeds."""
     with _scratch() as (file, path):
         yield file
         file.flush()

@@ -1,4 +1,4 @@
-"""What is asked for when a table is read: columns, labels, kinds, and whether they are a protocol's."""
+"""The request when a table is read: columns, labels and types, from the caller or from a protocol."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ __all__ = ["Alphabets", "Wanted", "reading_of_new_data"]
 
 T = TypeVar("T")
 Alphabets: TypeAlias = Sequence[Label] | Mapping[str, Sequence[Label]] | None
-"""The labels of a column, or of each of several columns by its name."""
+"""The labels of a column, or a mapping from several columns to labels."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns to count, and what is known of each.
+    """The columns to count, and what is known about each.
 
     Attributes
     ----------
     secret, value : tuple of str
         Names of columns.
     readings : mapping
-        Column → its alphabet, or the kind of its labels, or None if they are to be found. First those of the
-        secret, then given ones, then those of the value.
+        Column → its alphabet, or the type of its labels, or None if they are to be found. First the columns
+        of the secret, then given ones, then those of the value.
     missing : str
         One of :data:`rldp.data.reading.TREATMENTS`.
     binnings : mapping
-        Column of the value → how it is to be cut into bins.
+        Column of the value → its binning.
     ordered : frozenset of str
-        The columns whose labels have an order that is given.
+        The columns whose labels have a given order.
     missing_distance : float or None
-        How far a missing entry is from every other, in the unit of the distortion.
+        Distance of a missing entry from every other, in the unit of the distortion.
     has_all_labels : bool
-        Whether there is no other label, not even one for what is missing.
+        Whether there are no other labels, not even one for missing entries.
     given : tuple of str
-        Names of the columns that are kept beside the value, inside the promise.
+        Names of the columns kept beside the value, inside the promise.
     rare : int
-        Labels of given columns are merged until each was seen so often under every secret.
+        Labels of given columns are merged until each was seen this often with every secret.
     """
 
     secret: tuple[str, ...]
@@ -78,7 +78,7 @@ class Wanted:
         rare: int = 1,
         known: Mapping[str, Column] | None = None,
     ) -> Wanted:
-        """As :meth:`rldp.Sample.from_data` is asked; ``kept`` are given columns, ``known`` are read."""
+        """Make the request of :meth:`rldp.Sample.from_data`; ``kept`` are given, ``known`` are read."""
         secret, value = _listed("secret", secret), _listed("value", value)
         beside = _listed("given", kept) if kept else ()
         names = (*secret, *beside, *value)
@@ -118,7 +118,7 @@ class Wanted:
 
     @classmethod
     def like(cls, reading: Reading) -> Wanted:
-        """What a protocol's own columns are."""
+        """Make the request for a protocol's own columns."""
         alphabets = {column.name: alphabet_of(column) for column in reading.columns}
         headers = {column.name: column.header for column in reading.columns}
         return cls(
@@ -137,11 +137,11 @@ class Wanted:
 
     @property
     def chooses_bins(self) -> bool:
-        """Whether a number of bins is to be chosen."""
+        """Whether the number of bins is to be chosen."""
         return Binning() in self.binnings.values()
 
     def with_bins(self, count: int) -> Wanted:
-        """The same with so many bins where the number is to be chosen."""
+        """Return the request with this number of bins where it is to be chosen."""
         chosen = {name: Binning(count) if b == Binning() else b for name, b in self.binnings.items()}
         return replace(self, binnings=chosen)
 
@@ -172,7 +172,7 @@ def _by_column(
     role: str = "value",
     others: tuple[str, ...] = (),
 ) -> dict[str, T]:
-    """What is given for each column: by its name, or as it is where there is one column only."""
+    """Return the argument for each column: a mapping by name, or the argument itself for a single column."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -235,25 +235,25 @@ def reading_of_new_data(
     as_value: str | Sequence[str] | None = None,
     reads_secret: bool = True,
 ) -> Reading:
-    """How new data are read for a protocol: as the data that it was designed on.
+    """Return how new data are read for a protocol: like the data it was designed on.
 
     Parameters
     ----------
     own : Reading or None
-        What the protocol says of its columns, if anything.
+        The protocol's own columns, if it names any.
     labels : tuple
         Its secrets and its values.
     secret, value : str, optional
-        Names of columns: those that the protocol names, if it names any. If not, they are needed.
+        Names of columns: those of the protocol. Needed only if it names none.
     as_secret, as_value : str, optional
-        Other names, of columns that hold the same.
+        Names of the same columns in the new data.
     reads_secret : bool
-        Whether the secret is needed. If not, and no column is named for it, none is read.
+        Whether the secret is needed. If not, and no column is named for it, it is not read.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If names are needed, or are others than the protocol's.
+        If names are needed, or differ from the protocol's.
     """
     named = {"secret": _given("secret", secret), "value": _given("value", value)}
     others = {"secret": _given("as_secret", as_secret), "value": _given("as_value", as_value)}
@@ -279,7 +279,7 @@ def _given(name: str, columns: str | Sequence[str] | None) -> tuple[str, ...] | 
 def _renamed(
     role: str, columns: tuple[Column, ...], given: tuple[str, ...] | None, other: tuple[str, ...] | None
 ) -> tuple[Column, ...]:
-    """A protocol's own columns, which alone may be ``given``, by ``other`` names, if there are any."""
+    """Return a protocol's own columns, the only ones that may be ``given``, under their ``other`` names."""
     wanted = tuple(column.name for column in columns)
     if given is not None and given != wanted:
         raise InvalidArgument(

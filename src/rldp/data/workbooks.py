@@ -1,4 +1,4 @@
-"""Excel workbooks → CSV text, which is then read as any other."""
+"""Convert Excel workbooks to CSV text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 def as_csv(path: Path) -> Callable[[BinaryIO], None]:
     """Return a function that writes the only non-empty sheet of a workbook to a file, as CSV in UTF-8.
 
-    Numbers, truth values and dates are written as a CSV file has them, an empty cell as an empty entry.
+    Numbers, booleans and dates are written as in a CSV file, an empty cell as an empty entry.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def as_csv(path: Path) -> Callable[[BinaryIO], None]:
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(path)
         sheets = [workbook.get_sheet_by_name(name).to_python() for name in workbook.sheet_names]
-    except Exception as error:  # of a library that may say what stands there
+    except Exception as error:  # a library's message may quote cells
         raise DataFileError(f"{path} must be a workbook, but it cannot be read: {_reason(error)}") from None
     filled = [rows for rows in sheets if rows]
     if len(filled) != 1:
@@ -49,7 +49,7 @@ def as_csv(path: Path) -> Callable[[BinaryIO], None]:
 
 
 def _reason(error: Exception) -> str:
-    """Why a workbook cannot be read, without anything that may come from its cells."""
+    """Describe why a workbook cannot be read, without anything that may come from its cells."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""Kept columns and codes of released ones → CSV or Parquet, part by part."""
+"""Write kept columns and released codes as CSV, Parquet or a workbook, part by part."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ Released: TypeAlias = Mapping[str, Sequence[Label]]
 """Names of the released columns, and the labels that their codes stand for."""
 
 Maker: TypeAlias = Callable[[BinaryIO, list[Any], Released], Writer]
-"""File, fields of the kept columns, released columns → what writes them."""
+"""File, fields of the kept columns, released columns → a writer."""
 
 
 def writer_for(path: Path) -> Maker:
-    """What writes the kind of file that a name asks for; "-" is CSV.
+    """Return the writer for the format that a name asks for; "-" is CSV.
 
     Raises
     ------
     InvalidArgument
-        If it asks for none, or for one that cannot be written.
+        If it asks for no format, or for one that cannot be written.
     """
     if is_parquet(path):
         return PARQUET
@@ -69,7 +69,7 @@ def writer_for(path: Path) -> Maker:
 
 
 class _ParquetWriter:
-    """Every part is one row group."""
+    """Write every part as one row group."""
 
     def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow.parquet
@@ -90,11 +90,11 @@ class _ParquetWriter:
 
 
 PARQUET: Maker = _ParquetWriter
-"""What writes Parquet files."""
+"""Return a writer of Parquet files."""
 
 
 class _CsvWriter:
-    """Entries in quotes only where they need them: kept text comes out as it stood."""
+    """Quote entries only where needed, so that kept text is unchanged."""
 
     def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow
@@ -128,7 +128,7 @@ class _CsvWriter:
 
 
 class _WorkbookWriter:
-    """One sheet: numbers and booleans as such, everything else as its text."""
+    """Write one sheet: numbers and booleans as such, everything else as text."""
 
     def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
         with needs("writing workbooks", "XlsxWriter", install="robust-ldp[excel]"):
@@ -174,7 +174,7 @@ class _WorkbookWriter:
 
 
 TYPED: tuple[Maker, ...] = (PARQUET, _WorkbookWriter)
-"""What writes files whose entries have types."""
+"""Return the writer of a format whose entries have types."""
 
 
 class _CompressedCsvWriter(_CsvWriter):
@@ -190,7 +190,7 @@ class _CompressedCsvWriter(_CsvWriter):
 
 
 def _distinct_cells(outputs: Sequence[Label]) -> list[str]:
-    """The outputs of a column as entries of a CSV file."""
+    """Return the outputs of a column as entries of a CSV file."""
     cells = [_cell(label) for label in outputs]
     for i, cell in enumerate(cells):
         if cell in cells[:i]:
@@ -202,7 +202,7 @@ def _distinct_cells(outputs: Sequence[Label]) -> list[str]:
 
 
 def _cell(label: Label) -> str:
-    """An output as an entry of a CSV file that is read back as the label, where that is possible."""
+    """Return an output as an entry of a CSV file that is read back as the label, if possible."""
     if isinstance(label, bool):
         return "true" if label else "false"
     if isinstance(label, str):
@@ -217,7 +217,7 @@ def _quoted(text: str) -> str:
 
 
 def _cells(column: Any) -> Any:
-    """A column as bytes in CSV; nulls are empty."""
+    """Return a column as CSV bytes; nulls are empty."""
     import pyarrow.compute as arrow
 
     column = _as_bytes(column)
@@ -230,7 +230,7 @@ def _cells(column: Any) -> Any:
 
 
 def _as_bytes(column: Any) -> Any:
-    """A column as the bytes of its text; bytes stay what they are."""
+    """Return a column as the bytes of its texts; bytes are unchanged."""
     import pyarrow
 
     if pyarrow.types.is_dictionary(column.type):

@@ -1,1 +1,1 @@
-"""Who draws outputs for people's rows, with exactly the probabilities of a protocol."""
+"""The releaser: draws outputs for people's rows, with exactly the probabilities of a protocol."""

@@ -1,4 +1,4 @@
-"""Columns in, column out: a protocol applied to people's data, read as the protocol reads."""
+"""Apply a protocol to columns of people's data, read as the protocol reads its columns."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ def release(
         faults(*read, people.column).refuse("released")
         require_distinct("ids", [people.identified(None)])
         source = StableDraws.of(protocol, key_of(key)).words(people.items)
-    decode(values[:0], u.codes[:0], protocol.outputs)  # fails where the kind of column cannot hold them
+    decode(values[:0], u.codes[:0], protocol.outputs)  # fails if the kind of column cannot hold them
     codes = np.zeros_like(u.codes) if s is None else s.codes
     return decode(values, protocol.draw(codes, u.codes, source), protocol.outputs)
 
 
 def _require_secret_read(protocol: Protocol, name: str) -> None:
-    """A protocol that promises not to read the secret takes none."""
+    """Refuse secrets for a protocol that promises not to read them."""
     if protocol.epsilon_known == 0 and not protocol.reads_secret:
         raise InvalidArgument(f"{name} must be None: the protocol does not read the secret")
 
 
 def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int | Sequence[int]) -> Label:
-    """The output that a word stands for; see :meth:`rldp.Protocol.output_for`."""
+    """Return the output that a word stands for; see :meth:`rldp.Protocol.output_for`."""
     given = [word] if protocol.words == 1 else list(word) if isinstance(word, Sequence) else [word]
     if len(given) != protocol.words:
         raise InvalidArgument(f"word must hold {protocol.words} words, one for each column, got {len(given)}")
@@ -93,7 +93,7 @@ def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int |
     return protocol.outputs[int(protocol.draw(s.codes, u.codes, lambda _: next(left))[0])]
 
 
-# How entries are read: as the protocol says of its columns, or as its own labels
+# Reading entries: by the protocol's reading, or as its own labels
 
 
 def _secrets(protocol: Protocol, name: str, column: Any) -> Encoded:
@@ -114,9 +114,9 @@ def _coded(
     wanted: Sequence[Column] | None,
     reading: Reading | None,
 ) -> Encoded:
-    """The codes of entries: of one column, or tuples with an entry of each of several columns.
+    """Return the codes of entries, which are tuples if several columns are one.
 
-    What the protocol calls a label stands for itself, where it is not read otherwise.
+    Labels of the protocol stand for themselves, unless they are read otherwise.
     """
     plain = encode(name, column, Alphabet(labels))
     if wanted is None or reading is None:
@@ -134,7 +134,7 @@ def _coded(
         ]
 
         def shown(rows: NDArray[np.intp]) -> list[object]:
-            """For an entry that has parts, the first part that is not a label."""
+            """Return the first part of an entry that is not a label."""
             return [_at_fault([plain] if entries[row] is None else parts, row) for row in rows.tolist()]
 
     joint = joint_codes(wanted, [part.codes for part in parts])
@@ -154,13 +154,13 @@ def _is_tuple(entry: object, length: int) -> bool:
 
 
 def _read(reading: Reading, wanted: Sequence[Column], i: int, name: str, column: Any) -> Encoded:
-    """The codes of a column's entries, a missing one too where that is a category."""
+    """Return the codes of a column's entries; missing ones have a code if they are a category."""
     found = encode(name, column, alphabet_of(wanted[i]))
     return labelled(reading, found, i - len(wanted) if wanted == reading.secret else i)
 
 
 def _require_same_rows(name: str, column: Any, values: Any) -> None:
-    """Two pandas series must name their rows alike: pairing them by place would mix people up."""
+    """Refuse two pandas series with different indices: pairing them by position would mix people up."""
     both_pandas = kind_of(name, column) == kind_of("values", values) == "pandas"
     if both_pandas and not column.index.equals(values.index):
         raise InvalidArgument(f"{name} and values must have the same index, got two that differ")

@@ -26,16 +26,16 @@ __all__ = ["Outcome", "Step", "release_one", "release_table"]
 
 @dataclass(frozen=True)
 class Step:
-    """How far the release of a file has come.
+    """The progress of the release of a file.
 
     Attributes
     ----------
     rows : int
         Released so far.
     share : float
-        Of the input that is read.
+        Share of the input that has been read.
     skipped : int
-        Rows that were left out because an entry is missing.
+        Rows left out because an entry is missing.
     """
 
     rows: int
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What was counted of a table, and the names of the released columns and of those beside them."""
+    """The counts of a table, and the names of the released and the kept columns."""
 
     tally: Tally
     released: tuple[str, ...]
@@ -55,7 +55,7 @@ class Outcome:
         return replace(self, tally=self.tally + other.tally)
 
     def require_sound(self, inspect: Inspection) -> None:
-        """Refuse unusable rows, and what the inspection of all rows refuses."""
+        """Refuse unusable rows, and rows that fail the inspection of all rows."""
         self.tally.faults.refuse("released", advice=HOW_TO_SHOW)
         inspect(self.tally)
 
@@ -95,7 +95,7 @@ def release_table(
     words: Randomness,
     callback: Callable[[Step], None] | None = None,
 ) -> Outcome:
-    """Write what is released from a table to an open file, part by part.
+    """Write the release of a table to an open file, part by part.
 
     After an unusable row nothing more is written, but all rows are read to count the unusable ones.
     """

@@ -1,7 +1,7 @@
 """Release of folders of Parquet files into new folders: as a whole, several files at a time.
 
-What a folder is called is data, too: ``region=N`` shows the region of every row in it. So partitions are kept
-only where ``keep`` names their columns, and files are numbered, whatever they were called.
+Names of folders are data, too: ``region=N`` shows the region of every row in it. So partitions are kept only
+if ``keep`` names their columns, and files are numbered, whatever their original names.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _MOST_JOBS = 256
 
 @dataclass(frozen=True)
 class Piece:
-    """One file of the data, where its columns are, and the file that it is released into."""
+    """One file of the data, the positions of its columns, and its output file."""
 
     table: Located
     target: Path
 
 
 def is_folder(data: Path, target: Path) -> bool:
-    """Whether a folder is to be released into a folder: its name has no ending."""
+    """Return whether a folder is to be released into a folder: the output has no extension."""
     return not target.suffix and target.name != "-" and data.is_dir()
 
 
@@ -97,10 +97,10 @@ def _released(
     words: Randomness,
     callback: Callable[[Step], None] | None,
 ) -> Outcome:
-    """What was found in all files, of which so many are released at a time, in threads.
+    """Release the files, several at a time in threads, and return the combined result.
 
-    Nearly all of a release is done by libraries that let other threads run meanwhile. After a failure, or an
-    interruption, the others stop at their next part.
+    Nearly all work is done by libraries that let other threads run. After a failure or an interruption, the
+    other threads stop at their next part.
     """
     done: list[Tally] = []
     stopped = Event()
@@ -131,7 +131,7 @@ def _released(
 
 
 def _partitions(data: Path, files: Sequence[Path]) -> list[Path]:
-    """Below which folders the files lie, each called ``column=value``, the same columns for all."""
+    """Return the partitions of the files: folders ``column=value``, with the same columns for all files."""
     below = [file.relative_to(data).parent for file in files]
     keys = [tuple(part.partition("=")[0] for part in at.parts if part.find("=") > 0) for at in below]
     for at, columns in zip(below, keys, strict=True):
@@ -144,7 +144,7 @@ def _partitions(data: Path, files: Sequence[Path]) -> list[Path]:
 
 
 def _without_partitions(request: Request, partitions: Sequence[Path]) -> Request:
-    """The request for the files alone, if everything that the names of the folders show may be published."""
+    """Return the request for the files, if everything that the folders' names show may be published."""
     columns = [part.partition("=")[0] for part in partitions[0].parts]
     reading, keep = request.columns.reading, request.columns.keep
     for column in columns:

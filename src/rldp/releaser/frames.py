@@ -1,6 +1,6 @@
-"""Release of data frames: the kind that goes in comes out. Lazy frames and streams stay what they are.
+"""Release of data frames into frames of the same kind. Lazy frames and streams stay lazy.
 
-The result holds the kept columns and then the released ones, nothing else: no other column, no metadata.
+The result holds the kept columns, then the released ones, and nothing else: no other column, no metadata.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from rldp.theory.sampling import Randomness
 
 __all__ = ["release_frame", "released_batches", "released_part", "tally_of_part"]
 
-_PART = "a part of the data"  # rows of which nobody knows how many others came before
+_PART = "a part of the data"  # the number of earlier rows is unknown
 _ROWS: dict[str, Callable[[Any, int], Any]] = {
     "pandas.DataFrame": lambda frame, place: frame.iloc[:, place],
     "polars.DataFrame": lambda frame, place: frame.to_series(place),
     "pyarrow.Table": lambda table, place: table.column(place),
     "pyarrow.RecordBatch": lambda batch, place: batch.column(place),
 }
-"""Frames whose rows are all there, and what gives a column by its place."""
+"""Frames in memory, and how to get a column by its position."""
 
 _ARROW = ("pyarrow.Table", "pyarrow.RecordBatch")
 _STREAMS = ("polars.LazyFrame", "pyarrow.RecordBatchReader", "duckdb.DuckDBPyRelation")
@@ -45,11 +45,11 @@ def release_frame(
     recorder: Recorder | None = None,
     first: bool = False,
 ) -> Any:
-    """A frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
+    """Return a frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
 
-    All rows are inspected before a frame in memory comes back, and at the end of a stream. Rows of a lazy
-    frame that is released in parts are counted ``first``, if that is asked for, and then inspected. With a
-    key it is released in one piece, as people must have one row each.
+    All rows are inspected before a frame in memory is returned, and at the end of a stream. The rows of a
+    lazy frame that is released in parts are counted ``first``, if requested, and then inspected. With a key,
+    it is released in one piece, because each person must have one row.
     """
     words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
@@ -81,7 +81,7 @@ def released_part(
     source: str = _PART,
     inspect: Inspection | None = None,
 ) -> Any:
-    """Some rows of a larger frame, released: a frame of the same kind.
+    """Release some rows of a larger frame as a frame of the same kind.
 
     By default they are drawn with secure randomness, and inspected for whether each person has one row.
     """
@@ -91,10 +91,10 @@ def released_part(
 
 
 def tally_of_part(request: Request, frame: Any) -> Tally:
-    """What is counted of some rows of a larger frame, and who they are about; nothing is drawn.
+    """Count some rows of a larger frame and identify their people, without drawing.
 
-    What a part cannot know must be known before any of them is out: whether somebody is in two of them, and
-    whether the rows of all are those that the protocol is for.
+    Some checks need all parts before any of them is released: whether a person is in two of them, and whether
+    all rows come from the protocol's population.
     """
     *_, entries = _entries(request, frame, _PART)
     return request.tally(*_encoded(request, entries, _PART))
@@ -108,7 +108,7 @@ def released_batches(
     *,
     source: str = _PART,
 ) -> Iterator[Any]:
-    """Record batches, released one by one.
+    """Release record batches one by one.
 
     Parameters
     ----------
@@ -117,10 +117,10 @@ def released_batches(
     words : callable, optional
         By default the operating system's secure randomness.
     inspect : callable, optional
-        Sees what is counted of all rows, after the last of them; by default, nothing but whether each person
-        has one row.
+        Called with the counts of all rows, after the last one; by default, only checks that each person has
+        one row.
     source : str
-        What messages call the rows.
+        Name of the rows in messages.
     """
     tally = request.no_rows()
     for batch in batches:
@@ -143,15 +143,15 @@ def _kind(frame: object) -> str:
     )
 
 
-# Rows that are there
+# Frames in memory
 
 
 def _released(
     request: Request, frame: Any, words: Randomness, source: str, before: Tally | None = None
 ) -> tuple[Any, tuple[Any, ...], Tally]:
-    """Rows, released, the names of the released columns, and what was counted with those that came earlier.
+    """Return released rows, the names of the released columns, and the counts including earlier rows.
 
-    Or the sentence about rows that cannot be released.
+    Or raise the error about rows that cannot be released.
     """
     before = before or request.no_rows()
     columns = request.columns
@@ -163,7 +163,7 @@ def _released(
     values = [entries[column] for column in columns.reading.row_names]
     if not before.faults.rows:
         request.guard.require_rows(kept)
-    for like, each in zip(values, request.released, strict=True):  # fails where a type cannot hold them
+    for like, each in zip(values, request.released, strict=True):  # fails if a type cannot hold them
         decode(like[:0], np.empty(0, dtype=np.int32), each.labels)
     encoded, people = _encoded(request, entries, source)
     drawn = request.draw(encoded, before, words, people)
@@ -178,7 +178,7 @@ def _released(
 
 
 def _entries(request: Request, frame: Any, source: str) -> tuple[list[Any], dict[str, int], dict[str, Any]]:
-    """The names of all columns, and the places and entries of those that are asked for."""
+    """Return the names of all columns, and the positions and entries of the requested ones."""
     kind = _kind(frame)
     header = list(frame.schema.names if kind in _ARROW else frame.columns)
     places = request.columns.places(header, source)
@@ -193,7 +193,7 @@ def _encoded(request: Request, entries: Mapping[str, Any], source: str) -> tuple
 
 
 def _require_harmless_index(index: Any, request: Request) -> None:
-    """The index is kept: its levels are columns like others. Numbers without a name only count rows."""
+    """Return the levels of the index as columns, since it is kept, except numbers without a name."""
     reading = request.columns.reading
     for place, name in enumerate(index.names):
         level = index.get_level_values(place)
@@ -210,7 +210,7 @@ def _require_harmless_index(index: Any, request: Request) -> None:
 
 
 def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], released: Mapping[Any, Any]) -> Any:
-    """The columns as a frame of the same kind; ``places``: of the kept ones in ``frame``."""
+    """Return the columns as a frame of the same kind; ``places`` are those of kept columns in ``frame``."""
     columns = {**kept, **released}
     if hasattr(type(frame), "from_arrays"):
         import pyarrow
@@ -225,9 +225,9 @@ def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], releas
 
 
 def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: Inspection | None) -> Any:
-    """A filter on a released column must not reach the value of the same name: nothing is pushed down.
+    """Release a lazy Polars frame. Nothing is pushed below the draw: a filter must not reach the true value.
 
-    ``inspect``: what looks at all rows, which then come in one piece.
+    ``inspect`` checks all rows, which are then released in one piece.
     """
     import polars
 
@@ -245,7 +245,7 @@ def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: In
 
 
 def _counted_lazily(frame: Any, request: Request) -> Tally:
-    """What is counted of a lazy frame, part by part."""
+    """Count a lazy frame part by part."""
     import polars
 
     schema = frame.collect_schema()
@@ -287,7 +287,7 @@ def _of_reader(reader: Any, request: Request, words: Randomness, inspect: Inspec
 
 
 def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:
-    """The rows are drawn here and now, once: a relation that drew them when it is read would draw again."""
+    """Release a DuckDB relation at once: a lazy relation would draw again at each use."""
     if len(set(relation.columns)) == len(relation.columns):
         request = request.named(relation.columns, "data")
         quoted = ('"' + name.replace('"', '""') + '"' for name in request.columns.names)
@@ -295,7 +295,7 @@ def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: Insp
     rows = (
         relation.to_arrow_reader() if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader()
     )
-    # DuckDB finds this variable by its name, which no table of anybody's has.
+    # DuckDB finds this variable by its name, which no user's table has.
     rldp_released_8c1f27d0 = _of_reader(rows, request, words, inspect).read_all()
     assert rldp_released_8c1f27d0 is not None
     return relation.query("rldp_original_8c1f27d0", "select * from rldp_released_8c1f27d0")

@@ -1,8 +1,9 @@
-"""Who a row is about: identifiers as texts that are the same in every file, frame and client.
+"""Identifiers of people as texts that are the same in every file, frame and client.
 
-An identifier is a text or a whole number. A text is brought into Unicode's form NFC and loses blanks (space,
-tab, carriage return, line feed) at both ends. A whole number is the text of its decimal digits: entries of a
-CSV file have no type, and a person must be the same in every kind of file. What is left must not be empty.
+An identifier is a text or a whole number. A text is normalised to Unicode's form NFC and stripped of blanks
+(space, tab, carriage return, line feed) at both ends. A whole number is read as the text of its decimal
+digits: entries of a CSV file have no type, and a person must be the same in every kind of file. The result
+must not be empty.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _NO_LABELS = Alphabet(())
 
 @dataclass(frozen=True, eq=False)
 class Identified:
-    """Who some rows are about, as digests of 128 bits.
+    """The people of some rows, as digests of 128 bits.
 
     Attributes
     ----------
     digests : uint64 array (m, 2)
-        Of the rows that are used.
+        Digests of the used rows.
     used : bool array (n,) or None
-        Which of the rows these are; None where it is all of them.
+        The used rows; None if all are used.
     """
 
     digests: NDArray[np.uint64]
@@ -46,7 +47,7 @@ class Identified:
 
     @property
     def rows(self) -> int:
-        """How many rows there are, used or not."""
+        """Number of rows, used or not."""
         return len(self.digests) if self.used is None else len(self.used)
 
 
@@ -57,7 +58,7 @@ class Ids:
     Attributes
     ----------
     column : Encoded
-        0 where the entry identifies somebody, −1 where it does not: this finds unusable rows.
+        0 if the entry is an identifier, else −1: this finds unusable rows.
     items : list of bytes
         Each identifier in its canonical encoding (:mod:`rldp._common.canonical`).
     """
@@ -66,19 +67,19 @@ class Ids:
     items: list[bytes]
 
     def among(self, used: NDArray[np.bool_] | None) -> list[bytes]:
-        """Those of the rows that are used."""
+        """Return the identifiers of the used rows."""
         if used is None:
             return self.items
         return [self.items[row] for row in np.flatnonzero(used).tolist()]
 
     def identified(self, used: NDArray[np.bool_] | None) -> Identified:
-        """Who the rows are about that are used."""
+        """Return the people of the used rows."""
         digests = b"".join([blake2b(item, digest_size=16).digest() for item in self.among(used)])
         return Identified(np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2), used)
 
 
 def ids_of(name: str, column: Any) -> Ids:
-    """The identifiers in a column of any kind; ``name``: what messages call it."""
+    """Return the identifiers in a column of any kind; ``name`` is its name in messages."""
     kind_of(name, column)
     entries = listed(column)
     items = _items(entries)
@@ -88,7 +89,7 @@ def ids_of(name: str, column: Any) -> Ids:
 
 
 def _items(entries: Sequence[Any]) -> Sequence[bytes | None]:
-    """The encoding of each entry's identifier; None for an entry that has none."""
+    """Return the encoding of each entry's identifier; None for other entries."""
     kinds = set(map(type, entries))
     if kinds == {int}:
         return list(map(encoded_text, map(str, entries)))
@@ -114,24 +115,24 @@ def _item(entry: Any) -> bytes | None:
 
 
 def require_distinct(column: str, parts: Sequence[Identified]) -> None:
-    """Refuse rows about somebody whom an earlier row is about; the sentence names nobody.
+    """Refuse two rows of one person, without naming the person.
 
     Parameters
     ----------
     column : str
-        What it is called.
+        Its name in messages.
     parts : sequence of Identified
         Of all rows, in order.
 
     Raises
     ------
     DataError
-        With the number of the first such row, from 1, and how many there are.
+        With the number of the first such row, from 1, and the number of such rows.
     """
     if not parts:
         return
     digests = np.concatenate([part.digests for part in parts])
-    order = np.lexsort(digests.T)  # stable: of the rows about somebody, the first stays first
+    order = np.lexsort(digests.T)  # stable: a person's first row stays first
     same = (digests[order[1:]] == digests[order[:-1]]).all(axis=1)
     repeated = order[1:][same]
     if len(repeated):
@@ -141,7 +142,7 @@ def require_distinct(column: str, parts: Sequence[Identified]) -> None:
 
 
 def repeated_people(column: str, which: str, repeated: int, total: int) -> DataError:
-    """What is said of rows about somebody whom another row is about; it names nobody."""
+    """Word the error about two rows of one person, without naming the person."""
     return DataError(
         f"column {column!r} must identify people, each in one row, but {which} the entry of an earlier row; "
         f"{repeated} of {total} rows do"
@@ -149,7 +150,7 @@ def repeated_people(column: str, which: str, repeated: int, total: int) -> DataE
 
 
 def _row_number(parts: Sequence[Identified], place: int) -> int:
-    """The number, from 1, of the row at a place among those that are used."""
+    """Return the number, from 1, of the row at a position among the used ones."""
     before = 0
     for part in parts:
         if place < len(part.digests):

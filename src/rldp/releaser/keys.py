@@ -1,4 +1,4 @@
-"""The key of draws that stay: secret bytes, which are shown nowhere and leave the process only to draw."""
+"""The key of permanent draws: secret bytes that are never shown and leave the process only to draw."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rldp.errors import FileError, InvalidArgument, InvalidArgumentType, KeyFile
 __all__ = ["KEY_BYTES", "Key", "key_of", "write_new_key"]
 
 KEY_BYTES = 32
-"""As many bytes as a new key has."""
+"""Number of bytes of a new key."""
 
 _FEWEST, _MOST = 16, 1024  # a longer file is something else, given by mistake
 _LABEL = b"rldp-key-1"  # no message of a draw begins so
 
 
 class Key:
-    """A secret key. Neither its text nor a pickle holds it; equal keys have the same fingerprint.
+    """A secret key. Its representation and its pickle do not contain it; equal keys have equal fingerprints.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Key:
 
     @property
     def fingerprint(self) -> str:
-        """What distinguishes keys and reveals nothing else about them: 16 hexadecimal digits."""
+        """16 hexadecimal digits that distinguish keys and reveal nothing else about them."""
         return hmac.digest(self._material, _LABEL, "sha256").hex()[:16]
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ def write_new_key(path: str | PathLike[str]) -> str:
 
 
 def key_of(given: Key | bytes | str | PathLike[str]) -> Key:
-    """The key that is given as bytes, or as the path of a file that holds them.
+    """Return the key that is given as bytes or as the path of a file.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _checked(material: bytes, name: str) -> bytes:
 
 
 def _warn_if_open(path: Path, mode: int) -> None:
-    """It is not refused: others than the owner may have a reason to read it, such as a container's group."""
+    """Warn if others can read the file. Do not refuse it: a container's group may have to read it."""
     if os.name == "posix" and stat.S_ISREG(mode) and mode & (stat.S_IRWXG | stat.S_IRWXO):
         warnings.warn(
             f"the key in {str(path)!r} can be read by others than its owner, and whoever reads it can undo "

@@ -1,4 +1,4 @@
-"""Where random words come from: the operating system, or a seed for tests."""
+"""Sources of random words: the operating system, or a seed for tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["randomness", "require_no_seed"]
 
 
 def randomness(seed: int | None) -> Randomness:
-    """The operating system's secure randomness, or with a seed a reproducible stream for tests.
+    """Return the operating system's secure randomness or, with a seed, a reproducible stream for tests.
 
     The secure source has no state in this process, so threads and forked processes can share it.
 
@@ -30,7 +30,7 @@ def randomness(seed: int | None) -> Randomness:
 
 
 def require_no_seed(seed: int | None) -> None:
-    """Refuse a seed where a key says what is drawn."""
+    """Refuse a seed with a key, which determines the draws."""
     if seed is not None:
         raise InvalidArgument("seed must not be given with a key, which determines the draws")
 

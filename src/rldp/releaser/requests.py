@@ -1,4 +1,4 @@
-"""A release as it is carried out: a table, the columns that are read and kept, and one way to draw."""
+"""A release: a table, the columns to read and to keep, and one way to draw."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ __all__ = ["Drawn", "Guard", "Inspection", "Recorder", "ReleasedColumn", "Reques
 
 
 class Guard(Interface):
-    """What decides which columns may be kept; :mod:`rldp.gate.kept` has the one there is."""
+    """Decides which columns may be kept; implemented in :mod:`rldp.gate.kept`."""
 
     def require_names(self, secret: Sequence[str], value: Sequence[str], kept: Mapping[str, str]) -> None:
-        """Refuse columns that must not be kept; ``kept``: as they are asked for → as they are called."""
+        """Refuse columns that must not be kept; ``kept`` maps requested names to names in the table."""
 
     def require_rows(self, kept: Mapping[str, Any]) -> None:
-        """Refuse entries that must not be kept, by the name of their column."""
+        """Refuse columns whose entries must not be kept; ``columns`` maps names to entries."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What is counted of rows while they are released.
+    """The counts of rows while they are released.
 
     Attributes
     ----------
     pairs : int array (|S|, |U|)
-        Released rows by secret and value; (1, |U|) where the secret is not read.
+        Released rows by secret and value; (1, |U|) if the secret is not read.
     absent : int array (|S|,)
-        Rows left out because an entry is missing, by secret, where that is known.
+        Rows left out because an entry is missing, by secret if that is known.
     faults : Faults
-        Rows that cannot be released. If there are any, nothing else is counted of them and of later rows.
+        Rows that cannot be released. If there are any, they and later rows are not counted otherwise.
     skipped : int
         Rows left out because an entry is missing.
     people : tuple of Identified
-        Who the rows are about, part by part, where they are identified.
+        The people of the rows, part by part, if they are identified.
     traces : Traces or None
-        What a ledger knows them again by, where there is one.
+        The evidence by which a ledger recognises the rows, if there is one.
     """
 
     pairs: NDArray[np.int64]
@@ -69,12 +69,12 @@ class Tally:
 
     @property
     def rows(self) -> int:
-        """How many are released."""
+        """Number of released rows."""
         return self.faults.rows - self.skipped
 
     @property
     def counted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Counts that are not 0, and their places: first those of the pairs, then those of absent rows."""
+        """Return the nonzero counts and their positions: first of pairs, then of absent rows."""
         flat = np.concatenate([self.pairs.ravel(), self.absent])
         places = np.flatnonzero(flat)
         return places.astype(np.int64), flat[places].astype(np.int64)
@@ -92,19 +92,19 @@ class Tally:
 
 
 Inspection = Callable[[Tally], None]
-"""What has the last word on all rows, before anything appears; it raises to refuse them."""
+"""Checks all rows before anything appears, and raises an error to refuse them."""
 
 
 class Recorder(Interface):
-    """What adds a release to a ledger; :mod:`rldp.gate.recorder` has the one there is."""
+    """Adds a release to a ledger; implemented in :mod:`rldp.gate.recorder`."""
 
     def begin(self, paths: Sequence[Path]) -> None:
-        """Look at the files that go in, while they are released."""
+        """Start to digest the input files while they are released."""
 
     def files(
         self, outcome: Any, written: Sequence[BinaryIO | Path], appeared: Callable[[], bool]
     ) -> AbstractContextManager[None]:
-        """A block in which the files that are written appear, or an error that refuses them.
+        """Enter a block in which the output appears, or raise an error that refuses it.
 
         ``outcome``: a tally and the names of the released columns; ``appeared``: whether
         something appeared although the block failed.
@@ -116,14 +116,14 @@ class Recorder(Interface):
 
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
-    """One of the columns that are released.
+    """A released column.
 
     Attributes
     ----------
     labels : tuple of labels
-        What it may hold.
+        Its labels.
     of_outputs : int32 array (|Y|,)
-        Which of the labels it holds for each output of the protocol.
+        The code of its label for each output of the protocol.
     """
 
     labels: tuple[Label, ...]
@@ -131,7 +131,7 @@ class ReleasedColumn:
 
     @classmethod
     def all_of(cls, outputs: Sequence[Label]) -> tuple[ReleasedColumn, ...]:
-        """Those of a protocol: one, or one for each entry of outputs that are tuples."""
+        """Return the released columns of a protocol: one, or one for each entry of tuple outputs."""
         columns = []
         for entries in zip(*(y if isinstance(y, tuple) else (y,) for y in outputs), strict=True):
             labels = tuple(dict.fromkeys(entries))
@@ -142,16 +142,16 @@ class ReleasedColumn:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What was drawn for some rows.
+    """The outputs of some rows.
 
     Attributes
     ----------
     codes : tuple of int32 array
-        Of each released column; of no row if there are faults, in these rows or earlier ones.
+        For each released column; empty if these or earlier rows have faults.
     used : bool array or None
-        Which rows have one; None where it is all of them.
+        The rows with an output; None for all rows.
     tally : Tally
-        Of these rows and all earlier ones.
+        The counts of these rows and all earlier ones.
     """
 
     codes: tuple[Codes, ...]
@@ -159,7 +159,7 @@ class Drawn:
     tally: Tally
 
     def among(self, column: Any) -> Any:
-        """The entries of the rows that have one: of a pandas or Polars series, or an Arrow array."""
+        """Return the entries of the rows with an output, of a pandas or Polars series or an Arrow array."""
         if self.used is None:
             return column
         return column[self.used] if hasattr(column, "loc") else column.filter(self.used)
@@ -167,25 +167,25 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The table of a protocol, the columns that it is applied to, and those to keep beside the released one.
+    """The table of a protocol, the columns it is applied to, and those to keep.
 
-    It holds all that a worker needs, and nothing else: no counts of the sample, no certificate.
+    It holds everything that a worker needs, and nothing else: no counts of the sample, no certificate.
 
     Attributes
     ----------
     protocol : Protocol
         The table and how columns are read, without a guarantee.
     columns : Columns
-        Those that are read, and those to keep.
+        The columns to read and to keep.
     options : ReleaseOptions
     unknown : int or None
-        The code that stands for values that the protocol does not know; None refuses them.
+        The code that replaces values unknown to the protocol; None refuses them.
     guard : Guard
     released : tuple of ReleasedColumn
         In the order of the reading's value columns.
     stable : StableDraws or None
-        What draws the same output for the same person; None where every draw is new. It holds the key, and
-        nothing else of the request does.
+        Draws the same output for the same person; None if every draw is new. Only this attribute holds the
+        key.
     """
 
     protocol: Protocol
@@ -198,7 +198,7 @@ class Request:
 
     @classmethod
     def of(cls, protocol: Protocol, options: ReleaseOptions, guard: Guard) -> Request:
-        """What the options of a release ask for."""
+        """Return the request that the options of a release describe."""
         reading = reading_of_new_data(
             protocol.reading_of_rows,
             (protocol.secrets, protocol.values),
@@ -231,9 +231,9 @@ class Request:
         )
 
     def released_names(self, called: Callable[[str], str]) -> tuple[str, ...]:
-        """What the released columns are called, unlike all that are kept, which the guard lets pass.
+        """Return the names of the released columns, after the guard has accepted the kept ones.
 
-        ``called``: column as it is asked for → its name in the table.
+        ``called`` maps requested columns to their names in the table.
         """
         reading = self.columns.reading
         secret, value = (
@@ -264,34 +264,34 @@ class Request:
         return released
 
     def no_rows(self) -> Tally:
-        """What is counted of no rows at all."""
+        """Return the tally of no rows."""
         secrets = len(self.protocol.secrets)
         values = prod(len(column.labels) for column in self.columns.reading.row)
         counts = np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64)
         return Tally(*counts, Faults(show_labels=self.options.show_labels))
 
     def tally_of(self, places: NDArray[np.int64], counts: NDArray[np.int64]) -> Tally:
-        """The tally with these counts at these places, which may come more than once."""
+        """Return the tally with these counts at these positions, which may be repeated."""
         shape = self.no_rows().pairs.shape
         flat = np.zeros((shape[1] + 1) * shape[0], dtype=np.int64)
         np.add.at(flat, places, counts)
         return Tally(flat[: -shape[0]].reshape(shape), flat[-shape[0] :])
 
     def without_kept(self) -> Request:
-        """The same without the columns to keep: enough to count rows."""
+        """Return the request without the columns to keep, which suffices to count rows."""
         return replace(self, columns=replace(self.columns, keep=()))
 
     def rows(self, columns: Sequence[Encoded], before: Faults, ids: Ids | None = None) -> Rows:
-        """What the columns hold, in the order of the reading's names; ``ids``: who the rows are about."""
+        """Read the columns, in the order of the reading's names; ``ids`` identifies people."""
         beside = () if ids is None else (ids.column,)
         return rows_of(self.columns.reading, columns, before, self.unknown, beside)
 
     def draw(
         self, columns: Sequence[Encoded], before: Tally, words: Randomness, ids: Ids | None = None
     ) -> Drawn:
-        """An output for every row of the columns, which come in the order of the reading's names.
+        """Draw an output for every row of the columns, in the order of the reading's names.
 
-        ``before``: of earlier rows. ``ids``: who the rows are about, if the same person is to get the same
+        ``before`` is the tally of earlier rows; ``ids`` identifies people, if each is to keep the same
         output.
         """
         rows = self.rows(columns, before.faults, ids)
@@ -310,7 +310,7 @@ class Request:
         return Drawn(released, rows.used, before + replace(tally, traces=traces))
 
     def tally(self, columns: Sequence[Encoded], ids: Ids | None = None) -> Tally:
-        """What is counted of rows for which nothing is drawn; it raises for rows that cannot be released."""
+        """Count rows without drawing; raise an error if some cannot be released."""
         rows = self.rows(columns, self.no_rows().faults, ids)
         rows.faults.refuse("released")
         return self._counted(columns, rows, ids)
@@ -340,14 +340,14 @@ class Request:
         )
 
     def named(self, header: Sequence[str], source: str) -> Request:
-        """The same of a frame with this header, in which each column has a name of its own, by these names.
+        """Return the request for a frame with this header of unique names.
 
-        Some columns of the frame are then enough, in any order.
+        Some columns of the frame then suffice, in any order.
         """
         return replace(self, columns=self.columns.named(header, self.columns.places(header, source)))
 
     def with_people(self, inspect: Inspection | None = None) -> Inspection:
-        """The inspection of all rows, if there is one, after a look at whether each person has one row."""
+        """Check that each person has one row, then inspect all rows, if requested."""
 
         def look(tally: Tally) -> None:
             require_distinct(str(self.columns.id), tally.people)
@@ -358,7 +358,7 @@ class Request:
 
 
 def _with_earlier(reading: Reading, protocol: Protocol, options: ReleaseOptions) -> Reading:
-    """The reading, with the columns of earlier outputs as they are called in the rows."""
+    """Return the reading, with the names that columns of earlier outputs have in the rows."""
     kept = len(reading.given) - len(reading.earlier)
     earlier = reading.given[kept:]
     asked = options.as_earlier

@@ -1,4 +1,4 @@
-r"""Draws that stay: the same person with the same value gets the same output, from whoever has the key.
+r"""Permanent draws: with the same key, a person with the same secret and value gets the same output.
 
 The word of a draw is the first 52 bits, most significant first, of HMAC-SHA256(key, message). The message is
 the canonical encoding (:mod:`rldp._common.canonical`) of a list of eight items:
@@ -47,7 +47,7 @@ _ITEMS = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Stage:
-    """What the messages of a stage have in common, and the encodings of its labels."""
+    """The common part of a stage's messages, and the encodings of its labels."""
 
     head: bytes  # up to the number of the stage
     values: list[bytes]
@@ -56,7 +56,7 @@ class _Stage:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StableDraws:
-    """What a release with a key needs: the key, and how a protocol's labels are encoded.
+    """The key of a release, and the encodings of a protocol's labels.
 
     Its pickle holds the key: workers of a cluster need it.
     """
@@ -67,7 +67,7 @@ class StableDraws:
 
     @classmethod
     def of(cls, protocol: Protocol, key: Key) -> StableDraws:
-        """The draws of a protocol with a key.
+        """Return the draws of a protocol with a key.
 
         Raises
         ------
@@ -101,12 +101,12 @@ class StableDraws:
         return Key(self.material).fingerprint
 
     def words(self, ids: Sequence[bytes]) -> _WordsOf:
-        """The words of rows about these people, whose identifiers come as encodings."""
+        """Return the words of rows of these people, given the encodings of their identifiers."""
         return _WordsOf(self, ids)
 
     @cached_property
     def _begun(self) -> tuple[list[Any], Any]:
-        """For each stage, the inner hash after what its messages have in common; and the outer hash."""
+        """For each stage, the inner hash after the common part of its messages; and the outer hash."""
         key = self.material if len(self.material) <= _BLOCK else hashlib.sha256(self.material).digest()
         inner, outer = (bytes(byte ^ pad for byte in key.ljust(_BLOCK, b"\0")) for pad in (0x36, 0x5C))
         return [hashlib.sha256(inner + stage.head) for stage in self.stages], hashlib.sha256(outer)
@@ -115,7 +115,7 @@ class StableDraws:
         return {name: value for name, value in vars(self).items() if name != "_begun"}
 
     def words_of(self, stage: int, tails: Iterable[bytes]) -> NDArray[np.uint64]:
-        """First 64 bits of HMAC-SHA256 of messages, given by what follows the number of the stage."""
+        """Return the first 64 bits of HMAC-SHA256 of messages, given what follows the number of the stage."""
         hashes, outer = self._begun
         inner = hashes[stage]
         digests = []
@@ -130,7 +130,7 @@ class StableDraws:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _WordsOf:
-    """The words of some rows; a :class:`rldp.theory.sampling.RowWords`."""
+    """Return the words of some rows; a :class:`rldp.theory.sampling.RowWords`."""
 
     draws: StableDraws
     ids: Sequence[bytes]
@@ -158,7 +158,7 @@ class _WordsOf:
 
 
 def _reads_secret(protocol: Protocol) -> bool:
-    """Whether any probability depends on the secret; a chain is released with it all the same."""
+    """Return whether any probability depends on the secret."""
     if not isinstance(protocol, Chain):
         return protocol.reads_secret
     return any(bool((stage.table != stage.table[:, :1]).any()) for stage in protocol.stages)

@@ -1,7 +1,7 @@
-"""Evidence whether two inputs are about the same people: digests of columns in the order of their rows.
+"""Evidence that two inputs are about the same people: digests of columns in the order of their rows.
 
-A digest is of labels, not of entries, so a frame and a file of the same rows have the same. The traces of two
-parts add up to that of both together, however rows are divided into parts and whichever process reads them.
+Labels are digested, not entries, so a frame and a file of the same rows have the same digest. The traces of
+two parts add up to the trace of both, however the rows are divided and whichever process reads them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Trace:
     number : int
         Σ h(entry i)·2^(64(rows − i)), modulo a prime of 128 bits, with random-like h.
     least, most : int
-        Of the numbers h: they tell whether all entries are the same.
+        Of the numbers h: equal if and only if all entries are the same.
     """
 
     rows: int
@@ -49,12 +49,12 @@ class Trace:
 
     @property
     def varies(self) -> bool:
-        """Whether two entries differ; if none do, columns of different people may be the same."""
+        """Whether two entries differ; if not, columns of different people may be equal."""
         return self.least < self.most
 
     @property
     def digest(self) -> str:
-        """SHA-256, as the number itself would solve for few unknown entries."""
+        """SHA-256 of the trace; the number itself could be solved for a few unknown entries."""
         return digest_of(["rldp-rows-1", self.rows, str(self.number)]).hex()
 
 
@@ -67,9 +67,9 @@ class Traces:
     read : tuple of Trace
         Of the columns that were read, in the order of the reading's names.
     released : tuple of Trace
-        Of the columns that were drawn; a row that is left out has no entry.
+        Of the drawn columns; a row that is left out has no entry.
     people : tuple of four int, or None
-        Sums, which no order changes, of digests of who the rows are about, and of who has which secret.
+        Sums of digests of the people, and of the people with their secrets; they do not depend on the order.
     """
 
     read: tuple[Trace, ...]
@@ -88,14 +88,14 @@ def _sums(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Trace, ...]:
 
 
 def trace_of(labels: Sequence[Label], codes: Codes, used: NDArray[np.bool_] | None = None) -> Trace:
-    """The trace of a column of labels; a code below 0 is not an entry.
+    """Return the trace of a column of labels; a negative code is not an entry.
 
     Parameters
     ----------
     labels : sequence of labels
     codes : int32 array
     used : bool array, optional
-        Which rows the codes are of; by default all.
+        The rows that the codes belong to; by default all.
 
     Examples
     --------
@@ -115,13 +115,13 @@ def trace_of(labels: Sequence[Label], codes: Codes, used: NDArray[np.bool_] | No
 
 
 def people_in(ids: Identified, secrets: Sequence[Label], codes: Codes) -> tuple[int, ...]:
-    """Who the rows are about, alone and each with the secret, as sums that no order changes."""
+    """Return sums of digests of the people, alone and with their secrets, independent of the order."""
     mixed = ids.digests ^ _hashes(secrets)[codes][:, None]
     return tuple(np.hstack([ids.digests, mixed]).sum(axis=0, dtype=np.uint64).tolist())
 
 
 def _hashes(labels: Sequence[Label]) -> NDArray[np.uint64]:
-    """A number of 64 bits for each label, and the last for no entry."""
+    """Return a number of 64 bits for each label, and a last one for no entry."""
     encodings = [*(encoded(_as_text(label)) for label in labels), encoded(None)]
     numbers = [int.from_bytes(blake2b(each, digest_size=8).digest(), "big") for each in encodings]
     return np.array(numbers, dtype=np.uint64)

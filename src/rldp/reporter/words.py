@@ -179,7 +179,9 @@ def known_sentence(level: float, digits: int = 4) -> str:
             "Somebody who knows the value can learn the secret from the output: some outputs are possible "
             "for one secret and impossible for another (κ = ∞)."
         )
-    factor = "more than a million" if level > _MILLION else at_most(math.exp(level), 3)
+    factor = f"{rounded_up(math.exp(min(level, _MILLION)), 3):,.7g}".replace(",", "\u00a0")
+    if level > _MILLION:
+        factor = "more than a million"
     return (
         f"To a reader who knows the value, the output reveals up to κ = {at_most(level, digits)} more about "
         f"the secret: it can change the odds by a factor of {factor}."
@@ -194,8 +196,7 @@ def gives_away(found: Worth) -> str | None:
     return (
         f"{share_of_rows(share)} of the rows with {printable(moved)!r} get an output that rows with the most "
         f"frequent secret, {printable(kept)!r}, and the same value never get: whoever knows the value and "
-        f"sees the output knows that the secret is not {printable(kept)!r}; --epsilon-known bounds what such "
-        "readers learn"
+        f"sees the output knows that the secret is not {printable(kept)!r}"
     )
 
 

@@ -137,7 +137,7 @@ def test_the_page_says_what_the_judge_says(found, text):
     assert "at most 62.3 % sure" in words
     assert words.count(found.sha256) == 2  # on page one, and in the line that releases
     assert words.count(f"at most {at_most(found.promised)}") == 3  # card, verdict, cost
-    assert "But note how little is claimed" not in words
+    assert "But the claim is weak" not in words
 
 
 def test_a_page_that_is_not_proved_says_so_in_its_first_line(few, designed, tmp_path):
@@ -159,7 +159,7 @@ def test_a_narrow_promise_is_told_beside_the_verdict(few):
     designed = rldp.design(rldp.Sample([[5, 4], [3, 6]]), 0.5, privacy=rldp.Nominal())
     words = Reader(page(gathered(designed.protocol, epsilons=[0.5], draws=DRAWS))).text
     assert (
-        "But note how little is claimed: given sample and prior, more than ε = 0.5 leaks with a "
+        "But the claim is weak: given the sample and the prior, more than ε = 0.5 leaks with a "
         "probability of" in words
     )
 

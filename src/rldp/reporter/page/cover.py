@@ -68,7 +68,7 @@ class _Cover:
         ]
         return {
             "language": asked.language,
-            "title": self.say("title"),
+            "title": self.say("title_columns" if len(self.columns) > 1 else "title"),
             "ruling": words["proved" if self.report.verdict.ok else "unproved"],
             "ruling_more": self.ruling(),
             "narrow": self.is_narrow,
@@ -143,14 +143,16 @@ class _Cover:
 
     def share(self, share: float) -> str:
         per_cent = 100 * share
-        text = "< 1" if 0 < per_cent < 1 else "> 99" if 99 < per_cent < 100 else f"{per_cent:.0f}"
+        text = "<\u00a01" if 0 < per_cent < 1 else ">\u00a099" if 99 < per_cent < 100 else f"{per_cent:.0f}"
         return f"{text} %"
 
     def compared_share(self, share: float) -> str:
         """The same with two digits below 1 %."""
         if not 0 < share < 0.01:
             return self.share(share)
-        return "< " + self.localised("0.01 %") if share < 1e-4 else self.localised(f"{100 * share:.2g} %")
+        return (
+            "<\u00a0" + self.localised("0.01 %") if share < 1e-4 else self.localised(f"{100 * share:.2g} %")
+        )
 
     def factor(self, level: float) -> str:
         if level == 0:

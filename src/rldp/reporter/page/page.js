@@ -23,7 +23,7 @@
     const whose = level.own ? "This is the protocol of the report" : "This is not the protocol of the report";
     const proofs = { true: "the judge proves every claim of it", false: "the judge does not prove it" };
     const proof = proofs[level.proved] || "the judge was not asked about it";
-    const file = level.file ? `Its file has the SHA-256 ${level.file.sha256}.` : "Its file is not on this page.";
+    const file = level.file ? `The downloaded file has the SHA-256 ${level.file.sha256}.` : "Its file is not on this page.";
     return `${whose}; ${proof}. ${file}`;
   }
 
