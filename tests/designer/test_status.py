@@ -86,6 +86,17 @@ def test_a_design_whose_time_is_over_is_private_and_says_so():
     assert rldp.verify(found).ok
 
 
+@pytest.mark.filterwarnings("ignore::rldp.errors.RldpWarning")
+def test_a_credible_design_without_time_to_search_proves_the_first_set():
+    ways = [
+        rldp.design(SAMPLE, 0.5, privacy="credible", utility="nominal", max_seconds=100, settings=settings)
+        for settings in (None, rldp.Settings(seconds_a_number=0.1))
+    ]
+    assert ways[1].status.steps < ways[0].status.steps
+    assert ways[0].protocol.guarantee.privacy.radius < ways[1].protocol.guarantee.privacy.radius
+    assert rldp.verify(ways[1]).ok
+
+
 def test_enough_time_changes_nothing():
     plain, limited = rldp.design(SAMPLE, 0.5), rldp.design(SAMPLE, 0.5, max_seconds=600)
     assert np.array_equal(plain.protocol.matrix, limited.protocol.matrix)

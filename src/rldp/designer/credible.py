@@ -61,7 +61,13 @@ def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int)
 
 
 def solve_credible(
-    problem: DesignProblem, risks: Sequence[Risk], gap: float, solve: Solve, device: Device = CPU
+    problem: DesignProblem,
+    risks: Sequence[Risk],
+    gap: float,
+    solve: Solve,
+    device: Device = CPU,
+    *,
+    searches: bool = True,
 ) -> SolveResult:
     """Protocols whose risks are proved by fresh draws, for sets as small as that allows.
 
@@ -75,6 +81,8 @@ def solve_credible(
     solve : callable (DesignProblem, gap) → CertifiedBatch
     device : Device
         Where draws are made.
+    searches : bool
+        Whether there is time for two rough designs; otherwise the first guess of t is tried.
 
     Raises
     ------
@@ -82,7 +90,8 @@ def solve_credible(
         If a promise comes with a radius at which the draws do not prove it.
     """
     problem = _centred(problem, risks)
-    t, slope, steps = _searched(problem, risks, solve, device)
+    given = not searches or all(risk.promise.radius is not None for risk in risks)
+    t, slope, steps = _guessed(problem, risks) if given else _searched(problem, risks, solve, device)
     target = np.array([[risk.target] for risk in risks])
     left = np.arange(len(problem.counts))
     solved: CertifiedBatch | None = None
@@ -110,9 +119,7 @@ def _searched(
     Sizes and slopes are (risks, K).
     """
     k = len(problem.counts)
-    guess = np.array([np.full(k, _guess(risk, problem)) for risk in risks])
-    if all(risk.promise.radius is not None for risk in risks):
-        return guess, np.ones_like(guess), np.zeros(k, dtype=np.int64)
+    guess = _guessed(problem, risks)[0]
     tried = np.concatenate([factor * guess for factor in _ROUGH], axis=1)
     rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
     solved = solve(rough, _ROUGH_GAP)
@@ -125,6 +132,13 @@ def _searched(
     t = t + np.where(nearer, missing[:, k:], missing[:, :k]) / slope
     steps = solved.steps.reshape(len(_ROUGH), k).sum(axis=0)
     return np.clip(t, _RANGE[0] * guess, _RANGE[1] * guess), slope, steps
+
+
+def _guessed(problem: DesignProblem, risks: Sequence[Risk]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """The same without a search."""
+    k = len(problem.counts)
+    guess = np.array([np.full(k, _guess(risk, problem)) for risk in risks])
+    return guess, np.ones_like(guess), np.zeros(k, dtype=np.int64)
 
 
 def _guess(risk: Risk, problem: DesignProblem) -> float:

@@ -68,7 +68,8 @@ def solve(
         return solve_batch(problem, replace(request, gap=gap))
 
     risks = credible_risks(privacy, utility, problem.counts[0].size)
-    return solve_credible(problem, risks, request.gap, solve_to, request.device)
+    searches = 2 * request.settings.usual_steps * _seconds_a_step(problem, request) <= request.seconds_left
+    return solve_credible(problem, risks, request.gap, solve_to, request.device, searches=searches)
 
 
 def solve_batch(problem: DesignProblem, request: SolveRequest) -> CertifiedBatch:
@@ -126,6 +127,12 @@ def _windows_suffice(problem: DesignProblem, request: SolveRequest) -> bool:
     return many and (reached or block_bytes(problem, settings) > settings.slow_bytes)
 
 
+def _seconds_a_step(problem: DesignProblem, request: SolveRequest) -> float:
+    """About how long a step of pairs takes for one problem."""
+    secrets, values, outputs = problem.shape
+    return request.settings.seconds_a_number * outputs * 2 * secrets * (secrets - 1) * values
+
+
 def attempts(
     problem: DesignProblem, route: Route, request: SolveRequest
 ) -> Iterator[tuple[Route, SolveRequest]]:
@@ -136,11 +143,10 @@ def attempts(
     tried once more, with whole corrections, before pairs, which take far longer.
     """
     settings, robust = request.settings, problem.privacy is not None
-    secrets, values, outputs = problem.shape
     if request.seconds_left <= 0:  # a search has used up the time
         yield from ((Route.SINGLE_OUTPUT, request), (Route.UNCONSTRAINED, request))
         return
-    a_step = settings.seconds_a_number * outputs * 2 * secrets * (secrets - 1) * values
+    a_step = _seconds_a_step(problem, request)
     if route is Route.PAIRS and robust and settings.usual_steps * a_step > request.seconds_left:
         yield Route.WINDOWS, replace(request, callback=None)
     if route is Route.WINDOWS or 2 * a_step <= request.seconds_left:
