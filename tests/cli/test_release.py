@@ -546,7 +546,7 @@ def test_parquet_to_parquet_keeps_types(command, folder):
     kept = ["id", "when", "list", "text"]
     options = [word for name in kept for word in ("--keep", name)]
     assert command(*options, data="data.parquet", output="out.pq")[0] == 0
-    expected = TABLE.select(kept).append_column("age", pa.array([10, 20, 10]))
+    expected = TABLE.select(kept).append_column("age", pa.array([10, 20, 10], pa.uint8()))
     assert pq.read_table("out.pq").equals(expected)
 
 

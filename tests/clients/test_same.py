@@ -20,7 +20,7 @@ frames = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not ins
 def csv(protocol, table, options):
     pa.csv.write_csv(table, "rows.csv")
     rldp.release_file(protocol, "rows.csv", "out.csv", options=options)
-    return pa.csv.read_csv("out.csv")
+    return pa.csv.read_csv("out.csv", convert_options=pa.csv.ConvertOptions(null_values=["(missing)"]))
 
 
 def parquet(protocol, table, options):

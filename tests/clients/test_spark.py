@@ -60,7 +60,7 @@ pytestmark = needs_spark
 
 def test_rows_keep_what_was_asked_for_beside_what_was_released(results):
     assert results["same kind"]
-    assert results["columns"] == [["a.note", "string"], ["id", "bigint"], ["age", "bigint"]]
+    assert results["columns"] == [["a.note", "string"], ["id", "bigint"], ["age", "int"]]
     ages = [10 * ((i % 3 + i % 2) % 3 + 1) for i in range(1000)]
     notes = [None if i % 5 == 0 else f"n{i}" for i in range(1000)]
     assert results["rows"] == [list(row) for row in zip(range(1000), ages, notes, strict=True)]

@@ -65,9 +65,9 @@ TWELVE = {
     "two secrets": (ROWS, protocol(SEX, REGION, AGE), {}, {"age": shifted(JOINT, U, 3)}),
     "two secrets, bins and a missing category": (
         BIN,
-        protocol(SEX, REGION, BINNED, missing="category"),
+        protocol(SEX, REGION, BINNED, missing="category", outputs=BINNED.labels),
         {},
-        {"age": shifted(JOINT, [0, 1, 2, 1, 0, 2], 3)},
+        {"age": [[5, 15, None][y] for y in shifted(JOINT, [0, 1, 2, 1, 0, 2], 3)]},
     ),
     "rows with missing entries are skipped": (
         BIN,

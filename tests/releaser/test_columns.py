@@ -15,6 +15,8 @@ import pytest
 
 import rldp
 from rldp._common.checks import kind_name
+from rldp.data.columns import encode
+from rldp.data.reading import Column, Reading
 
 SECRETS, VALUES = ("f", "m"), (10, 20, 30)
 
@@ -288,6 +290,51 @@ def test_outputs_of_several_types_stand_in_lists_numpy_and_pandas(outputs):
     for values in (pl.Series(["b", "a"]), pa.array(["b", "a"])):
         with pytest.raises(rldp.DataError, match=message):
             protocol.release(["s", "s"], values)
+
+
+@pytest.mark.parametrize(
+    ("labels", "column"),
+    [
+        ((20, 30, "(missing)"), pa.array([20, None, 30], pa.int8())),
+        ((20, 30, "(missing)"), pl.Series([20, None, 30], dtype=pl.Int16)),
+        ((20, 30, "(missing)"), pd.Series([20, None, 30], dtype="Int8")),
+        ((20, 30, "(missing)"), pd.Series([20, None, 30], dtype="category")),
+        ((2.5, 30, "(missing)"), np.array([2.5, np.nan, 30])),
+        ((False, True, "(missing)"), pa.array([False, None, True])),
+        ((20, 30, "(missing)"), pd.Series([20, None, 30], dtype=object)),
+        ((20, 30, "(missing)"), [20, None, 30]),
+    ],
+    ids=str,
+)
+def test_beside_numbers_the_label_of_missing_entries_is_a_missing_entry(labels, column):
+    """The type of the column stays; lists and objects hold the label itself. Both are counted."""
+    reading = Reading((Column("s", ("s",)),), (Column("u", labels),), "category")
+    protocol = rldp.Protocol(np.eye(3)[None], ["s"], labels, labels, reading=reading)
+    found = protocol.release(["s"] * 3, column)
+    assert getattr(found, "dtype", None) == getattr(column, "dtype", None)
+    assert getattr(found, "type", None) == getattr(column, "type", None)
+    one, gone, other = found.tolist() if hasattr(found, "tolist") else list(found)
+    assert (one, other) == labels[:2]
+    is_object = isinstance(column, list) or getattr(column, "dtype", None) == np.object_
+    assert gone == "(missing)" if is_object else pd.isna(gone) or gone.as_py() is None
+    assert rldp.Released.from_columns(found, protocol).counts.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York"])
+def test_a_midnight_is_a_day_of_its_time_zone(kind, zone):
+    series = pd.Series(pd.to_datetime(["2020-01-01", "2020-07-02"]).tz_localize(zone), name="u")
+    column = {"pandas": series, "polars": pl.from_pandas(series), "arrow": pa.array(series)}[kind]
+    days = ("2020-01-01", "2020-07-02")
+    assert encode("u", column).labels == days
+    found = swap(["s"], days).release(["s", "s"], column)
+    assert found.to_pylist() == column.to_pylist() if kind == "arrow" else (found == column).all()
+    assert getattr(found, "dtype", None) == getattr(column, "dtype", None)
+
+
+def test_types_that_arrow_cannot_draw_from_give_way():
+    column = pa.array(["a", "b"], pa.string_view())
+    assert swap(["s"], ["a", "b"]).release(["s", "s"], column).to_pylist() == ["a", "b"]
 
 
 # What counts as the same label

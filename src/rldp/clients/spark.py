@@ -31,6 +31,7 @@ from rldp.releaser.requests import Request, Tally
 with needs("rldp.spark", "PySpark", install="robust-ldp[spark]"):
     import pyspark.sql
     from pyspark.sql import types
+    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
 __all__ = ["release"]
 
@@ -97,15 +98,19 @@ def release(
     kept = [
         types.StructField(name, fields[name].dataType, fields[name].nullable) for name in request.columns.keep
     ]
-    labels = [column.labels for column in request.released]
-    released = [
-        types.StructField(name, _spark_type(each), nullable=True)
-        for name, each in zip(request.released_names(str), labels, strict=True)
+    likes = [fields[name].dataType for name in request.columns.reading.row_names]
+    announced = [
+        _spark_type(column.labels, like) for column, like in zip(request.released, likes, strict=True)
     ]
+    released = [
+        types.StructField(name, each, nullable=True)
+        for name, each in zip(request.released_names(str), announced, strict=True)
+    ]
+    arrow = list(map(to_arrow_type, announced))
 
     def in_batches(batches: Iterator[Any]) -> Iterator[Any]:
         named = (batch.rename_columns(names) for batch in batches)
-        return (_as_announced(batch, labels) for batch in released_batches(request, named))
+        return (_as_announced(batch, arrow) for batch in released_batches(request, named))
 
     rows = frame.select(*needed)
     inspect = Inspection(admitted.protocol, asked)
@@ -162,20 +167,18 @@ def _require_distinct(request: Request, rows: Any) -> None:
         raise repeated_people(str(request.columns.id), "some rows have", found.repeated, found.total)
 
 
-def _as_announced(batch: Any, labels: Sequence[Sequence[Label]]) -> Any:
+def _as_announced(batch: Any, kinds: Sequence[Any]) -> Any:
     """Return the batch with its last columns in the types announced to Spark."""
-    kinds = [arrow_labels(each).type for each in labels]
     kept, released = batch.columns[: -len(kinds)], batch.columns[-len(kinds) :]
     columns = [*kept, *(column.cast(kind) for column, kind in zip(released, kinds, strict=True))]
     return type(batch).from_arrays(columns, names=batch.schema.names)
 
 
-def _spark_type(labels: Sequence[Label]) -> Any:
-    """Return the Spark type of labels, which must share one."""
-    kinds = {
-        "int64": types.LongType,
-        "double": types.DoubleType,
-        "bool": types.BooleanType,
-        "string": types.StringType,
-    }
-    return kinds[str(arrow_labels(labels).type)]()
+def _spark_type(labels: Sequence[Label], like: Any) -> Any:
+    """Return the type of the value column if it holds all labels, else the one that they share."""
+    try:
+        wanted = to_arrow_type(like)
+    except TypeError:  # a type that Arrow lacks; its entries are no labels
+        wanted = None
+    found = arrow_labels(labels, wanted).type
+    return like if found == wanted else from_arrow_type(found)

@@ -8,6 +8,7 @@ entry. Codes become a column of the same kind, and of the same type where that h
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label, kind_name
 from rldp.data.labels import Alphabet, Codes, Encoded, is_label, taken
+from rldp.data.reading import MISSING
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
 __all__ = ["arrow_labels", "decode", "encode", "encode_texts", "is_column", "kind_among", "kind_of", "listed"]
@@ -219,8 +221,8 @@ def _as_labels(chunk: Any) -> Any:
         if isinstance(entries, list):
             return _no_labels(chunk)
         return pyarrow.DictionaryArray.from_arrays(chunk.indices, entries)
-    if kinds.is_timestamp(chunk.type) and _are_days(chunk):
-        chunk = chunk.cast(pyarrow.timestamp(chunk.type.unit)).cast(pyarrow.date32())
+    if kinds.is_timestamp(chunk.type) and _are_days(chunk):  # in its time zone, if it has one
+        chunk = (chunk if chunk.type.tz is None else arrow.local_timestamp(chunk)).cast(pyarrow.date32())
     if kinds.is_date(chunk.type):  # a day is the text that stands for it in a CSV file
         return chunk.cast(pyarrow.string())
     if kinds.is_string_view(chunk.type):
@@ -277,23 +279,25 @@ def _entries(column: Any, rows: NDArray[np.intp]) -> list[object]:
 def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
     """Return the labels of ``codes`` as a column of the kind of ``like``.
 
-    It has the type of ``like`` if that can hold all labels, else their common type.
+    It has the type of ``like`` if that can hold all labels, else their common type. Beside numbers or
+    booleans, ``(missing)`` becomes a missing entry, unless the column holds Python objects.
     """
     kind = kind_of("values", like)
-    table = _label_array(outputs)
     if kind in ("list", "tuple"):
         listed = _objects(outputs)[codes].tolist()
         return listed if kind == "list" else tuple(listed)
     if kind == "numpy":
+        table = _label_array(outputs)
         if all(isinstance(label, str) for label in outputs):
             table = table.astype(np.str_)
         return _as_it_was(table, lambda: table.astype(like.dtype), outputs)[codes]
     if kind == "pandas":
         import pandas
 
-        labels = pandas.Series(table).infer_objects()
-        labels = _as_it_was(labels, lambda: _as_pandas(labels, like.dtype), outputs)
-        return pandas.Series(labels.array.take(codes), index=like.index, name=like.name)
+        labels = pandas.Series(_label_array(outputs)).infer_objects()
+        labels = _as_it_was(labels, lambda: _as_pandas(outputs, labels, like.dtype), outputs)
+        array = labels.array.take(codes)
+        return pandas.Series(array, index=like.index, name=like.name, dtype=labels.dtype)
     if kind == "polars":
         return _polars_labels(outputs, like.dtype).alias(like.name).gather(codes)
     import pyarrow
@@ -302,10 +306,21 @@ def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
     return pyarrow.chunked_array([column]) if isinstance(like, pyarrow.ChunkedArray) else column
 
 
+def _null(outputs: Sequence[Label]) -> int | None:
+    """Return the place of ``(missing)`` if all other labels are numbers or booleans."""
+    texts = [place for place, label in enumerate(outputs) if isinstance(label, str)]
+    one = len(outputs) > 1 and len(texts) == 1 and outputs[texts[0]] == MISSING
+    return texts[0] if one else None
+
+
 def _label_array(outputs: Sequence[Label]) -> NDArray[Any]:
     """Return the labels in their common type: integers, floats, booleans or text; else as objects."""
-    kinds, array = {type(label) for label in outputs}, _objects(outputs)
-    if kinds <= {int, float} and all(-(2**63) <= label < 2**63 for label in array):
+    null = _null(outputs)
+    array = _objects(outputs)
+    if null is not None:
+        array[null] = math.nan
+    kinds = set(map(type, array))
+    if kinds <= {int, float} and not any(label < -(2**63) or label >= 2**63 for label in array):
         return array.astype(np.int64 if kinds == {int} else np.float64)
     if kinds == {bool}:
         return array.astype(np.bool_)
@@ -322,52 +337,68 @@ def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
     """Return the labels as an Arrow array, of the type ``like`` if that can hold all of them."""
     import pyarrow
 
-    array = _label_array(outputs)
-    if array.dtype == object and not all(isinstance(label, str) for label in outputs):
+    known = np.arange(len(outputs)) != _null(outputs)
+    array = _label_array([label for label, is_known in zip(outputs, known, strict=True) if is_known])
+    if array.dtype == object and not all(isinstance(label, str) for label in array):
         raise DataError(
             "outputs of the protocol must be of one type, and integers of 64 bits, to be written to an "
             "Arrow, Parquet or Polars column"
         )
     labels = pyarrow.array(array)
+    if not known.all():
+        labels = labels.take(pyarrow.array(np.cumsum(known) - 1, mask=~known))
     if like is None or like == labels.type:
         return labels
     return _as_it_was(labels, lambda: _as_arrow(labels, like), outputs)
 
 
-def _polars_labels(outputs: Sequence[Label], like: Any = None) -> Any:
+def _polars_labels(outputs: Sequence[Label], like: Any) -> Any:
     """Return the labels as a Polars series, of the type ``like`` if that can hold all of them."""
     import polars
 
     labels = polars.Series(arrow_labels(outputs))
-    if like is None:
-        return labels
-    return _as_it_was(
-        labels, lambda: (labels.str.to_date() if like.is_temporal() else labels).cast(like), outputs
-    )
+
+    def cast() -> Any:
+        if getattr(like, "time_zone", None) is None:
+            return (labels.str.to_date() if like.is_temporal() else labels).cast(like)
+        return labels.str.to_datetime(time_unit=like.time_unit).dt.replace_time_zone(like.time_zone)
+
+    return _as_it_was(labels, cast, outputs)
 
 
 def _as_arrow(labels: Any, kind: Any) -> Any:
     import pyarrow
+    import pyarrow.compute as arrow
 
+    if getattr(kind, "tz", None) is not None:
+        return arrow.assume_timezone(labels.cast(pyarrow.timestamp(kind.unit)), kind.tz)
     if not pyarrow.types.is_dictionary(kind):
-        return labels.cast(kind)
+        found = labels.cast(kind)
+        found.take(pyarrow.array([0]))  # fails for types in which Arrow holds labels and draws none, as views
+        return found
     entries = labels.cast(kind.value_type)
     places = pyarrow.array(range(len(labels)), kind.index_type)
     return pyarrow.DictionaryArray.from_arrays(places, entries, ordered=kind.ordered)
 
 
-def _as_pandas(labels: Any, dtype: Any) -> Any:
+def _as_pandas(outputs: Sequence[Label], labels: Any, dtype: Any) -> Any:
+    if dtype == np.object_:
+        return type(labels)(_objects(outputs), dtype=object)
     if not hasattr(dtype, "categories"):
         return labels.astype(dtype)
     known = set(dtype.categories)
-    return labels.astype(dtype if all(label in known for label in labels) else "category")
+    return labels.astype(dtype if all(label in known for label in labels.dropna()) else "category")
 
 
 def _as_it_was(labels: Any, cast: Callable[[], Any], outputs: Sequence[Label]) -> Any:
-    """Return the labels in another type, if each is still read as itself."""
+    """Return the labels in another type, if each is still read as itself, or as missing."""
     try:
-        found = cast()
-        codes = encode("outputs", found, Alphabet(outputs)).codes
+        with np.errstate(invalid="ignore"):  # NaN is not an integer
+            found = cast()
+        read = encode("outputs", found, Alphabet(outputs))
     except Exception:  # libraries raise many exceptions if a type cannot hold them
         return labels
-    return found if np.array_equal(codes, np.arange(len(outputs))) else labels
+    same = read.codes == np.arange(len(outputs))
+    if (null := _null(outputs)) is not None:
+        same[null] |= read.missing()[null]
+    return found if same.all() else labels

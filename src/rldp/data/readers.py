@@ -42,6 +42,7 @@ __all__ = [
     "read_parts",
     "read_table",
     "typed",
+    "types_of",
     "untyped",
 ]
 
@@ -138,9 +139,8 @@ def _read_parquet(found: Located, columns: Sequence[str]) -> Any:
     import pyarrow.parquet
 
     source, names = found.source, [found.name(column) for column in columns]
-    schema = pyarrow.parquet.read_schema(source.path)
-    for column in columns:
-        _require_flat(column_name(column, source), schema.field(found.places[column]).type)
+    for column, kind in zip(columns, types_of(found, columns), strict=True):
+        _require_flat(column_name(column, source), kind)
     tables = []
     for path in source.paths:
         with pyarrow.parquet.ParquetFile(path, read_dictionary=names) as file:
@@ -156,6 +156,16 @@ def _chosen(rows: Any, found: Located, columns: Sequence[str]) -> Any:
         among = [i for i, other in enumerate(rows.schema.names) if other == name]
         chosen.append(rows.column(among[found.header[:place].count(name)]))
     return type(rows).from_arrays(chosen, names=list(columns))
+
+
+def types_of(found: Located, columns: Sequence[str]) -> list[Any]:
+    """Return the Arrow types of columns of a Parquet file; those of a CSV file are None."""
+    import pyarrow.parquet
+
+    if not found.source.parquet:
+        return [None] * len(columns)
+    schema = pyarrow.parquet.read_schema(found.source.path)
+    return [schema.field(found.places[column]).type for column in columns]
 
 
 def _require_flat(name: str, kind: Any) -> None:

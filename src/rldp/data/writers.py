@@ -36,8 +36,8 @@ class Writer(Protocol):
     def close(self) -> None: ...
 
 
-Released: TypeAlias = Mapping[str, Sequence[Label]]
-"""Names of the released columns, and the labels that their codes stand for."""
+Released: TypeAlias = Mapping[str, tuple[Sequence[Label], Any]]
+"""Names of the released columns; the labels that their codes stand for, and the Arrow type of the values."""
 
 Maker: TypeAlias = Callable[[BinaryIO, list[Any], Released], Writer]
 """File, fields of the kept columns, released columns → a writer."""
@@ -74,7 +74,7 @@ class _ParquetWriter:
     def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
         import pyarrow.parquet
 
-        self._labels = [arrow_labels(outputs) for outputs in released.values()]
+        self._labels = [arrow_labels(outputs, like) for outputs, like in released.values()]
         fields = [pyarrow.field(n, labels.type) for n, labels in zip(released, self._labels, strict=True)]
         self._schema = pyarrow.schema([*kept, *fields])
         self._writer = pyarrow.parquet.ParquetWriter(file, self._schema)
@@ -108,7 +108,7 @@ class _CsvWriter:
                     f"got {str(field.type)[:_LONGEST_TYPE]}"
                 ) from error
         self._file = file
-        *first, last = (_distinct_cells(outputs) for outputs in released.values())
+        *first, last = (_distinct_cells(outputs) for outputs, _ in released.values())
         texts = [*first, [f"{cell}\n" for cell in last]]  # the last column ends its line
         self._labels = [pyarrow.array([cell.encode() for cell in cells], pyarrow.binary()) for cells in texts]
         header = ",".join(_quoted(text) for text in [*(field.name for field in kept), *released])
@@ -134,7 +134,7 @@ class _WorkbookWriter:
         with needs("writing workbooks", "XlsxWriter", install="robust-ldp[excel]"):
             import xlsxwriter
 
-        self._labels, self._rows = list(released.values()), 0
+        self._labels, self._rows = [outputs for outputs, _ in released.values()], 0
         self._book = xlsxwriter.Workbook(file, {"constant_memory": True})
         self._sheet = self._book.add_worksheet()
         self._write_row([*(field.name for field in kept), *released])

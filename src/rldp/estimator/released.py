@@ -18,7 +18,7 @@ from rldp.data.frames import columns as columns_of
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults, count_pairs
 from rldp.data.readers import Columns, read_parts
 from rldp.data.reading import Column, Reading
-from rldp.data.rows import rows_of
+from rldp.data.rows import rows_of, with_missing_labelled
 from rldp.data.sources import Dialect, Source, opened
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
@@ -69,7 +69,8 @@ class Released:
         Parameters
         ----------
         released, secrets : list, NumPy array, pandas or Polars series, or Arrow array
-            Columns of equal length with labels of the protocol.
+            Columns of equal length with labels of the protocol. Missing entries are the label ``(missing)``,
+            if there is one.
 
         Raises
         ------
@@ -87,7 +88,10 @@ class Released:
         if len(released) == 0:
             raise DataError("released must hold at least one row, got none")
         names = {"secrets": protocol.secrets, "released": protocol.outputs}
-        found = [encode(name, column, Alphabet(names[name])) for name, column in given.items()]
+        found = [
+            with_missing_labelled(encode(name, column, Alphabet(names[name])))
+            for name, column in given.items()
+        ]
         _refuse(Faults().and_in(*found), protocol)
         return cls(_tallied(found[-1].codes, None if secrets is None else found[0].codes, protocol), protocol)
 

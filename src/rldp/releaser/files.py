@@ -13,7 +13,7 @@ from typing import BinaryIO
 from rldp.data.atomic import appears_as, checked_path, replacing
 from rldp.data.headers import Located, column_name
 from rldp.data.labels import HOW_TO_SHOW
-from rldp.data.readers import located, read_parts
+from rldp.data.readers import located, read_parts, types_of
 from rldp.data.sources import Dialect, opened, require_apart
 from rldp.data.standard import STANDARD, printing
 from rldp.data.writers import TYPED, Maker, writer_for
@@ -104,8 +104,10 @@ def release_table(
     fields, parts = read_parts(table, columns, typed=make_writer in TYPED)
     names = tuple(field.name for field in fields)
     tally = request.no_rows()
-    labels = {name: column.labels for name, column in zip(released, request.released, strict=True)}
-    with closing(make_writer(file, fields, labels)) as writer:
+    likes = types_of(table, columns.reading.row_names)
+    labels = [column.labels for column in request.released]
+    columns_out = dict(zip(released, zip(labels, likes, strict=True), strict=True))
+    with closing(make_writer(file, fields, columns_out)) as writer:
         for part in parts:
             if not tally.faults.rows:
                 request.guard.require_rows(dict(zip(names, part.kept, strict=True)))
