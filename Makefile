@@ -40,6 +40,9 @@ NUMERICAL := -n $(JOBS) -q -m 'numerical and not slow' --cases $(CASES)
 # The rooms whose numbers linear algebra computes.
 LINEAR := tests/designer tests/theory tests/measures tests/test_sets.py
 
+# The tests start Python a hundred times, and make starts them under many kernels: keep compiled modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test test-spark quick kernels oldest pythons faults mutations check docs format bench reproduction clean
 
 demo: $(VENV)/.core

@@ -179,15 +179,15 @@ def _impact(counts, decided):
     return float(shares.min() / shares.max())
 
 
-def extra_memory(table: Table, way: Way):
-    """MB at the peak of a process that makes one protocol, over those before."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_peak, table, way).result()
+def extra_memory(table: Table, way: Way, splits: int):
+    """MB at the peak of a process that makes one protocol, over those before; for each of some splits."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        return list(pool.map(_peak, [table] * splits, [way] * splits, range(splits)))
 
 
-def _peak(table: Table, way: Way):
+def _peak(table: Table, way: Way, seed: int):
     warnings.simplefilter("ignore")
-    counts, _ = drawn(table, 0)
+    counts, _ = drawn(table, seed)
     before = peak_memory()
     way.protocol(table, counts)
     return peak_memory() - before
@@ -212,7 +212,7 @@ def run(table: Table, splits: int, quick: bool):
         for seed in range(splits, splits + more):
             counts, _ = drawn(table, seed)
             further[way].append(rldp.leakage(way.protocol(table, counts), table.truth))
-    memory = {way: extra_memory(table, way) for way in chosen}
+    memory = {way: extra_memory(table, way, min(splits, 3)) for way in chosen}
     return equal, found, further, memory
 
 
@@ -225,7 +225,9 @@ def _spread(numbers, digits=3):
     infinite = len(numbers) - len(finite)
     if not finite:
         return "∞"
-    text = f"{np.mean(finite):.{digits}f} ± {np.std(finite, ddof=1):.{digits}f}"
+    text = f"{np.mean(finite):.{digits}f}"
+    if len(finite) > 1:
+        text += f" ± {np.std(finite, ddof=1):.{digits}f}"
     return f"∞ in {infinite} of {len(numbers)}, else {text}" if infinite else text
 
 
@@ -293,7 +295,7 @@ def section(table: Table, splits, equal, found, further, memory):
                 _spread(each["impact"], 2),
                 _spread(each["impact, released"], 2),
                 _spread(each["seconds"], 2),
-                f"{memory[way]:.0f}",
+                _spread(memory[way], 0),
             )
             for way, each in found.items()
         ],
@@ -308,7 +310,7 @@ def section(table: Table, splits, equal, found, further, memory):
 {table.counts.sum():,} rows; secret: {table.secret}; published: {alphabet},
 that is {table.counts.shape[1]} combinations. Their ε is {table.epsilon:g}, which is {level:.4f} in our form.
 Mean ± standard deviation over {splits} splits of {table.training:,} training rows and {table.held_out:,}
-held-out rows.
+held-out rows; memory over {len(next(iter(memory.values())))} of them.
 
 What leaks under the truth:
 
