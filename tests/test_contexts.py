@@ -609,8 +609,11 @@ def test_contexts_of_an_earlier_table_are_those_of_its_own_columns(rows):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"privacy": "chi2"}, "privacy must be 'credible' for a chain beside given columns"),
-        ({"utility": "chi2"}, "utility must be 'nominal'"),
+        (
+            {"privacy": "chi2", "utility": "chi2"},
+            "privacy must be 'credible' and utility must be 'nominal' beside given columns",
+        ),
+        ({"utility": "chi2"}, "utility must be 'nominal' beside given columns"),
         ({"privacy": "all", "given_known": True}, "given must be left out of the sample for privacy='all'"),
         ({"chain": False}, "chain must not be False with given columns"),
         ({"windows": True}, "windows must not be given"),

@@ -20,7 +20,7 @@ from rldp.data.reading import Column, Reading
 from rldp.errors import InvalidArgument
 from rldp.protocol import Guarantee, Protocol, table_bytes
 from rldp.sample import Sample
-from rldp.sets import UncertaintySet
+from rldp.sets import Nominal, UncertaintySet
 from rldp.theory import chains
 from rldp.theory.arrays import numerators, on_grid
 from rldp.theory.sampling import Randomness, RowWords, Sampler, words_of_stage
@@ -163,6 +163,11 @@ class ChainGuarantee(Guarantee):
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 object.__setattr__(self, name, value)
+
+    @property
+    def utility_scope(self) -> str:
+        """The centre, which is the posterior mean, in words."""
+        return Nominal(centre=self.centre.tolist()).scope
 
     @property
     def promise(self) -> str:

@@ -133,8 +133,13 @@ class Guarantee:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        most = f"expected distortion at most {self.objective!r} for {self.utility.scope}"
+        most = f"expected distortion at most {self.objective!r} for {self.utility_scope}"
         return f"<Guarantee: {self.promise}; {most}>"
+
+    @property
+    def utility_scope(self) -> str:
+        """The distributions that the objective holds for, in words."""
+        return self.utility.scope
 
     @property
     def promise(self) -> str:

@@ -40,9 +40,7 @@ def columns(folder, name="protocol.json"):
 def test_every_secret_that_is_named_is_protected(rldp_command, folder):
     code, out, _ = rldp_command(*design(secret=("sex", "race")))
     assert code == 0
-    assert "with the secret 'sex' and 'race' jointly (4 combinations, 0 of them never seen)" in " ".join(
-        out.split()
-    )
+    assert "with the secret 'sex' and 'race' jointly (4 combinations)" in " ".join(out.split())
     assert rldp.load(folder / "protocol.json").secrets == ("f, x", "f, y", "m, x", "m, y")
 
 

@@ -41,6 +41,13 @@ def test_a_given_column_leaves_inside_the_promise(invoke):
     assert json.loads(output)["released"] == ["region", "age"]
     region, _ = columns("out.csv")
     assert region == columns("people.csv")[1]
+    code, output, errors = invoke("estimate p.json out.csv --json")
+    assert code == 0, errors
+    assert len(json.loads(output)["estimates"]) == 6
+    assert (
+        "released must name 2 columns, for 'region', 'age'"
+        in invoke("estimate p.json out.csv --released age")[2]
+    )
 
 
 def test_a_promise_to_readers_who_know_the_given_column(invoke):
@@ -79,6 +86,7 @@ def test_a_second_release_follows_the_first(invoke):
         (f"{DESIGN} --value age --epsilon 1 --after q.json -o p.json", "'q.json' is missing"),
         ("frontier people.csv --secret sex --value age --given region", "must have no given columns here"),
         (f"{DESIGN} --value age --given age --epsilon 1 -o p.json", "must be different columns"),
+        (f"{DESIGN} --value age --given region --epsilon 0.001 -o p.json", "(--value), make its labels"),
         (f"{DESIGN} --value age --epsilon 1 --given-known -o p.json", "--given-known must"),
     ],
 )
@@ -89,7 +97,10 @@ def test_what_cannot_be_is_refused_in_one_line(invoke, line, message):
 
 
 def test_show_and_report_tell_what_is_kept_and_what_came_before(invoke):
-    assert invoke(f"{DESIGN} --value age --given region --epsilon 0.9 --given-known -o p.json")[0] == 0
+    code, output, _ = invoke(f"{DESIGN} --value age --given region --epsilon 0.9 --given-known -o p.json")
+    told = " ".join(output.split())
+    assert "have no --noise" in told
+    assert "for the posterior mean only" in told
     assert "'age' beside 'region'" in invoke("show p.json")[1]
     found = json.loads(invoke("show p.json --json")[1])
     assert (found["given"], found["given_known"], found["earlier"]) == (["region"], True, [])

@@ -155,7 +155,7 @@ def design(
             show_json(_facts(output, designed), indent=2)
             return
         terminal.console().print(terminal.summary(designed))
-        _tell_who_may_see(sample)
+        _tell_who_may_see(sample, beside=bool(before or sample.given_columns))
         terminal.say(f"written to {output}")
         return
     names = [] if claim.levels is not None else others_than(promising.privacy, designed, others)
@@ -191,15 +191,20 @@ def design(
     terminal.say(f"written to {output}")
 
 
-def _tell_who_may_see(sample: rldp.Sample) -> None:
-    """Say whether the file may be shown, as it holds the counts of the sample."""
+def _tell_who_may_see(sample: rldp.Sample, *, beside: bool = False) -> None:
+    """Say whether the file may be shown, as it holds the counts of the sample.
+
+    With columns ``beside``, given or released before, the counts cannot have noise.
+    """
     from rldp.reporter import terminal
 
     if sample.noise is None:
         terminal.tell(
             "The protocol file holds the counts of your sample; rldp export writes the table alone."
         )
-        terminal.tell("Are these rows public? If not, --noise E adds noise to the counts before the design.")
+        noise = "--noise E adds noise to the counts before the design"
+        only = "keep the file to yourself: designs with --given or --after have no --noise"
+        terminal.tell(f"Are these rows public? If not, {only if beside else noise}.")
     else:
         terminal.tell("The protocol file holds only the noisy counts, so you may publish it.")
 

@@ -42,6 +42,7 @@ _OPTIONS = {
     "unknown": "--unknown",
     "unproved": "--unproved",
     "utility": "--utility",
+    "value": "--value",
     "windows": "--windows",
 }
 _NAMES = "|".join(_OPTIONS)

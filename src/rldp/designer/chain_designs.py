@@ -62,16 +62,12 @@ def design_chain(
         not one of the value columns.
     """
     started = time.perf_counter()
-    if not isinstance(privacy, Credible):
-        what = "beside given columns or earlier releases" if after or sample.given_columns else "of columns"
-        if isinstance(privacy, AllDistributions) and given_known and not after:
-            raise InvalidArgument(
-                "given must be left out of the sample for privacy='all': a protocol for every distribution "
-                "keeps its promise to readers who know any other column, whatever it is"
-            )
-        raise InvalidArgument(f"privacy must be 'credible' for a chain {what}, got {privacy}")
-    if not isinstance(utility, Nominal):
-        raise InvalidArgument(f"utility must be 'nominal' for a chain of columns, got {utility}")
+    if isinstance(privacy, AllDistributions) and given_known and not after:
+        raise InvalidArgument(
+            "given must be left out of the sample for privacy='all': a protocol for every distribution "
+            "keeps its promise to readers who know any other column, whatever it is"
+        )
+    promise = _credible(privacy, utility, beside=bool(after or sample.given_columns))
     if given_known and not sample.given_columns:
         raise InvalidArgument("given_known must be False where the sample has no given columns")
     sample = arranged(sample, earlier_names(after))
@@ -81,13 +77,13 @@ def design_chain(
     if order is not None and sorted(order) != sorted(names):
         raise InvalidArgument(f"chain must name every value column once, {', '.join(map(repr, names))}")
     problem = replace(
-        _problem(sample, fixed, columns, epsilon, privacy, given_known),
+        _problem(sample, fixed, columns, epsilon, promise, given_known),
         noise=sample.count_noise,
         noisy_counts=sample.noisy_counts,
         epsilon_known=_left_of_known(epsilon_known, fixed),
     )
     if fixed:
-        require_feasible(problem, fixed, privacy.alpha)
+        require_feasible(problem, fixed, promise.alpha)
 
     steps = 0
 
@@ -108,7 +104,7 @@ def design_chain(
             for j, table in zip(drawn, found.tables[first:], strict=True)
         ),
     ]
-    centre = centre_counts(problem.published, privacy.prior, problem.noise)
+    centre = centre_counts(problem.published, promise.prior, problem.noise)
     objective, costs = _objective(found.plan.order, stages, columns, problem, centre)
     bounds = [column_bound(problem, centre, columns[j], first + j, solve) for j in range(len(columns))]
     lower = sum(bound for bound, _ in bounds)
@@ -117,7 +113,7 @@ def design_chain(
     guarantee = ChainGuarantee(
         epsilon=epsilon,
         sample=sample,
-        privacy=privacy,
+        privacy=promise,
         utility=utility,
         objective=objective,
         lower_bound=max(0.0, min(lower, objective)),
@@ -142,6 +138,23 @@ def design_chain(
         status,
         columns=costs,
     )
+
+
+def _credible(privacy: UncertaintySet, utility: UncertaintySet, *, beside: bool) -> Credible:
+    """The promise of privacy; utility must be promised for the estimate alone."""
+    wrong = {
+        f"{role} must be {name!r}": given
+        for role, name, given, kind in (
+            ("privacy", "credible", privacy, Credible),
+            ("utility", "nominal", utility, Nominal),
+        )
+        if not isinstance(given, kind)
+    }
+    if wrong or not isinstance(privacy, Credible):
+        what = "beside given columns or earlier releases" if beside else "for a chain of columns"
+        got = " and ".join(map(str, wrong.values()))
+        raise InvalidArgument(f"{' and '.join(wrong)} {what}, got {got}")
+    return privacy
 
 
 def _measured(

@@ -232,11 +232,12 @@ def _reading(
                 "released must name the column of outputs, since the protocol does not name its columns, "
                 "got none"
             )
-        released = own.value_names
+        released = own.row_names
     outputs = _outputs_by_column(protocol)
     chosen = _names("released", released)
     if len(chosen) != len(outputs):
-        raise InvalidArgument(f"released must name {len(outputs)} columns, got {len(chosen)}")
+        each = "" if own is None else f", for {', '.join(map(repr, own.row_names))}"
+        raise InvalidArgument(f"released must name {len(outputs)} columns{each}, got {len(chosen)}")
     names = _names("secret", secret)
     known = (Column("secret", protocol.secrets),) if own is None else own.secret
     if names and len(names) != len(known):

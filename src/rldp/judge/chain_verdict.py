@@ -85,14 +85,17 @@ def _columns(document: ChainDocument, *, kept: bool) -> str:
 
 
 def _order(document: ChainDocument) -> str:
-    drawn = ", ".join(shown(stage.column) for stage in document.stages if stage.is_drawn)
+    drawn = [shown(stage.column) for stage in document.stages if stage.is_drawn]
     kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
-    said = [f"Columns are drawn in the order {drawn}, each given those before it."]
-    if kept:
-        said.append(f"Before them, {kept} is published as it is.")
-    if earlier:
-        said.append(f"Before them, the outputs of {earlier} are out already; they are not drawn again.")
-    return " ".join(said)
+    said = f"Columns are drawn in the order {', '.join(drawn)}, each given those before it"
+    if len(drawn) == 1:
+        said = f"{drawn[0]} is drawn"
+    before = [
+        f"{kept}, published as it is" if kept else "",
+        f"the outputs of {earlier}, which are out already and not drawn again" if earlier else "",
+    ]
+    given = " and ".join(filter(None, before))
+    return f"{said}{' and' * (len(drawn) > 1)} given {given}." if given else f"{said}."
 
 
 def _total(document: ChainDocument) -> str:

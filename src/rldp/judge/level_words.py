@@ -19,9 +19,10 @@ def levels_sentence(document: Document, claim: Claim) -> str:
     """The constraint that is proved, in words that go before the distributions it is proved for."""
     levels = claim.levels
     assert levels is not None
+    pairs = sorted(permutations(range(len(levels)), 2), key=lambda pair: levels[pair[0]][pair[1]])
     named = [
         f"ε({_secret(document, a)}, {_secret(document, b)}) = {levels[a][b]!r}"
-        for a, b in permutations(range(len(levels)), 2)
+        for a, b in pairs  # the smallest levels first
         if not math.isinf(levels[a][b])
     ]
     return (
@@ -90,7 +91,8 @@ def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
 def _against_others(name: str, known: str, level: float, rest: Sequence[float]) -> str:
     if any(map(math.isinf, rest)):
         return (
-            f"Otherwise, readers who do not know {known} may learn {name} from what the output tells of it."
+            f"Otherwise, readers who do not know {known} may learn {name} from what the output tells of "
+            f"{known}."
         )
     total = summed(rest)
     return (

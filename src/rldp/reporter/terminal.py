@@ -130,7 +130,7 @@ def summary(designed: Design) -> Table:
         **({} if sample.noise is None else {"noise": noise_words(sample)}),
         "privacy": guarantee.promise,
         **_levels(designed.protocol),
-        "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility.scope}",
+        "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility_scope}",
         **({} if math.isinf(guarantee.epsilon_known) else {"known value": _known(guarantee.epsilon_known)}),
         "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
         "method": _way(designed.status),
@@ -182,7 +182,7 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
         lines |= {
             "claims": claim.promise,
             **_levels(protocol),
-            "distortion": f"at most {at_most(claim.objective, 6)} for {claim.utility.scope}",
+            "distortion": f"at most {at_most(claim.objective, 6)} for {claim.utility_scope}",
             "sample": _held(claim.sample),
             **({} if claim.sample.noise is None else {"noise": noise_words(claim.sample)}),
             "outputs used": f"{used}, under the estimate",
@@ -229,7 +229,7 @@ def counted(sample: Sample) -> str:
     text += f": {_columns(sample.reading)}"
     if len(sample.reading.secret) > 1:
         never = int((sample.counts.sum(axis=1) == 0).sum())
-        unseen = f", {never} of them never seen" if sample.noise is None else ""
+        unseen = f", {never} of them never seen" if never and sample.noise is None else ""
         text += f" jointly ({len(sample.secrets)} combinations{unseen})"
     if any(column.edges is not None for column in sample.reading.value):
         text += "; in bins, with the distances inside a bin taken from the sample"

@@ -143,7 +143,7 @@ def _frontier(report: Report) -> dict[str, Any] | None:
         "names": list(names.values()),
         "meanings": words.promise_meanings(report),
         "rows": rows,
-        "utility": report.claim.utility.scope,
+        "utility": report.claim.utility_scope,
     }
 
 
