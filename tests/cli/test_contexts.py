@@ -86,7 +86,10 @@ def test_a_second_release_follows_the_first(invoke):
         (f"{DESIGN} --value age --epsilon 1 --after q.json -o p.json", "'q.json' is missing"),
         ("frontier people.csv --secret sex --value age --given region", "must have no given columns here"),
         (f"{DESIGN} --value age --given age --epsilon 1 -o p.json", "must be different columns"),
-        (f"{DESIGN} --value age --given region --epsilon 0.001 -o p.json", "(--value), make its labels"),
+        (
+            f"{DESIGN} --value age --given region --epsilon 0.001 -o p.json",
+            "as a value column, make its labels coarser (--rare)",
+        ),
         (f"{DESIGN} --value age --epsilon 1 --given-known -o p.json", "--given-known must"),
     ],
 )

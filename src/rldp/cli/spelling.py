@@ -42,7 +42,6 @@ _OPTIONS = {
     "unknown": "--unknown",
     "unproved": "--unproved",
     "utility": "--utility",
-    "value": "--value",
     "windows": "--windows",
 }
 _NAMES = "|".join(_OPTIONS)

@@ -55,7 +55,7 @@ def merged(column: Encoded, secrets: Codes, count: int, rare: int) -> Encoded:
         times = f"{rare} time{'s' * (rare != 1)}"
         raise DataError(
             f"{column.name} must have labels that were seen at least {times} under every secret to be given, "
-            "got none; leave it out, or publish it with value="
+            "got none; leave it out, or publish it as a value column"
         )
     codes = np.full(len(gone) + 1, len(kept), dtype=np.int32)
     codes[np.flatnonzero(~gone)] = np.arange(len(kept), dtype=np.int32)

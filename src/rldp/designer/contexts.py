@@ -262,7 +262,7 @@ def require_feasible(problem: ChainProblem, stages: Sequence[Stage], risk: float
     names = ", ".join(repr(stage.column) for stage in stages)
     what = "given columns" if len(kept) == len(stages) else "the published columns"
     advice = (
-        "publish it through the protocol (value=), make its labels coarser (rare=), leave it out, or promise "
+        "publish it as a value column, make its labels coarser (rare=), leave it out, or promise "
         "to readers who know it (given_known=True)"
         if kept
         else "a larger ε, or a sample with more rows, is needed"
