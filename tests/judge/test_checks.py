@@ -17,10 +17,10 @@ from scipy.stats import chi2
 import rldp
 from claims import DENOMINATOR, DIGITS, File, Set, quantile, worst
 from rldp import cli
-from rldp._common.digits import at_least, at_most
 from rldp.judge import checks
 from rldp.judge.checks import Case, _bracket
 from rldp.judge.regions import Group, Region, minimised, upper_quantile, working_bits
+from rldp.judge.words import at_least, at_most
 from rldp.protocol_file.format import SetClaim, parsed
 from rldp.theory import bounds
 from rldp.theory.arrays import ordered_pairs
@@ -598,10 +598,10 @@ def test_the_verdict_can_be_quoted(protocol):
     assert verdict.proved == (
         "Every probability is an integer over 2^52, and every row of the table sums to exactly one.",
         f"P(Y=y | S=s1) ≤ e^0.7 · P(Y=y | S=s2) for all outputs y and secrets s1, s2, {scope}.",
-        f"The expected distortion is at most {at_most(claim.objective, 6)}, {scope}, where distortion is "
+        f"The expected distortion is at most {at_most(claim.objective)}, {scope}, where distortion is "
         "d(u, y) = (u − y)².",
         "No protocol with these outputs that is private in this sense has a largest expected distortion "
-        f"below {at_least(claim.lower_bound, 6)}, {scope}.",
+        f"below {at_least(claim.lower_bound)}, {scope}.",
     )
     assert verdict.assumptions[0] == (
         "The sample of n = 26 rows was drawn independently from the distribution of the people who are to be "

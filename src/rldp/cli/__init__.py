@@ -1,4 +1,4 @@
-"""The command ``rldp``, one module a command; they appear in its help in this order."""
+"""The command ``rldp``: one module for each subcommand, in the order of its help."""
 
 from rldp.cli.start import leave_when_interrupted
 

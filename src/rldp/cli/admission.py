@@ -1,4 +1,4 @@
-"""What a command asks of a protocol file before it acts on it."""
+"""Requirements that a protocol file must meet before a command uses it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Require: TypeAlias = Annotated[
 def admitted(
     path: Path, conditions: Conditions, *, all_the_same: str = "--unproved releases"
 ) -> tuple[ProtocolFile, Verdict]:
-    """A protocol file and what is proved of it; see :func:`rldp.gate.admission.admitted`."""
+    """Return a protocol file and its verdict; see :func:`rldp.gate.admission.admitted`."""
     return admission.admitted(
         path, conditions, all_the_same=all_the_same, verifying=lambda: progress("Verifying")
     )

@@ -1,6 +1,6 @@
-"""The command: arguments → one library call → exit code. The application and what its commands share.
+"""The application and what its commands share: arguments → one library call → exit code.
 
-How it ends is an :class:`ExitCode`; 128 + n where signal n stopped it.
+The command ends with an :class:`ExitCode`, or with 128 + n if signal n stopped it.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ __all__ = [
     "warned",
 ]
 
-for _name in rldp.__all__:  # now, while Ctrl-C finds nothing that would have to be tidied up
+for _name in rldp.__all__:  # now, while Ctrl-C leaves nothing to clean up
     getattr(rldp, _name)
 
 
 class ExitCode(IntEnum):
-    """How a command can end, for scripts; docs/json.md explains them."""
+    """Exit codes for scripts; ``docs/json.md`` explains them."""
 
     SUCCESS = 0
     MISTAKE = 1
-    """An argument or data that cannot be used."""
+    """Unusable arguments or data."""
     USAGE = 2
-    """No such command or option."""
+    """An unknown command or option."""
     CLAIM = 3
-    """A claim that does not hold, is not proved or not confirmed."""
+    """A claim that does not hold, is not proved or is not confirmed."""
     FILE = 4
     """A file that cannot be read or written."""
     INTERRUPTED = 130
 
 
 _told: dict[str, None] = {}
-_SIGNALLED = 128  # plus the number of the signal: the exit code of other programs, too
+_SIGNALLED = 128  # plus the number of the signal, as in other programs
 _OF_AN_OUTPUT = (errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 
 app = typer.Typer(
@@ -125,19 +125,18 @@ def _top(
 def command(
     name: str | None = None, *, example: str, on_sample: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command that has, beside its own options, those of all commands.
+    """Make a function a command, with its own options and those of all commands.
 
-    A parameter whose type is a dataclass is a group: each of its fields is an option, and the function gets
-    the group.
+    If a parameter's type is a dataclass, each field is an option, and the function receives the dataclass.
 
     Parameters
     ----------
     name : str, optional
-        By default that of the function.
+        By default the name of the function.
     example : str
-        A line that runs, or several, for the end of the help.
+        One or more lines that run, for the end of the help.
     on_sample : bool
-        Whether the command works on a sample, so that options at the top of a project file are for it.
+        Whether the command works on a sample, so that options at the top of a project file apply to it.
     """
 
     def registered(function: Callable[..., None]) -> Callable[..., None]:
@@ -172,14 +171,14 @@ def _is_group(parameter: Parameter) -> bool:
 
 
 def _options(parameter: Parameter) -> list[Parameter]:
-    """A parameter itself, or the fields of a group."""
+    """Return a parameter, or the fields of a group."""
     if not _is_group(parameter):
         return [parameter]
     return list(signature(parameter.annotation, eval_str=True).parameters.values())
 
 
 def require_writable(output: Path, option: str = "--output") -> None:
-    """Refuse early what would only fail after the work."""
+    """Refuse early an output that cannot be written."""
     try:
         if not output.absolute().parent.is_dir():
             raise FileError(f"{option} must lie in a folder that exists, got {str(output)!r}")
@@ -192,7 +191,7 @@ def require_writable(output: Path, option: str = "--output") -> None:
 
 
 def main() -> None:
-    """Run the command; what ends it early becomes one line and an exit code."""
+    """Run the command; an error becomes one line and an exit code."""
     _told.clear()
     voice.as_at_first()
     for stream in (sys.stdout, sys.stderr):
@@ -209,7 +208,7 @@ def main() -> None:
 
 
 def _leave_at_once(code: int) -> None:
-    """End the process now that all is tidied up: threads of other libraries may be at work still."""
+    """End the process after cleaning up, even if threads of other libraries are still running."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
@@ -217,7 +216,7 @@ def _leave_at_once(code: int) -> None:
 
 
 def _outcome() -> int:
-    """The exit code of the command."""
+    """Return the exit code of the command."""
     try:
         app()
     except RldpError as error:
@@ -234,21 +233,21 @@ def _outcome() -> int:
         return ExitCode.INTERRUPTED
     except OSError as error:
         return _say_refused(error)
-    except MemoryError:  # the library has sentences for what it works on; what is left is a file or a table
+    except MemoryError:  # the library words its own lack of memory; the rest is a file or a table
         say("there is not enough memory for this")
         return ExitCode.MISTAKE
     return ExitCode.SUCCESS
 
 
 def _code_of(error: RldpError) -> ExitCode:
-    """Which of the library's errors ends the command how."""
+    """Return the exit code for an error of the library."""
     if isinstance(error, NotProved):
         return ExitCode.CLAIM
     return ExitCode.FILE if isinstance(error, FileError) else ExitCode.MISTAKE
 
 
 def _delivered() -> int:
-    """Whether everything printed has gone out; if not, a line about it, unless the reader left."""
+    """Return whether all output was written; if not, report it, unless the reader closed the pipe."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -295,22 +294,22 @@ def _tidying_up_when_asked_to_stop() -> Iterator[None]:
 
 
 def _stop(number: int, _: object) -> None:
-    signal.signal(number, signal.SIG_IGN)  # asked twice, we still tidy up
+    signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
     sys.exit(_SIGNALLED + number)
 
 
 def _one_line_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """Each warning once, however many designs it is about."""
+    """Print each warning once, however many designs it concerns."""
     warn(as_options(f"{message}"))
 
 
 def warn(message: str) -> None:
-    """One line that begins with 'warning', unless it was said before."""
+    """Print a line that begins with 'warning', unless it was printed before."""
     if message not in _told:
         _told[message] = None
         note(f"warning: {message}")
 
 
 def warned() -> list[str]:
-    """Every warning of this run, in the order they came."""
+    """Return all warnings of this run, in order."""
     return list(_told)

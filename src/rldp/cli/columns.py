@@ -1,4 +1,4 @@
-"""Options that say how a file is read and which columns are meant, for all commands that read data."""
+"""Options for reading files and naming columns, for all commands that read data."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ AsValue = Annotated[
 
 
 class Missing(StrEnum):
-    """What is done about rows with missing entries."""
+    """How missing entries are treated."""
 
     refuse = "refuse"
     skip = "skip"
@@ -83,7 +83,7 @@ def new_sample(
     *,
     show_labels: bool = False,
 ) -> rldp.Sample:
-    """A file that is counted as the sample was that the protocol was designed on."""
+    """A file that is counted like the protocol's sample."""
     return protocol.count(
         data,
         secret=secret or None,
@@ -95,7 +95,7 @@ def new_sample(
 
 
 def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
-    """Open the data of a command until it ends; standard input can be read only once."""
+    """Open the data of a command; standard input can be read only once."""
     return command.with_resource(opened(data, Dialect(delimiter, encoding)))
 
 

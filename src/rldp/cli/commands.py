@@ -1,4 +1,4 @@
-"""What all commands of ``rldp`` are: options in panels, an example, defaults from a project file."""
+"""What all commands of ``rldp`` share: options in panels, an example, defaults from a project file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rldp.cli.voice import note
 __all__ = ["PROJECT", "Command", "Commands", "SampleCommand", "is_on_command_line", "told"]
 
 PROJECT = "rldp.project"
-"""Where a context keeps the path of the project file."""
+"""The key under which a context keeps the path of the project file."""
 
 PANELS: dict[str, tuple[str, ...]] = {
     "Columns": (
@@ -44,10 +44,10 @@ PANELS: dict[str, tuple[str, ...]] = {
     ),
     "General": ("quiet", "log-level", "help"),
 }  # fmt: skip
-"""Options in the order of the help; what is in no panel comes first."""
+"""Options in the order of the help; those without a panel come first."""
 
 OLD_NAMES = ("--at-most", "--epsilon-at-most", "--as")
-"""Names of options that work for one more version, with a note, and that the help does not show."""
+"""Deprecated names of options, which work for one more version and are not shown in the help."""
 
 _OLD = f"{PROJECT}.old"
 
@@ -57,12 +57,12 @@ _ORDER = [name for names in PANELS.values() for name in names]
 
 
 class Command(TyperCommand):
-    """A command whose help has panels and an example, and whose options may be set in a project file."""
+    """A command with panels and an example in its help, whose options can be set in a project file."""
 
     works_on_sample = False
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; refuse an option that is taken once and given twice."""
+        """Parse the arguments; refuse a single option that is given twice."""
         for option in self.params:
             if isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
                 times = sum(_names(option.opts, arg) for arg in takewhile("--".__ne__, args))
@@ -77,7 +77,7 @@ class Command(TyperCommand):
         return parsed
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, and say which options come from elsewhere than the command line."""
+        """Run the command, and name the options that do not come from the command line."""
         found: dict[str, Given] = ctx.meta.get(f"{PROJECT}.found", {})
         used: dict[str, list[str]] = {}
         for name, given in found.items():
@@ -92,7 +92,7 @@ class Command(TyperCommand):
         return super().invoke(ctx)
 
     def _given_elsewhere(self, ctx: Any) -> dict[str, Given]:
-        """By parameter, what the environment and the project file say."""
+        """Return the values that the environment and the project file give, by parameter."""
         options = {_long(option): option for option in self.params if isinstance(option, TyperOption)}
         siblings = getattr(ctx.parent and ctx.parent.command, "commands", {self.name: self})
         found = Project.read(ctx.meta.get(PROJECT)).options(
@@ -110,7 +110,7 @@ class Command(TyperCommand):
         return next(option for option in self.params if option.name == name)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The usage line: options, then the arguments."""
+        """Write the usage line: options, then arguments."""
         arguments = [parameter for parameter in self.params if parameter.param_type_name == "argument"]
         names = [record[0] for each in arguments if (record := told(each, ctx)) is not None]
         return [self.options_metavar or "", *names]
@@ -129,7 +129,7 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the example as it is."""
+        """Write the example unchanged."""
         if self.epilog:
             with formatter.section("Example"):
                 for line in self.epilog.strip().splitlines():
@@ -147,10 +147,10 @@ COMMANDS = {
 
 
 class Commands(TyperGroup):
-    """The command of commands: its help has them by task, each with its whole first sentence."""
+    """The main command: its help lists commands by task, each with its whole first sentence."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands of each task."""
+        """Write the commands by task."""
         listed = {name for names in COMMANDS.values() for name in names}
         others = tuple(name for name in self.commands if name not in listed)
         for task, names in {**COMMANDS, "Other commands": others}.items():
@@ -161,34 +161,34 @@ class Commands(TyperGroup):
 
 
 class SampleCommand(Command):
-    """A command that works on a sample: options at the top of the project file are for it."""
+    """A command that works on a sample: options at the top of the project file apply to it."""
 
     works_on_sample = True
 
 
 def is_on_command_line(context: Any, name: str) -> bool:
-    """Whether a parameter was given on the command line, and not elsewhere."""
+    """Return whether a parameter was given on the command line."""
     return _source(context, name) == "COMMANDLINE"
 
 
 def _source(context: Any, name: str) -> str | None:
-    """Where a parameter was given, as typer's library names it."""
+    """Return the source of a parameter, as typer's library names it."""
     return getattr(context.get_parameter_source(name), "name", None)
 
 
 def _names(options: Sequence[str], argument: str) -> bool:
-    """Whether an argument is one of the names of an option, perhaps with its value."""
+    """Return whether an argument is a name of an option, possibly with its value."""
     long = argument.partition("=")[0] if argument.startswith("--") else argument[:2]
     return long in options
 
 
 def _long(option: Any) -> str:
-    """The name of an option that begins with two dashes."""
+    """Return the long name of an option."""
     return str(next((name for name in option.opts if name.startswith("--")), option.opts[0]))
 
 
 def _place(parameter: Any) -> int:
-    """The place of an option in its panel; what is in none keeps its own."""
+    """Return the position of an option in its panel; others keep their order."""
     return _ORDER.index(_long(parameter)[2:]) if _long(parameter)[2:] in _ORDER else -1
 
 

@@ -74,7 +74,7 @@ def compare(
 
 
 def _files(given: Sequence[str]) -> dict[str, Path]:
-    """Protocol files such as ``mine=protocol.json``, by their names."""
+    """Read protocol files such as ``mine=protocol.json``, by name."""
     found: dict[str, Path] = {}
     for text in given:
         name, equals, path = text.partition("=")

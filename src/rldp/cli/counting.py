@@ -1,4 +1,4 @@
-"""The sample that a command works on: options that say which columns of a file are counted, and how."""
+"""The sample of a command: options for the columns of a file and how they are counted."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ RowsAPerson: TypeAlias = Annotated[
 def with_noise(
     count: Callable[[], rldp.Sample], noise: float | None, rows_a_person: int | None, counting: Counting
 ) -> rldp.Sample:
-    """The sample with the noise that is asked for; a note names labels that were found in the table."""
+    """Add the requested noise to the sample; warn of labels that were found in the table."""
     if noise is None:
         if rows_a_person is not None:
             raise InvalidArgument("--rows-a-person must be given with --noise, got no --noise")
@@ -70,7 +70,7 @@ def with_noise(
         )
     try:
         return count().noisy(noise, rows_a_person=1 if rows_a_person is None else rows_a_person)
-    except InvalidArgument as error:  # which calls the level epsilon, as --epsilon is called here
+    except InvalidArgument as error:  # the library's name of the level is that of --epsilon here
         raise InvalidArgument(str(error).replace("epsilon must", "--noise must", 1)) from None
 
 
@@ -79,7 +79,7 @@ DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """Which columns of a file are counted, and how their entries are read."""
+    """The columns of a file to count, and how to read their entries."""
 
     secret: Annotated[
         list[str] | None,
@@ -172,9 +172,9 @@ class Counting:
         data: Path,
         after: Sequence[rldp.Protocol] | dict[str, rldp.Protocol] = (),
     ) -> Counter:
-        """What counts the rows of a file, until the command ends, or knows what was counted before.
+        """Return an object that counts the rows of a file, or holds the counts of a sample file.
 
-        Columns that protocols ``after`` which others are designed have published are read as by these.
+        Columns that the protocols in ``after`` published are read as these protocols read them.
         """
         if is_sample_file(data):
             return self._counted_before(command, data)
@@ -205,7 +205,7 @@ class Counting:
         return Counter(self, counted, lambda: note_found_delimiter(source, columns))
 
     def _counted_before(self, command: typer.Context, path: Path) -> Counter:
-        """The sample of a file; what is said about columns must be true of it, or come from elsewhere."""
+        """Return the sample of a file; options for columns must agree with it, unless they are defaults."""
         sample = rldp.Sample.load(path)
         if sample.reading is not None:
             for option, columns, own in (
@@ -226,14 +226,14 @@ class Counting:
 
     @property
     def takes_values_as_found(self) -> bool:
-        """Whether nothing is said about how the value is to be read."""
+        """Return whether no option says how to read the value."""
         told = [*(self.text or ()), *(self.number or ()), *order_of(self.order)]
         return not self.values and len(self.value or ()) == 1 and not set(self.value or ()) & set(told)
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts the rows of a file, in as many bins as are asked for, unless they were counted before."""
+    """Counts the rows of a file in a given number of bins, unless they were counted before."""
 
     options: Counting
     counted: Callable[..., rldp.Sample] | None
@@ -243,7 +243,7 @@ class Counter:
     def sample(
         self, epsilon: float | None = None, distortion: str = "squared", **promises: Any
     ) -> rldp.Sample:
-        """The sample; ``--bins auto`` tries bins by what they would promise at ``epsilon``."""
+        """Return the sample; ``--bins auto`` compares several numbers of bins at ``epsilon``."""
         sample = self._sample(epsilon, distortion, **promises)
         if len(sample.secrets) == 1:
             warn(
@@ -252,7 +252,7 @@ class Counter:
         return sample
 
     def advise_bins(self, sample: rldp.Sample, distortion: str) -> None:
-        """Say so where a table is finer than what is worth designing for, before the work."""
+        """Warn before the work if a table is too fine to be worth designing for."""
         if self.counted is not None and self.options.takes_values_as_found and is_fine(sample, distortion):
             warn(
                 f"{len(sample.values)} values are many for {sample.n} rows: --bins 8, or another number, is "
@@ -281,7 +281,7 @@ class Counter:
 
 
 class Measured(TypedDict):
-    """How far outputs are from values, as :func:`rldp.design` takes it."""
+    """The distortion, as :func:`rldp.design` accepts it."""
 
     distortion: Distortion | dict[str, Distortion]
     weights: dict[str, float] | None
@@ -290,7 +290,7 @@ class Measured(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
-    """What may be published, and how far it is from a value."""
+    """The outputs, and their distances from values."""
 
     distortions: Annotated[
         list[str] | None,
@@ -318,14 +318,14 @@ class Measuring:
 
     @property
     def distortion(self) -> str:
-        """The distortion of all columns that none is named for."""
+        """Return the distortion of all columns without their own."""
         plain = [text for text in self.distortions or () if not _column_of(text)]
         if len(plain) > 1:
             raise InvalidArgument(f"--distortion must be given once for all columns, got {len(plain)}")
         return plain[0] if plain else "squared"
 
     def of(self, sample: rldp.Sample) -> Measured:
-        """What is asked for; a table in a file says distortion and outputs."""
+        """Return the requested distortion and outputs; a table in a file sets both."""
         published = self._outputs()
         weights = _numbers("--weight", self.weight, float)
         if weights is not None and not isinstance(weights, dict):
@@ -365,7 +365,7 @@ class Measuring:
 
 
 def _column_of(text: str) -> str:
-    """The column that an option such as ``age=6`` is about; empty for one about all."""
+    """Return the column of an option such as ``age=6``; empty if it applies to all."""
     column, equals, _ = text.partition("=")
     return column if equals and not Path(text).exists() else ""
 
@@ -392,7 +392,7 @@ def _alphabets(
 def _numbers(
     option: str, given: Sequence[str] | None, kind: type[Number]
 ) -> Number | dict[str, Number] | None:
-    """A number such as ``6``, or numbers by column such as ``age=6``."""
+    """Parse a number such as ``6``, or numbers by column such as ``age=6``."""
     if not given:
         return None
     found = {_column_of(text): _number(option, text, kind) for text in given}

@@ -1,4 +1,4 @@
-"""What ``rldp frontier``, ``compare`` and ``plan`` share: lists of numbers, tables in files."""
+"""Shared by ``rldp frontier``, ``compare`` and ``plan``: lists of numbers, tables in files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST = 1000
 
 
 def levels_of(text: str) -> list[float]:
-    """Levels such as ``0.5,1,2``, or ``0.1:10:30`` for 30 of them from 0.1 to 10, evenly in logarithms."""
+    """Parse levels such as ``0.5,1,2``, or ``0.1:10:30`` for 30 of them from 0.1 to 10, evenly in logs."""
     if ":" not in text:
         return [_number("--epsilons", part) for part in text.split(",") if part.strip()]
     parts = [_number("--epsilons", part) for part in text.split(":")]
@@ -43,7 +43,7 @@ def levels_of(text: str) -> list[float]:
 
 
 def sizes_of(text: str | None, rows: int) -> list[int]:
-    """Sizes such as ``1000,10000``; by default from a quarter of the present rows to sixteen times them."""
+    """Parse sizes such as ``1000,10000``; by default from a quarter to sixteen times the present rows."""
     if text is None:
         return sorted({max(1, rows * factor // 4) for factor in (1, 2, 4, 8, 16, 32, 64)})
     numbers = [_number("--sizes", part) for part in text.split(",") if part.strip()]
@@ -60,7 +60,7 @@ def _number(option: str, text: str) -> float:
 
 
 def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> None:
-    """Refuse files that could not be written, or that are read, before the work."""
+    """Refuse early outputs that cannot be written or that are inputs."""
     if plot is not None:
         from rldp.reporter import plots as _plots
 
@@ -73,7 +73,7 @@ def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> Non
 
 
 def write_results(found: Any, table: Path | None, plot: Path | None = None) -> None:
-    """What was found as a table and as a picture, where they are asked for."""
+    """Write the result as a table and as a picture, if requested."""
     if table is not None:
         _write_table(found.table(), table)
     if plot is not None:
@@ -81,7 +81,7 @@ def write_results(found: Any, table: Path | None, plot: Path | None = None) -> N
 
 
 def _write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Columns as a CSV file that appears whole or not at all."""
+    """Write columns as a CSV file that appears whole or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -105,7 +105,7 @@ def design(
     require_other_file(output, data, "the data")
     promises = promising.sets
     if is_on_command_line(command, "max_distortion") and not is_on_command_line(command, "epsilon"):
-        levels = replace(levels, epsilon=None)  # that of a project file gives way
+        levels = replace(levels, epsilon=None)  # overrides the project file
     _require_one_goal(levels, max_distortion, windows, max_seconds, bool(after), given_known)
     before = _released_before(after)
     counter = counting.counter(command, data, before)
@@ -192,7 +192,7 @@ def design(
 
 
 def _tell_who_may_see(sample: rldp.Sample, *, beside: bool = False) -> None:
-    """Say whether the file may be shown, as it holds the counts of the sample.
+    """Say whether the file may be published, since it holds the counts of the sample.
 
     With columns ``beside``, given or released before, the counts cannot have noise.
     """
@@ -210,7 +210,7 @@ def _tell_who_may_see(sample: rldp.Sample, *, beside: bool = False) -> None:
 
 
 def _released_before(files: Sequence[str] | None) -> list[rldp.Protocol] | dict[str, rldp.Protocol]:
-    """The protocols of earlier releases, by the columns of the data where these are named."""
+    """Return the protocols of earlier releases, by columns of the data if these are named."""
     named, plain = {}, []
     for text in files or ():
         column, equals, path = text.partition("=")
@@ -251,13 +251,13 @@ def _require_one_goal(
 
 
 def _as_measure(measured: Measured) -> dict[str, Any]:
-    """The same as :func:`rldp.least_epsilon` takes it."""
+    """Return the arguments as :func:`rldp.least_epsilon` names them."""
     options: dict[str, Any] = dict(measured)
     return {"measure": options.pop("distortion"), **options}
 
 
 def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign:
-    """The design for the smallest ε that does, and a line that says what was found."""
+    """Return the design for the smallest sufficient ε, and a line about it."""
     with progress("Looking for the smallest ε"):
         found = rldp.least_epsilon(sample, most, **options)
     less = ""
@@ -270,7 +270,7 @@ def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign
 def _facts(
     output: Path, designed: rldp.Design, judged: Worth | None = None, others: Sequence[Rung] = ()
 ) -> dict[str, Any]:
-    """What a design is, for machines."""
+    """Return a design as JSON."""
     from rldp.reporter.words import worth_sentences
 
     claim = designed.protocol.guarantee
@@ -309,7 +309,7 @@ def _advise_bins(
     distortion: str,
     promises: Promises,
 ) -> None:
-    """Say so where a coarser table would promise much less distortion."""
+    """Warn if a coarser table would promise much less distortion."""
     if not is_fine(sample, distortion):
         return
     with progress("Trying bins"):

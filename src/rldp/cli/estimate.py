@@ -18,7 +18,7 @@ from rldp.errors import InvalidArgument
 
 
 class Method(StrEnum):
-    """How values are estimated."""
+    """Methods of estimation."""
 
     unbiased = "unbiased"
     projected = "projected"
@@ -29,7 +29,7 @@ class Method(StrEnum):
 
 
 class Interval(StrEnum):
-    """How intervals are found."""
+    """Kinds of intervals."""
 
     normal = "normal"
     betting = "betting"
@@ -132,7 +132,7 @@ def estimate(
 
 
 def _is_named(of: str) -> bool:
-    """Whether it is a question in words, such as 'slope of pay on age', and no file."""
+    """Return whether it is a question in words, such as 'slope of pay on age', rather than a file."""
     return of in ("shares", "mean") or (" of " in of and not Path(of).is_file())
 
 
@@ -177,7 +177,7 @@ def _facts(found: rldp.Estimate) -> dict[str, Any]:
 
 
 def _lines(found: rldp.Estimate, row: int | None = None) -> list[dict[str, Any]]:
-    """One object for each functional; of one secret, if ``row`` says which."""
+    """Return an object for each functional; for one secret, if ``row`` is given."""
 
     def number(array: Any, place: int) -> float | None:
         if array is None:

@@ -1,4 +1,4 @@
-"""What commands print for machines: JSON with stable keys, which docs/json.md lists."""
+"""Output for machines: JSON with stable keys, which ``docs/json.md`` lists."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["plain", "show_json"]
 
 
 def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:
-    """JSON on standard output; what cannot be printed is escaped, as JSON allows."""
+    """Print JSON, with unprintable characters escaped."""
     text = json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=indent)
     typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def plain(thing: Any) -> Any:
-    """Dataclasses, arrays, paths and infinities as JSON has them; ∞ is "infinity", as in protocol files."""
+    """Convert dataclasses, arrays and paths to JSON types; ∞ is "infinity", as in protocol files."""
     match thing:
         case dict():
             return {key: plain(item) for key, item in thing.items()}

@@ -1,8 +1,8 @@
-"""Options that stand elsewhere than on the command line: in ``rldp.toml`` and in the environment.
+"""Options from ``rldp.toml`` and from the environment.
 
-The command line comes first, then the environment, then the file. Options at the top of the file, and
-variables such as ``RLDP_EPSILON``, are for the commands that work on a sample; every command reads its own
-table, ``[release]``, and its own variables, ``RLDP_RELEASE_KEEP``.
+The command line overrides the environment, and the environment overrides the file. Options at the top of the
+file, and variables such as ``RLDP_EPSILON``, apply to the commands that work on a sample. Every command reads
+its own table, such as ``[release]``, and its own variables, such as ``RLDP_RELEASE_KEEP``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PREFIX = "RLDP"
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a command, as far as other places than the command line need to know it.
+    """An option that can be set in the file or the environment.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Given:
-    """What was given for an option, and where."""
+    """The value of an option, and where it was set."""
 
     value: Any
     place: str
@@ -49,12 +49,12 @@ class Given:
 
 @dataclass(frozen=True)
 class Project:
-    """A project file: options for all commands that work on a sample, and for single commands.
+    """A project file: options for the commands that work on a sample, and for single commands.
 
     Attributes
     ----------
     path : Path or None
-        None where there is no file.
+        None if there is no file.
     shared : mapping
         Option → value.
     own : mapping
@@ -67,7 +67,7 @@ class Project:
 
     @classmethod
     def read(cls, path: Path | None) -> Project:
-        """Read the file that is named, or ``rldp.toml`` in the current folder if there is one.
+        """Read the named file, or ``rldp.toml`` in the current folder if it exists.
 
         Raises
         ------
@@ -94,21 +94,21 @@ class Project:
         takes_shared: bool,
         commands: Mapping[str, Collection[str]],
     ) -> dict[str, Given]:
-        """What the environment and the file say about the options of a command.
+        """Return the options of a command that the environment and the file set.
 
         Parameters
         ----------
         command : str
         options : collection of Option
         takes_shared : bool
-            Whether the command works on a sample, so that options at the top of the file are for it.
+            Whether the command works on a sample, so that options at the top of the file apply to it.
         commands : mapping
-            Every command → the names of its options; a name that none has is a mistake.
+            Every command → the names of its options; any other name is refused.
 
         Raises
         ------
         InvalidArgument
-            If the file has names that are none, or a value that does not fit its option.
+            If the file has an unknown name, or a value that does not fit its option.
         """
         self._require_known(commands)
         common = {"quiet", "log-level"}
@@ -121,7 +121,7 @@ class Project:
         return found
 
     def _places(self, command: str, option: Option, shared: bool) -> Iterator[Given]:
-        """What is given for an option, the strongest first."""
+        """Yield the settings of an option, the strongest first."""
         named = option.name.upper().replace("-", "_")
         own = f"{_PREFIX}_{command.upper().replace('-', '_')}_{named}"
         for variable in [own, f"{_PREFIX}_{named}"][: 1 + shared]:
@@ -135,7 +135,7 @@ class Project:
                 yield Given(_fitting(option, given[option.name], place), str(self.path))
 
     def _require_known(self, commands: Mapping[str, Collection[str]]) -> None:
-        """Refuse what names no option, so that a misspelt promise is not left out unnoticed."""
+        """Refuse unknown names, so that a misspelt option is noticed."""
         every = {name for names in commands.values() for name in names}
         for name in self.shared:
             if name not in every:
@@ -159,7 +159,7 @@ def _dashed(name: str) -> str:
 
 
 def _fitting(option: Option, value: Any, place: str) -> Any:
-    """The value, if its type can be that of the option."""
+    """Return the value, if its type fits the option."""
     if option.is_flag:
         if not isinstance(value, bool):
             raise InvalidArgument(f"{place} must be true or false, got {shown(value)}")

@@ -1,4 +1,4 @@
-"""What is promised: options about ε and about sets of distributions."""
+"""Options for the promise: ε and sets of distributions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PRIVACY_HELP = (
 
 
 def _prior(given: str) -> Prior:
-    """A prior as it is typed; whether a number can be one is for the library to say."""
+    """Parse a prior; the library decides which numbers are valid."""
     try:
         return "adaptive" if given == "adaptive" else float(given)
     except ValueError:
@@ -42,7 +42,7 @@ def _prior(given: str) -> Prior:
 
 
 class Promises(TypedDict):
-    """The sets of a design, as :func:`rldp.design` takes them."""
+    """The sets of a design, as :func:`rldp.design` accepts them."""
 
     privacy: UncertaintySet
     utility: UncertaintySet
@@ -51,7 +51,7 @@ class Promises(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class _Promised:
-    """What the distortion is promised for, and how often a promise may fail."""
+    """The set for the distortion, and how often a promise may fail."""
 
     utility: Annotated[
         UtilityName, typer.Option(help="Distributions for which the distortion is promised.")
@@ -87,7 +87,7 @@ class _Promised:
 
     @property
     def useful(self) -> UncertaintySet:
-        """The set that the distortion is promised for."""
+        """Return the set that the distortion is promised for."""
         return NAMED[self.utility](self.alpha, self.prior)
 
 
@@ -99,7 +99,7 @@ class Promising(_Promised):
 
     @property
     def sets(self) -> Promises:
-        """The sets that are asked for."""
+        """Return the requested sets."""
         return {
             "privacy": NAMED[self.privacy](self.alpha, self.prior),
             "utility": self.useful,
@@ -109,7 +109,7 @@ class Promising(_Promised):
 
 @dataclass(frozen=True, kw_only=True)
 class PromisingSeveral(_Promised):
-    """Several promises about privacy, to be compared."""
+    """Several privacy promises, to be compared."""
 
     privacy: Annotated[
         list[str] | None,
@@ -124,7 +124,7 @@ class PromisingSeveral(_Promised):
 
     @property
     def names(self) -> Sequence[SetName]:
-        """The promises that are asked for, or the usual ones; typer has no choices for lists."""
+        """Return the requested promises, or the default ones; typer has no choices for lists."""
         for name in self.privacy or ():
             if name not in NAMED:
                 raise typer.BadParameter(f"{name!r} is not one of {', '.join(NAMED)}", param_hint="--privacy")
@@ -133,7 +133,7 @@ class PromisingSeveral(_Promised):
 
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """What is asked of ε."""
+    """The requested ε."""
 
     epsilon: Annotated[
         list[str] | None,
@@ -156,17 +156,17 @@ class Levels:
 
     @property
     def is_given(self) -> bool:
-        """Whether any level is asked for."""
+        """Whether any level is given."""
         return bool(self.epsilon)
 
     @property
     def one(self) -> float | None:
-        """The level, where all pairs of secrets have the same."""
+        """The level, if all pairs of secrets have the same."""
         given = self.epsilon or ()
         return _number("--epsilon", given[0]) if len(given) == 1 and "=" not in given[0] else None
 
     def of(self, sample: rldp.Sample) -> Any:
-        """ε as :func:`rldp.design` takes it."""
+        """Return ε as :func:`rldp.design` accepts it."""
         base = self.one if self.one is not None else self._of_columns()
         if not self.between:
             return base
@@ -199,7 +199,7 @@ def _split(option: str, needed: str, text: str) -> tuple[str, str]:
 
 
 def _number(option: str, text: str) -> float:
-    """A level as it is typed; which numbers can be one is for the library to say."""
+    """Parse a level; the library decides which numbers are valid."""
     try:
         return float(text)
     except ValueError:
@@ -207,7 +207,7 @@ def _number(option: str, text: str) -> float:
 
 
 def _pair(names: str, secrets: Sequence[Label]) -> tuple[int, int]:
-    """The numbers of two secrets that are written with a comma between them; labels may hold commas."""
+    """Return the numbers of two secrets separated by a comma; labels may contain commas."""
     places = {str(secret): s for s, secret in enumerate(secrets)}
     parts = names.split(",")
     found = [

@@ -135,28 +135,28 @@ def report(
 
 
 def _claiming(path: Path) -> Path:
-    """A protocol file, if there is something to report on."""
+    """Read a protocol file, if it claims something to report on."""
     if read(path).document.guarantee is None:
         raise NotProved(f"{path} must claim a privacy level to be reported on, but it holds only a table")
     return path
 
 
 def _is_protocol(source: Path, counting: Counting) -> bool:
-    """Whether a file is a protocol, or at least no table and no sample."""
+    """Return whether a file is a protocol, or at least neither a table nor a sample."""
     if is_sample_file(source):
         return False
     return begins_as_json(source) or not (counting.secret or counting.value)
 
 
 def _require_no_design(command: typer.Context) -> None:
-    """Refuse what only a design would need; in a project file it may stand for other commands."""
+    """Refuse options that only a design needs, unless a project file sets them for other commands."""
     for name in (*(field.name for field in fields(Counting)), "epsilon", "protocol"):
         if is_on_command_line(command, name):
             raise InvalidArgument(f"--{name.replace('_', '-')} must be given with DATA or SAMPLE only")
 
 
 def _facts(output: Path, found: rldp.Report) -> dict[str, Any]:
-    """What was written, for machines."""
+    """Return what was written as JSON."""
     return {
         "report": output,
         "bytes": found.size,

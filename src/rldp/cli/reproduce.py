@@ -16,7 +16,7 @@ from rldp.cli.start import is_command
 
 
 class RobustSetName(StrEnum):
-    """The sets that figures can be made for."""
+    """The sets for which figures can be made."""
 
     chi2 = "chi2"
     g = "g"
@@ -102,7 +102,7 @@ def reproduce(
 
 
 def without_tracker_warnings(filters: str) -> str:
-    """Extend ``PYTHONWARNINGS``, so that the process that tidies up after joblib's workers does so silently.
+    """Extend ``PYTHONWARNINGS``, so that the process that cleans up after joblib's workers does so silently.
 
     It removes the semaphores that an interrupted command leaves behind, which is what it is for, and warns of
     them. The command cannot give them back itself: joblib may still be starting workers in another thread.

@@ -68,7 +68,7 @@ def _facts(file: ProtocolFile) -> dict[str, Any]:
 
 
 def is_small(protocol: Protocol) -> bool:
-    """Whether the table of whole rows is written out: of a chain it may be huge."""
+    """Return whether to print the table of whole rows, which may be huge for a chain."""
     return not isinstance(protocol, Chain) or len(protocol.values) * len(protocol.outputs) <= _MOST_OF_A_CHAIN
 
 

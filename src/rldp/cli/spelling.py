@@ -1,7 +1,7 @@
-"""Arguments of the library, as the command spells them.
+"""Translate arguments of the library into options of the command.
 
-The library speaks Python: ``show_labels=True shows it``. Whoever typed a command hears ``--show-labels shows
-it``. This is the one place that translates.
+Messages of the library name Python's arguments: ``show_labels=True shows it``. The command prints
+``--show-labels shows it``. Only this module translates.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SPOKEN_OF = re.compile(r"(?:^|(?<= ))([a-z]+(?:_[a-z0-9]+)+)(?= )")
 
 
 def as_options(sentence: str) -> str:
-    """A sentence of the library with arguments as options of the command.
+    """Return a sentence of the library with its arguments as options of the command.
 
     Examples
     --------

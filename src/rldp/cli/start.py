@@ -1,7 +1,6 @@
-"""Ctrl-C while the command is still being imported: one line, as later on.
+"""Handle Ctrl-C while the command is still being imported: one line, as later on.
 
-Nothing has been done by then that would have to be undone. In every other program that imports the library,
-Ctrl-C is what it always is.
+Nothing has to be undone at that point. In other programs that import the library, Ctrl-C is unchanged.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ _NAMES = ("rldp", "rldp.exe", "rldp-script.py")
 
 
 def leave_when_interrupted() -> None:
-    """From now on Ctrl-C ends the process at once, if it is the command ``rldp``."""
+    """Make Ctrl-C end the process at once, if it is the command ``rldp``."""
     is_ours = is_command() and threading.current_thread() is threading.main_thread()
     if is_ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
 
 
 def allow_interruption() -> None:
-    """From now on Ctrl-C is an exception again, so that what was begun can be tidied up."""
+    """Make Ctrl-C an exception again, so that work in progress can be cleaned up."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -37,7 +36,7 @@ def _leave(*_: object) -> None:
 
 
 def is_command() -> bool:
-    """Whether the process was started as ``rldp`` or as ``python -m rldp``."""
+    """Return whether the process was started as ``rldp`` or as ``python -m rldp``."""
     given = iter(sys.orig_argv[1:])
     for argument in given:
         if not argument.startswith("-"):

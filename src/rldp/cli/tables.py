@@ -1,4 +1,4 @@
-"""Small tables in files that people write by hand: distortions, functionals, lists of labels."""
+"""Small tables in hand-written files: distortions, functionals, lists of labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["distortion_table", "functional_table", "listed_labels", "order_of", 
 
 
 def listed_labels(option: str, text: str) -> list[Label]:
-    """The labels in a list such as ``a,b,"c, d"``: numbers where that loses nothing."""
+    """Parse the labels in a list such as ``a,b,"c, d"``: as numbers where that loses nothing."""
     try:
         (entries,) = csv.reader([text], strict=True)
     except (csv.Error, ValueError) as error:
@@ -27,7 +27,7 @@ def listed_labels(option: str, text: str) -> list[Label]:
 
 
 def order_of(given: Sequence[str] | None) -> dict[str, list[Label]]:
-    """Orders such as ``size=S,M,L``, by column."""
+    """Parse orders such as ``size=S,M,L``, by column."""
     found = {}
     for text in given or ():
         column, equals, listed = text.partition("=")
@@ -38,7 +38,7 @@ def order_of(given: Sequence[str] | None) -> dict[str, list[Label]]:
 
 
 def outputs_of(given: str | None) -> list[Label] | None:
-    """The outputs in a list, or in a file with one on every line."""
+    """Return the outputs in a list, or in a file with one on every line."""
     if given is None:
         return None
     path = Path(given)
@@ -48,7 +48,7 @@ def outputs_of(given: str | None) -> list[Label] | None:
 
 
 def distortion_table(path: Path, values: Sequence[Label]) -> tuple[list[Label], NDArray[np.float64]]:
-    """Outputs, and the distortion d(u, y) of each value and output: (|U|, |Y|).
+    """Read outputs, and the distortion d(u, y) of each value and output: (|U|, |Y|).
 
     The file is a CSV table: outputs in the first row, from the second entry on, and a value before the
     numbers of each other row. Values may come in any order; each must be there once.
@@ -58,7 +58,7 @@ def distortion_table(path: Path, values: Sequence[Label]) -> tuple[list[Label], 
 
 
 def functional_table(path: Path, values: Sequence[Label]) -> dict[str, NDArray[np.float64]]:
-    """Functionals by name: a number a(u) for each value, (|U|,).
+    """Read functionals by name: a number a(u) for each value, (|U|,).
 
     The file is a CSV table: names in the first row, from the second entry on, and a value before the numbers
     of each other row. Values may come in any order; each must be there once.
@@ -72,7 +72,7 @@ def functional_table(path: Path, values: Sequence[Label]) -> dict[str, NDArray[n
 def _table(
     path: Path, values: Sequence[Label], option: str, heads: str
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """The names in the first row, and the numbers of each value."""
+    """Return the names in the first row, and the numbers of each value."""
     try:
         rows = [row for row in csv.reader(_text(path, option).splitlines()) if row]
     except csv.Error:  # an entry of more than 131 072 characters

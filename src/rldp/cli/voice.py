@@ -1,6 +1,6 @@
-"""How loud the command is: errors, notes, progress and the log, all on standard error.
+"""Messages on standard error: errors, notes, progress and the log.
 
-What was asked for with ``--quiet`` and ``--log-level`` is kept here, and nowhere else.
+The settings of ``--quiet`` and ``--log-level`` are kept here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rldp.designer.engine import Progress
 __all__ = ["LogLevel", "bar", "be", "discard", "is_quiet", "note", "progress", "say"]
 
 EVERY = 10.0
-"""Seconds between two lines about progress, where no terminal shows it."""
+"""Seconds between two lines about progress without a terminal."""
 
 _log = logging.getLogger("rldp")
 _quiet = False
@@ -29,7 +29,7 @@ _handler: logging.Handler | None = None
 
 
 class LogLevel(StrEnum):
-    """How many of the library's steps are shown, as Python's logging names it."""
+    """Log levels, named as in Python's logging."""
 
     debug = "debug"
     info = "info"
@@ -38,7 +38,7 @@ class LogLevel(StrEnum):
 
 
 def be(*, quiet: bool | None = None, log_level: LogLevel | None = None) -> None:
-    """Be quiet, or log from this level on; None leaves either as it is."""
+    """Be quiet, or log from this level on; None changes nothing."""
     global _quiet
     if quiet is not None:
         _quiet = quiet
@@ -58,7 +58,7 @@ def as_at_first() -> None:
 
 
 def is_quiet() -> bool:
-    """Whether nothing but errors and results is wanted."""
+    """Return whether only errors and results are printed."""
     return _quiet
 
 
@@ -73,19 +73,19 @@ def _write_log(level: LogLevel) -> None:
 
 
 class _LogLines(logging.Handler):
-    """The log as lines like all others on standard error."""
+    """Write the log like all other lines on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _write(self.format(record))
 
 
 def say(message: str) -> None:
-    """One line on standard error: what has gone wrong."""
+    """Print an error as one line on standard error."""
     _write(f"rldp: {message}")
 
 
 def note(message: str) -> None:
-    """One line on standard error that nobody needs who asked for quiet."""
+    """Print a line on standard error, unless --quiet is set."""
     if not _quiet:
         say(message)
 
@@ -100,7 +100,7 @@ def _write(line: str) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Send what a stream could not write nowhere, so that Python does not try again when it ends."""
+    """Discard what a stream could not write, so that Python does not try again at exit."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -109,7 +109,7 @@ def discard(stream: TextIO) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[Progress], None]]:
-    """What a design or a check is at: a status line in a terminal, else a line every few seconds."""
+    """Show the state of a design or a check: a status line in a terminal, else a line every few seconds."""
     from rldp.reporter import terminal
 
     screen = terminal.console(stderr=True)
@@ -127,9 +127,9 @@ def _steps(now: Progress) -> str:
 
 @contextmanager
 def bar(title: str) -> Iterator[Callable[..., None]]:
-    """How far long work has come: a bar in a terminal, else a line every few seconds.
+    """Show the progress of long work: a bar in a terminal, else a line every few seconds.
 
-    It is moved by calls with how much is done, of how much, and a note if there is one.
+    Call it with the work done, the total, and an optional note.
     """
     from rldp.reporter import terminal
 
@@ -147,7 +147,7 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
 
 @contextmanager
 def _lines(title: str) -> Iterator[Callable[[str], None]]:
-    """While the block runs, a line every few seconds with the latest news and the time."""
+    """Print a line every few seconds while the block runs, with the latest note and the time."""
     news, ended, started = [""], threading.Event(), time.monotonic()
 
     def tell() -> None:

@@ -1,4 +1,4 @@
-"""The judge: a protocol file in, a verdict out. Knows the file and the theorems, nothing of any solver."""
+"""The judge: a protocol file in, a verdict out. It uses the file and the theorems, but no solver."""
 
 from rldp.judge.verdict import Verdict, judged, verify
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from rldp._common.checks import shown
-from rldp._common.digits import at_least, at_most
 from rldp.judge.chains import failures_of, known_level
 from rldp.judge.contexts import promised, whole_tables
 from rldp.judge.regions import precision
 from rldp.judge.verdict import Verdict
 from rldp.judge.words import (
+    at_least,
+    at_most,
     given_the_sample,
     known_not_promised,
     noise_assumption,
@@ -48,10 +49,10 @@ def judged_chain(document: ChainDocument) -> Verdict:
         f"{_order(document)}": whole,
         f"{given[0].upper()}{given[1:]}, the probability that {promised(document)} are not "
         f"{claim.epsilon!r}-private is at most {claim.alpha!r}{evidence}.{_total(document)}": private,
-        f"The expected distortion of whole rows is at most {at_most(claim.objective, 6)} under the centre in "
+        f"The expected distortion of whole rows is at most {at_most(claim.objective)} under the centre in "
         "the file.": useful,
         f"No protocol for these columns that is private under the centre in the file has an expected "
-        f"distortion below {at_least(claim.lower_bound, 6)} there{_beside(document)}.": bounded,
+        f"distortion below {at_least(claim.lower_bound)} there{_beside(document)}.": bounded,
         _known_sentence(claim.epsilon_known): known,
         noise_promised(claim.epsilon, claim.noise): private,
         table_promised(claim.noise, claim.rows_a_person): True,
@@ -79,7 +80,7 @@ def judged_chain(document: ChainDocument) -> Verdict:
 
 
 def _columns(document: ChainDocument, *, kept: bool) -> str:
-    """The columns that are kept, or that are published already."""
+    """Describe the columns that are kept, or already published."""
     stages = [stage for stage in document.stages if (stage.kept if kept else stage.earlier is not None)]
     return " and ".join(shown(stage.column) for stage in stages)
 
@@ -99,7 +100,7 @@ def _order(document: ChainDocument) -> str:
 
 
 def _total(document: ChainDocument) -> str:
-    """What the level is the sum of."""
+    """Say what the level is the total of."""
     kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
     claim = document.guarantee
     assert claim is not None
@@ -110,7 +111,7 @@ def _total(document: ChainDocument) -> str:
 
 
 def _about(document: ChainDocument) -> str:
-    """Whom the level is about, where it is not everybody."""
+    """Name the readers that the level refers to, if not everybody."""
     claim = document.guarantee
     assert claim is not None
     kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
@@ -127,7 +128,7 @@ def _beside(document: ChainDocument) -> str:
 
 
 def _assumed_of_contexts(document: ChainDocument) -> tuple[str, ...]:
-    """What has to be true of earlier releases, and no file can show."""
+    """Return the assumptions about earlier releases, which no file can show."""
     said = []
     for stage in document.stages:
         if stage.earlier is None:
@@ -169,7 +170,7 @@ def _promise(claim: ChainClaim) -> CredibleClaim:
 
 
 def _known_sentence(kappa: float) -> str:
-    """What is promised to readers who know all values; nothing where nothing is."""
+    """Say what is promised to readers who know all values; empty if nothing is."""
     if math.isinf(kappa):
         return ""
     if kappa == 0:
@@ -196,7 +197,7 @@ def _assumptions(claim: ChainClaim) -> tuple[str, ...]:
 
 
 def _known_not_promised(claim: ChainClaim, document: ChainDocument) -> tuple[str, ...]:
-    """What readers who know all values, or some of them, learn all the same."""
+    """Say what readers who know all or some values can still learn."""
     level = known_level(whole_tables(document))
     several = "Anything to readers who know some of a person's values, but not all of them."
     told = known_not_promised(claim.epsilon_known, level)

@@ -1,4 +1,4 @@
-r"""What a chain of stages claims, judged from its file: risk of the whole row, objective, lower bound.
+r"""Check the claims of a chain from its file: risk of whole rows, objective, lower bound.
 
 A chain releases one column after the other. Stage j has a table of integers K over 2^52 for every context,
 the outputs of the stages before it, and reads the secret and the value of its own column:
@@ -89,7 +89,7 @@ def _given_known(law: Floats, known: int) -> Floats:
 
 
 def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
-    """Which outputs of whole rows no secret gives with any value: (|Y|,)."""
+    """Return which outputs of whole rows no secret can give: (|Y|,)."""
     possible = np.ones(1, dtype=bool)
     for table in tables:
         possible = (possible[:, None] & (table > 0).any(axis=(1, 2))).ravel()
@@ -97,7 +97,7 @@ def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
 
 
 def known_level(stages: Sequence[Stage]) -> float:
-    r"""An upper bound on what a row reveals about the secret to a reader who knows all values.
+    r"""Bound from above what a row reveals about the secret to a reader who knows all values.
 
     For secrets s and s', the largest :math:`\sum_j\log(K_j[y_{<j}][s][u_j][y_j]/K_j[y_{<j}][s'][u_j][y_j])`
     over all values and all rows that s can give. It is 0 only if no integer of the tables depends on the
@@ -116,7 +116,7 @@ def known_level(stages: Sequence[Stage]) -> float:
 
 
 def _known_between(tables: Sequence[NDArray[np.int64]], s: int, other: int) -> float:
-    """From the last stage back: the largest sum that is still to come in every context."""
+    """Compute, from the last stage back, the largest remaining sum in every context."""
     ahead = np.zeros(len(tables[-1]) * tables[-1].shape[3])
     for table in reversed(tables):
         own, theirs = table[:, s], table[:, other]  # (C, U, Y)
@@ -125,7 +125,7 @@ def _known_between(tables: Sequence[NDArray[np.int64]], s: int, other: int) -> f
         both = (own > 0) & (theirs > 0)
         found[both] = np.log(own[both].astype(np.float64)) - np.log(theirs[both].astype(np.float64))
         here = found.max(axis=1)
-        whole = np.full(here.shape, -np.inf)  # of what s never gives, whatever comes behind it
+        whole = np.full(here.shape, -np.inf)  # of what s never gives, whatever follows
         np.add(here, ahead.reshape(here.shape), out=whole, where=here > -np.inf)
         ahead = whole.max(axis=1)
     return float(ahead.max())
@@ -136,7 +136,7 @@ def chain_costs(
     distortions: Sequence[Sequence[Sequence[float]] | None],
     centre: Sequence[Sequence[int]],
 ) -> list[float]:
-    """Expected distortion of every column at the centre, each rounded up; None: of one that costs nothing."""
+    """Return the expected distortion of every column at the centre, rounded up; None if it costs nothing."""
     tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
     values = [table.shape[2] for table in tables]
     secrets = len(centre)
@@ -193,7 +193,7 @@ def column_bound(
 
 
 def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str | None], Trial | None]:
-    """For every claim of the file, why it is not proved, or None; and the draws that privacy rests on."""
+    """Return, for every claim of the file, why it is not proved, or None; and the draws behind privacy."""
     found: dict[str, str | None] = {"rows": _rows_failure(document), "privacy": None}
     trial, stages = None, whole_tables(document)
     if found["rows"] is None:
@@ -262,7 +262,7 @@ def _lower_bound(
 def _bound_behind_contexts(
     document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64], stages: Sequence[Stage]
 ) -> arb:
-    """The sum of the bounds of the columns that are drawn, each a sum over the contexts of fixed stages."""
+    """Sum the bounds of the drawn columns, each a sum over the contexts of fixed stages."""
     found = arb(0)
     for j, column in enumerate(claim.columns):
         masses = context_masses(stages, centre, document.fixed, j)

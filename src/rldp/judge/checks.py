@@ -1,10 +1,10 @@
-r"""What a file claims of sets of distributions, checked one claim at a time.
+r"""Check a file's claims about sets of distributions, one at a time.
 
-What it claims beside that, how likely such a set or a failure is, is checked in :mod:`rldp.judge.promises`.
+Claims about the probability of such a set or of a failure are checked in :mod:`rldp.judge.promises`.
 
 Every check works on the exact numbers of the file: probabilities are integers, in units of
-:math:`2^{-52}`; floats stand for the binary fractions they are. A check gives None where the claim is
-proved, and a sentence where it is not.
+:math:`2^{-52}`; floats stand for the binary fractions they are. A check returns None if the claim is proved,
+and a sentence if not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Balls = list[arb]
 
 
 class Case:
-    """A document with a claim, and the checks of every part of the claim."""
+    """A document with a claim, and checks of every part of the claim."""
 
     def __init__(self, document: Document, claim: Claim) -> None:
         self.document, self.claim = document, claim
@@ -67,7 +67,7 @@ class Case:
     # Rows
 
     def rows(self) -> str | None:
-        """Every row sums to one: a statement about integers."""
+        """Check that every row sums to one, in integers."""
         for s, u in product(range(self.secrets), range(self.values)):
             total = sum(self.document.numerators[s][u])
             if total != DENOMINATOR:
@@ -80,7 +80,7 @@ class Case:
     # Privacy
 
     def privacy(self) -> str | None:
-        """P(y|s1) ≤ e^ε P(y|s2) for all of the set, all y, s1, s2, with ε of each pair."""
+        """Check that P(y|s1) ≤ e^ε P(y|s2) for the whole set and all y, s1, s2, with ε of each pair."""
         if math.isinf(self.claim.least_level):
             return None
         self._powers_left = _MOST_POWERS
@@ -103,22 +103,22 @@ class Case:
         return {}
 
     def _weakest_factor(self, s1: int, s2: int) -> arb:
-        """A number just below e^ε of the pair and at least 1: what holds with it holds with e^ε."""
+        """Return a number just below e^ε of the pair and at least 1: what holds with it holds with e^ε."""
         level = self.claim.level(s1, s2)
         if level not in self._factors:
             self._factors[level] = _just_below_exp(level)
         return self._factors[level]
 
     def _is_protected(self, s1: int, s2: int) -> bool:
-        """Whether anything is claimed of P(y|s1) and P(y|s2)."""
+        """Return whether anything is claimed about P(y|s1) and P(y|s2)."""
         return s1 != s2 and not math.isinf(self.claim.level(s1, s2))
 
     def _within(self, top: int, bottom: int, s1: int, s2: int) -> bool:
-        """Whether top ≤ e^ε · bottom, for certain, with ε of the pair."""
+        """Return whether certainly top ≤ e^ε · bottom, with ε of the pair."""
         return _within(top, bottom, self._weakest_factor(s1, s2))
 
     def _nominal_failure(self) -> tuple[int, int, int, str] | None:
-        """Under the centre alone: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
+        """Check the centre alone: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
         counts = centre_of(self.claim.privacy, self.claim)
         seen = [s for s in range(self.secrets) if sum(counts[s])]
         for y in range(self.outputs):
@@ -136,7 +136,7 @@ class Case:
     def _pairs_in_doubt(
         self, seen: Sequence[int], weights: Mapping[int, int], totals: Sequence[int]
     ) -> Iterator[tuple[int, int]]:
-        """The pairs that may fail under the centre: with one level, the extremes of weight over total."""
+        """Yield pairs that may fail under the centre: with one level, the extremes of weight over total."""
         if self.claim.levels is not None:
             yield from (pair for pair in permutations(seen, 2) if self._is_protected(*pair))
             return
@@ -171,7 +171,7 @@ class Case:
         return None
 
     def _failure_for_some_distribution(self) -> tuple[int, int, int, str] | None:
-        """A secret whose smallest entry is too small for the largest entry of another secret."""
+        """Return a pair of secrets whose extreme entries are too far apart, if any."""
         if self.secrets == 1:
             return None
         if self.claim.levels is not None:
@@ -189,7 +189,7 @@ class Case:
 
     @cached_property
     def _extremes(self) -> list[list[tuple[int, int]]]:
-        """Smallest and largest numerator of each output y and secret s, as [y][s]."""
+        """Return the smallest and the largest numerator of each output y and secret s, as [y][s]."""
         columns = [list(zip(*rows, strict=True)) for rows in self.document.numerators]
         return [[(min(column[y]), max(column[y])) for column in columns] for y in range(self.outputs)]
 
@@ -198,7 +198,7 @@ class Case:
         return _within(max(highest), min(lowest), _just_below_exp(self.claim.least_level))
 
     def _private_for_any_distribution(self, y: int, s1: int, s2: int) -> bool:
-        """Whether the largest entry is at most e^ε times the smallest: no distribution matters then."""
+        """Return whether the largest entry is at most e^ε times the smallest, for every distribution."""
         return self._within(self._extremes[y][s1][1], self._extremes[y][s2][0], s1, s2)
 
     def _x(self, y: int, s1: int, s2: int) -> list[Balls]:
@@ -206,7 +206,7 @@ class Case:
         return [self._columns[y][s1], [-factor * q for q in self._columns[y][s2]]]
 
     def _excess(self, y: int, s1: int, s2: int, eta: Sequence[arb]) -> arb:
-        """An upper bound on the constraint over the set, for any η; raised to max x where smaller."""
+        """Return an upper bound on the constraint over the set, for any η, raised to max x if smaller."""
         groups = [self.conditionals.groups[s] for s in (s1, s2)]
         return _bracket(self.conditionals.region(s1, s2), groups, self._x(y, s1, s2), eta)
 
@@ -215,7 +215,7 @@ class Case:
         return self._minimising(lambda eta: self._excess(y, s1, s2, eta), x)
 
     def _minimising(self, value: Callable[[Sequence[arb]], arb], x: Sequence[Balls]) -> Sequence[arb] | None:
-        """η where a bound on the support function at x is about smallest; None if that is too much work."""
+        """Return η that nearly minimises the bound on the support function at x; None if too much work."""
         self._powers_left -= SEARCH_STEPS ** len(x) * sum(map(len, x)) * (self._bits // 128)
         if self._powers_left < 0:
             return None
@@ -225,7 +225,7 @@ class Case:
     # Readers who know the value
 
     def known(self) -> str | None:
-        """P(y|s1,u) ≤ e^κ P(y|s2,u) for all y, u, s1, s2: a statement about integers and e^κ, of no set."""
+        """Check that P(y|s1,u) ≤ e^κ P(y|s2,u) for all y, u, s1, s2, in integers and e^κ."""
         u, y, s1, s2 = self._farthest_apart
         table, kappa = self.document.numerators, self.claim.epsilon_known
         if math.isinf(kappa) or _within(table[s1][u][y], table[s2][u][y], _just_below_exp(kappa)):
@@ -237,7 +237,7 @@ class Case:
         )
 
     def known_level(self) -> float:
-        """The smallest κ that the table has, rounded up; ∞ where an output rules out a secret."""
+        """Return the smallest κ of the table, rounded up; ∞ if an output rules out a secret."""
         u, y, s1, s2 = self._farthest_apart
         top, bottom = self.document.numerators[s1][u][y], self.document.numerators[s2][u][y]
         if top == bottom:
@@ -246,7 +246,7 @@ class Case:
 
     @cached_property
     def _farthest_apart(self) -> tuple[int, int, int, int]:
-        """(u, y, s1, s2) with the largest ratio of P(y|s1,u) to P(y|s2,u), by products of integers."""
+        """Return (u, y, s1, s2) with the largest ratio of P(y|s1,u) to P(y|s2,u), by products of integers."""
         table, farthest, top, bottom = self.document.numerators, (0, 0, 0, 0), 1, 1
         for u, y in product(range(self.values), range(self.outputs)):
             column = [rows[u][y] for rows in table]
@@ -258,7 +258,7 @@ class Case:
     # Objective
 
     def objective(self) -> str | None:
-        """The expected distortion is at most the objective for all of the utility set."""
+        """Check that the expected distortion is at most the objective on the whole utility set."""
         self._powers_left = _MOST_POWERS
         costs = [
             [
@@ -275,7 +275,7 @@ class Case:
         return f"the objective {self.claim.objective!r} is not proved: the bound that holds is {bound!r}"
 
     def _largest_mean(self, costs: list[Balls]) -> arb:
-        """An upper bound on Σ P v over the utility set; costs are [s][u]."""
+        """Return an upper bound on Σ P v over the utility set; costs are [s][u]."""
         flat = [cost for row in costs for cost in row]
         if self.utility_region is None:
             return sum((p * v for p, v in zip(self._all_cells.conditional, flat, strict=True)), arb(0))
@@ -295,7 +295,7 @@ class Case:
 
     @cached_property
     def _useful_centre(self) -> list[Balls]:
-        """The centre of the utility set, as [s][u]."""
+        """Return the centre of the utility set, as [s][u]."""
         counts = centre_of(self.claim.utility, self.claim)
         total = sum(map(sum, counts))
         return [[arb(count) / total for count in row] for row in counts]
@@ -303,7 +303,7 @@ class Case:
     # Lower bound
 
     def lower_bound(self) -> str | None:
-        """No private protocol has a smaller objective."""
+        """Check that no private protocol has a smaller objective."""
         if self.claim.lower_bound <= 0:
             return None
         try:
@@ -339,7 +339,7 @@ class Case:
         return sum(least, arb(0)) - self._overcharge()
 
     def _overcharge(self) -> arb:
-        r"""What the prices γ of readers who know the value may add to a private protocol, at most.
+        r"""Bound what the prices γ of readers who know the value can add to a private protocol.
 
         With :math:`l_{uy} = \min_s P(y|s,u)`, Σ_s γ P(y|s,u) ≤ l (e^κ Σ_s γ⁺ − Σ_s γ⁻), and Σ_y l ≤ 1.
         """
@@ -358,7 +358,7 @@ class Case:
 
     @property
     def _only_constants_are_private(self) -> bool:
-        """At ε = 0 over a set with interior, an output must not depend on secret or value at all."""
+        """Check the bound at ε = 0 over a set with interior: outputs cannot depend on secret or value."""
         return self.claim.epsilon == 0 and self.conditionals.have_interior and self.secrets > 1
 
     def _distribution(self) -> list[Balls]:
@@ -376,7 +376,7 @@ class Case:
         return [flat[s * self.values : (s + 1) * self.values] for s in range(self.secrets)]
 
     def _prices(self) -> list[list[Balls]]:
-        """Σ z R over the constraints that a probability takes part in, as [y][s][u]."""
+        """Return Σ z R over the constraints of each probability, as [y][s][u]."""
         prices = [[[arb(0)] * self.values for _ in range(self.secrets)] for _ in range(self.outputs)]
         factors: dict[float, arb] = {}
         for y, t, z, members in self._weighted_members():
@@ -392,7 +392,7 @@ class Case:
         return prices
 
     def _weighted_members(self) -> Iterator[tuple[int, int, float, list[Balls]]]:
-        """(y, t, z, members of the projected set) wherever z > 0."""
+        """Yield (y, t, z, members of the projected set) wherever z > 0."""
         proof = self.claim.proof
         for y, row in enumerate(proof.multipliers or []):
             for t, z in enumerate(row):
@@ -420,17 +420,17 @@ class _Unusable(Exception):
 
 
 def _just_below_exp(exponent: float) -> arb:
-    """A number just below e^x and at least 1."""
+    """Return a number just below e^x and at least 1."""
     return arb(min(exponent, _LARGEST_EXPONENT)).exp().lower().max(arb(1))
 
 
 def _within(top: int, bottom: int, factor: arb) -> bool:
-    """Whether top ≤ factor · bottom, for certain; equal numbers are for every factor ≥ 1."""
+    """Return whether certainly top ≤ factor · bottom; equal numbers are, for every factor ≥ 1."""
     return top <= bottom or bool(arb(top) <= factor * bottom)
 
 
 def _bracket(region: Region, groups: Sequence[Group], x: Sequence[Balls], eta: Sequence[arb]) -> arb:
-    """Σ η − G(η − x), an upper bound on the support function at x for any η ≥ max x."""
+    """Return Σ η − G(η − x), an upper bound on the support function at x for any η ≥ max x."""
     raised = [given.max(_largest(row)) for given, row in zip(eta, x, strict=True)]
     p = [[(top - entry).nonnegative_part() for entry in row] for top, row in zip(raised, x, strict=True)]
     return (sum(raised, arb(0)) - region.mean(groups, p)).upper()
@@ -455,7 +455,7 @@ def _smallest(balls: Sequence[arb]) -> arb:
 
 
 def _estimate(group: Group) -> Balls:
-    """The estimated conditional; uniform for a secret that was never seen, of which all are possible."""
+    """Return the estimated conditional; uniform for a secret that was never seen."""
     return (
         list(group.conditional) if group.seen else [arb(1) / len(group.conditional)] * len(group.conditional)
     )

@@ -1,8 +1,7 @@
-r"""What is published beside the columns that a chain draws: kept columns, and outputs of earlier releases.
+r"""Kept columns and outputs of earlier releases, which are published beside the columns that a chain draws.
 
-They are the first stages of the chain. A column that is kept has the identity as its table. An earlier output
-has the table of its protocol, which may know some of the columns before it, or none. See ``docs/theory.md``,
-'Contexts'.
+They are the first stages of the chain. A kept column has the identity as its table. An earlier output has the
+table of its protocol, which may depend on some of the columns before it. See ``docs/theory.md``, 'Contexts'.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Stage = Sequence[Sequence[Sequence[Sequence[int]]]]  # [context][s][u][y]
 
 
 def whole_tables(document: ChainDocument) -> list[Stage]:
-    """The integers of every stage for all contexts, values and outputs."""
+    """Return the integers of every stage for all contexts, values and outputs."""
     found: list[Stage] = []
     contexts: list[tuple[int, ...]] = [()]  # the outputs of the stages before, by number
     names: list[str] = []
@@ -45,12 +44,12 @@ def whole_tables(document: ChainDocument) -> list[Stage]:
 def _in_all_contexts(
     stage: StageTable, contexts: Sequence[tuple[int, ...]], names: Sequence[str], document: ChainDocument
 ) -> Stage:
-    """The table of an earlier release, which knows some of the columns before it, or none."""
+    """Return the table of an earlier release for all contexts of this one."""
     earlier = stage.earlier
     assert earlier is not None
     sizes = {each.column: len(each.outputs) for each in document.stages}
     tables: Any = stage.numerators
-    if earlier.absent:  # who had no part in it has "(missing)" for certain
+    if earlier.absent:  # people who were not in it have "(missing)"
         none = [0] * (len(stage.outputs) - 1) + [DENOMINATOR]
         tables = [[[*([*row, 0] for row in rows), none] for rows in table] for table in tables]
     found = []
@@ -91,7 +90,7 @@ def _summed(law: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def promised(document: ChainDocument) -> str:
-    """What the promise is about, in words."""
+    """Name the subject of the promise."""
     if document.known == 1 and not (document.guarantee and document.guarantee.given_known):
         return "whole rows"
     kept = " and ".join(shown(stage.column) for stage in document.stages if stage.kept)

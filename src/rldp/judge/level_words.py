@@ -1,4 +1,4 @@
-"""Words for levels of pairs of secrets: what is promised, through whom, to which readers, and what is not."""
+"""Sentences about levels of pairs of secrets: promised, implied, for which readers, and not promised."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 6  # pairs that are named, with how many there are besides
 
 
 def levels_sentence(document: Document, claim: Claim) -> str:
-    """The constraint that is proved, in words that go before the distributions it is proved for."""
+    """State the proved constraint; the distributions follow."""
     levels = claim.levels
     assert levels is not None
     pairs = sorted(permutations(range(len(levels)), 2), key=lambda pair: levels[pair[0]][pair[1]])
@@ -32,7 +32,7 @@ def levels_sentence(document: Document, claim: Claim) -> str:
 
 
 def levels_promised(document: Document, claim: Claim) -> tuple[str, ...]:
-    """What follows from the levels: of pairs through other secrets, and for whom attributes are protected."""
+    """State what follows from the levels: through other secrets, and for which readers."""
     if math.isinf(claim.least_level):
         return ()
     return (*_through_others(document, claim), *_of_attributes(document, claim))
@@ -50,7 +50,7 @@ def _through_others(document: Document, claim: Claim) -> Iterator[str]:
 
 
 def _detours(claim: Claim) -> list[Detour]:
-    """Of secrets that the promise speaks of."""
+    """Levels implied for secrets that the promise covers."""
     assert claim.levels is not None
     kept = _spoken_of(claim)
     found = detours([[claim.levels[a][b] for b in kept] for a in kept])
@@ -61,7 +61,7 @@ def _detours(claim: Claim) -> list[Detour]:
 
 
 def _spoken_of(claim: Claim) -> list[int]:
-    """The secrets that the promise speaks of: the centre alone says nothing of those that it never shows."""
+    """Return the secrets that the promise covers: the centre alone says nothing about unseen ones."""
     kept, promise = list(range(len(claim.counts))), claim.privacy
     if isinstance(promise, SetClaim) and (promise.lambda_ is None or promise.radius == 0):
         rows = claim.counts if promise.centre is None else promise.centre
@@ -70,7 +70,7 @@ def _spoken_of(claim: Claim) -> list[int]:
 
 
 def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
-    """Which reader the level of an attribute protects against, where all combinations are spoken of."""
+    """State against which readers the level of an attribute protects, if all combinations are covered."""
     own = _own_levels(document, claim)
     assert document.reading is not None or own is None
     if own is None or document.reading is None or len(_spoken_of(claim)) < len(document.secrets):
@@ -109,7 +109,7 @@ def _own_levels(document: Document, claim: Claim) -> tuple[float, ...] | None:
 
 
 def levels_not_promised(document: Document, claim: Claim) -> tuple[str, ...]:
-    """Pairs of secrets, or attributes, that are not protected."""
+    """Name pairs of secrets, or attributes, that are not protected."""
     assert claim.levels is not None
     own = _own_levels(document, claim)
     if own is not None and document.reading is not None:

@@ -1,8 +1,8 @@
-r"""Draws from the posterior of a table whose counts have noise, by the judge's own code.
+r"""Draws from the posterior of a table with noisy counts, by the judge's own code.
 
 Given a of the grid and :math:`\mu_s` of a grid of totals, the counts of secret s are independent negative
 binomials with :math:`b=a|U|/\mu_s`, and the noise of level ε weighs a count m by
-:math:`e^{-\varepsilon|\tilde N-m|}`. What the counts are is drawn first, then the distribution. See
+:math:`e^{-\varepsilon|\tilde N-m|}`. The counts are drawn first, then the distribution. See
 ``docs/theory.md``, 'Noise on the counts'.
 """
 
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 __all__ = ["TOTALS", "NoisyPosterior"]
 
 TOTALS = tuple(2.0 ** (k / 2) for k in range(-4, 107))
-"""The totals that are possible, all equally likely: from a quarter of a row to 2^53."""
+"""The possible totals, all equally likely: from a quarter of a row to 2^53."""
 
 _LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
 _DOUBLINGS = 4
-_NO_PART = 1e-9  # what is left out may change the posterior by so much
+_NO_PART = 1e-9  # the omitted part may change the posterior by so much
 _MOST_WORK = 5e9  # terms of all sums together, so that no file can hang: about 20 seconds
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-r"""The posterior risk that is claimed of a protocol, tried with the judge's own draws.
+r"""Test the posterior risk that a protocol claims, with the judge's own draws.
 
 A claim is that an event (the protocol is not private, or it distorts more than was said) has posterior
 probability at most α, given the counts and a prior. That is Dirichlet(a, …, a) on the cells, or the adaptive
@@ -10,8 +10,8 @@ too improbable for every probability above α:
 .. math:: \Pr(\mathrm{Bin}(M, \alpha) \le f) \le \mathrm{error} ,
 
 evaluated in balls. It looks after 100 000 draws; if they do not settle it, after four times as many, and
-so on. The looks share the error. What has to be trusted is the generator: that its floats are draws from
-the posterior. See ``docs/theory.md``, 'Monte Carlo'.
+so on. The looks share the error. The generator must be trusted: its floats must be draws from the posterior.
+See ``docs/theory.md``, 'Monte Carlo'.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Trial:
     Attributes
     ----------
     draws : int
-        0 where the event happens under no distribution at all.
+        0 if the event happens under no distribution at all.
     failures : int
         Draws under which the event happens, or cannot be excluded.
     alpha : float
@@ -89,7 +89,7 @@ class Trial:
 
     @property
     def evidence(self) -> str:
-        """What the verdict rests on, in words."""
+        """The evidence, in words."""
         if self.draws == 0:
             return "no distribution at all makes it fail"
         share = f"{self.failures:_} of {self.draws:_} draws".replace("_", " ")
@@ -108,7 +108,7 @@ def privacy_trial(
     noise: float | None = None,
     generator: np.random.Generator | None = None,
 ) -> Trial:
-    r"""Try the claim that the posterior probability of not being ε-private is at most ``alpha``.
+    r"""Test the claim that the posterior probability of not being ε-private is at most ``alpha``.
 
     A draw fails unless :math:`\max_sP(y|s)\le e^\varepsilon\min_sP(y|s)` for every output y that is not
     private under all distributions, with a margin: a computed P(y|s) is a quotient of sums of |U| terms that
@@ -162,7 +162,7 @@ def utility_trial(
     noise: float | None = None,
     generator: np.random.Generator | None = None,
 ) -> Trial:
-    """Try the claim that Σ P d Q exceeds ``objective`` with posterior probability at most ``alpha``.
+    """Test the claim that Σ P d Q exceeds ``objective`` with posterior probability at most ``alpha``.
 
     Parameters as in :func:`privacy_trial`, with numerators over 2^52, and a ``distortion`` [u][y] that is
     nowhere negative. Costs are in units of the largest, so that none underflows; probabilities may. So an
@@ -194,7 +194,7 @@ def utility_trial(
 def _failing_pairs(
     numerators: Sequence[Integers], levels: Sequence[Sequence[float]]
 ) -> Callable[[Floats], int] | None:
-    """Under how many draws some pair exceeds its level; None if none does under any distribution."""
+    """Return the counter of draws under which a pair exceeds its level; None if none ever does."""
     table = np.array(numerators, dtype=np.float64)
     doubtful = {
         (s1, s2): (found, _least_factor(levels[s1][s2], table.shape[1]))
@@ -217,13 +217,13 @@ def _failing_pairs(
 
 
 def _given_secrets(columns: Floats, log_weights: Floats) -> Floats:
-    """P(y|s) under every draw (|S|, |Y|, m), times what numerators are counted in."""
+    """Return P(y|s) under every draw (|S|, |Y|, m), in units of the numerators."""
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     return np.asarray(columns @ weights / weights.sum(axis=1, keepdims=True))
 
 
 def _least_factor(epsilon: float, values: int) -> float:
-    """A float below e^ε by more than what rounding can do to a quotient of two computed P(y|s)."""
+    """Return a float below e^ε by more than the rounding of a quotient of two computed P(y|s)."""
     with precision(_BITS):
         return float(_weakest_factor(epsilon).lower()) * (1 - 4 * (values + 4) * _UNIT)
 
@@ -237,7 +237,7 @@ def _weakest_factor(epsilon: float) -> arb:
 
 
 def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool = True) -> list[int]:
-    """Outputs y for which some P(y|s1) may exceed e^ε P(y|s2), s1 ≠ s2, under some distribution.
+    """Return outputs y for which some P(y|s1) may exceed e^ε P(y|s2), s1 ≠ s2, under some distribution.
 
     Of two secrets it may be asked for the first against the second alone.
     """
@@ -266,7 +266,7 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool
 
 
 def looks(alpha: float, cells: int) -> list[int]:
-    """After how many draws the judge looks: a rule that no draw has a say in."""
+    """Return after how many draws the judge looks; this does not depend on the draws."""
     most = max(_LEAST_DRAWS, min(_MOST_DRAWS, _MOST_NUMBERS // cells))
     found = [min(most, max(_FIRST, math.ceil(min(_HITS_AT_FIRST / alpha, _MOST_DRAWS))))]
     while found[-1] * _GROWTH <= most:
@@ -280,7 +280,7 @@ def trial_of(
     alpha: float,
     generator: np.random.Generator | None,
 ) -> Trial:
-    """Draw until an event is confirmed to have probability at most ``alpha``, or will not be.
+    """Draw until an event is confirmed to have probability at most ``alpha``, or clearly will not be.
 
     ``failing`` tells under how many of some draws, logarithms of weights (|S|, |U|, m), it happens.
     """
@@ -304,14 +304,14 @@ def trial_of(
 
 
 def posterior_of(counts: Integers, prior: Prior, noise: float | None = None) -> _Posterior | NoisyPosterior:
-    """The law that is drawn from, given counts, a prior and the level of the noise that the counts have."""
+    """Return the posterior, given counts, a prior and the level of the noise on the counts."""
     if noise is None:
         return _Posterior(counts, prior)
     return NoisyPosterior(counts, noise, adaptive_grid(len(counts[0])) if prior == "adaptive" else (prior,))
 
 
 class _Posterior:
-    """The law of the people's distribution, given counts and a prior."""
+    """The posterior of the people's distribution, given counts and a prior."""
 
     def __init__(self, counts: Integers, prior: Prior) -> None:
         self.table = np.array(counts, dtype=np.float64)
@@ -321,10 +321,10 @@ class _Posterior:
         self.grid, self.weights = list(grid), list(grid.values())
 
     def log_weights(self, source: np.random.Generator, size: int) -> Iterator[Floats]:
-        """Logarithms of weights of the cells, arrays (|S|, |U|, m), of ``size`` draws in all.
+        """Yield logarithms of weights of the cells, arrays (|S|, |U|, m), of ``size`` draws in all.
 
-        How many draws have which a is drawn too. Under the adaptive prior every secret's weights are scaled
-        to a mass that is drawn apart from them.
+        The number of draws for each a is drawn, too. Under the adaptive prior, every secret's weights are
+        scaled to a mass that is drawn apart from them.
         """
         for a, m in zip(self.grid, source.multinomial(size, self.weights).tolist(), strict=True):
             if m:
@@ -336,7 +336,7 @@ class _Posterior:
 
 
 def adaptive_grid(values: int) -> tuple[float, ...]:
-    """The a of the adaptive prior: those with a·|U| ≤ 8, and 0.01 always."""
+    """Return the a of the adaptive prior: those with a·|U| ≤ 8, and 0.01 always."""
     allowed = (a for a in (2, 5, 10, 20, 50) if a * values <= 800)
     return (0.01, *(a / 100 for a in allowed))
 
@@ -359,7 +359,7 @@ def components(counts: Integers) -> dict[float, float]:
 
 
 def _log_gammas(source: np.random.Generator, shapes: Floats, size: int) -> Floats:
-    """Logarithms of independent gamma variables (|S|, |U|, size).
+    """Return logarithms of independent gamma variables (|S|, |U|, size).
 
     Gamma(c) is Gamma(c + 1) times the 1/c-th power of a uniform, for every c: in logarithms nothing
     underflows, however small the shape. Normalised over any set of cells they make a Dirichlet vector.
@@ -370,7 +370,7 @@ def _log_gammas(source: np.random.Generator, shapes: Floats, size: int) -> Float
 
 
 def _gammas(source: np.random.Generator, shapes: Floats, size: int) -> Floats:
-    """Independent gamma variables (|S|, |U|, size)."""
+    """Return independent gamma variables (|S|, |U|, size)."""
     if size < _WORTH_A_CALL:
         return source.standard_gamma(shapes[:, :, None], (*shapes.shape, size))
     drawn = np.empty((*shapes.shape, size))
@@ -381,7 +381,7 @@ def _gammas(source: np.random.Generator, shapes: Floats, size: int) -> Floats:
 
 
 def binomial_tail(draws: int, failures: int, alpha: float) -> arb:
-    r"""An upper bound on Pr(Bin(draws, α) ≤ failures), a ball; 1 where it is not small.
+    r"""Return an upper bound on Pr(Bin(draws, α) ≤ failures), a ball; 1 unless it is small.
 
     With :math:`t_j` the probability of j, the ratio :math:`t_{j-1}/t_j=j(1-\alpha)/((M-j+1)\alpha)` falls
     with j. So what is left out below a term t with ratio r < 1 is at most :math:`t\,r/(1-r)`.

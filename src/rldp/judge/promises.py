@@ -1,7 +1,7 @@
-r"""What a promise says beside its sets: how likely a failure is, or that the sets miss the truth.
+r"""Check what a promise says besides its sets: the probability of a failure, or of sets that miss the truth.
 
-A credible promise is tried with draws from the posterior; the radii of pairs of secrets are proved anew. A
-check gives None where nothing speaks against the claim, and a sentence where it is not confirmed or proved.
+A credible promise is tested with draws from the posterior; the radii of pairs of secrets are proved again. A
+check returns None if the claim is confirmed or proved, and a sentence if not.
 
 Of a radius x the claim is :math:`\Pr(n_1 KL(\hat P_1\|P_1)+n_2 KL(\hat P_2\|P_2)\ge x)\le\alpha` for all
 distributions :math:`P_1, P_2` on k values. It may rest on theorem A1, a closed form that is evaluated in
@@ -47,7 +47,7 @@ _TERM_WORK = 40.0  # of A1, for a term in balls
 
 
 def privacy_risk(document: Document, claim: Claim) -> Trial | None:
-    """Draws from the posterior, and under how many the protocol is not ε-private; None if none is claimed."""
+    """Draw from the posterior and count the draws without ε-privacy; None if no risk is claimed."""
     promise = claim.privacy
     if not isinstance(promise, CredibleClaim) or math.isinf(claim.least_level):
         return None
@@ -62,7 +62,7 @@ def privacy_risk(document: Document, claim: Claim) -> Trial | None:
 
 
 def utility_risk(document: Document, claim: Claim) -> Trial | None:
-    """Draws from the posterior, and under how many the objective is exceeded; None if none is claimed."""
+    """Draw from the posterior and count the draws that exceed the objective; None if no risk is claimed."""
     promise = claim.utility
     if not isinstance(promise, CredibleClaim):
         return None
@@ -79,7 +79,7 @@ def utility_risk(document: Document, claim: Claim) -> Trial | None:
 
 
 def radii_failure(document: Document, claim: Claim) -> str | None:
-    """Why some radius is not valid at the level of its pair of secrets, if one is not."""
+    """Say why a radius is not valid at the level of its pair of secrets, if one is not."""
     promise = claim.privacy
     if not isinstance(promise, PairsClaim) or math.isinf(claim.least_level):
         return None
@@ -101,14 +101,14 @@ def radii_failure(document: Document, claim: Claim) -> str | None:
 
 
 def pair_level(alpha: float, secrets: int) -> float:
-    """The largest float that is at most α over the number of pairs of secrets."""
+    """Return the largest float that is at most α over the number of pairs of secrets."""
     exact = Fraction(alpha) / max(math.comb(secrets, 2), 1)
     level = float(exact)
     return level if Fraction(level) <= exact else math.nextafter(level, 0.0)
 
 
 class Radii:
-    """Proofs of the radii of one file, one after the other, until they have taken too long.
+    """Prove the radii of one file, one after the other, until that takes too long.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Radii:
         self._known: dict[tuple[object, ...], bool] = {}
 
     def is_valid(self, x: float, n1: int, n2: int, cells: int, alpha: float, method: str) -> bool | None:
-        """Whether x, in units of n·KL, is proved to be a valid radius for one pair of secrets.
+        """Return whether x, in units of n·KL, is proved to be a valid radius for one pair of secrets.
 
         None if there was no time left for it.
 
@@ -157,7 +157,7 @@ class Radii:
         return self._proved(recursion_proof, x, tuple(map(similar_sizes, sizes)), cells, alpha)
 
     def _proved(self, proof: Callable[..., tuple[bool, float]], *claim: object) -> bool | None:
-        """What ``proof`` says of a claim; it costs work once for each claim of this file."""
+        """Return the answer of ``proof`` to a claim; each claim of this file is worked on once."""
         key = (proof, *claim)
         if key not in self._known:
             if self._left <= 0:

@@ -1,4 +1,4 @@
-r"""Sets of distributions in ball arithmetic: which of them a promise is about, radius, support, membership.
+r"""Sets of distributions in interval arithmetic (balls): the sets of a promise, radius, support, membership.
 
 Written from ``docs/theory.md`` alone, so that it shares no line with what designs protocols. Every
 number is a ball, an interval that holds the true value; a comparison is True only if it holds for the
@@ -90,7 +90,7 @@ def precision(bits: int) -> Iterator[None]:
 
 
 def working_bits(*claims: Promise) -> int:
-    """Bits to work with: orders near 0 lose as many as their own logarithm has."""
+    """Return the bits to work with: orders near 0 lose as many as their own logarithm has."""
     lambdas = [claim.lambda_ for claim in claims if isinstance(claim, SetClaim | CredibleClaim)]
     small = [lambda_ for lambda_ in lambdas if lambda_ and lambda_ < 1]
     return _BITS + max((-math.frexp(lambda_)[1] for lambda_ in small), default=0)
@@ -116,7 +116,7 @@ def upper_quantile(freedom: int, alpha: float) -> arb:
     shape, level = arb(freedom) / 2, arb(alpha)
 
     def above(x: arb) -> bool | None:
-        """Whether the quantile lies above x; None if the precision cannot tell."""
+        """Return whether the quantile lies above x; None if the precision cannot tell."""
         tail = (x / 2).gamma_upper(shape, regularized=1)
         return True if tail > level else False if tail < level else None
 
@@ -192,7 +192,7 @@ class Region:
         return (_power(spread, 1 / theta) * (self.budget + total) ** (1 - 1 / theta)).lower()
 
     def contains(self, groups: Sequence[Group], members: Sequence[Sequence[arb]]) -> bool:
-        """Whether conditionals lie in the projection of the set, for certain."""
+        """Return whether conditionals certainly lie in the projection of the set."""
         spent = arb(0)
         for group, member in zip(groups, members, strict=True):
             if not all(member[u] > 0 for u in group.seen):
@@ -207,7 +207,7 @@ class Region:
 
 
 def _log_ratio(group: Group, row: Sequence[arb]) -> arb:
-    """Logarithm of the geometric mean of a group's row over the group's mass."""
+    """Return the logarithm of the geometric mean of a group's row over the group's mass."""
     return sum((group.conditional[u] * row[u].log() for u in group.seen), -group.mass.log())
 
 
@@ -253,7 +253,7 @@ def pair_number(s1: int, s2: int, secrets: int) -> int:
 
 @dataclass(frozen=True)
 class Conditionals:
-    """The conditionals that privacy is promised for.
+    """The conditionals for which privacy is promised.
 
     Attributes
     ----------
@@ -279,14 +279,14 @@ class Conditionals:
         return bool(self.regions) and (single or all(region.radius > 0 for region in self.regions))
 
     def region(self, s1: int, s2: int) -> Region:
-        """The region that the conditionals of two secrets lie in."""
+        """Return the region of the conditionals of two secrets."""
         if len(self.regions) == 1:
             return self.regions[0]
         return self.regions[pair_number(s1, s2, len(self.groups))]
 
 
 def conditionals_of(claim: Claim) -> Conditionals:
-    """What a file claims to be private for."""
+    """Return the conditionals for which a file claims privacy."""
     match claim.privacy:
         case EverythingClaim():
             never_seen = [Group(arb(0), [arb(0)] * len(row)) for row in claim.counts]
@@ -299,7 +299,7 @@ def conditionals_of(claim: Claim) -> Conditionals:
 
 
 def centre_of(promise: Promise, claim: Claim) -> list[list[int]]:
-    """Integers in proportion to the centre of a promise's set: the counts, unless the file names another."""
+    """Return integers proportional to the centre of a set: the counts, unless the file has others."""
     given = promise.centre if isinstance(promise, CredibleClaim | SetClaim) else None
     return claim.counts if given is None else given
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol as Interface
 
-from rldp._common.digits import at_least, at_most
 from rldp._common.levels import level_words
 from rldp._common.process import needs
 from rldp.errors import InvalidArgument, ProtocolFileError
 from rldp.judge.level_words import levels_not_promised, levels_promised, levels_sentence
 from rldp.judge.words import (
     assumption,
+    at_least,
+    at_most,
     distortion_words,
     except_for,
     given_the_sample,
@@ -164,7 +165,7 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
 
 
 def judged(document: Document | ChainDocument) -> Verdict:
-    """As :func:`verify`, of a file that was read already."""
+    """Judge a document that was already read, as :func:`verify` does."""
     with needs("verifying", "python-flint"):
         from rldp.judge.regions import precision, working_bits
 
@@ -247,7 +248,7 @@ def _judged(document: Document, claim: Claim) -> Verdict:
 def _beyond_arithmetic(
     document: Document, claim: Claim, whole: bool
 ) -> tuple[str | None, Trial | None, Trial | None]:
-    """Why a radius fails, and the draws that try credible promises; nothing for other promises."""
+    """Return why a radius fails, and the draws that test credible promises; None for other promises."""
     if not any(isinstance(promise, CredibleClaim | PairsClaim) for promise in (claim.privacy, claim.utility)):
         return None, None, None
     from rldp.judge.promises import privacy_risk, radii_failure, utility_risk
@@ -269,11 +270,11 @@ def _not_private(claim: Claim) -> str:
 
 
 def _exceeded(claim: Claim) -> str:
-    return f"the expected distortion exceeds {at_most(claim.objective, 6)}"
+    return f"the expected distortion exceeds {at_most(claim.objective)}"
 
 
 def _risk_failure(what: str, event: str, promise: object, trial: Trial | None) -> str | None:
-    """Why a risk is not confirmed, if it is not."""
+    """Say why a risk is not confirmed, if it is not."""
     if trial is None or trial.confirmed:
         return None
     assert isinstance(promise, CredibleClaim)
@@ -286,7 +287,7 @@ def _risk_failure(what: str, event: str, promise: object, trial: Trial | None) -
 
 
 def _risk_sentence(event: str, promise: Promise, trial: Trial | None) -> str:
-    """What the draws confirm of a credible promise; nothing for others."""
+    """Say what the draws confirm about a credible promise; empty for others."""
     if trial is None or not isinstance(promise, CredibleClaim):
         return ""
     given = given_the_sample(promise).replace("given", "Given", 1)
@@ -307,7 +308,7 @@ _THEOREMS = {"A1": "a closed formula, theorem A1,", "A2": "an exact recursion, t
 
 
 def _radii_sentence(claim: Claim) -> str:
-    """Why the sets of pairs hold the truth as often as is said; nothing for other promises."""
+    """Say why the sets of pairs hold the truth as often as claimed; empty for other promises."""
     promise = claim.privacy
     if not isinstance(promise, PairsClaim) or math.isinf(claim.least_level) or not promise.radii:
         return ""
@@ -320,7 +321,7 @@ def _radii_sentence(claim: Claim) -> str:
 
 
 def _known_sentence(claim: Claim) -> str:
-    """What is promised to readers who know the value; nothing where nothing is."""
+    """Say what is promised to readers who know the value; empty if nothing is."""
     kappa = claim.epsilon_known
     if math.isinf(kappa):
         return ""
@@ -343,7 +344,7 @@ def _pairs(count: int) -> str:
 def _objective_sentence(document: Document, claim: Claim) -> str:
     where = _for_all(proved_set(claim.utility), claim)
     return (
-        f"The expected distortion is at most {at_most(claim.objective, 6)}, {where}, "
+        f"The expected distortion is at most {at_most(claim.objective)}, {where}, "
         f"where distortion is {distortion_words(document, claim)}."
     )
 
@@ -354,12 +355,12 @@ def _lower_bound_sentence(claim: Claim) -> str:
         sense = f"for {scope(claim.privacy.proved_set)},"
     return (
         f"No protocol with these outputs that is private {sense} has a largest expected distortion "
-        f"below {at_least(claim.lower_bound, 6)}, {_for_all(proved_set(claim.utility), claim)}."
+        f"below {at_least(claim.lower_bound)}, {_for_all(proved_set(claim.utility), claim)}."
     )
 
 
 def _for_all(promise: Promise, claim: Claim) -> str:
-    """The distributions of a promise, with the sample that its set is built on."""
+    """Name the distributions of a promise, with the sample of its set."""
     if isinstance(promise, EverythingClaim):
         return f"for {scope(promise)}"
     cells = len(claim.counts) * len(claim.counts[0])
@@ -398,7 +399,7 @@ def _assumptions(claim: Claim) -> tuple[str, ...]:
 
 
 def _promises(claim: Claim) -> dict[str, Promise]:
-    """What is promised; where ε = ∞, that is nothing about privacy."""
+    """Return what is promised; with ε = ∞, nothing about privacy."""
     private: dict[str, Promise] = {} if math.isinf(claim.least_level) else {"privacy": claim.privacy}
     return {**private, "utility": claim.utility}
 

@@ -1,13 +1,12 @@
-"""Words for what a file is about: which distributions, what is assumed, what is not promised, distortion."""
+"""Sentences of a verdict: distributions, assumptions, what is not promised, the distortion."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from rldp._common.checks import Label, shown
-from rldp._common.digits import at_most
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,
@@ -21,6 +20,8 @@ from rldp.protocol_file.format import (
 
 __all__ = [
     "assumption",
+    "at_least",
+    "at_most",
     "distortion_words",
     "except_for",
     "given_the_sample",
@@ -45,12 +46,12 @@ _ADAPTIVE = (
 
 
 def proved_set(promise: Promise) -> Promise:
-    """What is proved of sets: for a credible promise the set of its radius, else the promise itself."""
+    """Return the proved set: for a credible promise the set of its radius, else the promise itself."""
     return promise.proved_set if isinstance(promise, CredibleClaim) else promise
 
 
 def scope(promise: Promise) -> str:
-    """The distributions of a promise, in words that follow 'for'."""
+    """Return the distributions of a promise, in words that follow 'for'."""
     match promise:
         case EverythingClaim():
             return "every distribution"
@@ -88,7 +89,7 @@ def _is_estimate(promise: Promise) -> bool:
 
 
 def except_for(promise: Promise, document: Document, claim: Claim) -> str:
-    """The estimate says nothing about a secret that it does not show."""
+    """Name the unseen secrets, about which the estimate says nothing."""
     if not isinstance(promise, SetClaim) or not _is_estimate(promise):
         return ""
     rows = claim.counts if promise.centre is None else promise.centre
@@ -97,7 +98,7 @@ def except_for(promise: Promise, document: Document, claim: Claim) -> str:
 
 
 def given_the_sample(promise: CredibleClaim) -> str:
-    """What a posterior probability is conditional on."""
+    """Say what a posterior probability is conditional on."""
     if promise.prior == "adaptive":
         return f"given the sample and the adaptive prior ({_ADAPTIVE})"
     prior = "Jeffreys' prior" if promise.prior == _JEFFREYS else "the prior"
@@ -113,7 +114,7 @@ def given_the_sample(promise: CredibleClaim) -> str:
 
 
 def assumption(what: str, promise: Promise) -> str:
-    """What has to be true of the people's distribution, and no file can show."""
+    """State what must be true of the people's distribution, which no file can show."""
     match promise:
         case EverythingClaim():
             return f"For {what}, nothing is assumed about that distribution or about the sample."
@@ -140,7 +141,7 @@ def assumption(what: str, promise: Promise) -> str:
 
 
 def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
-    """What a reader might take to be promised, and is not."""
+    """State what a reader might mistake for a promise."""
     match promise:
         case EverythingClaim():
             return ()
@@ -179,7 +180,7 @@ def not_promised(what: str, promise: Promise) -> tuple[str, ...]:
 
 
 def other_columns(released: str) -> str:
-    """What the release is not: one of several of the same people."""
+    """State that other columns and releases of the same people are not covered."""
     return (
         f"Anything about what is published beside {released}, or released again of the same people. Two "
         "columns, each released with a protocol of its own, can together reveal far more than the sum of "
@@ -188,7 +189,7 @@ def other_columns(released: str) -> str:
 
 
 def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
-    """What readers who know the value learn all the same; ``level`` is the κ that the table has."""
+    """State what readers who know the value can still learn; ``level`` is the κ of the table."""
     if math.isinf(kappa):
         tells = "the secret" if math.isinf(level) else f"up to {level:.6g} more about the secret"
         return (
@@ -222,7 +223,7 @@ _KNOWN: dict[str, Callable[[Label, Label], float]] = {
 
 
 def distortion_words(document: Document, claim: Claim) -> str:
-    """The formulas that give every entry of the table exactly, or from where to where it goes."""
+    """Return the formulas that give every entry of the table exactly, or the range of its entries."""
     table = claim.distortion
     entries = [entry for row in table for entry in row]
     if not any(entries):
@@ -234,7 +235,7 @@ def distortion_words(document: Document, claim: Claim) -> str:
 
 
 def _tabulated(formula: Callable[[Label, Label], float], document: Document) -> Table | None:
-    """The formula at every value and output; None where it makes no sense of the labels."""
+    """Return the formula at every value and output; None if it does not apply to the labels."""
     names = (*document.values, *document.outputs)
     if formula is not _KNOWN["1 if y ≠ u, else 0"] and any(isinstance(label, str | tuple) for label in names):
         return None
@@ -245,7 +246,7 @@ def _tabulated(formula: Callable[[Label, Label], float], document: Document) -> 
 
 
 def noise_assumption(noise: float, rows_a_person: int) -> str:
-    """What a proof assumes of counts with noise."""
+    """State what a proof assumes about noisy counts."""
     level = noise / rows_a_person
     return (
         f"Every count of the table has independent discrete Laplace noise of level {level!r}, drawn once, "
@@ -255,7 +256,7 @@ def noise_assumption(noise: float, rows_a_person: int) -> str:
 
 
 def noise_promised(epsilon: float, noise: float | None) -> str:
-    """What is promised to people who are, and who are not, in a table whose counts have noise."""
+    """State what is promised to people in a table with noisy counts, and to others."""
     if noise is None or math.isinf(epsilon):
         return ""
     return (
@@ -266,7 +267,7 @@ def noise_promised(epsilon: float, noise: float | None) -> str:
 
 
 def table_promised(noise: float | None, rows_a_person: int) -> str:
-    """What noisy counts tell on their own."""
+    """State what noisy counts reveal by themselves."""
     if noise is None:
         return ""
     return (
@@ -277,7 +278,7 @@ def table_promised(noise: float | None, rows_a_person: int) -> str:
 
 
 def noise_not_promised(epsilon: float, noise: float | None) -> str:
-    """What is not promised to the people whose rows were counted."""
+    """State what is not promised to the people whose rows were counted."""
     if noise is None:
         return (
             "Anything to the people whose rows are the sample. This file holds its exact counts: publish it "
@@ -294,5 +295,19 @@ def _has(rows: int) -> str:
 
 
 def _total(*levels: float) -> str:
-    """A sum of levels as they are written, in digits that do not make it smaller."""
-    return at_most(sum((Decimal(repr(level)) for level in levels), Decimal(0)), 6)
+    """Return the sum of levels, rounded up."""
+    return at_most(sum((Decimal(repr(level)) for level in levels), Decimal(0)))
+
+
+def at_most(bound: float | Decimal) -> str:
+    """Return an upper bound in six digits, rounded up."""
+    return _rounded(bound, ROUND_CEILING)
+
+
+def at_least(bound: float) -> str:
+    """Return a lower bound in six digits, rounded down."""
+    return _rounded(bound, ROUND_FLOOR)
+
+
+def _rounded(bound: float | Decimal, side: str) -> str:
+    return f"{float(Context(prec=6, rounding=side).create_decimal(str(bound))):.6g}"

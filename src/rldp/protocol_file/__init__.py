@@ -1,1 +1,1 @@
-"""The protocol file: its one strict reading, and protocols to files and back."""
+"""The protocol file: its strict reader, and conversion of protocols to files and back."""

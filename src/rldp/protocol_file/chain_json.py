@@ -1,4 +1,4 @@
-"""Chains to files and back. The format itself is in :mod:`rldp.protocol_file.chains`."""
+"""Convert chains to files and back. The format itself is in :mod:`rldp.protocol_file.chains`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["chain_of", "to_json"]
 
 
 def to_json(protocol: Chain) -> str:
-    """The text of the chain's file; the same chain always gives the same text."""
+    """Return the text of the chain's file; equal chains give equal texts."""
     try:
         return text_of(_document(protocol))
     except ValueError as error:
@@ -59,7 +59,7 @@ def _table(stage: Stage, protocol: Chain) -> StageTable:
 
 
 def digest_of_stage(stage: Stage, protocol: Chain) -> str:
-    """The digest of a stage's table: of an earlier one as this file has it, of another as later files do."""
+    """Return the digest of a stage's table: as this file has it if earlier, else as later files will."""
     assert protocol.reading is not None
     out = stage.earlier
     table, absent = (stage.table, False) if out is None else (out.table, out.absent)
@@ -100,7 +100,7 @@ def _claim(claim: ChainGuarantee) -> ChainClaim:
 
 
 def chain_of(document: ChainDocument) -> Chain:
-    """The chain that a document describes."""
+    """Return the chain that a document describes."""
     rows = (row for stage in document.stages for by_secret in stage.numerators for row in chain(*by_secret))
     if any(sum(row) != DENOMINATOR for row in rows):
         raise ProtocolFileError("its rows do not sum to the denominator 2^52")

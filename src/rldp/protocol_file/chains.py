@@ -1,4 +1,4 @@
-"""The file of a chain: a table for every stage and context, and what is claimed of the whole row.
+"""The file of a chain: a table for every stage and context, and the claim about whole rows.
 
 JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.reader`); see ``docs/file-format.md``.
 Columns, values and counts are in the order of the reading, stages in the order in which they are drawn.
@@ -69,18 +69,18 @@ Integers = list[list[int]]
 
 @dataclass(frozen=True)
 class EarlierTable:
-    """Where the outputs of a stage are published already: what its table is of.
+    """The source of a stage's outputs, if these are already published.
 
     Attributes
     ----------
     sha256 : str or None
-        The digest of the file of its protocol.
+        The digest of its protocol's file.
     digest : str
         That of the table, :func:`table_digest`.
     context : tuple of str
-        The columns that the contexts of its table are made of; it knows no other.
+        The columns that make up the contexts of its table.
     absent : bool
-        Whether there is one more value and output, ``(missing)``, of people who had no part in it.
+        Whether there is one more value and output, ``(missing)``, for people who were not in that release.
     """
 
     sha256: str | None
@@ -106,12 +106,12 @@ class StageTable:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a release draws it."""
+        """Whether a release draws the column."""
         return not self.kept and self.earlier is None
 
     @property
     def tree(self) -> dict[str, object]:
-        """The stage as JSON."""
+        """Return the stage as JSON."""
         if self.kept:
             return {"column": self.column, "kept": True}
         tree: dict[str, object] = {"column": self.column, "outputs": list(self.outputs)}
@@ -127,7 +127,7 @@ def table_digest(
     numerators: list[list[list[list[int]]]],
     context: Sequence[tuple[str, Sequence[Label]]] = (),
 ) -> str:
-    """The SHA-256 of a table with its labels, in hexadecimal digits: whoever has the table can check it.
+    """Return the SHA-256 of a table with its labels, which anybody who has the table can check.
 
     ``context`` holds the columns that its contexts are made of, with their outputs.
     """
@@ -140,7 +140,7 @@ def table_digest(
 
 @dataclass(frozen=True)
 class ColumnClaim:
-    """What one column adds to the distortion, and the proof of a lower bound for it alone."""
+    """The share of one column in the distortion, and the proof of its own lower bound."""
 
     weight: float
     distortion: Table
@@ -149,7 +149,7 @@ class ColumnClaim:
 
 @dataclass(frozen=True)
 class ChainClaim:
-    """What is claimed of a chain.
+    """The claim of a chain.
 
     Attributes
     ----------
@@ -162,14 +162,14 @@ class ChainClaim:
     centre : [secret][value]
         The distribution of the objective and of the lower bound, over 2^52.
     columns : tuple of ColumnClaim
-        Of the stages that are drawn, in their order.
+        Claims of the drawn stages, in their order.
     objective, lower_bound : float
     given_known : bool
-        Whether ε is about readers who know the kept columns.
+        Whether ε refers to readers who know the kept columns.
     epsilon_known : float
-        κ, of whole rows; ∞, which is not written, where nothing is claimed.
+        κ of whole rows; ∞, which is not written, if nothing is claimed.
     noise, rows_a_person
-        ε of the noise that the counts have, if any, and how many rows a person has at most.
+        ε of the noise on the counts, if any, and the largest number of rows of a person.
     """
 
     epsilon: float
@@ -194,7 +194,7 @@ class ChainClaim:
 
     @property
     def tree(self) -> dict[str, object]:
-        """The claim as JSON; what is not claimed is left out."""
+        """Return the claim as JSON, without what is not claimed."""
         tree = {**vars(self), "columns": [vars(column) for column in self.columns]}
         for optional in ("given_known", "epsilon_known", "noise", "rows_a_person"):
             del tree[optional]
@@ -220,19 +220,19 @@ class ChainDocument:
 
     @property
     def fixed(self) -> int:
-        """How many of the first stages are kept columns and earlier releases."""
+        """The number of first stages that are kept columns or earlier releases."""
         return sum(not stage.is_drawn for stage in self.stages)
 
     @property
     def known(self) -> int:
-        """How many combinations of kept columns the promise lets readers know; 1 where they know none."""
+        """Number of combinations of kept columns that readers are assumed to know; 1 if none."""
         if self.guarantee is None or not self.guarantee.given_known:
             return 1
         return math.prod(len(stage.outputs) for stage in self.stages if stage.kept)
 
 
 def text_of(document: ChainDocument) -> str:
-    """The file's text: one line of JSON, keys in a fixed order, every number in full."""
+    """Return the file's text: one line of JSON, keys in a fixed order, every number in full."""
     claim = document.guarantee
     tree = {
         "format": FORMAT,
@@ -248,12 +248,12 @@ def text_of(document: ChainDocument) -> str:
 
 
 def chain_in(tree: dict[str, Any]) -> ChainDocument:
-    """The document in the JSON of a chain's file.
+    """Return the document in the JSON of a chain's file.
 
     Raises
     ------
     ProtocolFileError
-        If it is of no known version, or not in its form, with the place where that shows.
+        If the version is unknown or the form is wrong; the message names the place.
     """
     version = tree.get("version")
     if type(version) is not int or version != VERSION:
@@ -320,7 +320,7 @@ def _stages(part: Part, secrets: tuple[Label, ...], reading: Reading) -> tuple[S
 
 
 def _kept(part: Part, column: Column) -> StageTable:
-    """The stage of a given column, which is its mark alone."""
+    """Return the stage of a given column, which has no table."""
     fields = part.fields("column", "kept")
     if fields["column"].read(as_name) != column.name:
         raise fields["column"].fail(f"the given column {column.name!r}: given columns come first")
@@ -336,7 +336,7 @@ def _stage(
     left: dict[str, Column],
     secrets: tuple[Label, ...],
 ) -> StageTable:
-    """The stage of a value column, which leaves ``left``."""
+    """Return the stage of a value column among those in ``left``."""
     is_earlier = isinstance(part.tree, dict) and "earlier" in part.tree
     fields = part.fields("column", "outputs", *(("earlier",) if is_earlier else ()), "numerators")
     column, outputs = fields["column"].read(as_name), labels_in(fields["outputs"])

@@ -1,4 +1,4 @@
-"""The table of a protocol file alone: what a client needs, without sample and proof."""
+"""Export the table of a protocol file: what a client needs, without sample and proof."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["table_of"]
 
 
 def table_of(file: ProtocolFile) -> str:
-    """The text of a protocol file with the same labels and probabilities, that claims nothing.
+    """Return the text of a protocol file with the same labels and probabilities that claims nothing.
 
-    Its ``generator`` names the file that it was made from by its SHA-256, so that who has both can tell that
-    they belong together. Nothing else of the guarantee is kept: no counts of the sample, no ε, no proof.
+    Its ``generator`` contains the SHA-256 of the original file, so that both can be matched. Nothing else of
+    the guarantee is kept: no counts of the sample, no ε, no proof.
 
     Examples
     --------

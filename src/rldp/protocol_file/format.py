@@ -1,7 +1,7 @@
-"""The protocol file as a value: JSON text ↔ plain Python numbers, each checked for type and shape.
+"""The protocol file as a value: JSON text ↔ plain Python numbers, checked for type and shape.
 
-This is the one reading of the file that the library and the judge share. It knows what a file looks
-like (``docs/file-format.md``), and nothing of what the numbers in it mean.
+The library and the judge share this reader. It knows the form of a file (``docs/file-format.md``), but not
+the meaning of its numbers.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ Integers = list[list[int]]
 
 @dataclass(frozen=True)
 class SetClaim:
-    """A set of distributions around a centre, by default the estimate; ``lambda_`` None is the centre alone.
+    """A set of distributions around a centre, by default the estimate; the centre alone without ``lambda_``.
 
     Exactly one of ``alpha`` and ``radius`` is given for the others. The ``centre`` is in units of 1/2^52.
     """
@@ -88,7 +88,7 @@ class SetClaim:
 
 @dataclass(frozen=True)
 class CredibleClaim:
-    """That the posterior probability of a failure is at most ``alpha``, and of which set it is proved too."""
+    """The claim that a failure has posterior probability at most ``alpha``, and the set proved beside it."""
 
     alpha: float
     prior: float | Literal["adaptive"]
@@ -134,7 +134,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a file says is true of its table.
+    """The claim of a file about its table.
 
     Where pairs of secrets have levels of their own, ``epsilon`` is the largest of them.
     """
@@ -154,12 +154,12 @@ class Claim:
     levels: Table | None = None
 
     def level(self, first: int, second: int) -> float:
-        """ε of an ordered pair of secrets; ∞ if it is not protected."""
+        """Return ε of an ordered pair of secrets; ∞ if it is not protected."""
         return self.epsilon if self.levels is None else self.levels[first][second]
 
     @property
     def least_level(self) -> float:
-        """The smallest ε of any pair; ∞ where nothing is claimed about privacy."""
+        """The smallest ε of any pair; ∞ if nothing is claimed about privacy."""
         return self.epsilon if self.levels is None else smallest(self.levels)
 
     @property
@@ -187,7 +187,7 @@ class Document:
 
     @property
     def version(self) -> int:
-        """The first version of the format that has words for what it says."""
+        """The first version of the format that can express the document."""
         claim = self.guarantee
         promises = () if claim is None else (claim.privacy, claim.utility)
         tuples = any(isinstance(label, tuple) for label in (*self.values, *self.outputs))
@@ -204,7 +204,7 @@ class Document:
 
 
 def _is_third(promise: Promise) -> bool:
-    """Whether only the third version of the format has words for a promise."""
+    """Return whether only the third version of the format can express a promise."""
     if isinstance(promise, CredibleClaim) and promise.prior == "adaptive":
         return True
     return isinstance(promise, CredibleClaim | SetClaim) and promise.centre is not None
@@ -280,18 +280,18 @@ def _set_tree(claim: Promise) -> dict[str, Any]:
 
 
 def parsed(content: bytes) -> Document:
-    """The document in the bytes of a file that holds a table.
+    """Return the document in the bytes of a file with a single table.
 
     Raises
     ------
     ProtocolFileError
-        If the bytes are not a protocol file of a known version, with the place where that shows.
+        If the bytes are not a protocol file of a known version; the message names the place.
     """
     return _table_in(tree_of(content))
 
 
 def document_of(content: bytes) -> Document | ChainDocument:
-    """The document in the bytes of a protocol file, of a table or of a chain; see :func:`parsed`."""
+    """Return the document in the bytes of a protocol file, of a table or of a chain; see :func:`parsed`."""
     tree = tree_of(content)
     if isinstance(tree, dict) and tree.get("format") == CHAIN_FORMAT:
         return chain_in(tree)
@@ -336,7 +336,7 @@ def _epsilon(item: Any) -> float:
 
 
 def _levels(part: Part, secrets: int) -> Table | None:
-    """Levels of the pairs of secrets, |S|×|S| with zeros on the diagonal; None for one level."""
+    """Read the levels of pairs of secrets, |S|×|S| with zeros on the diagonal; None for one level."""
     if not isinstance(part.tree, list):
         return None
     levels: Table = part.array((secrets, secrets), _epsilon)
@@ -416,7 +416,7 @@ def _claim(part: Part, secrets: int, values: int, outputs: int) -> Claim:
 
 
 def _require_known_noise(fields: Mapping[str, Part], secrets: int, values: int) -> None:
-    """Noisy counts are not an estimate: promises must know the noise, and sets have centres of their own."""
+    """Check promises for noisy counts: these are not an estimate, so sets must have their own centres."""
     known = {"privacy": (CredibleClaim, EverythingClaim), "utility": (CredibleClaim, SetClaim)}
     for name, kinds in known.items():
         promise = _privacy(fields[name], secrets, values)

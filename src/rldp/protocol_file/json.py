@@ -1,4 +1,4 @@
-"""Protocols to files and back. The format itself is in :mod:`rldp.protocol_file.format`."""
+"""Convert protocols to files and back. The format itself is in :mod:`rldp.protocol_file.format`."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ProtocolFile:
-    """A protocol file that was read once: what is checked of it and what is used of it are the same bytes.
+    """A protocol file that was read once, so that the checked and the used bytes are the same.
 
     Attributes
     ----------
     path : str
-        Where it was read; the file may be another one by now.
+        Its path; the file may have changed since.
     sha256 : str
-        Of its bytes, in hexadecimal digits.
+        Digest of its bytes, in hexadecimal digits.
     document : Document or ChainDocument
         What the judge judges.
     protocol : Protocol
-        What is released from, made from the document and nothing else.
+        The protocol to release from, made from the document alone.
     """
 
     path: str
@@ -85,7 +85,7 @@ def read(path: str | PathLike[str]) -> ProtocolFile:
 
 
 def from_json(text: str) -> Protocol:
-    """The protocol that a file's text describes; raises as :func:`load` does."""
+    """Return the protocol that a file's text describes; raises as :func:`load` does."""
     if not isinstance(text, str):
         raise InvalidArgumentType(f"text must be the text of a protocol file, got {type(text).__name__}")
     try:
@@ -95,7 +95,7 @@ def from_json(text: str) -> Protocol:
 
 
 def to_json(protocol: Protocol) -> str:
-    """The text of the protocol's file; the same protocol always gives the same text."""
+    """Return the text of the protocol's file; equal protocols give equal texts."""
     try:
         text = text_of(_document(protocol))
     except ValueError as error:

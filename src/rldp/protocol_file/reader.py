@@ -1,8 +1,9 @@
-"""The strict reader that every file of this library shares: bytes → JSON → parts that say what is wrong.
+"""The strict reader of this library's files: bytes → JSON → parts with precise errors.
 
-Each object has just the keys that it must have, and each entry is read by a function such as
-:func:`as_number`, which refuses everything else. What cannot be read is a :class:`ProtocolFileError` with the
-place where that shows. What the entries of a kind of file are is said in the module of that kind.
+Each object must have exactly the expected keys, and each entry is read by a function such as
+:func:`as_number`, which refuses everything else. A file that cannot be read raises a
+:class:`ProtocolFileError` that names the place. The entries of each kind of file are defined in its own
+module.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ __all__ = [
 DENOMINATOR = 2**52
 MOST_DRAWS = 2**53
 MOST_SEEDS = 2**128 - 1
-MOST_BYTES = 500_000_000  # of a file; a string in JavaScript holds hardly more
+MOST_BYTES = 500_000_000  # of a file; strings in JavaScript are hardly longer
 TOO_LARGE = f"has more than {MOST_BYTES // 10**6} MB"
 _PART = 2**20
 _SMALLEST_LEVEL = 1e-300
@@ -71,7 +72,7 @@ T = TypeVar("T")
 
 
 def content_of(path: str | PathLike[str]) -> bytes:
-    """The bytes of a file that should be a protocol."""
+    """Return the bytes of a file that should be a protocol."""
     source = checked_path(path)
     content = bytearray()
     try:
@@ -92,7 +93,7 @@ def content_of(path: str | PathLike[str]) -> bytes:
 
 
 def tree_of(content: bytes) -> Any:
-    """The JSON in a file's bytes, read strictly: no key twice, no number that JSON does not know."""
+    """Parse the JSON in a file's bytes strictly: no repeated keys, only numbers that JSON allows."""
     if len(content) > MOST_BYTES:
         raise ProtocolFileError(f"it {TOO_LARGE}")
     try:
@@ -104,7 +105,7 @@ def tree_of(content: bytes) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Why bytes are not JSON, without showing one: somebody may have named a key or a table by mistake."""
+    """Say why bytes are not JSON without showing any: the file may be a key or a table, given by mistake."""
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     if isinstance(error, json.JSONDecodeError):
@@ -127,7 +128,7 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class Wrong(Exception):
-    """What an entry had to be and is not."""
+    """An entry is not what it must be."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Part:
         return ProtocolFileError(f"{self.path} must be {needed}, got {shown(self.tree)}")
 
     def fields(self, *names: str) -> Mapping[str, Part]:
-        """The parts of an object that has just these keys."""
+        """Return the parts of an object that must have exactly these keys."""
         if not isinstance(self.tree, dict):
             raise self.fail("an object")
         prefix = f"{self.path}." if self.path else ""
@@ -160,7 +161,7 @@ class Part:
             raise self.fail(str(error)) from None
 
     def array(self, shape: Sequence[int], reader: Callable[[Any], T]) -> Any:
-        """Nested lists of the given shape, with every entry read by ``reader``."""
+        """Return nested lists of the given shape, with every entry read by ``reader``."""
         if not isinstance(self.tree, list) or len(self.tree) != shape[0]:
             raise self.fail(f"a list of {shape[0]}")
         entries = (Part(f"{self.path}[{i}]", item) for i, item in enumerate(self.tree))
@@ -176,7 +177,7 @@ class Part:
 
 
 def as_number(item: Any) -> float:
-    """A finite number."""
+    """Read a finite number."""
     if type(item) is not float and type(item) is not int:
         raise Wrong("a number")
     try:
@@ -189,7 +190,7 @@ def as_number(item: Any) -> float:
 
 
 def as_non_negative(item: Any) -> float:
-    """A number ≥ 0."""
+    """Read a number ≥ 0."""
     number = as_number(item)
     if number < 0:
         raise Wrong("a number that is not negative")
@@ -197,7 +198,7 @@ def as_non_negative(item: Any) -> float:
 
 
 def as_positive(item: Any) -> float:
-    """A number > 0."""
+    """Read a number > 0."""
     number = as_number(item)
     if number <= 0:
         raise Wrong("a positive number")
@@ -216,20 +217,20 @@ def as_integer(most: int) -> Callable[[Any], int]:
 
 
 def as_noisy_count(item: Any) -> int:
-    """A count with noise, which may be negative."""
+    """Read a noisy count, which may be negative."""
     if type(item) is not int or not -MOST_DRAWS <= item <= MOST_DRAWS:
         raise Wrong(f"an integer from {-MOST_DRAWS} to {MOST_DRAWS}")
     return item
 
 
 def noise_keys(part: Part) -> tuple[str, ...]:
-    """The keys about noise that an object has."""
+    """Return the keys about noise that an object has."""
     present = part.tree if isinstance(part.tree, dict) and "noise" in part.tree else ()
     return tuple(key for key in ("noise", "rows_a_person") if key in present)
 
 
 def noise_in(fields: Mapping[str, Part]) -> tuple[float | None, int]:
-    """ε of the noise, and how many rows a person has at most, which is written where it is not 1."""
+    """Read ε of the noise, and the largest number of rows of a person, which is written unless it is 1."""
     if "noise" not in fields:
         return None, 1
     level = fields["noise"].read(as_noise)
@@ -242,14 +243,14 @@ def noise_in(fields: Mapping[str, Part]) -> tuple[float | None, int]:
 
 
 def tree_of_noise(noise: float | None, rows_a_person: int) -> dict[str, float]:
-    """The keys about noise: none without it, one where each person has one row."""
+    """Return the keys about noise: none without noise, one if each person has one row."""
     if noise is None:
         return {}
     return {"noise": noise, **({} if rows_a_person == 1 else {"rows_a_person": rows_a_person})}
 
 
 def as_noise(item: Any) -> float:
-    """The level of the noise in counts."""
+    """Read the level of the noise on counts."""
     level = as_positive(item)
     if not _LEAST_NOISE <= level <= _MOST_NOISE:
         raise Wrong(f"from {_LEAST_NOISE:g} to {_MOST_NOISE:g}")
@@ -257,7 +258,7 @@ def as_noise(item: Any) -> float:
 
 
 def as_level(item: Any) -> float:
-    """A probability of failure."""
+    """Read a probability of failure."""
     level = as_number(item)
     if not 0 < level < 1:
         raise Wrong("a number between 0 and 1")
@@ -267,7 +268,7 @@ def as_level(item: Any) -> float:
 
 
 def as_risk(item: Any) -> float:
-    """A posterior probability of failure, which draws can show."""
+    """Read a posterior probability of failure large enough to be checked by draws."""
     level = as_level(item)
     if level < _SMALLEST_RISK:
         raise Wrong(f"at least {_SMALLEST_RISK:g}")
@@ -275,7 +276,7 @@ def as_risk(item: Any) -> float:
 
 
 def as_prior(item: Any) -> float | Literal["adaptive"]:
-    """Counts added to each cell, or the adaptive prior."""
+    """Read the prior: counts added to each cell, or "adaptive"."""
     if type(item) is str:
         if item != "adaptive":
             raise Wrong('a positive number or "adaptive"')
@@ -284,28 +285,28 @@ def as_prior(item: Any) -> float | Literal["adaptive"]:
 
 
 def as_generator(item: Any) -> str:
-    """What wrote the file."""
+    """Read the name of the program that wrote the file."""
     if not isinstance(item, str):
         raise Wrong("the name and version of what wrote the file")
     return item
 
 
 def as_denominator(item: Any) -> int:
-    """The denominator of every table."""
+    """Read the denominator of every table."""
     if type(item) is not int or item != DENOMINATOR:
         raise Wrong(f"2^52 = {DENOMINATOR}")
     return item
 
 
 def as_name(item: Any) -> str:
-    """A column's name."""
+    """Read a column's name."""
     if not isinstance(item, str):
         raise Wrong("the name of a column")
     return item
 
 
 def as_treatment(item: Any) -> str:
-    """What becomes of missing entries."""
+    """Read the treatment of missing entries."""
     if item not in TREATMENTS:
         raise Wrong(f"one of {', '.join(TREATMENTS)}")
     return str(item)
@@ -315,7 +316,7 @@ def as_treatment(item: Any) -> str:
 
 
 def labels_in(part: Part, *, of_columns: bool = False) -> Any:
-    """Distinct labels; ``of_columns``: a list of labels in the file is a tuple of them."""
+    """Read distinct labels; with ``of_columns``, a list in the file is a tuple of labels."""
     if not isinstance(part.tree, list):
         raise part.fail("a list of labels")
     given = (
@@ -335,7 +336,7 @@ def reading_in(
     with_given: bool = False,
     **_: object,
 ) -> Reading:
-    """How columns are read, whose labels combine to ``secrets`` and ``values``."""
+    """Read a reading whose labels combine to ``secrets`` and ``values``."""
     fields = part.fields("secret", "value", "missing", *(given_keys(part) if with_given else ()))
     missing = fields["missing"].read(as_treatment)
     value = fields["value"]
@@ -366,17 +367,17 @@ def reading_in(
 
 
 def given_keys(part: Part) -> tuple[str, ...]:
-    """The key about given columns, where an object has it."""
+    """Return the key about given columns, if an object has it."""
     return ("given",) if isinstance(part.tree, dict) and "given" in part.tree else ()
 
 
 def given_in(fields: Mapping[str, Part], missing: str) -> tuple[Column, ...]:
-    """The given columns, of which there may be none."""
+    """Read the given columns, if there are any."""
     return columns_in(fields["given"], missing, "header") if "given" in fields else ()
 
 
 def columns_in(part: Part, missing: str, *optional: str) -> tuple[Column, ...]:
-    """Columns, one after the other, which may have the ``optional`` keys."""
+    """Read a list of columns, which may have the ``optional`` keys."""
     if not isinstance(part.tree, list) or not part.tree:
         raise part.fail("a list of columns")
     parts = (Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
@@ -396,7 +397,7 @@ def _column(part: Part, missing: str, optional: Sequence[str]) -> Column:
 
 
 def _value_column(part: Part, values: tuple[Label, ...], missing: str) -> Column:
-    """The one column of the value in a file of the second version, which has the labels of the table."""
+    """Read the value column of a version 2 file, which has the labels of the table."""
     tree = part.tree if isinstance(part.tree, dict) else {}
     fields = part.fields("name", *(("edges",) if "edges" in tree else ()))
     listed = tuple(label for label in values if not isinstance(label, tuple))
@@ -415,12 +416,12 @@ def _edges(part: Part, listed: tuple[Label, ...], missing: str) -> tuple[float, 
 
 
 def needs_lists(reading: Reading) -> bool:
-    """Whether the second version has no words for these columns."""
+    """Return whether version 2 cannot express these columns."""
     return len(reading.row) > 1 or any(column.header is not None for column in reading.columns)
 
 
 def tree_of_reading(reading: Reading) -> dict[str, Any]:
-    """How columns are read, as JSON."""
+    """Return a reading as JSON."""
     secret = [_column_tree(column) for column in reading.secret]
     value: Any = [_column_tree(column) for column in reading.value]
     if not needs_lists(reading):

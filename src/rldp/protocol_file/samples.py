@@ -1,4 +1,4 @@
-"""The sample file: counts, labels and reading of a table that was read once.
+"""The sample file: counts, labels and reading of a table.
 
 JSON in the strict form of the protocol file (:mod:`rldp.protocol_file.reader`): keys in a fixed order, none
 missing, none unknown, every number in full.
@@ -46,12 +46,12 @@ _BEGINNING = f'{{"format":"{FORMAT}"'.encode()
 
 
 def is_sample_file(path: str | PathLike[str]) -> bool:
-    """Whether a file begins as sample files do; False where it cannot be read."""
+    """Return whether a file begins like a sample file; False if it cannot be read."""
     return _begins(path, _BEGINNING)
 
 
 def begins_as_json(path: str | PathLike[str]) -> bool:
-    """Whether a file begins as protocol files do, and no table does."""
+    """Return whether a file begins like a protocol file, as no table does."""
     return _begins(path, b"{")
 
 
@@ -163,7 +163,7 @@ def _scale_tree(scale: Scale) -> dict[str, Any]:
 
 
 def _scale(part: Part, labels: int) -> Scale:
-    """What labels stand for; one that stands for no number is that of missing entries."""
+    """Read the numbers of labels; one without a number is the label of missing entries."""
     fields = part.fields("numbers", "points", "counts", "missing")
     counts, missing = fields["counts"], fields["missing"]
     numbers = fields["numbers"].array((labels,), lambda item: math.nan if item is None else as_number(item))
@@ -180,7 +180,7 @@ def _scale(part: Part, labels: int) -> Scale:
 
 
 def _points(part: Part) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The numbers that a label stands for, and how often each was seen."""
+    """Read the numbers that a label stands for, and how often each was seen."""
     if not isinstance(part.tree, list) or len(part.tree) != 2 or not isinstance(part.tree[0], list):
         raise part.fail("a list of numbers and a list of their counts")
     numbers, counts = (Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["draw_frontier", "draw_plan"]
 
 NEGLIGIBLE = 1e-5
-"""Of the largest distortion: what is below has no place on a logarithmic axis."""
+"""Share of the largest distortion below which points are left out of a logarithmic axis."""
 
 
 def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
-    """Promised distortion against ε, a line for each promise, and that of an output that ignores the data."""
+    """Draw the promised distortion against ε: a line for each promise and one for a constant output."""
     from rldp.reporter import plots as _plots
 
     _plots.kind_of(path)
@@ -46,7 +46,7 @@ def draw_frontier(found: Frontier, path: str | PathLike[str]) -> None:
 
 
 def draw_plan(found: Plan, path: str | PathLike[str]) -> None:
-    """Promised distortion against the size of the sample, with its band."""
+    """Draw the promised distortion against the size of the sample, with its band."""
     from rldp.reporter import plots as _plots
 
     _plots.kind_of(path)

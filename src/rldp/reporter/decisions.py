@@ -38,16 +38,16 @@ _MOST_ROWS = 12
 def line_chart(
     series: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str, width: int = 72, height: int = 16
 ) -> RenderableType:
-    """Points of several series on logarithmic axes, each with its own mark.
+    """Draw points of several series on logarithmic axes, each with its own mark.
 
     Parameters
     ----------
     series : mapping from names to points (x, y)
-        What is not positive and finite is left out, as is what is tiny beside the largest y.
+        Points that are not positive and finite are left out, and so are those with a negligible y.
     x, y : str
-        What the axes show.
+        Labels of the axes.
     width, height : int
-        Of the field, in letters.
+        Size of the field, in characters.
     """
     top = max((value for points in series.values() for _, value in points), default=0.0)
     shown = {
@@ -79,7 +79,7 @@ def line_chart(
 
 
 def frontier_report(found: Frontier, *, width: int) -> RenderableType:
-    """A chart, a table of some levels, and what it means."""
+    """Return a chart, a table of some levels, and an explanation."""
     series = {name: [(p.epsilon, p.promised) for p in found.of(name)] for name in found.promises}
     table = Table(title="Promised distortion", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("ε", justify="right")
@@ -98,7 +98,7 @@ def frontier_report(found: Frontier, *, width: int) -> RenderableType:
 
 
 def frontier_sentences(found: Frontier) -> list[str]:
-    """What the lines are, and what stands above all of them."""
+    """Explain the lines, and give the distortion of a constant output."""
     constant = found.points[0].design.constant_objective
     about = [f"{name}: privacy for {MEANINGS[name]}." for name in found.promises if name in MEANINGS]
     return [
@@ -109,7 +109,7 @@ def frontier_sentences(found: Frontier) -> list[str]:
 
 
 def comparison_report(found: Comparison) -> RenderableType:
-    """Protocols side by side, and how to read the table."""
+    """Return the table of protocols, and how to read it."""
     title = f"Protocols at ε = {found.epsilon:g}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False)
     table.add_column("", max_width=17)
@@ -130,7 +130,7 @@ def comparison_report(found: Comparison) -> RenderableType:
 
 
 def comparison_sentences(found: Comparison) -> list[str]:
-    """How to read a comparison."""
+    """Explain the columns and rows of a comparison."""
     used = dict.fromkeys(name_of(row.proved) for row in found.rows if row.proved is not None)
     meanings = "; ".join(f"{name}: {MEANINGS[name]}" for name in used if name in MEANINGS)
     return [
@@ -160,7 +160,7 @@ def _risk(row: Compared) -> str:
 
 
 def plan_report(found: Plan, *, width: int, wanted: float | None = None) -> RenderableType:
-    """A chart, a table, and what it means."""
+    """Return a chart, a table, and an explanation."""
     series = {
         name: [(row.size, getattr(row, name)) for row in found.rows] for name in ("high", "median", "low")
     }
@@ -176,7 +176,7 @@ def plan_report(found: Plan, *, width: int, wanted: float | None = None) -> Rend
 
 
 def plan_sentences(found: Plan, wanted: float | None = None) -> list[str]:
-    """What is predicted, what it rests on, and when a wanted distortion is reached."""
+    """Say what is predicted, what it rests on, and how many rows reach the wanted distortion."""
     sentences = [
         f"The present sample of {found.sample.n} rows promises {found.present:.4g}; if the distribution were "
         f"known, {found.limit.median:.4g} would be possible.",
@@ -212,12 +212,12 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _place(value: float, low: float, high: float) -> float:
-    """Where a number lies between two others, in logarithms: 0 to 1."""
+    """Return the position of a number between two others, in logarithms: 0 to 1."""
     return math.log(value / low) / math.log(high / low)
 
 
 def _amount(number: float, whole: float) -> str:
-    """A distortion; what is a millionth of the whole is as good as none."""
+    """Return a distortion in words; a millionth of the whole is written as about 0."""
     return "≈ 0" if number < 1e-6 * whole else at_most(number, 3)
 
 

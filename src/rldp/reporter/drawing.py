@@ -26,16 +26,16 @@ _CORNER = "u \\ y"
 
 
 def heat_map(protocol: Protocol, *, width: int = 80) -> RenderableType:
-    """P(y | s, u) for every secret: rows are values, columns outputs, darker is likelier.
+    """Draw P(y | s, u) for every secret: rows are values, columns are outputs, darker is likelier.
 
-    Where they fit, the numbers stand beside the shades. What does not fit is cut: values and outputs evenly
-    spaced, so that the picture stays the same, and secrets after the first six; a line says so.
+    Numbers stand beside the shades if they fit. Large tables are cut: evenly spaced values and outputs, and
+    the first six secrets, are shown, and a line says so.
 
     Parameters
     ----------
     protocol : Protocol
     width : int
-        Of the terminal, in letters.
+        Width of the terminal, in characters.
     """
     names = [_name(value) for value in protocol.values]
     margin = max(map(cell_len, [_CORNER, *names])) + 1
@@ -69,13 +69,13 @@ def _name(label: Label) -> str:
 
 
 def _right(text: str, width: int) -> str:
-    """Cut or filled from the left to ``width`` letters of the terminal."""
+    """Cut a text, or pad it on the left, to ``width`` characters of the terminal."""
     cut = text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
     return " " * (width - cell_len(cut)) + cut
 
 
 def spaced(count: int, most: int) -> list[int]:
-    """At most ``most`` of ``count`` places, evenly spaced, the first and the last among them."""
+    """Return at most ``most`` of ``count`` positions, evenly spaced, including the first and the last."""
     if count <= most:
         return list(range(count))
     return [int(place) for place in np.linspace(0, count - 1, max(most, 1))]

@@ -1,4 +1,4 @@
-"""Estimates in a terminal: a table with a chart of the intervals, and what is to be said of them."""
+"""Estimates in a terminal: a table with a chart of the intervals, and sentences."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _BESIDE = 62  # letters that the other columns need
 
 
 def estimate_report(found: Estimate, *, width: int = 80) -> RenderableType:
-    """Estimates with their intervals, drawn and in numbers, the naive answer beside them, and the sentences.
+    """Return estimates and intervals in numbers and as a chart, the uncorrected shares, and the sentences.
 
     Parameters
     ----------
     found : Estimate
     width : int
-        Of the terminal, in letters.
+        Width of the terminal, in characters.
     """
     whole = found if found.overall is None else found.overall
     parts: list[RenderableType] = [_table(whole, None, "All people", width)]
@@ -94,7 +94,7 @@ def _scale(*arrays: Floats | None) -> tuple[float, float]:
 def _drawn(
     value: float, lower: float, upper: float, naive: float, left: float, right: float, size: int
 ) -> str:
-    """The interval as a line from ├ to ┤, with ● for the estimate and ○ for the naive answer."""
+    """Draw the interval as a line from ├ to ┤, with ● for the estimate and ○ for the uncorrected share."""
 
     def place(number: float) -> int:
         share = (number - left) / (right - left) if right > left else 0.5

@@ -1,4 +1,4 @@
-"""A ledger in the terminal: what each release promised, and what the releases of an input add up to."""
+"""A ledger in the terminal: the promise of each release, and the totals of releases of one input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS = 8  # of a digest, which tell the inputs of a ledger apart
 
 
 def ledger_report(lines: Sequence[Line], totals: Sequence[Total]) -> RenderableType:
-    """The releases, and for each input of several the total."""
+    """Return the releases, and the total for each input with several."""
     if not lines:
         return Text("The ledger is empty.")
     table = Table(box=SIMPLE_HEAD)

@@ -1,4 +1,4 @@
-"""Terminal pictures: tables, reports, bars. Beside drawings and estimates, all that imports rich."""
+"""Tables, reports and bars for the terminal, with rich."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _WORTH = 0.99  # of the distortion: what is not worth naming otherwise
 
 
 def story(lines: Mapping[str, str]) -> Table:
-    """Headings, and the text under each."""
+    """Return headings, and the text under each."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for heading, text in lines.items():
         table.add_row(Text(heading, style="bold", no_wrap=True), Text(printable(text)))
@@ -65,7 +65,7 @@ def story(lines: Mapping[str, str]) -> Table:
 
 
 def comparison(rows: Sequence[Row], epsilon: float) -> Table:
-    """The four problems side by side."""
+    """Return the table of the paper's four problems."""
     table = Table(title=f"The paper's four problems at ε = {epsilon:g}", title_justify="left")
     for heading in ("problem", "private for"):
         table.add_column(heading)
@@ -88,7 +88,7 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
 
 
 def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
-    """What the same ε costs under several promises, and the cheapest that promises something."""
+    """Return the cost of the same ε under several promises."""
     ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
     table = Table(
         title="Distortion at the same ε, by promise",
@@ -121,7 +121,7 @@ def _cheaper(rungs: Sequence[Rung], chosen: str | None) -> list[str]:
 
 
 def summary(designed: Design) -> Table:
-    """What a design promises, one line each."""
+    """Return what a design promises, line by line."""
     guarantee = designed.protocol.guarantee
     assert guarantee is not None
     sample = guarantee.sample
@@ -144,25 +144,25 @@ def summary(designed: Design) -> Table:
 
 
 def _levels(protocol: Protocol) -> dict[str, str]:
-    """What is claimed of pairs of secrets, in a line of its own."""
+    """Return a line about the levels of pairs of secrets."""
     sentences = level_sentences(protocol)
     return {"pairs": "\n".join(map(printable, sentences))} if sentences else {}
 
 
 def _column(column: ColumnCost) -> str:
-    """What a column loses, in its own unit."""
+    """Return what a column loses, in its own unit."""
     return f"{column.name} {column.distortion:.3g} (nothing published: {column.constant:.3g})"
 
 
 def _known(kappa: float) -> str:
-    """What is promised to readers who know the value."""
+    """Return what is promised to readers who know the value."""
     if kappa == 0:
         return "the protocol does not read the secret"
     return f"to a reader who knows the value, the output reveals at most {kappa!r} more about the secret"
 
 
 def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
-    """What a protocol claims, one line each, and its table as heat maps."""
+    """Yield what a protocol claims, line by line, and its table as heat maps."""
     claim = protocol.guarantee
     secrets, values, outputs = (
         f"{len(names)} {what}{'s' * (len(names) != 1)}"
@@ -196,7 +196,7 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
 
 
 def _several(protocol: Protocol, width: int) -> Iterator[RenderableType]:
-    """Each of several columns by itself, and what stays between them."""
+    """Yield each of several columns separately, and the association that remains between them."""
     p = basis_of(protocol)
     under = "the estimate" if protocol.guarantee is not None else "equal shares of all combinations"
     for name, column in by_column(protocol, p).items():
@@ -208,12 +208,12 @@ def _several(protocol: Protocol, width: int) -> Iterator[RenderableType]:
 
 
 def worth_report(found: Worth) -> RenderableType:
-    """Is a protocol any good? One sentence a line."""
+    """Return the sentences of "Is it any good?"."""
     return Group(Text(), Text("Is it any good?", style="bold"), bullets(worth_sentences(found)), Text())
 
 
 def bullets(sentences: Iterable[str]) -> Table:
-    """Sentences, the further lines of each below its first word."""
+    """Return sentences as a list; further lines of a sentence are indented."""
     table = Table(show_header=False, box=None, padding=(0, 1, 0, 0))
     for sentence in sentences:
         table.add_row("•", Text(sentence))
@@ -221,7 +221,7 @@ def bullets(sentences: Iterable[str]) -> Table:
 
 
 def counted(sample: Sample) -> str:
-    """What was counted, in words."""
+    """Describe the counted sample."""
     about = "" if sample.noise is None else "about "
     text = f"{about}{sample.n} rows, {len(sample.secrets)} secrets × {len(sample.values)} values"
     if sample.reading is None:
@@ -260,14 +260,14 @@ _REASONS = {
 
 
 def _way(status: Status) -> str:
-    """How a protocol was found, in words."""
+    """Describe how a protocol was found."""
     steps = f", {status.steps} step{'s' * (status.steps != 1)}" if status.steps else ""
     reason = status.reason if status.reason is None else _REASONS.get(status.reason, str(status.reason))
     return f"{_ROUTES.get(status.route, status.route)}{steps}, {status.seconds:.2g} s; {reason}"
 
 
 def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
-    """What an audit on new data found: promised beside observed, the distributions, and the verdict."""
+    """Return the findings of an audit: promised and observed numbers, distributions, and sentences."""
     parts: list[RenderableType] = [_promises(found), Text()]
     if found.worst is not None and found.design is not None:
         parts += [_distributions(found, widest), Text()]
@@ -298,7 +298,7 @@ def _promises(found: Audit) -> Table:
 
 
 def _distributions(found: Audit, widest: int) -> Table:
-    """P(u | s) of the two secrets that the worst distribution distinguishes."""
+    """Return P(u | s) of the two secrets that the worst distribution distinguishes best."""
     assert found.worst is not None
     assert found.design is not None
     titles = f"P(u | s): the secrets that output {printable(found.worst.output)} tells apart best"
@@ -319,7 +319,7 @@ def _distributions(found: Audit, widest: int) -> Table:
 
 
 def _distances(place: Membership | None, drifted: bool | None) -> tuple[Text, str]:
-    """Divergence and radius; outside the set by chance is not a fault."""
+    """Return divergence and radius; outside the set by chance is not a fault."""
     if place is None:
         return Text("–"), "–"
     if not place.inside and not drifted:
@@ -347,7 +347,7 @@ _VERDICTS = {
 
 
 def release_report(found: ReleaseAudit) -> RenderableType:
-    """What released rows show, one line each."""
+    """Return what released rows show, line by line."""
     claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
     lines = {
         "rows": f"{found.rows}",
@@ -365,7 +365,7 @@ _COLOURS = {None: "default", True: "green", False: "red"}
 
 
 def confirmation_report(found: Confirmation) -> RenderableType:
-    """What fresh data confirm of a protocol, one line each."""
+    """Return what fresh data confirm, line by line."""
     lines: dict[str, str | Text] = {
         "fresh rows": f"{found.sample.n}",
         "ε to confirm": _number(found.claim),
@@ -380,7 +380,7 @@ def confirmation_report(found: Confirmation) -> RenderableType:
 
 
 def confirmation_in_short(found: Confirmation) -> RenderableType:
-    """The same below an audit: its sentences."""
+    """Return the sentences of a confirmation, to follow an audit."""
     heading = Text("As fresh data, for whoever they come from:")
     return Group(Text(), heading, bullets(found.sentences))
 
@@ -389,7 +389,7 @@ _VERDICT_COLOURS = {"holds": "green", "corrected": "yellow", "fails": "red"}
 
 
 def verdicts(claims: Sequence[Checked]) -> Table:
-    """The paper's claims, what was measured, and what follows."""
+    """Return the paper's claims, with measurements and verdicts."""
     table = Table(title="Claims of the paper", title_justify="left", show_lines=True)
     for heading in ("place", "claim", "measured", "verdict"):
         table.add_column(heading, overflow="fold")
@@ -403,9 +403,9 @@ def verdicts(claims: Sequence[Checked]) -> Table:
 
 @contextmanager
 def bar(title: str) -> Iterator[Callable[..., None]]:
-    """A bar on standard error with the remaining time, if someone is watching.
+    """Show a bar with the remaining time on standard error, if it is a terminal.
 
-    It is moved by calls with how much is done, of how much, and a note if there is one.
+    Call it with the work done, the total, and an optional note.
     """
     screen = console(stderr=True)
     columns = (
@@ -419,7 +419,7 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
         task = progress.add_task(title, total=None, note="")
 
         def advance(done: float, total: float, note: str = "") -> None:
-            if progress.tasks[0].total is None:  # what an earlier run did says nothing about our speed
+            if progress.tasks[0].total is None:  # work done by an earlier run says nothing about the speed
                 progress.reset(task, total=total, completed=int(done))
             progress.update(task, total=total, completed=done, note=note)
 
@@ -427,15 +427,15 @@ def bar(title: str) -> Iterator[Callable[..., None]]:
 
 
 def tell(text: str) -> None:
-    """A sentence on standard output, in as many lines as it takes."""
+    """Print a sentence, wrapped."""
     console().print(Text(printable(text)))
 
 
 def say(text: str) -> None:
-    """A line on standard output, however long."""
+    """Print a line, unwrapped."""
     console().print(printable(text), soft_wrap=True, markup=False, emoji=False)
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that degrades to plain text where the terminal does."""
+    """Return a console that falls back to plain text where the terminal does."""
     return Console(stderr=stderr, highlight=False)

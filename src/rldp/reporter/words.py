@@ -1,4 +1,4 @@
-"""What a protocol is worth, in sentences."""
+"""Sentences about what a protocol is worth."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_SECRETS = 6  # whose shares are listed one by one
 
 
 def level_sentences(protocol: Protocol) -> tuple[str, ...]:
-    """What is claimed of pairs of secrets with levels of their own; nothing where there is one level."""
+    """Return what is claimed about pairs of secrets; empty if all have one level."""
     claim = protocol.guarantee
     if claim is None or claim.levels is None:
         return ()
@@ -49,7 +49,7 @@ def level_sentences(protocol: Protocol) -> tuple[str, ...]:
 
 
 def noise_words(sample: Sample) -> str:
-    """What is promised to the people of a table whose counts have noise."""
+    """Say what is promised to the people of a table whose counts have noise."""
     most = sample.rows_a_person
     has = "one row for each person" if most == 1 else f"at most {most} rows for each person"
     return (
@@ -59,7 +59,7 @@ def noise_words(sample: Sample) -> str:
 
 
 def association_sentences(found: Sequence[Association]) -> list[str]:
-    """What the released table keeps of the association between published columns."""
+    """Say what the released table keeps of the association between published columns."""
     return list(map(_association, found))
 
 
@@ -80,7 +80,7 @@ def _association(found: Association) -> str:
 
 
 def worth_sentences(found: Worth, digits: int = 4) -> list[str]:
-    """Is it any good? Each sentence stands alone; the first is the one to remember."""
+    """Return the sentences of "Is it any good?"; each stands alone, and the first matters most."""
     return [
         *_worth(found, digits),
         *_use(found),
@@ -130,7 +130,7 @@ def _use(found: Worth) -> list[str]:
 
 
 def _changes(found: Worth) -> list[str]:
-    """How many rows are published as they are; in bins, none is."""
+    """Say how many rows are published unchanged; with bins, none is."""
     raw = ["No raw number is published: each becomes the label of a bin."] if found.binned else []
     share, what = found.changed, "to get the label of another bin" if found.binned else "to change"
     if share is None:
@@ -143,7 +143,7 @@ def _changes(found: Worth) -> list[str]:
 
 
 def _changes_of(found: Worth) -> list[str]:
-    """How many rows of each secret change; one number for all can hide that only some do."""
+    """Say how many rows of each secret change; one number for all could hide differences."""
     shown = shares_by_secret(found)
     if not shown or not found.changed:
         return []
@@ -155,7 +155,7 @@ def _changes_of(found: Worth) -> list[str]:
 
 
 def shares_by_secret(found: Worth) -> list[tuple[Label, float]]:
-    """What share of the rows of a secret changes: for each, or the smallest and the largest of many."""
+    """Return the share of changed rows of each secret, or the smallest and the largest of many."""
     shares = list(found.changed_of or ())
     if len(shares) <= _MOST_SECRETS:
         return shares if len(shares) > 1 else []
@@ -168,7 +168,7 @@ def _known(found: Worth, digits: int) -> list[str]:
 
 
 def known_sentence(level: float, digits: int = 4) -> str:
-    """What the output reveals to a reader who knows the value, beside what the value tells."""
+    """Say what the output reveals to a reader who knows the value, beyond what the value reveals."""
     if level == 0:
         return (
             "To a reader who knows the value, the output reveals nothing more about the secret: the protocol "
@@ -189,7 +189,7 @@ def known_sentence(level: float, digits: int = 4) -> str:
 
 
 def gives_away(found: Worth) -> str | None:
-    """A warning where outputs rule the most frequent secret out for readers who know the value."""
+    """Return a warning if outputs rule out the most frequent secret for readers who know the value."""
     if found.gives_away is None:
         return None
     kept, moved, share = found.gives_away
@@ -233,7 +233,7 @@ def _rows(count: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in words of a few letters; only what is certain is 0 % or 100 %."""
+    """Return a share in words; only certainty is written as 0 % or 100 %."""
     if share in (0.0, 1.0):
         return f"{100 * share:.0f} %"
     if share < 0.01:
@@ -242,14 +242,14 @@ def percent(share: float) -> str:
 
 
 def share_of_rows(share: float) -> str:
-    """The same with two digits below 1 %, for shares that are compared."""
+    """Return a share with two digits below 1 %, for comparisons."""
     if not 0 < share < 0.01:
         return percent(share)
     return "less than 0.01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
 def story_lines(told: Story, epsilon: float, rows: int) -> dict[str, str]:
-    """The demonstration's story: heading → a few plain sentences."""
+    """Return the demonstration's story: heading → a few plain sentences."""
     often, rarely = told.raw_secrets
     common = f"are {math.exp(min(told.raw_leakage, 700.0)):.1f} times as common for {often} as for {rarely}"
     if math.isinf(told.raw_leakage):

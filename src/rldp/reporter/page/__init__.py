@@ -1,1 +1,1 @@
-"""The page: one HTML file about a protocol, for people who decide and for people who check."""
+"""The report: one HTML file about a protocol, for people who decide and for people who check."""

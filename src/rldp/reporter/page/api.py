@@ -1,4 +1,4 @@
-"""The page as one file that needs nothing beside itself."""
+"""Write a report as one self-contained file."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def report(
 
 
 def _given(protocol: object) -> tuple[Protocol, str | None]:
-    """The protocol, and the text of the file that it was read from."""
+    """Return the protocol, and the text of the file it was read from."""
     match protocol:
         case Protocol():
             return protocol, None
@@ -130,7 +130,7 @@ def _given(protocol: object) -> tuple[Protocol, str | None]:
 
 
 def page(found: Report) -> str:
-    """The HTML text of a page."""
+    """Return the HTML text of a page."""
     import jinja2
 
     from rldp.reporter.page.sections import sections
@@ -156,12 +156,12 @@ def page(found: Report) -> str:
 
 
 def _tied(text: Any) -> Any:
-    """Words with their numbers on the same line; markup and digests as they are."""
+    """Keep units on the line of their numbers; markup and digests are unchanged."""
     return text.replace(" %", "\u00a0%").replace("ε = ", "ε\u00a0=\u00a0") if type(text) is str else text
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded, and nothing runs but what was written here."""
+    """Return the content security policy: nothing is loaded, and only this script runs."""
     return (
         f"default-src 'none'; style-src '{_hashed(style)}'; script-src '{_hashed(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""What is asked of page one of a report; nothing here needs the libraries of reports."""
+"""Options of page one of a report; this module does not need the libraries of reports."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ LANGUAGES = ("en", "de", "fr")
 
 @dataclass(frozen=True)
 class Cover:
-    """What page one says beside the facts.
+    """The entries of page one that the caller chooses.
 
     Attributes
     ----------
     author : str, optional
-        Who is responsible for the report.
+        The person or office responsible for the report.
     unit : str, optional
-        Of the published column, such as "years".
+        Unit of the published column, such as "years".
     date : str, optional
-        Of the report; by default today.
+        Date of the report; by default today.
     language : {"en", "de", "fr"}
-        Of page one; the appendix is in English.
+        Language of page one; the appendix is in English.
     """
 
     author: str | None = None

@@ -1,4 +1,4 @@
-"""What a page says of kept columns and of earlier releases, which a chain has as fixed first stages."""
+"""Kept columns and earlier releases in a report, which are the fixed first stages of a chain."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["Beside", "and_of", "distortion_of_rows"]
 
 @dataclass(frozen=True)
 class Beside:
-    """What is published beside the drawn columns, and counted in or known to the readers.
+    """Columns published beside the drawn ones, which ε includes or readers know.
 
     Attributes
     ----------
     kept : tuple of str
-        Columns that are published as they are.
+        Columns that are published unchanged.
     earlier : tuple of (str, str or None)
-        Columns whose outputs are published already, with the digest of the file of their protocol.
+        Columns whose outputs are already published, with the digest of their protocol's file.
     drawn : tuple of str
         Columns that a release draws, in the order of the row.
     known : int
-        How many combinations of kept columns the promise lets readers know; 1 where it counts them in.
+        The number of combinations of kept columns that readers are assumed to know; 1 if ε includes them.
     is_known : bool
         Whether the promise is to readers who know the kept columns.
     """
@@ -41,7 +41,7 @@ class Beside:
 
     @classmethod
     def of(cls, protocol: Protocol) -> Beside:
-        """That of a protocol; of one that is not a chain, nothing."""
+        """Return the columns beside those of a chain; empty for other protocols."""
         if not isinstance(protocol, Chain):
             return cls(drawn=protocol.value_columns)
         is_known = bool(getattr(protocol.guarantee, "given_known", False))
@@ -58,7 +58,7 @@ class Beside:
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """The columns that the ratio is about: all but those that the readers know."""
+        """The columns that the ratio refers to: all but those that the readers know."""
         kept = () if self.is_known else self.kept
         return (*kept, *self.earlier_names, *self.drawn)
 
@@ -67,7 +67,7 @@ class Beside:
         return tuple(name for name, _ in self.earlier)
 
     def sentences(self, epsilon: float, secret: str) -> list[str]:
-        """What the promise says of them, for the appendix."""
+        """Say what the promise says about them, for the appendix."""
         found = []
         drawn, kept = and_of(self.drawn), and_of(self.kept)
         if self.kept and self.is_known:
@@ -91,12 +91,12 @@ class Beside:
 
 
 def and_of(names: tuple[str, ...] | list[str]) -> str:
-    """Names of columns in quotes."""
+    """Return names of columns in quotes."""
     return " and ".join(f"“{printable(name)}”" for name in names)
 
 
 def distortion_of_rows(protocol: Chain) -> Floats:
-    """d(u, y) of whole rows (|U|, |Y|), in which kept columns and earlier releases lose nothing."""
+    """Return d(u, y) of whole rows (|U|, |Y|); kept columns and earlier releases lose nothing."""
     claim = protocol.guarantee
     assert isinstance(claim, ChainGuarantee)
     proofs = iter(claim.columns)

@@ -15,10 +15,10 @@ from rldp.reporter.page.svg import Axis, apart, element, letters, number, pictur
 __all__ = ["NARROW", "WIDE", "bars", "chances", "frontier_chart", "histogram", "marker", "shares_chart"]
 
 WIDE, NARROW = 760.0, 340.0
-"""Units across: a drawing is made for wide and for narrow screens, so that its type is never scaled away."""
+"""Widths of drawings for wide and for narrow screens, so that their text remains readable."""
 
 _NEGLIGIBLE = 1e-5
-"""Of the distortion of a constant output: what is below has no place on a logarithmic axis."""
+"""Share of a constant output's distortion below which points are left out of a logarithmic axis."""
 _DECADES = 4
 _LINE = 17.0
 
@@ -27,16 +27,16 @@ _LINE = 17.0
 
 
 def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Markup:
-    """Promised distortion against ε, a line for each promise, and where this protocol stands.
+    """Draw the promised distortion against ε: a line for each promise, and a mark for this protocol.
 
-    ``names`` are what the lines are called.
+    ``names`` are the names of the lines.
     """
     found = report.frontier
     assert found is not None
     x, y = _axes(report, width, names)
     lines = {name: _line([(p.epsilon, p.promised) for p in found.of(name)], x, y) for name in found.promises}
     drawn = {name: places for name, places in lines.items() if places}
-    # A line that ends early is thought to go on below: the earlier it ends, the lower its name.
+    # A line that ends early counts as going on below: the earlier it ends, the lower its name.
     wanted = [at_y + (x.end - at_x) for at_x, at_y in (places[-1] for places in drawn.values())]
     ends = apart(wanted, _LINE, y.end, y.start)
     parts = [_grid(x, y, "privacy level ε (smaller is more private)", width)]
@@ -64,7 +64,7 @@ def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Marku
 
 
 def _line(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[tuple[float, float]]:
-    """Places of the points that the axes hold, and where the line to the next one leaves them below."""
+    """Return the positions of points within the axes, and where the line to the next one leaves them."""
     inside = [(epsilon, value) for epsilon, value in points if epsilon > 0 and value >= y.low]
     places = [(x(epsilon), y(value)) for epsilon, value in inside]
     below = [point for point in points if inside and point[0] > inside[-1][0]]
@@ -76,7 +76,7 @@ def _line(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[tuple
 
 
 def marker(report: Report, epsilon: float, promised: float, width: float, names: dict[str, str]) -> Markup:
-    """The place of the protocol of another ε on the frontier; empty if it has none."""
+    """Draw the mark of the protocol for another ε on the frontier; empty if it has none."""
     x, y = _axes(report, width, names)
     if epsilon <= 0:
         return Markup("")
@@ -142,7 +142,7 @@ def _grid(x: Axis, y: Axis, name: str, width: float) -> Markup:
 
 
 def histogram(law: Law, width: float) -> Markup:
-    """The posterior distribution of ε*; bars beyond ε are hollow."""
+    """Draw the posterior distribution of ε*; bars beyond ε are hollow."""
     height = 240.0
     x = Axis(0.0, law.edges[-1], 14, width - 14)
     tallest = max(law.shares) or 1.0
@@ -194,7 +194,7 @@ def histogram(law: Law, width: float) -> Markup:
 
 
 def bars(report: Report, width: float, names: dict[str, str]) -> Markup:
-    """Promised distortion of each mechanism as a bar, that under the estimate as a tick on it."""
+    """Draw the promised distortion of each mechanism as a bar, with a tick at that under the estimate."""
     step, left, right = 44.0, 2.0, 64.0
     cap = 1.25 * max(report.constant, report.promised)
     longest = max(row.promised for row in report.compared)
@@ -232,7 +232,7 @@ def bars(report: Report, width: float, names: dict[str, str]) -> Markup:
 
 
 def chances(rows: Sequence[tuple[str, float]], width: float) -> Markup:
-    """Two or more probabilities as bars."""
+    """Draw two or more probabilities as bars."""
     step = 40.0
     x = Axis(0.0, max(p for _, p in rows) or 1.0, 2, width - 70)
     parts = []
@@ -249,7 +249,7 @@ def chances(rows: Sequence[tuple[str, float]], width: float) -> Markup:
 def shares_chart(
     values: Sequence[Label], estimate: Sequence[float], worst: Sequence[float], width: float
 ) -> Markup:
-    """P(u | s) under the estimate (outlined) and under the worst distribution (filled)."""
+    """Draw P(u | s) under the estimate (outlined) and under the worst distribution (filled)."""
     height, count = 190.0, len(values)
     x = Axis(0.0, float(count), 34, width - 4)
     top = max([*estimate, *worst]) or 1.0

@@ -1,4 +1,4 @@
-"""Page one of a report: what a board must know, on one sheet of paper, in the reader's language.
+"""Page one of a report: for a board, on one sheet of paper, in the reader's language.
 
 Its words are in ``cover.toml``.
 """
@@ -50,7 +50,7 @@ def _words(language: str) -> dict[str, str]:
 
 
 def cover(report: Report) -> dict[str, Any]:
-    """Page one, as the template has it."""
+    """Page one, as the template uses it."""
     return _Cover(report, _words(report.cover.language)).parts()
 
 
@@ -82,7 +82,7 @@ class _Cover:
         }
 
     def rows(self) -> dict[str, Callable[[], Iterator[str]]]:
-        """The key of each heading, and the sentences below it."""
+        """Return the key of each heading, and the sentences below it."""
         return {
             "what": self.published,
             "whom": self.whom,
@@ -108,18 +108,18 @@ class _Cover:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns that are drawn, where their names are known."""
+        """The drawn columns, if their names are known."""
         drawn = self.report.beside.drawn
         return () if self.reading is None else tuple(c for c in self.reading.value if c.name in drawn)
 
     def noun(self, names: Sequence[str], otherwise: str) -> Markup:
-        """Names of columns in quotes, which may be written in either direction; or a word for them."""
+        """Return names of columns in quotes, in either writing direction; or a word if there are none."""
         quote = Markup(self.words["quote"])
         quoted = [quote.format(Markup("<bdi>{}</bdi>").format(printable(name))) for name in names]
         return Markup(self.words["and"]).join(quoted) or Markup(self.words[otherwise])
 
     def say(self, key: str, **more: str) -> Markup:
-        """Our words, with others' in their places, where they are never more than text."""
+        """Return a sentence with its gaps filled; inserted texts are escaped."""
         beside = self.report.beside
         nouns = {
             "value": self.value,
@@ -147,7 +147,7 @@ class _Cover:
         return f"{text} %"
 
     def compared_share(self, share: float) -> str:
-        """The same with two digits below 1 %."""
+        """Return a share with two digits below 1 %."""
         if not 0 < share < 0.01:
             return self.share(share)
         return (
@@ -174,7 +174,7 @@ class _Cover:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether more leaks with a probability that is worth a word beside the verdict."""
+        """Return a warning if more leaks with a notable probability."""
         return self.report.law.risk[0] > _LIKELY
 
     @property
@@ -269,7 +269,7 @@ class _Cover:
         yield self.say("cost_set" if worth.is_robust else "cost_sample")
 
     def cost_of_columns(self) -> Iterator[str]:
-        """Each column in its own unit, under the estimate; the objective adds them up with weights."""
+        """Say how close each column is, in its own unit, under the estimate."""
         found = self.report
         assert self.reading is not None
         for name, column in found.by_column.items():
@@ -316,7 +316,7 @@ class _Cover:
 
 
 def _of_column(labels: Sequence[Label], j: int) -> list[Label]:
-    """The labels of the j-th of several columns."""
+    """Return the labels of the j-th of several columns."""
     return [label[j] for label in labels if isinstance(label, tuple)]
 
 
@@ -327,7 +327,7 @@ def _is_number(label: Label) -> bool:
 def measure(
     table: Floats, values: Sequence[Label], outputs: Sequence[Label], *, binned: bool = False
 ) -> str | None:
-    """What a table of distances is: "squared", "absolute" or "hamming"; None if it is none of these.
+    """Recognise a table of distances: "squared", "absolute" or "hamming"; None for others.
 
     A bin has a label that is the mean of its numbers, rounded. Its mean squared distance from y is then
     (u − y)², the variance in the bin, and little more; its mean distance from the other labels is |u − y|.
@@ -352,7 +352,7 @@ def measure(
 
 
 def ranges_of(column: Column, language: str = "en") -> list[tuple[Label, str]]:
-    """The label of each bin of a column, and the numbers that it stands for, in words.
+    """Return the label of each bin of a column, and its range in words.
 
     >>> ranges_of(Column("age", (25, 45, 70), (30.0, 60.0)))
     [(25, 'below 30'), (45, '30 to below 60'), (70, '60 or more')]

@@ -1,4 +1,4 @@
-"""Everything that a page about a protocol says, before any of it is a page."""
+"""The facts of a report, before they are worded and drawn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["OWN", "Level", "Report", "Told", "gathered", "standard_levels"]
 Told = Callable[[int, int, str], None]
 
 OWN = "this protocol"
-"""What the protocol is called among others."""
+"""The name of the protocol among others."""
 FEW, SOME = 1_000, 10_000
 """Entries |S|·|U|·|Y| of a table up to which many levels and promises, or some levels, are designed for: on
 one core, a design takes a tenth of a second there, or some seconds."""
@@ -53,7 +53,7 @@ _USUAL = 0.5  # a level in the middle where ε is 0
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The protocol of one ε among those that can be chosen on the page.
+    """The protocol for one of the ε that can be chosen on the page.
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class Level:
     promised, estimate : float
         Largest expected distortion over the utility set, and that under the estimate.
     law : Law
-        What to believe of its leakage.
+        The posterior distribution of its leakage.
     proved : bool, or None
-        Whether the judge proves every claim of its file; None where it was not asked.
+        Whether the judge proves every claim of its file; None if it was not asked.
     protocol : Protocol
     is_own : bool
-        Whether it is the protocol that the page is about.
+        Whether it is the protocol of the report.
     """
 
     epsilon: float
@@ -187,14 +187,14 @@ def gathered(
     text: str | None = None,
     callback: Told | None = None,
 ) -> Report:
-    """All facts of a page; see :func:`rldp.report` for the parameters.
+    """Gather all facts of a report; see :func:`rldp.report` for the parameters.
 
     Parameters
     ----------
     cover : Cover, optional
-        What page one says beside the facts.
+        The entries of page one that the caller chooses.
     text : str, optional
-        Of the file that the protocol was read from; by default that of the file it would be saved to.
+        The text of the protocol's file; by default that of the file it would be saved to.
     """
     claim = _checked_claim(protocol)
     beside = Beside.of(protocol)
@@ -225,7 +225,7 @@ def gathered(
         levels = setting.levels(replace(own, is_own=True), found, steps.within(0.75, 0.95))
         steps.at(0.95, "worst distribution")
         found_worth = worth(claim.sample, _as_design(protocol, claim, promised))
-        if beside.earlier:  # what changes in whole rows is mostly what changed before
+        if beside.earlier:  # most changes of whole rows are in columns that were released before
             found_worth = replace(found_worth, changed=None, changed_of=None)
         report = Report(
             protocol=protocol,
@@ -252,7 +252,7 @@ def gathered(
 
 
 def standard_levels(protocol: Protocol) -> list[float]:
-    """The ε that are tried beside the protocol's own: fewer where the table is larger, none where it is huge.
+    """Return the other ε to design for: fewer for larger tables, none for huge ones.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def standard_levels(protocol: Protocol) -> list[float]:
 
 
 def _as_table(protocol: Protocol, privacy: UncertaintySet | None = None) -> Protocol:
-    """A chain as the table of its whole rows, which comparisons are about, perhaps with another promise."""
+    """Return a chain as the table of its whole rows, for comparisons, possibly with another promise."""
     claim, matrix = protocol.guarantee, protocol.matrix
     assert claim is not None
     guarantee = Guarantee(
@@ -296,7 +296,7 @@ def _as_table(protocol: Protocol, privacy: UncertaintySet | None = None) -> Prot
 
 
 class _Steps:
-    """How far the work has come, in hundredths."""
+    """Reports progress in hundredths."""
 
     def __init__(self, callback: Told | None) -> None:
         self._tell = callback or (lambda done, total, what: None)
@@ -305,7 +305,7 @@ class _Steps:
         self._tell(round(100 * share), 100, what)
 
     def within(self, low: float, high: float) -> Told:
-        """A callback for a part of the work."""
+        """Return a callback for a part of the work."""
         return lambda done, total, what: self.at(low + (high - low) * done / max(total, 1), what)
 
 
@@ -322,7 +322,7 @@ def _checked_claim(protocol: Protocol) -> Guarantee:
 
 @dataclass(frozen=True)
 class _Setting:
-    """The protocol, and how it is set beside others."""
+    """The protocol, and how it is compared with others."""
 
     protocol: Protocol
     claim: Guarantee
@@ -337,30 +337,30 @@ class _Setting:
 
     @property
     def own(self) -> UncertaintySet:
-        """The promise about privacy, as it was asked for."""
+        """The privacy promise, without what a design found."""
         return as_asked(self.claim.privacy)
 
     @property
     def known(self) -> dict[str, UncertaintySet]:
-        """All promises that have names, at the protocol's α."""
+        """All named promises, at the protocol's α."""
         alpha = getattr(self.own, "alpha", None) or 0.05
         return named_sets(tuple(NAMED), alpha=alpha, prior=self.prior)
 
     @property
     def promise(self) -> str:
-        """The name of the protocol's own."""
+        """The name of the protocol's own promise."""
         return next((name for name, each in self.known.items() if each == self.own), "its own")
 
     @property
     def others(self) -> dict[str, UncertaintySet]:
-        """Promises that it is compared with; the estimate alone where designs take long."""
+        """Promises to compare with; only the estimate if designs take long."""
         names = STANDARD if self.claim.sample.noise is None else ("all", "credible")  # these know the noise
         wanted = [name for name in names if name != self.promise]
         few = wanted if self.protocol.matrix.size <= FEW else wanted[-1:]
         return {name: self.known[name] for name in few}
 
     def compared(self, verdict: Verdict, tell: Told) -> tuple[Compared, ...]:
-        """The protocol first, then designs with other promises, then simple mechanisms."""
+        """Return the protocol, then designs with other promises, then simple mechanisms."""
         proved = self.claim.privacy if verdict.epsilon is not None else None
         if self.beside:
             return (self._row(OWN, self.protocol, proved, tell, 0.0),)
@@ -404,7 +404,7 @@ class _Setting:
     def _row(
         self, name: str, protocol: Protocol, proved: UncertaintySet | None, tell: Told, done: float
     ) -> Compared:
-        """As in a comparison, without designs."""
+        """Return the simple mechanisms, as in a comparison."""
         tell(round(100 * done), 100, name)
         claim = self.claim
         law = self.law(protocol, claim.epsilon)
@@ -426,7 +426,7 @@ class _Setting:
         )
 
     def frontier(self, wanted: list[float], tell: Told) -> Frontier | None:
-        """Designs for the same distortion at other ε; nothing where there are none to be made."""
+        """Design for the same distortion at other ε; empty if none are to be made."""
         if not wanted:
             return None
         shown = {self.promise: self.own} | (self.others if self.protocol.matrix.size <= FEW else {})
@@ -460,7 +460,7 @@ class _Setting:
         return Level(epsilon, promised, estimate, law, proved, protocol)
 
     def levels(self, own: Level, found: Frontier | None, tell: Told) -> tuple[Level, ...]:
-        """The protocol, and designs with the same promise at the other ε."""
+        """Return the protocol, and designs with the same promise at the other ε."""
         points = () if found is None else found.of(self.promise)
         levels = [own]
         for done, point in enumerate(points):
@@ -473,12 +473,12 @@ class _Setting:
 
 
 def _same_for_all(utility: UncertaintySet) -> UncertaintySet:
-    """A utility set that protocols can be compared on: of a credible one, that of the radius found."""
+    """Return a utility set for comparisons: for a credible one, the set with the radius found."""
     return utility.proved_set if isinstance(utility, Credible) else utility
 
 
 def _as_design(protocol: Protocol, claim: Guarantee, promised: float) -> Design:
-    """The protocol of a file as a design whose making is not known."""
+    """Return the protocol of a file as a design of unknown origin."""
     if isinstance(claim.privacy, Credible) and claim.privacy.radius is None:  # a chain: proved without a set
         protocol = _as_table(protocol, Nominal())
     robust = ["N" if isinstance(each, Nominal) else "R" for each in (claim.utility, claim.privacy)]

@@ -1,4 +1,4 @@
-"""The protocol as heat maps, one for each secret: a row for each value, a column for each output."""
+"""Heat maps of a protocol, one for each secret: a row for each value, a column for each output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rldp.theory.model import Floats
 __all__ = ["MOST_ACROSS", "MOST_SECRETS", "cut_sentence", "heat_map", "heat_maps"]
 
 MOST_SECRETS, MOST_ACROSS = 12, 120
-"""Heat maps, and rows and columns of each, that are drawn at most."""
+"""The largest number of heat maps, and of rows and columns of each."""
 _NUMBERED = 20  # columns up to which cells have room for numbers
 _SHADES = 20
 _LEAST = 0.005  # a smaller probability is left blank
@@ -23,7 +23,7 @@ _CELL, _WIDEST = 23.0, 360.0
 
 
 def heat_maps(protocol: Protocol, *, level: str = "") -> list[tuple[Label, Markup]]:
-    """A drawing for each secret, with the secret."""
+    """Return each secret with its drawing."""
     drawn = protocol.secrets[:MOST_SECRETS]
     return [
         (secret, heat_map(protocol.matrix[s], protocol.values, protocol.outputs, secret, level=level))
@@ -32,7 +32,7 @@ def heat_maps(protocol: Protocol, *, level: str = "") -> list[tuple[Label, Marku
 
 
 def cut_sentence(protocol: Protocol) -> str:
-    """What of a large table is not drawn; nothing of others."""
+    """Say which parts of a large table are not drawn; empty for other tables."""
     parts = [
         f"{most} of {len(names)} {what}"
         for what, names, most in (
@@ -48,7 +48,7 @@ def cut_sentence(protocol: Protocol) -> str:
 def heat_map(
     table: Floats, values: Sequence[Label], outputs: Sequence[Label], secret: Label, *, level: str = ""
 ) -> Markup:
-    """P(y | s, u) of one secret: the likelier, the stronger the colour; numbers in per cent."""
+    """Draw P(y | s, u) of one secret: the likelier, the stronger the colour; numbers in per cent."""
     p = table[:MOST_ACROSS, :MOST_ACROSS]
     rows, columns = p.shape
     cell = min(_CELL, _WIDEST / max(columns, rows)) if max(rows, columns) > _NUMBERED else _CELL
@@ -89,7 +89,7 @@ def _column_name(name: str, x: float, y: float, upright: bool) -> Markup:
 
 
 def _shades(p: Floats) -> list[Markup]:
-    """All cells of one shade are one path, in units of a cell."""
+    """Draw all cells of one shade as one path, in units of a cell."""
     shade = np.where(p >= _LEAST, np.clip(np.ceil(p * _SHADES), 1, _SHADES), 0).astype(int)
     found = []
     for strength in range(1, _SHADES + 1):
@@ -114,5 +114,5 @@ def _numbers(p: Floats, left: float, top: float, cell: float) -> list[Markup]:
 
 
 def _per_cent(p: float) -> str:
-    """A probability in per cent; only what is certain is 100."""
+    """Return a probability in per cent; only certainty is written as 100."""
     return "100" if p == 1 else f"{min(round(100 * p), 99)}"

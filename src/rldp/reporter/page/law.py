@@ -19,7 +19,7 @@ from rldp.theory.posterior import log_ratio_rounding
 __all__ = ["Law", "law_of"]
 
 _BINS = 40
-_SHOWN = 0.995  # of the draws lie on the axis, if ε does not need a longer one
+_SHOWN = 0.995  # share of the draws on the axis, if ε does not need a longer one
 _ERROR = 1e-6  # of a bound on the risk
 _BEYOND = 1.15  # times ε: to where the axis goes at least
 
@@ -31,17 +31,17 @@ class Law:
     Attributes
     ----------
     epsilon : float
-        The level that the risk is about.
+        The level that the risk refers to.
     median, high : float
         Its median and its 95 % point; may be infinite.
     risk : (float, float)
         Bounds on the posterior probability that ε* exceeds ε.
     edges : tuple of float
-        Of bins of equal width, from 0.
+        Edges of bins of equal width, from 0.
     shares : tuple of float
-        Of the draws in each bin.
+        Share of the draws in each bin.
     beyond : float
-        Share of the draws above the last edge, infinite ones too.
+        Share of the draws above the last edge, including infinite ones.
     prior : float or "adaptive"
     draws : int
     """
@@ -67,10 +67,9 @@ def law_of(
     seed: int,
     known: int = 1,
 ) -> Law:
-    """The law of the leakage of ``protocol``, given the sample of ``claim``.
+    """Return the posterior distribution of the leakage of ``protocol``, given the sample of ``claim``.
 
-    With ``known``, to readers who know the first columns of values and outputs, which have so many
-    combinations.
+    ``known`` is the number of combinations of the first columns, if readers know these.
     """
     if known > 1:
         leakage = _to_readers_who_know(known, protocol, claim.sample, prior, draws, seed)
@@ -97,7 +96,7 @@ def law_of(
 def _to_readers_who_know(
     known: int, protocol: Protocol, sample: Sample, prior: Prior, draws: int, seed: int
 ) -> Floats:
-    """ε* of P(y|s, k) under every draw (draws,)."""
+    """Return ε* of P(y|s, k) under every draw (draws,)."""
     counts = sample.counts if sample.noisy_counts is None else sample.noisy_counts
     blocks = conditional_blocks(counts, prior=prior, draws=draws, seed=seed, noise=sample.count_noise)
     table = [protocol.matrix[None]]
@@ -105,7 +104,7 @@ def _to_readers_who_know(
 
 
 def _risk(leakage: Floats, epsilon: float, terms: int) -> tuple[float, float]:
-    """Bounds on the probability that ε* exceeds ε; an infinite draw may be lost to underflow."""
+    """Return bounds on the probability that ε* exceeds ε; an infinite draw may be due to underflow."""
     rounding = 2 * log_ratio_rounding(terms, epsilon)
     certain = int(((leakage > epsilon + rounding) & np.isfinite(leakage)).sum())
     possible = int((leakage >= epsilon - rounding).sum())

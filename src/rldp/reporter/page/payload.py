@@ -1,4 +1,4 @@
-"""What the script of the page works with: the protocol of every ε, drawn and as a file, in little room."""
+"""The data of the page's script: the protocol of every ε, drawn and as a file, compressed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rldp.reporter.page.words import level_figures, promise_names
 __all__ = ["ROOM", "carried_file", "packed"]
 
 ROOM = 2_000_000
-"""Bytes that what the script works with may take on the page."""
+"""The largest size of the script's data, in bytes."""
 
 
 def packed(report: Report, *, room: int = ROOM) -> str:
-    """All levels as base64 of zlib of JSON; files are left out, the farthest first, where there is no room.
+    """Return all levels as base64 of zlib of JSON; if too large, files are left out, the farthest first.
 
-    The protocol that the page is about comes first, and where even its drawings do not fit, it is all.
+    The report's own protocol comes first; if even its drawings do not fit, nothing is returned.
     """
     own = next(i for i, level in enumerate(report.levels) if level.is_own)
     nearest = sorted(range(len(report.levels)), key=lambda i: (abs(i - own), i))
@@ -44,10 +44,10 @@ def packed(report: Report, *, room: int = ROOM) -> str:
 
 
 def carried_file(report: Report, level: Level) -> dict[str, str]:
-    """The file of a protocol that can be taken from the page: its name, digest and text.
+    """Return the downloadable file of a protocol: its name, digest and text.
 
-    With the counts it is the whole protocol file, which verifies; without, the table alone, as
-    ``rldp export`` writes it.
+    With counts it is the whole protocol file, which can be verified; without, only the table, as ``rldp
+    export`` writes it.
     """
     whole = report.text if level.is_own else level.protocol.to_json()
     text = whole if report.with_counts else _table(level.protocol, whole)
@@ -65,7 +65,7 @@ def _digest(text: str) -> str:
 
 
 def _level(report: Report, level: Level) -> dict[str, Any]:
-    """How a level is shown; all of it is markup or text that was made here."""
+    """Return how a level is shown, as markup or text made here."""
     names = promise_names(report)
     sizes = {"wide": WIDE, "narrow": NARROW}
     on_frontier = report.frontier is not None

@@ -1,4 +1,4 @@
-"""The facts as the template has them: words, tables of words, and drawings, section by section."""
+"""The facts as the template uses them: words, tables of words, and drawings, section by section."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from rldp.sets import prior_words
 __all__ = ["sections"]
 
 _MOST_NUMBERS = 10_000
-"""Probabilities, or counts, that are written out on the page."""
+"""The largest number of probabilities, or counts, written out on the page."""
 
 
 def sections(report: Report) -> dict[str, Any]:
-    """Every name that the template uses, but for style, script and versions."""
+    """Return every name that the template uses, except style, script and versions."""
     secret, value = words.columns(report)
     return {
         "report": report,
@@ -62,18 +62,18 @@ def sections(report: Report) -> dict[str, Any]:
 
 
 def _sentence(clause: str) -> str:
-    """A clause with a capital letter and a full stop."""
+    """Return a clause with a capital letter and a full stop."""
     return clause[:1].upper() + clause[1:].removesuffix(".") + "."
 
 
 def _both(draw: Any, *arguments: Any) -> dict[str, Any]:
-    """A drawing for wide and one for narrow screens."""
+    """Return a drawing for wide and one for narrow screens."""
     first, *rest = arguments
     return {"wide": draw(first, WIDE, *rest), "narrow": draw(first, NARROW, *rest)}
 
 
 def _cards(report: Report) -> list[tuple[str, str, str]]:
-    """The numbers to remember: a heading, the number, what it means."""
+    """Return the cards: a heading, the number, what it means."""
     proved = report.verdict.epsilon is not None
     secret, _ = words.columns(report)
     kept = and_of(report.beside.kept)
@@ -197,14 +197,14 @@ def _protocol(report: Report) -> dict[str, Any]:
 
 
 def _probability(p: float) -> str:
-    """A probability in three digits; only what is certain is 0 or 1."""
+    """Return a probability in three digits; only certainty is written as 0 or 1."""
     if p in (0, 1):
         return f"{p:.0f}"
     return ">0.999" if p > 0.999 else f"{p:.3f}" if p >= 1e-3 else "<0.001"
 
 
 def _worst(report: Report) -> dict[str, Any]:
-    """Without counts, only the output that reveals most: the whole distribution nearly reveals the counts."""
+    """Return only the output that reveals most: the whole distribution nearly reveals the counts."""
     worst, protocol = report.worst, report.protocol
     if worst is None:
         return {"sentences": words.worst_sentences(report), "chart": None, "output": "", "shares": []}
@@ -227,7 +227,7 @@ def _worst(report: Report) -> dict[str, Any]:
 
 
 def _shares(report: Report, s: int) -> dict[str, Any] | None:
-    """P(u | s) under the estimate and under the worst distribution."""
+    """Return P(u | s) under the estimate and under the worst distribution."""
     assert report.worst is not None
     seen, bad = report.sample.distribution[s], report.worst.distribution[s]
     if not seen.sum() > 0:

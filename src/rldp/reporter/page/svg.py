@@ -1,4 +1,4 @@
-"""Marks on a page: SVG elements in which a label is never more than text, axes, and names beside lines."""
+"""SVG for a page: elements with escaped labels, axes, and names beside lines."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rldp._common.checks import printable
 __all__ = ["Axis", "apart", "element", "letters", "number", "picture", "short", "width_of", "words"]
 
 _LETTER = 6.8
-"""Width of a letter of the charts' type, on average, in the units of their drawings."""
+"""Average width of a character in the charts, in the units of the drawings."""
 
 
 def element(name: str, *children: str, **attributes: object) -> Markup:
-    """An element; text in it and its attributes are escaped, elements are kept.
+    """Return an element; text and attributes are escaped, elements are kept.
 
-    A name's last underscore is dropped and others become hyphens; what is None is left out.
+    A name's last underscore is dropped and others become hyphens; attributes that are None are left out.
 
     >>> element("text", "a < b", class_="name", text_anchor="end", x=1.0)
     Markup('<text class="name" text-anchor="end" x="1">a &lt; b</text>')
@@ -37,12 +37,12 @@ def _plain(value: object) -> str:
 
 
 def words(x: float, y: float, text: object, class_: str = "", *, anchor: str | None = None) -> Markup:
-    """Text in a drawing; ``anchor`` is "middle" or "end" where it does not start at ``x``."""
+    """Return text in a drawing; ``anchor`` is "middle" or "end" if it does not start at ``x``."""
     return element("text", printable(text), class_=class_ or None, x=x, y=y, text_anchor=anchor)
 
 
 def picture(width: float, height: float, label: str, *children: str, class_: str = "chart") -> Markup:
-    """A drawing that is read out as ``label``."""
+    """Return a drawing with the accessible name ``label``."""
     return element(
         "svg",
         *children,
@@ -57,23 +57,23 @@ def picture(width: float, height: float, label: str, *children: str, class_: str
 
 
 def short(label: object, most: int = 14) -> str:
-    """A label in a few letters, all of them printable."""
+    """Return a label, shortened, with printable characters only."""
     text = printable(label)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is."""
+    """Return the approximate width of a text."""
     return _LETTER * len(text)
 
 
 def letters(width: float) -> int:
-    """How many letters fit into a width."""
+    """Return how many characters fit into a width."""
     return int(width / _LETTER)
 
 
 def number(x: float | None, digits: int = 3) -> str:
-    """A number as people write it; ∞ where it is, and – where it is not known. Whole numbers keep all digits.
+    """Return a number as people write it; ∞ if infinite, and – if unknown. Whole numbers keep all digits.
 
     >>> number(0.037440051869), number(48842), number(48842.7), number(float("inf"))
     ('0.0374', '48\u202f842', '48\u202f800', '∞')
@@ -90,7 +90,7 @@ def number(x: float | None, digits: int = 3) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """Numbers from ``low`` to ``high`` to places from ``start`` to ``end``, by logarithms if wanted."""
+    """Maps numbers from ``low`` to ``high`` to positions from ``start`` to ``end``, maybe by logarithms."""
 
     low: float
     high: float
@@ -103,7 +103,7 @@ class Axis:
         return self.start + (self.end - self.start) * ((at - low) / (high - low) if high > low else 0.5)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round numbers on the axis."""
+        """Return round numbers on the axis."""
         return (_log_ticks if self.log else _linear_ticks)(self.low, self.high, most)
 
 
@@ -126,7 +126,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places near the wanted ones, in their order, at least ``gap`` from one another where there is room.
+    """Return positions near the wanted ones, in order, at least ``gap`` apart if there is room.
 
     >>> apart([10.0, 11.0, 50.0], 8.0, 0.0, 60.0)
     [10.0, 18.0, 50.0]

@@ -1,4 +1,4 @@
-"""The sentences of the page, for a reader who has never heard of ε."""
+"""The sentences of a report, for a reader who has never heard of ε."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PROMISE_NAMES = {
     "credible": "credible",
     "nominal": "estimate",
 }
-"""What promises are called in drawings."""
+"""Names of promises in drawings."""
 
 MECHANISMS = {
     "this protocol": "this protocol",
@@ -66,14 +66,14 @@ MECHANISMS = {
     "SRR": "secret randomised response (SRR)",
     "independent": "independent reporting",
 }
-"""What mechanisms are called; designs are called after their promise."""
+"""Names of mechanisms; designs are named after their promise."""
 
 _DIGITS = 3
 _HUGE = 700.0  # no float holds e to the power of more
 
 
 def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
-    """A bound in a few digits, rounded up.
+    """Return a bound in a few digits, rounded up.
 
     >>> at_most(0.26985911), at_most(0.0), at_most(float("inf"))
     ('0.27', '0', '∞')
@@ -82,7 +82,7 @@ def at_most(x: float | Decimal, digits: int = _DIGITS) -> str:
 
 
 def per_cent(share: float, digits: int = 2) -> str:
-    """An upper bound on a share, in per cent, rounded up."""
+    """Return an upper bound on a share in per cent, rounded up."""
     return f"{at_most(100 * Decimal(min(share, 1.0)), digits)} %"
 
 
@@ -92,9 +92,9 @@ _LONG = re.compile(
 
 
 def in_few_digits(sentence: str) -> str:
-    """A sentence of the judge with three digits of each long number, rounded to where it stays true.
+    """Return a sentence of the judge with long numbers in three digits, rounded so that it remains true.
 
-    What stands after "below", "at least", "from" or "probability" is rounded down, everything else up.
+    Numbers after "below", "at least", "from" or "probability" are rounded down, all others up.
 
     >>> in_few_digits("at most 93.73418235045848, and none below 93.7341134050279, with probability 0.95")
     'at most 93.8, and none below 93.7, with probability 0.95'
@@ -111,7 +111,7 @@ def in_few_digits(sentence: str) -> str:
 
 
 def factor(epsilon: float) -> str:
-    """e^ε, rounded up."""
+    """Return e^ε, rounded up."""
     if epsilon == 0:
         return "1"
     return at_most(math.exp(epsilon) * (1 + 1e-15)) if epsilon < _HUGE else f"e^{epsilon:g}"
@@ -119,7 +119,7 @@ def factor(epsilon: float) -> str:
 
 @dataclass(frozen=True)
 class Noun:
-    """What a column is called: “age” where its name is known, else value, the value or a value."""
+    """The name of a column: “age” if known, else value, the value or a value."""
 
     bare: str
     the: str
@@ -134,7 +134,7 @@ class Noun:
 
 
 def columns(report: Report) -> tuple[Noun, Noun]:
-    """What the secret and the drawn value are called."""
+    """Return the names of the secret and the drawn value."""
     reading = report.protocol.reading
     secret = () if reading is None else reading.secret_names
     value = () if reading is None else report.beside.drawn
@@ -142,14 +142,14 @@ def columns(report: Report) -> tuple[Noun, Noun]:
 
 
 def promise_names(report: Report) -> dict[str, str]:
-    """What the lines of the frontier are called."""
+    """Return the names of the frontier's lines."""
     found = report.frontier
     names = () if found is None else found.promises
     return {name: PROMISE_NAMES.get(name, name) for name in names}
 
 
 def mechanism_names(report: Report) -> dict[str, str]:
-    """What the compared mechanisms are called."""
+    """Return the names of the compared mechanisms."""
     return {
         row.name: MECHANISMS.get(row.name, f"design: {PROMISE_NAMES.get(row.name, row.name)}")
         for row in report.compared
@@ -157,12 +157,12 @@ def mechanism_names(report: Report) -> dict[str, str]:
 
 
 def promise_meanings(report: Report) -> list[tuple[str, str]]:
-    """The promises of the frontier, with what each is about."""
+    """Return the promises of the frontier, with their meanings."""
     return [(text, MEANINGS.get(name, "")) for name, text in promise_names(report).items()]
 
 
 def promise_sentences(report: Report) -> list[str]:
-    """What is promised about privacy: the ratio, the odds, for which distributions."""
+    """Say what is promised about privacy: the ratio, the odds, for which distributions."""
     secret, _ = columns(report)
     beside = report.beside
     value = Noun.of(beside.counted, "value")
@@ -188,7 +188,7 @@ def promise_sentences(report: Report) -> list[str]:
 
 
 def _levels(report: Report) -> list[str]:
-    """The levels of pairs of secrets, where they have their own."""
+    """Name the levels of pairs of secrets, if they differ."""
     levels = report.claim.levels
     if levels is None:
         return []
@@ -200,7 +200,7 @@ def _levels(report: Report) -> list[str]:
 
 
 def known_reader(report: Report) -> tuple[str, str]:
-    """What the output reveals to a reader who knows the value: the number, and what it means."""
+    """Return what the output reveals to a reader who knows the value: the number, and what it means."""
     level, found = report.worth.known_leakage, report.worth
     shown = shares_by_secret(found)
     shares = "; ".join(f"{share_of_rows(share)} of {short(secret, 30)}" for secret, share in shown)
@@ -216,7 +216,7 @@ def known_reader(report: Report) -> tuple[str, str]:
 
 
 def worth_of(report: Report) -> list[str]:
-    """What the protocol is worth, and by which distortion."""
+    """Say what the protocol is worth, and by which distortion."""
     measured = report.verdict.distortion
     first = [
         f"Distortion is {in_few_digits(measured or '')}, where u is the value and y is what is released."
@@ -226,7 +226,7 @@ def worth_of(report: Report) -> list[str]:
 
 
 def worst_sentences(report: Report) -> list[str]:
-    """What the worst distribution of the privacy set shows."""
+    """Say what the worst distribution of the privacy set shows."""
     worst = report.worst
     if worst is None:
         return [
@@ -247,7 +247,7 @@ def _times(leakage: float) -> str:
 
 
 def level_figures(report: Report, level: Level) -> list[tuple[str, str]]:
-    """The numbers of one ε, with their names."""
+    """Return the numbers for one ε, with their names."""
     share = None if not report.constant > 0 else level.promised / report.constant
     relative = "" if share is None else f" ({100 * share:.3g} % of ignoring the data)"
     return [
@@ -261,7 +261,7 @@ def level_figures(report: Report, level: Level) -> list[tuple[str, str]]:
 
 
 def conclusions(report: Report) -> list[str]:
-    """What may not be concluded: the judge's list, and what this page adds to it."""
+    """Return what may not be concluded: the judge's list and additions of the report."""
     own = [
         "That ε measures harm. It bounds what a released entry reveals about the secret, not what somebody "
         "does with it.",
