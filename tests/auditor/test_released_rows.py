@@ -351,6 +351,9 @@ def test_many_rare_outputs_do_not_hide_what_bands_of_them_show():
     assert found.outputs == tuple(range(len(found.outputs)))  # the youngest: neighbours are grouped
     assert f"one of {len(found.outputs)} outputs (0, 1, 2, …) occurs in " in found.sentences[0]
     assert "seed 1 repeats this result" in " ".join(found.sentences)
+    texts = rldp.audit_release(stroke, [f"{number}.0" for number in age], seed=1)  # as a CSV file has them
+    assert texts.epsilon == found.epsilon
+    assert texts.outputs == tuple(f"{number}.0" for number in found.outputs)
 
 
 def test_groups_are_chosen_anew_in_every_call():

@@ -1140,6 +1140,7 @@ def test_a_release_for_machines(proved, plainly, folder):
         "epsilon": 0.5,
         "promise": f"ε = 0.5 {SCOPE}",
         "absence": None,
+        "drift": None,
         "key": None,
     }
     swap().save("protocol.json")

@@ -131,6 +131,14 @@ def test_kept_columns_are_told_with_a_command_that_tests_them_together(office):
     )
 
 
+def test_rows_that_leave_despite_their_drift_are_told(office):
+    line = "rldp release wages.json tripled.csv -o out.csv --allow-drift"
+    code, _, errors = office(*shlex.split(line)[1:])
+    assert code == 0
+    told = "warning: the promise may not hold for these rows, which differ from the sample more than chance"
+    assert one_line(errors).startswith(told)
+
+
 def test_an_audit_of_many_labels_says_what_it_could_not_have_seen(office):
     line = "rldp audit-release people.csv --secret health --released pay"
     code, output, errors = office(*shlex.split(line)[1:])

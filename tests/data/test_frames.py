@@ -468,6 +468,11 @@ def test_a_thousand_labels_are_enough(csv):
         f"column 'u' of {path} must have at most 1000 distinct labels, got 1001; group or round them first"
     )
     assert count(path, values=[f"v{i}" for i in range(1001)]).counts.shape == (1, 1001)
+    numbers = csv("s,u\n" + "".join(f"a,{i / 7!r}\n" for i in range(1001)))
+    with pytest.raises(
+        rldp.DataError, match=r"them first, or cut those of a value column into bins \(bins=\)$"
+    ):
+        count(numbers)
 
 
 # What is no table

@@ -6,8 +6,8 @@ See ``docs/audit.md``, 'Released rows'.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from rldp.auditor.leakage_shown import Columns, noticeable, shown_by
 from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
 from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
+from rldp.data.meaning import number_of_text
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
@@ -248,8 +249,12 @@ class _Outputs:
     columns: Columns
 
     @classmethod
-    def of(cls, parts: list[Encoded]) -> _Outputs:
-        ordered = tuple(all(_is_number(label) for label in part.labels) for part in parts)
+    def of(cls, encoded: list[Encoded]) -> _Outputs:
+        ranks = [_ranks(part.labels) for part in encoded]
+        ordered = tuple(rank is not None for rank in ranks)
+        parts = [
+            part if rank is None else _sorted(part, rank) for part, rank in zip(encoded, ranks, strict=True)
+        ]
         if len(parts) == 1:
             places = np.arange(len(parts[0].labels))[:, None]
             return cls(parts[0].codes, parts[0].labels, Columns(places, ordered))
@@ -264,8 +269,21 @@ class _Outputs:
         return cls(codes.astype(np.int32), names, Columns(places, ordered))
 
 
-def _is_number(label: Label) -> bool:
-    return isinstance(label, int | float) and not isinstance(label, bool)
+def _ranks(labels: Sequence[Label]) -> NDArray[np.int32] | None:
+    """Return the places of labels in the order of the numbers that they are, or that their texts stand for.
+
+    None if one of them is no number.
+    """
+    numbers = [number_of_text(label) if isinstance(label, str) else label for label in labels]
+    if any(number is None or isinstance(number, bool) for number in numbers):
+        return None
+    return np.argsort(np.argsort(np.array(numbers, dtype=object), kind="stable")).astype(np.int32)
+
+
+def _sorted(part: Encoded, ranks: NDArray[np.int32]) -> Encoded:
+    """Return the column with its labels in the order of their ranks."""
+    alphabet = Alphabet(part.labels[place] for place in np.argsort(ranks))
+    return replace(part, codes=ranks[part.codes], alphabet=alphabet)
 
 
 def _columns(released: Any, outputs: object) -> dict[str, Any]:

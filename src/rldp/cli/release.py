@@ -180,6 +180,8 @@ def release(
             advance(step.share, 1.0, f"{step.rows:,} rows")
 
         done = rldp.release_file(protocol, data, output, options=options, jobs=jobs, seed=seed, callback=show)
+    if done.drift is not None:
+        warn(f"the promise may not hold for these rows, which differ {done.drift}")
     verdict = done.verdict
     assert verdict is not None  # of a file there is one
     if as_json:
@@ -198,6 +200,7 @@ def release(
                 "covers": done.covers,
                 "leakage": done.leakage,
                 "absence": done.absence,
+                "drift": done.drift,
                 "key": done.key,
                 "warnings": warned(),
             },

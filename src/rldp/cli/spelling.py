@@ -29,6 +29,7 @@ _OPTIONS = {
     "force": "--force",
     "given": "--given",
     "given_known": "--given-known",
+    "id": "--id",
     "ledger": "--ledger",
     "missing": "--missing",
     "missing_distance": "--missing-distance",

@@ -17,7 +17,7 @@ from rldp._common.process import needs
 from rldp.data.bins import Binning, Bins, numbers_in
 from rldp.data.columns import is_column
 from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
-from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, TooManyNumbers, count_pairs
 from rldp.data.meaning import Kind, Scale, labels_of_texts
 from rldp.data.merging import merged
 from rldp.data.readers import located, read_table, typed, untyped
@@ -93,7 +93,10 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
     scales: dict[str, Scale] = {}
     for name, binning in wanted.binnings.items():
         readings[name], scales[name] = table.binned(name, binning)
-    columns = table.encoded(readings)
+    try:
+        columns = table.encoded(readings)
+    except TooManyNumbers as error:
+        raise DataError(f"{error}, or cut those of a value column into bins (bins=)") from None
     if len(columns[0]) == 0:
         raise DataError(f"{table.source} must hold at least one row, got none")
     if wanted.missing == "category" and not wanted.has_all_labels:

@@ -29,6 +29,7 @@ __all__ = [
     "Codes",
     "Encoded",
     "Faults",
+    "TooManyNumbers",
     "count_pairs",
     "faults",
     "is_label",
@@ -43,6 +44,10 @@ MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may 
 _TOO_LARGE = 2**53  # from here on, a float does not tell every integer from the next
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
 _NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
+
+
+class TooManyNumbers(DataError):
+    """Too many labels that are numbers, or texts that stand for numbers, which bins could make fewer."""
 
 
 def is_label(kind: type) -> bool:
@@ -96,7 +101,11 @@ class Alphabet:
         plain = (entry.item() if isinstance(entry, np.generic) else entry for entry in entries)
         labels: dict[Any, None] = dict.fromkeys(item for item in plain if needed_of_label(item) is None)
         if len(labels) > MOST_LABELS:
-            raise DataError(
+            are_numbers = all(
+                not isinstance(each, str) or number_of_text(each) is not None for each in labels
+            )
+            kind = TooManyNumbers if are_numbers else DataError
+            raise kind(
                 f"{name} must have at most {MOST_LABELS} distinct labels, got {len(labels)}; "
                 "group or round them first"
             )

@@ -55,12 +55,15 @@ class Inspection:
         ε* under the distribution of these rows.
     absence : float or None
         The ε of being left out; None if no row is.
+    drift : str or None
+        How these rows differ from the sample, if they do and leave all the same.
     """
 
     protocol: Protocol
     options: ReleaseOptions
     leakage: float | None = field(default=None, init=False)
     absence: float | None = field(default=None, init=False)
+    drift: str | None = field(default=None, init=False)
 
     @property
     def is_due(self) -> bool:
@@ -88,33 +91,37 @@ class Inspection:
         if claim is None or self.options.unproved or not tally.pairs.any():
             return
         self.leakage = self._leakage(tally.pairs)
-        if not self.options.allow_drift:
-            self._require_no_drift(tally)
+        self.drift = self._drift(tally)
+        if self.drift is not None and not self.options.allow_drift:
+            raise DataError(
+                "data must come from the population that the protocol was designed for, but its rows differ "
+                f"{self.drift}; allow_drift=True releases them anyway"
+            )
         if self.absence is not None and not self.options.allow_absence:
             if isinstance(claim, ChainGuarantee) and claim.given_known:
                 raise DataError(_ABSENT_TO_THOSE_WHO_KNOW)
             self._require_discreet_absence(self.absence, claim.least_level)
 
-    def _require_no_drift(self, tally: Tally) -> None:
+    def _drift(self, tally: Tally) -> str | None:
+        """Return how the rows differ from the sample, if chance does not explain it."""
         claim = self.protocol.guarantee
         assert claim is not None
         if not isinstance(claim, ChainGuarantee):  # a chain has no set
             rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
             if membership(claim, claim.privacy, rows).inside:
-                return
+                return None
         if (
             claim.sample.noise is not None
         ):  # the test includes the noise, and noisy samples have no earlier outputs
             chance = predicted(claim.sample, tally.pairs, claim.privacy)
         else:
             chance = p_value(self._expected_counts(claim.sample.counts), tally.pairs)
-        if chance <= LEVEL:
-            raise DataError(
-                "data must come from the population that the protocol was designed for, but its rows differ "
-                f"from the sample more than chance explains (p {_bounded(chance)}), and ε* among them is "
-                f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised; allow_drift=True "
-                "releases them anyway"
-            )
+        if chance > LEVEL:
+            return None
+        return (
+            f"from the sample more than chance explains (p {_bounded(chance)}), and ε* among them is "
+            f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised"
+        )
 
     def _leakage(self, pairs: NDArray[np.int64]) -> float:
         """Return ε* of everything that leaves, under the distribution of these rows."""

@@ -157,6 +157,7 @@ def release_file(
         sha256=admitted.sha256,
         leakage=inspect.leakage,
         absence=inspect.absence,
+        drift=inspect.drift,
         known=given_to_readers(admitted.protocol),
         key=None if request.stable is None else request.stable.fingerprint,
     )

@@ -224,6 +224,8 @@ class ReleaseResult:
     absence : float or None
         The ε of being left out, among these rows: it bounds what a missing row reveals. None if no row was
         left out.
+    drift : str or None
+        How the rows differ from the protocol's sample, if ``allow_drift=True`` released rows that do.
     known : tuple of str
         The given columns that readers are assumed to know; ε does not bound what these tell.
     key : str or None
@@ -240,6 +242,7 @@ class ReleaseResult:
     sha256: str | None
     leakage: float | None = None
     absence: float | None = None
+    drift: str | None = None
     known: tuple[str, ...] = ()
     key: str | None = None
 
