@@ -150,16 +150,16 @@ def _tabulated(
         for j, y in enumerate(outputs):
             pair = _pair(i, j)
             try:
-                found = function(u, y)
+                result = function(u, y)
             except Exception as error:
                 raise InvalidArgument(
                     f"distortion must return a number, but for {pair} it raised {type(error).__name__}"
                 ) from error
             try:
-                rows.append(float("text" if isinstance(found, str | bytes) else found))
+                rows.append(float("text" if isinstance(result, str | bytes) else result))
             except (TypeError, ValueError) as error:
                 raise InvalidArgumentType(
-                    f"distortion must return a number, got {type(found).__name__} for {pair}"
+                    f"distortion must return a number, got {type(result).__name__} for {pair}"
                 ) from error
             except OverflowError as error:
                 raise InvalidArgument(
@@ -299,8 +299,8 @@ def _joint_outputs(sample: Sample, names: Sequence[str], outputs: Outputs) -> tu
         return sample.values
     if not isinstance(outputs, Mapping):
         listed = labels("outputs", outputs, of_columns=True)
-        wanted, found = (len(x[0]) if isinstance(x[0], tuple) else 0 for x in (sample.values, listed))
-        if wanted != found:
+        wanted, given = (len(x[0]) if isinstance(x[0], tuple) else 0 for x in (sample.values, listed))
+        if wanted != given:
             needed = f"tuples of {wanted} entries" if wanted else "labels of one column"
             raise InvalidArgument(f"outputs must be {needed}, as values are")
         return listed

@@ -600,9 +600,11 @@ def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") 
     ):
         if wanted != given:
             i = next((i for i, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), None)
-            found = f"{len(given)} instead of {len(wanted)}" if i is None else f"another in place {i + 1}"
+            difference = (
+                f"{len(given)} instead of {len(wanted)}" if i is None else f"another in place {i + 1}"
+            )
             raise InvalidArgument(
-                f"{name} must have the protocol's {which}, got {found}; "
+                f"{name} must have the protocol's {which}, got {difference}; "
                 "protocol.count(data) reads data with the protocol's labels and bins"
             )
 

@@ -253,14 +253,14 @@ class Sample:
         from rldp.data.sources import Dialect, Source
 
         started = time.perf_counter()
-        found = counted_pairs(data, wanted, dialect=Dialect(delimiter, encoding), show_labels=show_labels)
+        counted = counted_pairs(data, wanted, dialect=Dialect(delimiter, encoding), show_labels=show_labels)
         sample = cls(
-            found.counts,
-            found.reading.secrets,
-            found.reading.values,
-            reading=found.reading,
-            skipped=found.skipped,
-            scales=found.scales,
+            counted.counts,
+            counted.reading.secrets,
+            counted.reading.values,
+            reading=counted.reading,
+            skipped=counted.skipped,
+            scales=counted.scales,
         )
         seconds, (rows, columns) = time.perf_counter() - started, sample.counts.shape
         source = data if isinstance(data, str | PathLike | Source) else f"a {type(data).__name__}"
@@ -425,7 +425,7 @@ def _earlier(after: Any) -> list[list[tuple[str, Any]]]:
     if isinstance(after, str) or not isinstance(after, Sequence | Mapping):
         raise InvalidArgumentType(f"after must be a list of protocols, got {kind_name(after)}")
     listed = after.items() if isinstance(after, Mapping) else [(None, given) for given in after]
-    found = []
+    columns = []
     for name, given in listed:
         protocol: Any = getattr(given, "protocol", given)  # of a design
         if not hasattr(protocol, "reading"):
@@ -437,8 +437,8 @@ def _earlier(after: Any) -> list[list[tuple[str, Any]]]:
             )
         if name is not None and len(reading.value) != 1:
             raise InvalidArgument(f"after[{name!r}] must be a protocol of one value column")
-        found.append([(name or column.name, column) for column in reading.value])
-    return found
+        columns.append([(name or column.name, column) for column in reading.value])
+    return columns
 
 
 def _checked_noise(name: str, value: float, rows: int) -> tuple[float, int]:

@@ -384,10 +384,10 @@ class Credible(_Ball):
         object.__setattr__(self, "centre", _checked_centre(self.centre))
 
     def __repr__(self) -> str:
-        found = "" if self.radius is None else f", radius={self.radius!r}"
+        radius = "" if self.radius is None else f", radius={self.radius!r}"
         return (
             f"Credible(alpha={self.alpha!r}, prior={self.prior!r}, lambda_={self.lambda_!r}, "
-            f"seed={self.seed!r}{found})"
+            f"seed={self.seed!r}{radius})"
         )
 
     @property

@@ -84,7 +84,7 @@ def closure(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
 def detours(levels: Levels) -> list[Detour]:
     """Return the pairs for which a path through other secrets implies a smaller level than requested."""
     _, before = closure(levels)
-    found = []
+    paths = []
     for a, b in permutations(range(len(levels)), 2):
         path = [b]
         while path[-1] != a:
@@ -92,8 +92,8 @@ def detours(levels: Levels) -> list[Detour]:
         if len(path) > 2:
             path.reverse()
             links = pairwise(path)
-            found.append(Detour(a, b, tuple(path[1:-1]), summed(levels[s][t] for s, t in links)))
-    return found
+            paths.append(Detour(a, b, tuple(path[1:-1]), summed(levels[s][t] for s, t in links)))
+    return paths
 
 
 def summed(levels: Iterable[float]) -> str:

@@ -133,7 +133,7 @@ def in_context(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
 
 def available_bytes() -> int | None:
     """Return the memory still available to this process; None if unknown."""
-    known = [found for found in (_of_machine(), _of_group(), _of_process()) if found is not None]
+    known = [limit for limit in (_of_machine(), _of_group(), _of_process()) if limit is not None]
     return min(known, default=None)
 
 

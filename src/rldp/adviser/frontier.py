@@ -83,10 +83,10 @@ class Frontier(Tabular):
 
     def of(self, promise: str) -> tuple[FrontierPoint, ...]:
         """Return the points of one promise."""
-        found = tuple(point for point in self.points if point.promise == promise)
-        if not found:
+        points = tuple(point for point in self.points if point.promise == promise)
+        if not points:
             raise InvalidArgument(f"promise must be among {', '.join(self.promises)}, got {promise!r}")
-        return found
+        return points
 
     def table(self) -> dict[str, list[Any]]:
         """Return the numbers as tidy columns, one row for each point, as data-frame libraries accept them."""

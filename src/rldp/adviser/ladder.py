@@ -115,9 +115,9 @@ def under_estimate(designed: Design) -> float:
     """Return the expected distortion under the estimate, at most the promised one if that covers it."""
     claim = designed.protocol.guarantee
     assert claim is not None
-    found = expected_distortion(designed.protocol, claim.sample.distribution)
+    expected = expected_distortion(designed.protocol, claim.sample.distribution)
     centred = getattr(claim.utility, "centre", None) is not None
-    return found if centred else min(found, designed.objective)
+    return expected if centred else min(expected, designed.objective)
 
 
 def others_than(chosen: SetName, designed: Design, asked: bool | None = None) -> list[SetName]:

@@ -131,17 +131,17 @@ def least_epsilon(
         gap=gap,
     )
     with silenced(GapWarning):
-        found = _searched(designs, wanted, callback, close)
-    if not found.is_within(close):
-        low = "0" if found.too_small is None else f"{found.too_small:.6g}"
+        bracket = _searched(designs, wanted, callback, close)
+    if not bracket.is_within(close):
+        low = "0" if bracket.too_small is None else f"{bracket.too_small:.6g}"
         warn(
-            f"the smallest ε is known to lie between {low} and {found.epsilon:.6g} only; the problem is too "
-            "ill-conditioned for less",
+            f"the smallest ε is known to lie between {low} and {bracket.epsilon:.6g} only; the problem is "
+            "too ill-conditioned for less",
             GapWarning,
             stacklevel=2,
         )
-    assert found.design is not None
-    return LeastDesign.of(found.design, found.too_small, wanted)
+    assert bracket.design is not None
+    return LeastDesign.of(bracket.design, bracket.too_small, wanted)
 
 
 @dataclass(frozen=True)
@@ -188,18 +188,21 @@ def _searched(
             f"distortion must be at least {at_most(unprotected.objective, 6)}, the smallest that is possible "
             f"without any privacy, got {wanted!r}"
         )
-    found, levels = _Bracket(wanted), [0.0, *np.geomspace(_SMALLEST, LARGEST, _FIRST).tolist()]
+    bracket, levels = _Bracket(wanted), [0.0, *np.geomspace(_SMALLEST, LARGEST, _FIRST).tolist()]
     for number in range(_ROUNDS):
-        before, made = found, designs(levels)
-        found = found.narrowed(levels, made)
-        if found.design is None:
+        before, made = bracket, designs(levels)
+        bracket = bracket.narrowed(levels, made)
+        if bracket.design is None:
             raise InvalidArgument(
                 f"distortion must be at least {at_most(made[-1].objective, 6)} for an ε of at most "
                 f"{LARGEST:g}, got {wanted!r}; without any privacy it is {at_most(unprotected.objective, 6)}"
             )
         if callback is not None:
-            callback(number + 1, found.too_small or 0.0, found.epsilon)
-        if found.is_within(close) or (found.epsilon, found.too_small) == (before.epsilon, before.too_small):
+            callback(number + 1, bracket.too_small or 0.0, bracket.epsilon)
+        if bracket.is_within(close) or (bracket.epsilon, bracket.too_small) == (
+            before.epsilon,
+            before.too_small,
+        ):
             break
-        levels = found.levels()
-    return found
+        levels = bracket.levels()
+    return bracket

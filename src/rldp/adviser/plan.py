@@ -226,10 +226,10 @@ def plan(
     def noisy(counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
         """Return what new tables would promise with noise of the present level."""
         assert sample.count_noise is not None
-        found = []
+        promises = []
         for table in _with_noise(counts, sample.count_noise, generator):
             if table.sum() <= 0:  # no rows remain: use the best constant
-                found.append(float((truths.mean(axis=0).sum(axis=0) @ d).min()))
+                promises.append(float((truths.mean(axis=0).sum(axis=0) @ d).min()))
                 continue
             made = design(
                 Sample(table, sample.secrets, sample.values, noise=sample.count_noise),
@@ -242,8 +242,8 @@ def plan(
                 chain=False,
                 gap=_NOISY_GAP,
             )
-            found.append(made.objective)
-        return np.array(found)
+            promises.append(made.objective)
+        return np.array(promises)
 
     def promised(counts: NDArray[np.int64], of_privacy: UncertaintySet, of_utility: UncertaintySet) -> Any:
         made = design_batch(
@@ -265,8 +265,8 @@ def plan(
             rng = np.random.default_rng([seed, 1, size])
             counts = np.stack([rng.multinomial(size, p) for p in truths.reshape(count, -1)])
             tables = counts.reshape(truths.shape)
-            found = promised(tables, private, useful) if sample.noise is None else noisy(tables, rng)
-            rows.append(PlanRow.of(size, found))
+            promises = promised(tables, private, useful) if sample.noise is None else noisy(tables, rng)
+            rows.append(PlanRow.of(size, promises))
         if callback is not None:
             callback(len(wanted), len(wanted) + 1, "known distribution")
         known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
@@ -293,10 +293,10 @@ def _checked_sizes(sizes: Iterable[int]) -> list[int]:
     """Return the distinct sizes in increasing order."""
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InvalidArgumentType(f"sizes must be a list of whole numbers, got {type(sizes).__name__}")
-    found = sorted({whole_number("sizes", size, 1, _LARGEST) for size in sizes})
-    if not found:
+    checked = sorted({whole_number("sizes", size, 1, _LARGEST) for size in sizes})
+    if not checked:
         raise InvalidArgument("sizes must hold at least one number of rows, got none")
-    return found
+    return checked
 
 
 def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> NDArray[np.float64]:

@@ -99,8 +99,8 @@ def shown_by(counts: Counts, columns: Columns, alpha: float, rng: np.random.Gene
     """
     if counts.shape[1] <= _FEW:
         return _single(counts, alpha)
-    found = [_single(counts, alpha / 2), _group(counts, columns, alpha / 2, rng)]
-    return max((each for each in found if each is not None), key=lambda each: each.epsilon, default=None)
+    bounds = [_single(counts, alpha / 2), _group(counts, columns, alpha / 2, rng)]
+    return max((each for each in bounds if each is not None), key=lambda each: each.epsilon, default=None)
 
 
 def noticeable(counts: Counts, alpha: float, claim: float) -> float:
@@ -132,14 +132,14 @@ def noticeable(counts: Counts, alpha: float, claim: float) -> float:
 
 def _lower(hits: Any, rows: Any, share: float) -> Floats:
     """Return Clopper and Pearson's lower limit, too large with probability at most ``share``."""
-    found = betaincinv(np.maximum(hits, 1), rows - hits + 1, share) * (1 - _DISTRUST)
-    return np.where(np.asarray(hits) > 0, found, 0.0)
+    limit = betaincinv(np.maximum(hits, 1), rows - hits + 1, share) * (1 - _DISTRUST)
+    return np.where(np.asarray(hits) > 0, limit, 0.0)
 
 
 def _upper(hits: Any, rows: Any, share: float) -> Floats:
     """Return the corresponding upper limit."""
-    found = betainccinv(hits + 1, np.maximum(rows - hits, 1), share) * (1 + _DISTRUST)
-    return np.where(np.asarray(hits) < rows, np.minimum(found, 1.0), 1.0)
+    limit = betainccinv(hits + 1, np.maximum(rows - hits, 1), share) * (1 + _DISTRUST)
+    return np.where(np.asarray(hits) < rows, np.minimum(limit, 1.0), 1.0)
 
 
 def _single(counts: Counts, alpha: float) -> Shown | None:

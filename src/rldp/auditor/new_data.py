@@ -283,8 +283,8 @@ def _excess(protocol: Protocol, distribution: NDArray[np.float64]) -> float | No
     if not isinstance(claim, Guarantee) or claim.levels is None:
         return None
     protected = np.isfinite(claim.levels) & ~np.eye(len(claim.levels), dtype=bool)
-    found = measures.pair_leakage(protocol, distribution)
-    return float((found[protected] - claim.levels[protected]).max(initial=-math.inf))
+    pairs = measures.pair_leakage(protocol, distribution)
+    return float((pairs[protected] - claim.levels[protected]).max(initial=-math.inf))
 
 
 def _chance(promise: Guarantee | None, sample: Sample, seed: int) -> float | None:

@@ -214,20 +214,20 @@ def audit_release(
     y = _Outputs.of(parts)
     counts = count_pairs(s.codes, y.codes, (len(s.labels), len(y.labels)))
     drawn_with = seed_or_fresh(seed)
-    found = shown_by(counts, y.columns, miss, np.random.default_rng(drawn_with))
-    named = () if found is None else tuple(y.labels[output] for output in found.outputs)
+    leak = shown_by(counts, y.columns, miss, np.random.default_rng(drawn_with))
+    named = () if leak is None else tuple(y.labels[output] for output in leak.outputs)
     cells = s.codes.astype(np.int64)
     if u is not None:
         cells = cells * len(u.labels) + u.codes
     drawn = y.codes.astype(np.int64)
     repetition = find_repetition(drawn, cells, cells_are_complete=u is not None)
     return ReleaseAudit(
-        epsilon=0.0 if found is None else found.epsilon,
+        epsilon=0.0 if leak is None else leak.epsilon,
         alpha=miss,
         output=named[0] if len(named) == 1 else None,
         outputs=named,
-        secrets=None if found is None else (s.labels[found.high], s.labels[found.low]),
-        frequencies=None if found is None else found.frequencies,
+        secrets=None if leak is None else (s.labels[leak.high], s.labels[leak.low]),
+        frequencies=None if leak is None else leak.frequencies,
         noticeable=noticeable(counts, miss, 0.0 if claim is None else claim),
         rows=len(s),
         repeats=repetition.lag if repetition.score > repetition.limit else None,

@@ -65,18 +65,18 @@ def find_repetition(outputs: Codes, cells: Codes, *, cells_are_complete: bool) -
     limit = math.sqrt(2 * math.log(_TESTS_PER_LAG * n / FALSE_ALARM))
     last = n - math.ceil(limit**2)  # fewer pairs are not evidence
     first = 1 if cells_are_complete else 3
-    found = Repetition(first, 0.0, limit)
+    repetition = Repetition(first, 0.0, limit)
     if last < first:
-        return found
+        return repetition
     for g, variance in _scores(outputs, cells):
         products, squares = _sums(g, variance, last, cells_are_complete)
         for multiples in (1, _MULTIPLES):
             score = _standardised(_combed(products, multiples), _combed(squares, multiples))
             score /= _tail(n, limit, multiples, len(score))
             lag = first + int(score[first:].argmax())
-            if score[lag] > found.score:
-                found = Repetition(lag, float(score[lag]), limit)
-    return found
+            if score[lag] > repetition.score:
+                repetition = Repetition(lag, float(score[lag]), limit)
+    return repetition
 
 
 def tallied(keys: Codes) -> tuple[Codes, Codes, Codes]:
@@ -88,11 +88,11 @@ def tallied(keys: Codes) -> tuple[Codes, Codes, Codes]:
     (array([3, 7]), array([1, 0, 1]), array([1, 2]))
     """
     if int(keys.max()) >= _DENSE:
-        found, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return found, places.astype(np.int64), counts.astype(np.int64)
+        distinct, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return distinct, places.astype(np.int64), counts.astype(np.int64)
     counts = np.bincount(keys)
-    found = np.flatnonzero(counts)
-    return found, (np.cumsum(counts > 0) - 1)[keys], counts[found]
+    distinct = np.flatnonzero(counts)
+    return distinct, (np.cumsum(counts > 0) - 1)[keys], counts[distinct]
 
 
 def _scores(outputs: Codes, cells: Codes) -> list[tuple[Floats, Floats]]:

@@ -62,14 +62,16 @@ def audit(
         show_labels=show_labels,
     )
     with progress("Auditing"):
-        found = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
-        bound_alone = math.inf if found.excess is not None else None  # levels of pairs are not a single claim
-        confirmed = rldp.confirm(loaded, sample, epsilon=bound_alone, seed=found.seed)
+        result = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
+        bound_alone = (
+            math.inf if result.excess is not None else None
+        )  # levels of pairs are not a single claim
+        confirmed = rldp.confirm(loaded, sample, epsilon=bound_alone, seed=result.seed)
     facts = {
-        "private": found.private,
-        "useful": found.useful,
-        "drifted": found.drifted,
-        "sound": found.sound,
+        "private": result.private,
+        "useful": result.useful,
+        "drifted": result.drifted,
+        "sound": result.sound,
         "confirmation": {
             "epsilon": confirmed.epsilon,
             "alpha": confirmed.alpha,
@@ -78,13 +80,13 @@ def audit(
             "sentences": list(confirmed.sentences),
         },
     }
-    _show(found, facts, as_json, terminal.audit_report)
+    _show(result, facts, as_json, terminal.audit_report)
     if not as_json:
         terminal.console().print(terminal.confirmation_in_short(confirmed))
     troubles = {
-        found.sentences[0]: found.drifted,
-        "the new data leak more than was promised": found.private is False,
-        "the protocol breaks its own promise": found.sound is False,
+        result.sentences[0]: result.drifted,
+        "the new data leak more than was promised": result.private is False,
+        "the protocol breaks its own promise": result.sound is False,
     }
     if strict and any(troubles.values()):
         say("; ".join(trouble for trouble, seen in troubles.items() if seen))
@@ -124,7 +126,7 @@ def audit_release(
     names = (secret, *dict.fromkeys(released), *(() if value is None else (value,)))
     read = dict(zip(names, columns(given(command, data, delimiter, encoding), names), strict=True))
     with progress("Auditing"):
-        found = rldp.audit_release(
+        result = rldp.audit_release(
             read[secret],
             read[released[0]] if len(released) == 1 else {name: read[name] for name in released},
             values=None if value is None else read[value],
@@ -132,16 +134,16 @@ def audit_release(
             alpha=alpha,
             seed=seed,
         )
-    _show(found, {"ok": found.ok}, as_json, terminal.release_report)
-    if strict and (found.ok is False or found.repeats is not None):
+    _show(result, {"ok": result.ok}, as_json, terminal.release_report)
+    if strict and (result.ok is False or result.repeats is not None):
         say("the released rows contradict what is claimed of them")
         raise typer.Exit(ExitCode.CLAIM)
 
 
-def _show(found: Any, facts: dict[str, Any], as_json: bool, report: Any) -> None:
+def _show(result: Any, facts: dict[str, Any], as_json: bool, report: Any) -> None:
     from rldp.reporter import terminal
 
     if not as_json:
-        terminal.console().print(report(found))
+        terminal.console().print(report(result))
         return
-    show_json({**facts, **plain(found), "sentences": list(found.sentences)})
+    show_json({**facts, **plain(result), "sentences": list(result.sentences)})

@@ -105,6 +105,6 @@ def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
 
     if source.parquet or source.dialect.delimiter is not None:
         return
-    found = located(source, columns).source.dialect.delimiter
-    if found != ",":
-        note(f"{source} is read with the delimiter {found!r}")
+    delimiter = located(source, columns).source.dialect.delimiter
+    if delimiter != ",":
+        note(f"{source} is read with the delimiter {delimiter!r}")

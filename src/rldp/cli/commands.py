@@ -70,17 +70,17 @@ class Command(TyperCommand):
                     raise typer.BadParameter(f"must be given once, got {times} times", ctx, option)
         ctx.meta[_OLD] = [arg.partition("=")[0] for arg in takewhile("--".__ne__, args)]
         if not (ctx.resilient_parsing or {"--help"} & set(args)):
-            found = self._given_elsewhere(ctx)
-            ctx.default_map = {name: given.value for name, given in found.items()}
-            ctx.meta[f"{PROJECT}.found"] = found
+            options = self._given_elsewhere(ctx)
+            ctx.default_map = {name: given.value for name, given in options.items()}
+            ctx.meta[f"{PROJECT}.options"] = options
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, and name the options that do not come from the command line."""
-        found: dict[str, Given] = ctx.meta.get(f"{PROJECT}.found", {})
+        options: dict[str, Given] = ctx.meta.get(f"{PROJECT}.options", {})
         used: dict[str, list[str]] = {}
-        for name, given in found.items():
+        for name, given in options.items():
             if _source(ctx, name) == "DEFAULT_MAP":
                 used.setdefault(given.place, []).append(_long(self._option(name)))
         if used and not ctx.params.get("quiet"):
@@ -95,7 +95,7 @@ class Command(TyperCommand):
         """Return the values that the environment and the project file give, by parameter."""
         options = {_long(option): option for option in self.params if isinstance(option, TyperOption)}
         siblings = getattr(ctx.parent and ctx.parent.command, "commands", {self.name: self})
-        found = Project.read(ctx.meta.get(PROJECT)).options(
+        elsewhere = Project.read(ctx.meta.get(PROJECT)).options(
             str(self.name),
             [Option(name[2:], bool(o.is_flag), bool(o.multiple)) for name, o in options.items()],
             takes_shared=self.works_on_sample,
@@ -104,7 +104,7 @@ class Command(TyperCommand):
                 for name, command in siblings.items()
             },
         )
-        return {str(options[f"--{name}"].name): given for name, given in found.items()}
+        return {str(options[f"--{name}"].name): given for name, given in elsewhere.items()}
 
     def _option(self, name: str) -> Any:
         return next(option for option in self.params if option.name == name)

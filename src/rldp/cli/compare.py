@@ -46,7 +46,7 @@ def compare(
     counter.advise_bins(sample, measuring.distortion)
     measured = measuring.of(sample)
     with bar("Comparing") as moved:
-        found = rldp.compare(
+        comparison = rldp.compare(
             sample,
             epsilon,
             privacy=promising.names,
@@ -58,27 +58,27 @@ def compare(
             prior=promising.prior,
             callback=moved,
         )
-    write_results(found, table)
+    write_results(comparison, table)
     if as_json:
         show_json(
             {
-                "epsilon": found.epsilon,
+                "epsilon": comparison.epsilon,
                 "rows": sample.n,
-                "utility": found.utility.scope,
-                "prior": found.prior,
-                "comparison": found.table(),
+                "utility": comparison.utility.scope,
+                "prior": comparison.prior,
+                "comparison": comparison.table(),
             }
         )
         return
-    terminal.console().print(decisions.comparison_report(found))
+    terminal.console().print(decisions.comparison_report(comparison))
 
 
 def _files(given: Sequence[str]) -> dict[str, Path]:
     """Read protocol files such as ``mine=protocol.json``, by name."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for text in given:
         name, equals, path = text.partition("=")
-        if not (name and equals) or name in found:
+        if not (name and equals) or name in files:
             raise InvalidArgument(f"--protocol must be NAME=FILE, each name once, got {text!r}")
-        found[name] = Path(path)
-    return found
+        files[name] = Path(path)
+    return files

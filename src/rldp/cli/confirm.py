@@ -71,27 +71,27 @@ def confirm(
         show_labels=show_labels,
     )
     with progress("Confirming"):
-        found = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon, seed=seed)
+        confirmation = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon, seed=seed)
     if as_json:
-        show_json(_facts(found))
+        show_json(_facts(confirmation))
     else:
-        terminal.console().print(terminal.confirmation_report(found))
-    if not found.confirmed:
+        terminal.console().print(terminal.confirmation_report(confirmation))
+    if not confirmation.confirmed:
         raise typer.Exit(ExitCode.CLAIM)
 
 
-def _facts(found: rldp.Confirmation) -> dict[str, Any]:
+def _facts(confirmation: rldp.Confirmation) -> dict[str, Any]:
     return {
-        "confirmed": found.confirmed,
-        "claim": found.claim,
-        "epsilon": found.epsilon,
-        "alpha": found.alpha,
-        "leakage": found.leakage,
-        "output": found.output,
-        "secrets": found.secrets,
-        "unseen": found.unseen,
-        "used_before": found.used_before,
-        "seed": found.seed,
-        "rows": found.sample.n,
-        "sentences": found.sentences,
+        "confirmed": confirmation.confirmed,
+        "claim": confirmation.claim,
+        "epsilon": confirmation.epsilon,
+        "alpha": confirmation.alpha,
+        "leakage": confirmation.leakage,
+        "output": confirmation.output,
+        "secrets": confirmation.secrets,
+        "unseen": confirmation.unseen,
+        "used_before": confirmation.used_before,
+        "seed": confirmation.seed,
+        "rows": confirmation.sample.n,
+        "sentences": confirmation.sentences,
     }

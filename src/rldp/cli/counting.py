@@ -238,7 +238,7 @@ class Counter:
     options: Counting
     counted: Callable[..., rldp.Sample] | None
     note_delimiter: Callable[[], None]
-    found: rldp.Sample | None = None
+    sample_at_hand: rldp.Sample | None = None
 
     def sample(
         self, epsilon: float | None = None, distortion: str = "squared", **promises: Any
@@ -260,8 +260,8 @@ class Counter:
             )
 
     def _sample(self, epsilon: float | None, distortion: str, **promises: Any) -> rldp.Sample:
-        if self.found is not None:
-            return self.found
+        if self.sample_at_hand is not None:
+            return self.sample_at_hand
         assert self.counted is not None
         count = self.counted
         if self.options.bins == ["auto"]:
@@ -270,14 +270,14 @@ class Counter:
             with progress("Trying bins"):
                 cut = best(lambda bins: count(bins=bins), epsilon, distortion=distortion, **promises)
             note(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
-            found = cut.sample
+            counted = cut.sample
         else:
-            found = count(
+            counted = count(
                 bins=_numbers("--bins", self.options.bins, int),
                 bin_width=_numbers("--bin-width", self.options.bin_width, float),
             )
         self.note_delimiter()
-        return found
+        return counted
 
 
 class Measured(TypedDict):
@@ -395,10 +395,10 @@ def _numbers(
     """Parse a number such as ``6``, or numbers by column such as ``age=6``."""
     if not given:
         return None
-    found = {_column_of(text): _number(option, text, kind) for text in given}
-    if len(found) < len(given) or ("" in found and len(found) > 1):
+    numbers = {_column_of(text): _number(option, text, kind) for text in given}
+    if len(numbers) < len(given) or ("" in numbers and len(numbers) > 1):
         raise InvalidArgument(f"{option} must be given once, or as COL=… once for each column")
-    return found.get("", found)
+    return numbers.get("", numbers)
 
 
 def _number(option: str, text: str, kind: type[Number]) -> Number:

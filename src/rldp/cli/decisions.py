@@ -34,8 +34,8 @@ def levels_of(text: str) -> list[float]:
     parts = [_number("--epsilons", part) for part in text.split(":")]
     match parts:
         case [low, high, count] if 0 < low <= high and count in range(1, _MOST + 1):
-            found: list[float] = np.geomspace(low, high, int(count)).tolist()
-            return found
+            levels: list[float] = np.geomspace(low, high, int(count)).tolist()
+            return levels
     raise InvalidArgument(
         "--epsilons must be a list such as 0.5,1,2 or LOW:HIGH:COUNT such as 0.1:10:30, with at most "
         f"{_MOST} levels, got {text!r}"
@@ -53,10 +53,10 @@ def sizes_of(text: str | None, rows: int) -> list[int]:
 
 
 def _number(option: str, text: str) -> float:
-    found = number_of_text(text.strip())
-    if found is None:
+    number = number_of_text(text.strip())
+    if number is None:
         raise InvalidArgument(f"{option} must be comma-separated numbers, got {text.strip()!r}")
-    return float(found)
+    return float(number)
 
 
 def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> None:
@@ -72,12 +72,12 @@ def require_outputs(plot: Path | None, table: Path | None, *inputs: Path) -> Non
                 require_other_file(output, path, "what is read", option)
 
 
-def write_results(found: Any, table: Path | None, plot: Path | None = None) -> None:
+def write_results(results: Any, table: Path | None, plot: Path | None = None) -> None:
     """Write the result as a table and as a picture, if requested."""
     if table is not None:
-        _write_table(found.table(), table)
+        _write_table(results.table(), table)
     if plot is not None:
-        found.plot(plot)
+        results.plot(plot)
 
 
 def _write_table(columns: Mapping[str, Sequence[Any]], path: Path) -> None:

@@ -29,12 +29,12 @@ def demo(
         raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
     sample = adult(rows)
     with progress("Designing"):
-        found = four_problems(sample, epsilon)
+        problems = four_problems(sample, epsilon)
         with silenced(SparseTableWarning):  # about the four problems
             steps = list(rungs(sample, epsilon))
-    told = story(sample, found[-1].design)
+    told = story(sample, problems[-1].design)
     if as_json:
-        show_json(_facts(sample.n, epsilon, told, found, steps), indent=2)
+        show_json(_facts(sample.n, epsilon, told, problems, steps), indent=2)
         return
     screen = terminal.console()
     screen.print(terminal.story(story_lines(told, epsilon, sample.n)))
@@ -49,9 +49,9 @@ def demo(
         "not reject on this sample (R, robust). So RURP is robust in both and NUNP in neither. A ✓ marks a "
         "protocol whose largest ε over that set is at most the requested ε.\n"
     )
-    screen.print(terminal.comparison(found, epsilon))
+    screen.print(terminal.comparison(problems, epsilon))
     screen.print("\nThe RURP protocol: how likely each output is, for each sex and number of years.\n")
-    screen.print(terminal.heat_map(found[-1].design.protocol, width=screen.width))
+    screen.print(terminal.heat_map(problems[-1].design.protocol, width=screen.width))
     screen.print(
         "\nThe sample has the proportions of the UCI Adult data set (Becker and Kohavi, CC BY 4.0). Next, "
         "on a table of your own:"

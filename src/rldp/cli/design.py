@@ -159,10 +159,10 @@ def design(
         terminal.say(f"written to {output}")
         return
     names = [] if claim.levels is not None else others_than(promising.privacy, designed, others)
-    found: list[Rung] = []
+    other_rungs: list[Rung] = []
     if names:
         with progress("Trying other promises"), silenced(rldp.RldpWarning):
-            found = list(
+            other_rungs = list(
                 rungs(
                     sample,
                     designed.epsilon,
@@ -180,12 +180,12 @@ def design(
     if away is not None:
         warn(f"{away}; --epsilon-known bounds what such readers learn")
     if as_json:
-        show_json(_facts(output, designed, judged, found), indent=2)
+        show_json(_facts(output, designed, judged, other_rungs), indent=2)
         return
     screen = terminal.console()
     screen.print(terminal.summary(designed))
-    if found:
-        screen.print(terminal.ladder([*found, Rung.of(promising.privacy, designed)], promising.privacy))
+    if other_rungs:
+        screen.print(terminal.ladder([*other_rungs, Rung.of(promising.privacy, designed)], promising.privacy))
     screen.print(terminal.worth_report(judged))
     _tell_who_may_see(sample)
     terminal.say(f"written to {output}")
@@ -259,12 +259,12 @@ def _as_measure(measured: Measured) -> dict[str, Any]:
 def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign:
     """Return the design for the smallest sufficient ε, and a line about it."""
     with progress("Looking for the smallest ε"):
-        found = rldp.least_epsilon(sample, most, **options)
+        least = rldp.least_epsilon(sample, most, **options)
     less = ""
-    if found.too_small is not None:
-        less = f"; at ε = {_digits.at_least(found.too_small, 6)} no protocol promises so small a distortion"
-    note(f"ε = {_digits.at_most(found.epsilon, 6)} promises a distortion of at most {most:g}{less}")
-    return found
+    if least.too_small is not None:
+        less = f"; at ε = {_digits.at_least(least.too_small, 6)} no protocol promises so small a distortion"
+    note(f"ε = {_digits.at_most(least.epsilon, 6)} promises a distortion of at most {most:g}{less}")
+    return least
 
 
 def _facts(

@@ -111,7 +111,7 @@ def estimate(
         rows = rldp.Released.from_data(
             source, loaded, released=released or None, secret=secret or None, show_labels=show_labels
         )
-        found = rldp.estimate(
+        result = rldp.estimate(
             rows,
             sample=known,
             of=asked,
@@ -122,13 +122,13 @@ def estimate(
             seed=seed,
         )
     if as_json:
-        show_json(_facts(found))
+        show_json(_facts(result))
         return
     from rldp.reporter import terminal
     from rldp.reporter.estimates import estimate_report
 
     screen = terminal.console()
-    screen.print(estimate_report(found, width=screen.width))
+    screen.print(estimate_report(result, width=screen.width))
 
 
 def _is_named(of: str) -> bool:
@@ -153,30 +153,30 @@ def _sample(
     return None if no_sample else "protocol"
 
 
-def _facts(found: rldp.Estimate) -> dict[str, Any]:
-    groups = () if found.secrets is None else found.secrets
+def _facts(estimate: rldp.Estimate) -> dict[str, Any]:
+    groups = () if estimate.secrets is None else estimate.secrets
     return {
-        "rows": found.rows,
-        "sample_rows": found.sample_rows,
-        "sample_rejected": plain(found.sample_rejected),
-        "method": found.method,
-        "interval": found.interval,
-        "of_moments": found.of_moments,
-        "alpha": found.alpha,
-        "seed": found.seed,
-        "gap": found.gap,
-        "prior_rows": found.prior_rows,
-        "agreement": found.agreement,
-        "min_agreement": found.min_agreement,
-        "estimates": _lines(found if found.overall is None else found.overall),
+        "rows": estimate.rows,
+        "sample_rows": estimate.sample_rows,
+        "sample_rejected": plain(estimate.sample_rejected),
+        "method": estimate.method,
+        "interval": estimate.interval,
+        "of_moments": estimate.of_moments,
+        "alpha": estimate.alpha,
+        "seed": estimate.seed,
+        "gap": estimate.gap,
+        "prior_rows": estimate.prior_rows,
+        "agreement": estimate.agreement,
+        "min_agreement": estimate.min_agreement,
+        "estimates": _lines(estimate if estimate.overall is None else estimate.overall),
         "by_secret": [
-            {"secret": secret, "estimates": _lines(found, row)} for row, secret in enumerate(groups)
+            {"secret": secret, "estimates": _lines(estimate, row)} for row, secret in enumerate(groups)
         ],
-        "sentences": found.sentences,
+        "sentences": estimate.sentences,
     }
 
 
-def _lines(found: rldp.Estimate, row: int | None = None) -> list[dict[str, Any]]:
+def _lines(estimate: rldp.Estimate, row: int | None = None) -> list[dict[str, Any]]:
     """Return an object for each functional; for one secret, if ``row`` is given."""
 
     def number(array: Any, place: int) -> float | None:
@@ -188,14 +188,14 @@ def _lines(found: rldp.Estimate, row: int | None = None) -> list[dict[str, Any]]
     return [
         {
             "label": label,
-            "value": number(found.values, place),
-            "lower": number(found.lower, place),
-            "upper": number(found.upper, place),
-            "standard_error": number(found.standard_errors, place),
-            "identifiable": bool(number(found.identifiable, place)),
-            "least": number(found.least, place),
-            "most": number(found.most, place),
-            "naive": number(found.naive, place),
+            "value": number(estimate.values, place),
+            "lower": number(estimate.lower, place),
+            "upper": number(estimate.upper, place),
+            "standard_error": number(estimate.standard_errors, place),
+            "identifiable": bool(number(estimate.identifiable, place)),
+            "least": number(estimate.least, place),
+            "most": number(estimate.most, place),
+            "naive": number(estimate.naive, place),
         }
-        for place, label in enumerate(found.labels)
+        for place, label in enumerate(estimate.labels)
     ]

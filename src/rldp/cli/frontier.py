@@ -44,7 +44,7 @@ def frontier(
     counter.advise_bins(sample, measuring.distortion)
     measured = measuring.of(sample)
     with bar("Designing") as moved:
-        found = rldp.frontier(
+        result = rldp.frontier(
             sample,
             levels,
             privacy=promising.names,
@@ -55,9 +55,9 @@ def frontier(
             prior=promising.prior,
             callback=moved,
         )
-    write_results(found, table, plot)
+    write_results(result, table, plot)
     if as_json:
-        show_json({"rows": sample.n, "utility": found.utility.scope, "frontier": found.table()})
+        show_json({"rows": sample.n, "utility": result.utility.scope, "frontier": result.table()})
         return
     screen = terminal.console()
-    screen.print(decisions.frontier_report(found, width=screen.width))
+    screen.print(decisions.frontier_report(result, width=screen.width))

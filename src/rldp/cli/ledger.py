@@ -27,8 +27,8 @@ def ledger(
     from rldp.reporter.ledgers import ledger_report
 
     lines = read_ledger(file)
-    found = totals(lines)
+    sums = totals(lines)
     if as_json:
-        show_json({"ledger": file, "releases": list(lines), "totals": list(found)}, indent=2)
+        show_json({"ledger": file, "releases": list(lines), "totals": list(sums)}, indent=2)
     else:
-        terminal.console().print(ledger_report(lines, found))
+        terminal.console().print(ledger_report(lines, sums))

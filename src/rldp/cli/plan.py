@@ -58,7 +58,7 @@ def plan(
     counter.advise_bins(sample, measuring.distortion)
     measured = measuring.of(sample)
     with bar("Planning") as moved:
-        found = rldp.plan(
+        result = rldp.plan(
             sample,
             epsilon,
             sizes_of(sizes, sample.n),
@@ -71,21 +71,21 @@ def plan(
             seed=seed,
             callback=moved,
         )
-    write_results(found, table, plot)
+    write_results(result, table, plot)
     if as_json:
         show_json(
             {
-                "epsilon": found.epsilon,
-                "privacy": found.privacy.scope,
-                "utility": found.utility.scope,
+                "epsilon": result.epsilon,
+                "privacy": result.privacy.scope,
+                "utility": result.utility.scope,
                 "rows": sample.n,
-                "present": found.present,
-                "plan": found.table(),
+                "present": result.present,
+                "plan": result.table(),
                 "at_most": max_distortion,
-                "size": None if max_distortion is None else found.size_for(max_distortion),
-                "sentences": decisions.plan_sentences(found, max_distortion),
+                "size": None if max_distortion is None else result.size_for(max_distortion),
+                "sentences": decisions.plan_sentences(result, max_distortion),
             }
         )
         return
     screen = terminal.console()
-    screen.print(decisions.plan_report(found, width=screen.width, wanted=max_distortion))
+    screen.print(decisions.plan_report(result, width=screen.width, wanted=max_distortion))

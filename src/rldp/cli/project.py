@@ -76,15 +76,15 @@ class Project:
         """
         if path is None and not Path(FILE).is_file():
             return cls()
-        found = Path(FILE) if path is None else path
+        file = Path(FILE) if path is None else path
         try:
-            tree = tomllib.loads(found.read_text(encoding="utf-8"))
+            tree = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-            raise FileError(f"{found} must be a project file in TOML, but: {reason}") from error
+            raise FileError(f"{file} must be a project file in TOML, but: {reason}") from error
         own = {_dashed(name): part for name, part in tree.items() if isinstance(part, dict)}
         shared = {_dashed(name): value for name, value in tree.items() if not isinstance(value, dict)}
-        return cls(found, shared, {name: _with_dashes(part) for name, part in own.items()})
+        return cls(file, shared, {name: _with_dashes(part) for name, part in own.items()})
 
     def options(
         self,
@@ -112,13 +112,13 @@ class Project:
         """
         self._require_known(commands)
         common = {"quiet", "log-level"}
-        found = {}
+        chosen = {}
         for option in options:
             shared = takes_shared or option.name in common
             for given in self._places(command, option, shared):
-                found[option.name] = given
+                chosen[option.name] = given
                 break
-        return found
+        return chosen
 
     def _places(self, command: str, option: Option, shared: bool) -> Iterator[Given]:
         """Yield the settings of an option, the strongest first."""

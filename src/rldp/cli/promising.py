@@ -210,13 +210,13 @@ def _pair(names: str, secrets: Sequence[Label]) -> tuple[int, int]:
     """Return the numbers of two secrets separated by a comma; labels may contain commas."""
     places = {str(secret): s for s, secret in enumerate(secrets)}
     parts = names.split(",")
-    found = [
+    matches = [
         (places[one], places[other])
         for one, other in (
             (",".join(parts[:k]).strip(), ",".join(parts[k:]).strip()) for k in range(1, len(parts))
         )
         if one in places and other in places and one != other
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         raise InvalidArgument("--epsilon-between must be A,B=E with two different secrets, got other names")
-    return found[0]
+    return matches[0]

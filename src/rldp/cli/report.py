@@ -112,7 +112,7 @@ def report(
         if protocol is not None:
             subject.protocol.save(protocol)
     with bar("Reporting") as moved:
-        found = rldp.report(
+        result = rldp.report(
             subject,
             output,
             with_counts=with_counts,
@@ -124,13 +124,13 @@ def report(
             callback=moved,
         )
     if as_json:
-        show_json(_facts(output, found), indent=2)
+        show_json(_facts(output, result), indent=2)
     elif not is_quiet():
-        if not found.with_counts:
+        if not result.with_counts:
             terminal.tell("The page does not contain the counts of the sample; --with-counts includes them.")
-        terminal.say(f"{found.size:,} bytes written to {output}")
-    if not found.verdict.ok:
-        say(f"{source} is not proved, and the page says so: {found.verdict.reasons[0]}")
+        terminal.say(f"{result.size:,} bytes written to {output}")
+    if not result.verdict.ok:
+        say(f"{source} is not proved, and the page says so: {result.verdict.reasons[0]}")
         raise typer.Exit(ExitCode.CLAIM)
 
 
@@ -155,21 +155,21 @@ def _require_no_design(command: typer.Context) -> None:
             raise InvalidArgument(f"--{name.replace('_', '-')} must be given with DATA or SAMPLE only")
 
 
-def _facts(output: Path, found: rldp.Report) -> dict[str, Any]:
+def _facts(output: Path, report: rldp.Report) -> dict[str, Any]:
     """Return what was written as JSON."""
     return {
         "report": output,
-        "bytes": found.size,
-        "sha256": found.sha256,
-        "proved": found.verdict.ok,
-        "epsilon": found.verdict.epsilon,
-        "promise": found.verdict.promise,
-        "promised": found.promised,
-        "estimate": found.worth.estimate,
-        "constant": found.constant,
-        "risk": found.law.risk,
-        "associations": found.associations,
-        "levels": [level.epsilon for level in found.levels],
-        "with_counts": found.with_counts,
+        "bytes": report.size,
+        "sha256": report.sha256,
+        "proved": report.verdict.ok,
+        "epsilon": report.verdict.epsilon,
+        "promise": report.verdict.promise,
+        "promised": report.promised,
+        "estimate": report.worth.estimate,
+        "constant": report.constant,
+        "risk": report.law.risk,
+        "associations": report.associations,
+        "levels": [level.epsilon for level in report.levels],
+        "with_counts": report.with_counts,
         "warnings": warned(),
     }

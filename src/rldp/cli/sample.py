@@ -38,24 +38,24 @@ def sample(
     require_other_file(output, data, "the data")
     if is_sample_file(data):
         raise InvalidArgument(f"data must be a table, got {str(data)!r}, which is a sample file already")
-    found = with_noise(counting.counter(command, data).sample, noise, rows_a_person, counting)
-    found.save(output)
+    counted = with_noise(counting.counter(command, data).sample, noise, rows_a_person, counting)
+    counted.save(output)
     if as_json:
         facts = {
             "sample": output,
-            "rows": found.n,
-            "skipped": found.skipped,
-            "noise": found.noise,
-            "rows_a_person": found.rows_a_person,
-            "secrets": len(found.secrets),
-            "values": len(found.values),
+            "rows": counted.n,
+            "skipped": counted.skipped,
+            "noise": counted.noise,
+            "rows_a_person": counted.rows_a_person,
+            "secrets": len(counted.secrets),
+            "values": len(counted.values),
             "warnings": warned(),
         }
         show_json(facts, indent=2)
     elif not is_quiet():
-        terminal.say(f"{terminal.counted(found)}, written to {output}")
+        terminal.say(f"{terminal.counted(counted)}, written to {output}")
         terminal.tell(
             "The file holds exact counts. Publish it only if these rows are public."
-            if found.noise is None
+            if counted.noise is None
             else "The file holds only the noisy counts, so you may publish it."
         )

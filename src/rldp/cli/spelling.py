@@ -58,5 +58,5 @@ def as_options(sentence: str) -> str:
     >>> as_options("expect_sha256 must be 64 digits; missing='skip' leaves rows out, unproved=True releases")
     '--expect-sha256 must be 64 digits; --missing skip leaves rows out, --unproved releases'
     """
-    typed = _GIVEN.sub(lambda found: " ".join(filter(None, (_OPTIONS[found[1]], found[2]))), sentence)
-    return _SPOKEN_OF.sub(lambda found: _OPTIONS.get(found[1], found[1]), typed)
+    typed = _GIVEN.sub(lambda match: " ".join(filter(None, (_OPTIONS[match[1]], match[2]))), sentence)
+    return _SPOKEN_OF.sub(lambda match: _OPTIONS.get(match[1], match[1]), typed)

@@ -28,13 +28,13 @@ def listed_labels(option: str, text: str) -> list[Label]:
 
 def order_of(given: Sequence[str] | None) -> dict[str, list[Label]]:
     """Parse orders such as ``size=S,M,L``, by column."""
-    found = {}
+    orders = {}
     for text in given or ():
         column, equals, listed = text.partition("=")
-        if not equals or column in found:
+        if not equals or column in orders:
             raise InvalidArgument(f"--order must be COLUMN=a,b,c, once for a column, got {text!r}")
-        found[column] = listed_labels("--order", listed)
-    return found
+        orders[column] = listed_labels("--order", listed)
+    return orders
 
 
 def outputs_of(given: str | None) -> list[Label] | None:

@@ -139,8 +139,8 @@ def _counted(request: Request, rows: Any) -> Tally:
         )
 
     read = rows.select(*(f"c{asked.index(name)}" for name in columns))
-    found = read.mapInArrow(counts, "place long, rows long").collect()
-    place, count = (np.array([row[i] for row in found], dtype=np.int64) for i in range(2))
+    collected = read.mapInArrow(counts, "place long, rows long").collect()
+    place, count = (np.array([row[i] for row in collected], dtype=np.int64) for i in range(2))
     return request.tally_of(place, count)
 
 
@@ -152,19 +152,19 @@ def _require_distinct(request: Request, rows: Any) -> None:
 
         for batch in batches:
             (people,) = tally_of_part(request, batch.rename_columns(request.columns.names)).people
-            found = iter(people.digests)
+            values = iter(people.digests)
             used = [True] * people.rows if people.used is None else people.used.tolist()
             column = pyarrow.array(
-                [next(found).tobytes() if each else None for each in used], pyarrow.binary()
+                [next(values).tobytes() if each else None for each in used], pyarrow.binary()
             )
             yield pyarrow.RecordBatch.from_arrays([column], names=["person"])
 
     person = types.StructType([types.StructField("person", types.BinaryType())])
     counts = rows.mapInArrow(digests, person).groupBy("person").count()
     sums = "sum(count) as total", "sum(if(person is null, 0, count - 1)) as repeated"
-    (found,) = counts.selectExpr(*sums).collect()
-    if found.repeated:
-        raise repeated_people(str(request.columns.id), "some rows have", found.repeated, found.total)
+    (totals,) = counts.selectExpr(*sums).collect()
+    if totals.repeated:
+        raise repeated_people(str(request.columns.id), "some rows have", totals.repeated, totals.total)
 
 
 def _as_announced(batch: Any, kinds: Sequence[Any]) -> Any:

@@ -277,10 +277,10 @@ def clear_abandoned(folder: Path, name: str, *, folders: bool = False) -> None:
     ours = re.compile(rf"\.{re.escape(name[:_LONGEST])}\.[0-9a-f]{{16}}{re.escape(_UNFINISHED)}")
     remove = _remove_unlocked_folder if folders else _remove_unlocked
     with suppress(OSError):  # a folder that may be written but not listed
-        for found in folder.iterdir():
-            if ours.fullmatch(found.name):
+        for path in folder.iterdir():
+            if ours.fullmatch(path.name):
                 with suppress(OSError):  # locked, gone by now, or not ours
-                    remove(found)
+                    remove(path)
 
 
 def _claimed(handle: int) -> bool:

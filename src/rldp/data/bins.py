@@ -110,13 +110,13 @@ class Binning:
         """Return the requested binning of each column, from the arguments ``bins`` and ``bin_width``."""
         if bins.keys() & bin_width.keys():
             raise InvalidArgument("bins and bin_width must not be given together")
-        found = {name: cls() if count == "auto" else cls(_count(count)) for name, count in bins.items()}
+        rules = {name: cls() if count == "auto" else cls(_count(count)) for name, count in bins.items()}
         for name, given in bin_width.items():
             width = finite_number("bin_width", given)
             if width <= 0:
                 raise InvalidArgument(f"bin_width must be positive, got {given!r}")
-            found[name] = cls(width=width)
-        return found
+            rules[name] = cls(width=width)
+        return rules
 
     def found(
         self, name: str, numbers: NDArray[np.float64]

@@ -53,8 +53,8 @@ def _kind(column: object) -> str | None:
         return "tuple" if type(column) is tuple else "list"
     if isinstance(column, np.ndarray):
         return "numpy"
-    found = kind_among(_SERIES, column)
-    return found and found.partition(".")[0]
+    kind = kind_among(_SERIES, column)
+    return kind and kind.partition(".")[0]
 
 
 def kind_among(kinds: Iterable[str], given: object) -> str | None:
@@ -394,11 +394,11 @@ def _as_it_was(labels: Any, cast: Callable[[], Any], outputs: Sequence[Label]) -
     """Return the labels in another type, if each is still read as itself, or as missing."""
     try:
         with np.errstate(invalid="ignore"):  # NaN is not an integer
-            found = cast()
-        read = encode("outputs", found, Alphabet(outputs))
+            restored = cast()
+        read = encode("outputs", restored, Alphabet(outputs))
     except Exception:  # libraries raise many exceptions if a type cannot hold them
         return labels
     same = read.codes == np.arange(len(outputs))
     if (null := _null(outputs)) is not None:
         same[null] |= read.missing()[null]
-    return found if same.all() else labels
+    return restored if same.all() else labels

@@ -68,12 +68,12 @@ def counted_pairs(
     table = _read(data, wanted.names, dialect)
     require_headers(wanted.headers, lambda column: table.found[column][1], table.source)
     for bins in CANDIDATES:
-        found = _counted(table, wanted.with_bins(bins), show_labels)
-        if (found.counts < _RARE).mean() <= _MOST_RARE or not wanted.chooses_bins:
+        counted = _counted(table, wanted.with_bins(bins), show_labels)
+        if (counted.counts < _RARE).mean() <= _MOST_RARE or not wanted.chooses_bins:
             break
-    for column in found.reading.value if not wanted.chooses_bins else ():
+    for column in counted.reading.value if not wanted.chooses_bins else ():
         _tell_of_fewer_bins(column, wanted)
-    return found
+    return counted
 
 
 def _tell_of_fewer_bins(column: Column, wanted: Wanted) -> None:
@@ -103,10 +103,13 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
         known = [isinstance(given, Alphabet) and MISSING in given.index for given in readings.values()]
         columns = [c if is_known else with_category(c) for c, is_known in zip(columns, known, strict=True)]
     columns = _without_rare(wanted, columns)
-    found = tuple(_column(table, name, column) for name, column in zip(readings, columns, strict=True))
+    columns_read = tuple(_column(table, name, column) for name, column in zip(readings, columns, strict=True))
     secrets, before_value = len(wanted.secret), len(wanted.secret) + len(wanted.given)
     reading = Reading(
-        found[:secrets], found[before_value:], wanted.missing, given=found[secrets:before_value]
+        columns_read[:secrets],
+        columns_read[before_value:],
+        wanted.missing,
+        given=columns_read[secrets:before_value],
     )
     shape = (len(reading.secrets), len(reading.values))
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
@@ -204,17 +207,17 @@ def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> 
     if not isinstance(data, str | os.PathLike | Source):
         return _read_frame(data, names)
     with opened(data, dialect) as source:
-        found = located(source, names)
-        table = read_table(found, names)
-        lasting = {name: (found.lasting_name(name), found.name(name)) for name in names}
+        layout = located(source, names)
+        table = read_table(layout, names)
+        lasting = {name: (layout.lasting_name(name), layout.name(name)) for name in names}
         columns = dict(zip(names, table.columns, strict=True))
         return _Table(str(source), columns, lasting, not source.parquet)
 
 
-def _column(table: _Table, name: str, found: Encoded) -> Column:
-    edges = tuple(found.alphabet.edges.tolist()) if isinstance(found.alphabet, Bins) else None
+def _column(table: _Table, name: str, encoded: Encoded) -> Column:
+    edges = tuple(encoded.alphabet.edges.tolist()) if isinstance(encoded.alphabet, Bins) else None
     lasting, header = table.found[name]
-    return Column(lasting, found.labels, edges, None if lasting == header else header)
+    return Column(lasting, encoded.labels, edges, None if lasting == header else header)
 
 
 def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
@@ -235,8 +238,8 @@ def _read_frame(data: Any, names: tuple[str, ...]) -> _Table:
     series = [frame.get_column(name) for name in chosen]
     # Columns of other libraries are converted through Arrow.
     entries = [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
-    found = {name: (str(header[place]),) * 2 for name, place in places.items()}
-    return _Table("data", dict(zip(names, entries, strict=True)), found)
+    headers = {name: (str(header[place]),) * 2 for name, place in places.items()}
+    return _Table("data", dict(zip(names, entries, strict=True)), headers)
 
 
 def _frame(data: Any) -> tuple[Any, list[Any]]:
@@ -296,5 +299,5 @@ def taken_apart(table: Any) -> tuple[Any, Iterable[Label] | None, Iterable[Label
 
 def _plain(index: Any) -> list[Any]:
     """Return the entries of a pandas index as Python objects."""
-    found: list[Any] = index.tolist()
-    return found
+    entries: list[Any] = index.tolist()
+    return entries

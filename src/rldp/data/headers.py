@@ -191,7 +191,7 @@ def require_distinct(places: dict[str, int]) -> None:
             )
 
 
-def require_names(found: Located, head: Callable[[Source], bytes]) -> None:
+def require_names(layout: Located, head: Callable[[Source], bytes]) -> None:
     """Refuse a first line of data if columns of a CSV file are chosen by position.
 
     The row would be lost, and its entries would be published as names. A number or a date shows that a line
@@ -203,17 +203,17 @@ def require_names(found: Located, head: Callable[[Source], bytes]) -> None:
     head : callable
         As :func:`locate` takes it.
     """
-    chosen = {column: place for column, place in found.places.items() if found.header[place] != column}
+    chosen = {column: place for column, place in layout.places.items() if layout.header[place] != column}
     if not chosen:
         return
-    text = head(found.source).decode(errors="replace").removeprefix("\ufeff")
-    rows = _rows_below(text, len(found.header), found.source.dialect.delimiter or ",")
+    text = head(layout.source).decode(errors="replace").removeprefix("\ufeff")
+    rows = _rows_below(text, len(layout.header), layout.source.dialect.delimiter or ",")
     for column, place in chosen.items():
-        name = found.header[place]
+        name = layout.header[place]
         if _AMOUNT.fullmatch(name) or (name and any(row[place] == name for row in rows)):
             raise DataError(
-                f"{found.source} must have the names of its columns in the first line, but what stands there "
-                f"above column {column!r} looks like an entry; add a line with names"
+                f"{layout.source} must have the names of its columns in the first line, but what stands "
+                f"there above column {column!r} looks like an entry; add a line with names"
             )
 
 

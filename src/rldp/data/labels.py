@@ -146,8 +146,8 @@ class Alphabet:
         return self._looked_up([item if _may_be_label(item) else None for item in items])
 
     def _looked_up(self, items: Sequence[Any]) -> Codes:
-        found = map(self.index.get, items, repeat(NOT_A_LABEL))
-        codes = np.fromiter(found, dtype=np.int32, count=len(items))
+        numbers = map(self.index.get, items, repeat(NOT_A_LABEL))
+        codes = np.fromiter(numbers, dtype=np.int32, count=len(items))
         if self._large:
             # A float of this size may have been the next integer before it was rounded.
             for place in np.flatnonzero(np.isin(codes, self._large)).tolist():
@@ -243,10 +243,10 @@ class Encoded:
 
     def missing(self) -> NDArray[np.bool_]:
         """Whether an entry is missing: (n,)."""
-        found = np.zeros(len(self), dtype=np.bool_)
+        mask = np.zeros(len(self), dtype=np.bool_)
         doubtful = np.flatnonzero(self.codes == NOT_A_LABEL)
-        found[doubtful] = [_is_missing(entry) for entry in self.entries(doubtful)]
-        return found
+        mask[doubtful] = [_is_missing(entry) for entry in self.entries(doubtful)]
+        return mask
 
 
 def taken(table: Codes, indices: Any) -> Codes:
@@ -294,11 +294,11 @@ class Faults:
     def and_in(self, *columns: Encoded, among: NDArray[np.bool_] | None = None) -> Faults:
         """Add the faults of the rows that follow; of a subset, if ``among`` is a mask (n,)."""
         at_fault = _at_fault(columns, among)
-        found = int(np.count_nonzero(at_fault))
+        more = int(np.count_nonzero(at_fault))
         first = self.first
-        if found and first is None:
+        if more and first is None:
             first = _reason_of(columns, int(np.argmax(at_fault)), self.rows, self.show_labels)
-        return Faults(self.rows + len(columns[0]), self.at_fault + found, first, self.show_labels)
+        return Faults(self.rows + len(columns[0]), self.at_fault + more, first, self.show_labels)
 
     def refuse(self, purpose: str = "counted", hint: str = "", *, advice: str = "") -> None:
         """Raise an error about these rows, if there are any.
@@ -322,8 +322,8 @@ def _at_fault(columns: Sequence[Encoded], among: NDArray[np.bool_] | None) -> ND
     """Return which rows have an entry that is not a label; an empty array may stand for none."""
     if not len(columns[0]) or all(column.codes.min() >= 0 for column in columns):
         return np.zeros(0, dtype=np.bool_)
-    found: NDArray[np.bool_] = np.logical_or.reduce([column.codes < 0 for column in columns])
-    return found if among is None else found & among
+    faulty: NDArray[np.bool_] = np.logical_or.reduce([column.codes < 0 for column in columns])
+    return faulty if among is None else faulty & among
 
 
 def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: bool) -> str:

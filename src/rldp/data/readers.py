@@ -60,12 +60,12 @@ def located(data: Path | Source | Located, columns: Sequence[str]) -> Located:
         return data
     source = source_of(data)
     with reading(source):
-        found = locate(source, columns, _header, _head)
-    require_distinct(found.places)
+        layout = locate(source, columns, _header, _head)
+    require_distinct(layout.places)
     if not source.parquet:
-        require_names(found, _head)
-        _log.info("%s is read with the delimiter %r", source, found.source.dialect.delimiter)
-    return found
+        require_names(layout, _head)
+        _log.info("%s is read with the delimiter %r", source, layout.source.dialect.delimiter)
+    return layout
 
 
 def _header(source: Source) -> Sequence[str]:
@@ -99,13 +99,13 @@ def typed(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
     """Return the codes of a column whose entries have a type, which must be the requested one."""
     if isinstance(given, Alphabet):
         return encode(name, column, given)
-    found = encode(name, column)
-    if given is not None and any(isinstance(label, str) != (given == "text") for label in found.labels):
+    encoded = encode(name, column)
+    if given is not None and any(isinstance(label, str) != (given == "text") for label in encoded.labels):
         raise DataError(
             f"{name} must hold {'text' if given == 'text' else 'numbers'}, as asked for, but its entries are "
             "of another type"
         )
-    return found
+    return encoded
 
 
 def untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
@@ -127,34 +127,34 @@ def untyped(name: str, column: Any, given: Alphabet | Kind | None) -> Encoded:
 
 def read_table(path: Path | Source | Located, columns: Sequence[str]) -> Any:
     """Return columns of a file as an Arrow table, named as requested; those of a CSV file are text."""
-    found = located(path, columns)
-    with reading(found.source):
-        if found.source.parquet:
-            return _read_parquet(found, columns)
-        return _read_csv(found, columns)
+    layout = located(path, columns)
+    with reading(layout.source):
+        if layout.source.parquet:
+            return _read_parquet(layout, columns)
+        return _read_csv(layout, columns)
 
 
-def _read_parquet(found: Located, columns: Sequence[str]) -> Any:
+def _read_parquet(layout: Located, columns: Sequence[str]) -> Any:
     import pyarrow
     import pyarrow.parquet
 
-    source, names = found.source, [found.name(column) for column in columns]
-    for column, kind in zip(columns, types_of(found, columns), strict=True):
+    source, names = layout.source, [layout.name(column) for column in columns]
+    for column, kind in zip(columns, types_of(layout, columns), strict=True):
         _require_flat(column_name(column, source), kind)
     tables = []
     for path in source.paths:
         with pyarrow.parquet.ParquetFile(path, read_dictionary=names) as file:
-            tables.append(_chosen(file.read(columns=names), found, columns))
+            tables.append(_chosen(file.read(columns=names), layout, columns))
     return pyarrow.concat_tables(tables)
 
 
-def _chosen(rows: Any, found: Located, columns: Sequence[str]) -> Any:
+def _chosen(rows: Any, layout: Located, columns: Sequence[str]) -> Any:
     """Return columns of rows that were read by name, with the requested names."""
     chosen = []
     for column in columns:
-        name, place = found.name(column), found.places[column]
+        name, place = layout.name(column), layout.places[column]
         among = [i for i, other in enumerate(rows.schema.names) if other == name]
-        chosen.append(rows.column(among[found.header[:place].count(name)]))
+        chosen.append(rows.column(among[layout.header[:place].count(name)]))
     return type(rows).from_arrays(chosen, names=list(columns))
 
 
@@ -178,12 +178,12 @@ def _require_flat(name: str, kind: Any) -> None:
         )
 
 
-def _read_csv(found: Located, columns: Sequence[str]) -> Any:
+def _read_csv(layout: Located, columns: Sequence[str]) -> Any:
     """Read as text: the type depends on the whole column, or on known labels."""
     import pyarrow.csv
 
-    types = {found.key(column): pyarrow.string() for column in columns}
-    table, _ = _csv(pyarrow.csv.read_csv, found.source, types, found=found)
+    types = {layout.key(column): pyarrow.string() for column in columns}
+    table, _ = _csv(pyarrow.csv.read_csv, layout.source, types, layout=layout)
     return table.rename_columns(list(columns))
 
 
@@ -192,7 +192,7 @@ def _csv(
     source: Source,
     types: dict[str, Any] | None = None,
     nulls: list[str] = NULLS,
-    found: Located | None = None,
+    layout: Located | None = None,
     **options: Any,
 ) -> tuple[Any, _Followed]:
     """Yield what Arrow reads of the columns in ``types`` (all if None), and the file.
@@ -202,9 +202,9 @@ def _csv(
     """
     import pyarrow.csv
 
-    if found is not None and found.by_place:
+    if layout is not None and layout.by_place:
         options |= {
-            "column_names": [f"#{i + 1}" for i in range(len(found.header))],
+            "column_names": [f"#{i + 1}" for i in range(len(layout.header))],
             "skip_rows_after_names": 1,
         }
     file = _Followed(source)
@@ -289,12 +289,14 @@ def read_parts(
     If ``typed``, columns kept from a CSV file get types that fit all of their entries, for which the file is
     read twice; else they are unchanged bytes.
     """
-    found = located(path, columns.names)
-    source, alphabets = found.source, columns.alphabets
-    columns.require_headers(found.name, source)
+    layout = located(path, columns.names)
+    source, alphabets = layout.source, columns.alphabets
+    columns.require_headers(layout.name, source)
     code = encode if source.parquet else encode_texts
     with reading(source):
-        kept, batches = _parquet_rows(found, columns) if source.parquet else _csv_rows(found, columns, typed)
+        kept, batches = (
+            _parquet_rows(layout, columns) if source.parquet else _csv_rows(layout, columns, typed)
+        )
 
     def parts() -> Iterator[Part]:
         with reading(source):
@@ -310,10 +312,10 @@ _Rows: TypeAlias = Iterator[tuple[Callable[[str], Any], list[Any], float]]
 """For some rows: column → entries, the columns to keep, and the share of the file read so far."""
 
 
-def _parquet_rows(found: Located, columns: Columns) -> tuple[list[Any], _Rows]:
+def _parquet_rows(layout: Located, columns: Columns) -> tuple[list[Any], _Rows]:
     import pyarrow.parquet
 
-    source, names = found.source, [found.name(column) for column in columns.names]
+    source, names = layout.source, [layout.name(column) for column in columns.names]
     schema = pyarrow.parquet.read_schema(source.path)
     total = max(1, sum(pyarrow.parquet.read_metadata(path).num_rows for path in source.paths))
 
@@ -323,23 +325,23 @@ def _parquet_rows(found: Located, columns: Columns) -> tuple[list[Any], _Rows]:
             with pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20) as file:
                 for batch in file.iter_batches(_ROWS, columns=names):
                     done += batch.num_rows
-                    chosen = _chosen(batch, found, columns.names)
+                    chosen = _chosen(batch, layout, columns.names)
                     yield chosen.column, [chosen.column(name) for name in columns.keep], done / total
 
-    return [schema.field(found.places[column]).remove_metadata() for column in columns.keep], rows()
+    return [schema.field(layout.places[column]).remove_metadata() for column in columns.keep], rows()
 
 
-def _csv_rows(found: Located, columns: Columns, typed: bool) -> tuple[list[Any], _Rows]:
+def _csv_rows(layout: Located, columns: Columns, typed: bool) -> tuple[list[Any], _Rows]:
     import pyarrow
 
-    source, size = found.source, found.source.size
+    source, size = layout.source, layout.source.size
     for column, alphabet in columns.alphabets.items():
         alphabet.require_readable(column_name(column, source))
     as_read = pyarrow.string() if typed else pyarrow.binary()
-    types = _kinds(found, columns.keep) if typed else [as_read] * len(columns.keep)
+    types = _kinds(layout, columns.keep) if typed else [as_read] * len(columns.keep)
     texts = [*columns.alphabets, *([] if columns.id is None else [columns.id])]
-    labels, file = _open_csv(source, {found.key(c): pyarrow.string() for c in texts}, found=found)
-    kept = _kept(found, columns.keep, as_read)
+    labels, file = _open_csv(source, {layout.key(c): pyarrow.string() for c in texts}, layout=layout)
+    kept = _kept(layout, columns.keep, as_read)
 
     def rows() -> _Rows:
         with file.parsed(source):
@@ -348,34 +350,34 @@ def _csv_rows(found: Located, columns: Columns, typed: bool) -> tuple[list[Any],
                 if beside is None or (kept is not None and beside.num_rows != batch.num_rows):
                     raise DataFileError(f"{source} must not change while it is read, but it did")
                 cells = [
-                    read_as(beside.column(found.key(column)), kind)
+                    read_as(beside.column(layout.key(column)), kind)
                     for column, kind in zip(columns.keep, types, strict=True)
                 ]
-                yield partial(_entries, batch, found), cells, min(1.0, file.position() / size)
+                yield partial(_entries, batch, layout), cells, min(1.0, file.position() / size)
 
-    return [pyarrow.field(found.name(c), kind) for c, kind in zip(columns.keep, types, strict=True)], rows()
-
-
-def _entries(batch: Any, found: Located, column: str) -> Any:
-    return batch.column(found.key(column))
+    return [pyarrow.field(layout.name(c), kind) for c, kind in zip(columns.keep, types, strict=True)], rows()
 
 
-def _kept(found: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | None:
+def _entries(batch: Any, layout: Located, column: str) -> Any:
+    return batch.column(layout.key(column))
+
+
+def _kept(layout: Located, columns: Sequence[str], kind: Any) -> Iterator[Any] | None:
     """Yield rows of the columns to keep, with those of the columns that are read."""
     if not columns:
         return None
-    types = {found.key(column): kind for column in columns}
-    return (batch for batch in _open_csv(found.source, types, nulls=[""], found=found)[0])
+    types = {layout.key(column): kind for column in columns}
+    return (batch for batch in _open_csv(layout.source, types, nulls=[""], layout=layout)[0])
 
 
-def _kinds(found: Located, columns: Sequence[str]) -> list[Any]:
+def _kinds(layout: Located, columns: Sequence[str]) -> list[Any]:
     """Return the types that fit all entries of the columns."""
     import pyarrow
 
     kinds = {column: FittingType() for column in columns}
-    for batch in _kept(found, columns, pyarrow.string()) or ():
+    for batch in _kept(layout, columns, pyarrow.string()) or ():
         for column, kind in kinds.items():
-            kind.see(batch.column(found.key(column)))
+            kind.see(batch.column(layout.key(column)))
     return [kind.type for kind in kinds.values()]
 
 

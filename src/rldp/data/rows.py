@@ -72,9 +72,9 @@ def rows_of(
     if reading.missing == "skip":
         used = _complete([*columns[: before_value - len(reading.earlier)], *columns[before_value:]])
     faults = (before or Faults()).and_in(*columns, *beside, among=used)
-    found = [column.codes if used is None else column.codes[used] for column in columns]
-    values = joint_codes(reading.row, found[secrets:])
-    joint = joint_codes(reading.secret, found[:secrets]) if secrets else np.zeros_like(values)
+    codes_used = [column.codes if used is None else column.codes[used] for column in columns]
+    values = joint_codes(reading.row, codes_used[secrets:])
+    joint = joint_codes(reading.secret, codes_used[:secrets]) if secrets else np.zeros_like(values)
     return Rows(joint, values, used, faults)
 
 

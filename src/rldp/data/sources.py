@@ -228,11 +228,11 @@ def _files(path: Path) -> list[tuple[Path, os.stat_result]]:
             raise DataFileError(f"data must be a file that exists, got {shown(str(path))}") from error
         return _several(path, map(Path, glob.glob(str(path), recursive=True)), "the pattern")  # noqa: PTH207
     if stat.S_ISDIR(status.st_mode):
-        found = (file for ending in ("parquet", "pq") for file in path.rglob(f"*.{ending}"))
+        candidates = (file for ending in ("parquet", "pq") for file in path.rglob(f"*.{ending}"))
         hidden = re.compile(r"[._]")
         return _several(
             path,
-            (file for file in found if not any(map(hidden.match, file.relative_to(path).parts))),
+            (file for file in candidates if not any(map(hidden.match, file.relative_to(path).parts))),
             "the folder",
         )
     if not stat.S_ISREG(status.st_mode):
@@ -240,8 +240,8 @@ def _files(path: Path) -> list[tuple[Path, os.stat_result]]:
     return [(path, status)]
 
 
-def _several(path: Path, found: Iterator[Path], kind: str) -> list[tuple[Path, os.stat_result]]:
-    files = [(file, file.stat()) for file in sorted(found) if file.is_file()]
+def _several(path: Path, candidates: Iterator[Path], kind: str) -> list[tuple[Path, os.stat_result]]:
+    files = [(file, file.stat()) for file in sorted(candidates) if file.is_file()]
     if len({(status.st_dev, status.st_ino) for _, status in files}) < len(files):
         raise DataFileError(
             f"data must hold each file once, got {kind} {str(path)!r}, where a link repeats one"
@@ -318,9 +318,9 @@ def _harmless(error: Exception) -> str:
     """Describe the problem, without anything that may come from the file."""
     said = str(error)
     for pattern, words in _HARMLESS:
-        found = pattern.search(said)
-        if found is not None:
-            return words or found[0]
+        match = pattern.search(said)
+        if match is not None:
+            return words or match[0]
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno)
     return f"it is damaged, or its format is unknown ({type(error).__name__})"

@@ -211,18 +211,18 @@ def _orders(
 
 
 def _kinds(names: Sequence[str], given: Mapping[str, Alphabet], **asked: Sequence[str]) -> dict[str, Kind]:
-    found: dict[str, Kind] = {}
+    chosen: dict[str, Kind] = {}
     for kind, columns in asked.items():
         if isinstance(columns, str) or not isinstance(columns, Sequence):
             raise InvalidArgumentType(f"{kind} must be a list of names of columns, got {shown(columns)}")
         for column in columns:
-            if column not in names or column in given or column in found:
+            if column not in names or column in given or column in chosen:
                 raise InvalidArgument(
                     f"{kind} must name columns of secret or value, each once, whose labels are not given, "
                     f"got {shown(column)}"
                 )
-            found[column] = "text" if kind == "text" else "number"
-    return found
+            chosen[column] = "text" if kind == "text" else "number"
+    return chosen
 
 
 def reading_of_new_data(

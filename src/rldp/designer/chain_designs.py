@@ -95,17 +95,17 @@ def design_chain(
 
     first = len(fixed)
     wanted = None if order is None else [*range(first), *(first + names.index(n) for n in order)]
-    found = solve_chain(problem, request.gap, solve, wanted)
-    drawn = [j - first for j in found.plan.order[first:]]
+    result = solve_chain(problem, request.gap, solve, wanted)
+    drawn = [j - first for j in result.plan.order[first:]]
     stages = [
         *fixed,
         *(
             Stage(columns[j].name, columns[j].labels, table)
-            for j, table in zip(drawn, found.tables[first:], strict=True)
+            for j, table in zip(drawn, result.tables[first:], strict=True)
         ),
     ]
     centre = centre_counts(problem.published, promise.prior, problem.noise)
-    objective, costs = _objective(found.plan.order, stages, columns, problem, centre)
+    objective, costs = _objective(result.plan.order, stages, columns, problem, centre)
     bounds = [column_bound(problem, centre, columns[j], first + j, solve) for j in range(len(columns))]
     lower = sum(bound for bound, _ in bounds)
     proofs = tuple(ColumnProof(columns[j].weight, columns[j].matrix, bounds[j][1]) for j in drawn)
@@ -119,7 +119,7 @@ def design_chain(
         lower_bound=max(0.0, min(lower, objective)),
         columns=proofs,
         centre=centre,
-        order=found.plan.order,
+        order=result.plan.order,
         given_known=given_known,
         epsilon_known=epsilon_known,
     )
@@ -162,14 +162,14 @@ def _measured(
 ) -> tuple[ColumnDistortion, ...]:
     """The distortions of the columns that are designed; a single one counts in its own unit."""
     own = margin(sample, earlier) if earlier or sample.given_columns else sample
-    found = measure(own)
-    if found.columns:
-        return found.columns
+    measured = measure(own)
+    if measured.columns:
+        return measured.columns
     assert own.reading is not None
     if len(own.reading.value) > 1:
         raise InvalidArgument("distortion must be given by column for a chain, not for whole rows")
-    places = np.arange(len(own.values)), np.arange(len(found.outputs))
-    return (ColumnDistortion(own.reading.value[0].name, 1.0, found.matrix, found.outputs, *places),)
+    places = np.arange(len(own.values)), np.arange(len(measured.outputs))
+    return (ColumnDistortion(own.reading.value[0].name, 1.0, measured.matrix, measured.outputs, *places),)
 
 
 def _problem(
@@ -220,11 +220,11 @@ def _objective(
     arranged = np.moveaxis(law.reshape(-1, *sizes), [1 + j for j in order], range(1, 1 + len(sizes)))
     tables = [stage.table for stage in stages]
     unweighted = [*problem.distortions[:first], *(columns[j - first].matrix for j in order[first:])]
-    found = chains.expected_distortions(
+    distortions = chains.expected_distortions(
         tables, unweighted, np.ascontiguousarray(arranged).reshape(len(centre), -1)
     )
     terms = centre.size + sum(sizes) + sum(table.size for table in tables) + 8
-    costs = dict(zip(order, found.tolist(), strict=True))
+    costs = dict(zip(order, distortions.tolist(), strict=True))
     total = sum(column.weight * costs[first + j] for j, column in enumerate(columns))
     return total * (1 + 16 * terms * _UNIT), tuple(
         ColumnCost(

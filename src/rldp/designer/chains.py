@@ -356,8 +356,8 @@ def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: fl
 
 def _per_context(weights: Floats, tables: Sequence[Floats], values: Sequence[int]) -> Floats:
     """Weights of every context and value of the next column: (|S|, C, |U_j|)."""
-    found = chains.contexts(weights, tables, values)
-    return np.asarray(found.reshape(*found.shape[:2], values[len(tables)], -1).sum(axis=-1))
+    shares = chains.contexts(weights, tables, values)
+    return np.asarray(shares.reshape(*shares.shape[:2], values[len(tables)], -1).sum(axis=-1))
 
 
 def _stage(

@@ -174,16 +174,16 @@ def fixed_stages(sample: Sample, after: After) -> tuple[Stage, ...]:
     columns = {column.name: column for column in reading.value}
     _require_secrets(sample, after)
     for each in _releases(after):
-        found = next((stage for stage in stages if stage.column == each.column), None)
+        fixed = next((stage for stage in stages if stage.column == each.column), None)
         if isinstance(each, Stage):
-            if found is None or not found.kept or found.outputs != each.outputs:
+            if fixed is None or not fixed.kept or fixed.outputs != each.outputs:
                 raise InvalidArgument(
                     f"given must name {each.column!r}, which an earlier release kept, with the labels that "
                     "it had there"
                 )
-        elif found is None:
+        elif fixed is None:
             stages.append(_earlier_stage(each, columns[each.column], stages, secrets))
-        elif found.earlier is None or not np.array_equal(found.earlier.table, each.table):
+        elif fixed.earlier is None or not np.array_equal(fixed.earlier.table, each.table):
             raise InvalidArgument(
                 f"after must hold one release of {each.column!r}, got two that differ: an earlier release "
                 "that rests on another must be listed after it"
@@ -252,8 +252,8 @@ def require_feasible(problem: ChainProblem, stages: Sequence[Stage], risk: float
     rest = prod(problem.values[len(stages) :])
     summed = problem.search_draws.reshape(*problem.search_draws.shape[:2], -1, rest).sum(axis=-1)
     tables = list(problem.fixed)
-    found = chains.leakages(tables, summed, problem.known)
-    quantile = float(np.quantile(found, 1 - risk, method="higher"))
+    leakages = chains.leakages(tables, summed, problem.known)
+    quantile = float(np.quantile(leakages, 1 - risk, method="higher"))
     if quantile <= problem.epsilon:
         return
     mean = problem.conditional_mean.reshape(1, len(problem.mean), -1, rest).sum(axis=-1)
@@ -270,5 +270,5 @@ def require_feasible(problem: ChainProblem, stages: Sequence[Stage], risk: float
     raise InvalidArgument(
         f"{what} {names} must reveal less than ε = {problem.epsilon:g} about the secret, but ε* is about "
         f"{estimate:.3g} for them alone under the posterior mean, and above {problem.epsilon:g} with "
-        f"posterior probability {float((found > problem.epsilon).mean()):.2g}; {advice}"
+        f"posterior probability {float((leakages > problem.epsilon).mean()):.2g}; {advice}"
     )

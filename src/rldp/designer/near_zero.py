@@ -71,8 +71,8 @@ def solve_near_zero(
         pairs = zip(problem.private_counts, near.matrix, strict=True)
         exact = []
         for counts, matrix in pairs:
-            found = None if problem.epsilon_known == 0 else equalised(counts, matrix, is_kept)
-            exact.append(equalised_for_all(counts, _one_row(counts, matrix)) if found is None else found)
+            equal = None if problem.epsilon_known == 0 else equalised(counts, matrix, is_kept)
+            exact.append(equalised_for_all(counts, _one_row(counts, matrix)) if equal is None else equal)
         exact_or_constant = np.stack([c if e is None else e for e, c in zip(exact, constant, strict=True)])
         solved = better(judged(exact_or_constant), judged(constant))
     return replace(solved, steps=near.steps)
@@ -91,17 +91,17 @@ def _equal_in_groups(
     used = matrix.max(axis=(0, 1)) > 0
     uniform = used / used.sum()
     for share in (0.0, *_TRACES):
-        found = _with_equal_groups(problem, (1 - share) * matrix + share * uniform, groups)
-        if found is None:
+        equal = _with_equal_groups(problem, (1 - share) * matrix + share * uniform, groups)
+        if equal is None:
             continue
         eta = None
         if problem.privacy is not None:
-            eta = minimising_eta(bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, found[None]))
-        excess, eta = bounds.privacy_excess(problem, found[None], eta)
+            eta = minimising_eta(bounds.privacy_mean(problem), bounds.seen_by_pairs(problem, equal[None]))
+        excess, eta = bounds.privacy_excess(problem, equal[None], eta)
         excess = np.where(tiny | ~used[:, None], -np.inf, excess[0])
-        if excess.max() < 0 and (bounds.known_excess(problem, found[None]) < 0).all():
-            proof = bounds.trivial_eta(problem, found[None]) if eta is None else eta
-            return found, proof[0]
+        if excess.max() < 0 and (bounds.known_excess(problem, equal[None]) < 0).all():
+            proof = bounds.trivial_eta(problem, equal[None]) if eta is None else eta
+            return equal, proof[0]
     return constant, bounds.trivial_eta(problem, constant[None])[0]
 
 
@@ -246,9 +246,9 @@ def equalised_for_all(
             units[u][y0] -= sum(units[u])
         for pivot, row in solved.items():
             units[pivot] = [int(-sum(row[u] * units[u][y] for u in free)) for y in range(len(target))]
-        found = target + np.array(units, dtype=np.float64) / DENOMINATOR
-        if (found >= 0).all():
-            return np.broadcast_to(found, matrix.shape).copy()
+        column = target + np.array(units, dtype=np.float64) / DENOMINATOR
+        if (column >= 0).all():
+            return np.broadcast_to(column, matrix.shape).copy()
     return None
 
 

@@ -40,10 +40,10 @@ def _warn_few_rows(problem: DesignProblem, stacklevel: int) -> None:
     rows, cells = problem.published.sum(axis=(1, 2)), problem.counts[0].size
     few = rows < cells
     if few.any():
-        found = f"{rows[0]} rows" if len(few) == 1 else f"fewer in {few.sum()} of {len(few)} samples"
+        rows_seen = f"{rows[0]} rows" if len(few) == 1 else f"fewer in {few.sum()} of {len(few)} samples"
         warn(
             f"the sample is small: a table of {cells} cells needs at least as many rows for a credible "
-            f"promise, got {found}; with fewer, protocols may fail more often than alpha says; "
+            f"promise, got {rows_seen}; with fewer, protocols may fail more often than alpha says; "
             f"{_SOUND['privacy']}",
             SparseTableWarning,
             stacklevel=stacklevel,

@@ -221,11 +221,11 @@ def levels_of_sample(sample: Sample, epsilons: Sequence[Any]) -> Floats:
     Each is a number, an array (|S|, |S|), or a mapping {secret column: number}.
     """
     secrets = len(sample.secrets)
-    found = [levels_of_batch(_of_columns(sample, each), 1, secrets, one=True) for each in epsilons]
-    if all(levels.ndim == 1 for levels in found):
-        return np.concatenate(found)
+    of_each = [levels_of_batch(_of_columns(sample, each), 1, secrets, one=True) for each in epsilons]
+    if all(levels.ndim == 1 for levels in of_each):
+        return np.concatenate(of_each)
     pairs = (1, secrets * (secrets - 1))
-    return np.concatenate([np.broadcast_to(levels.reshape(1, -1), pairs) for levels in found])
+    return np.concatenate([np.broadcast_to(levels.reshape(1, -1), pairs) for levels in of_each])
 
 
 def levels_of_batch(epsilon: Any, count: int, secrets: int, *, one: bool = False) -> Floats:

@@ -161,13 +161,13 @@ def estimate(
     if how.method in ("projected", "shrunk") and not functionals.are_shares:
         raise InvalidArgument(f"method may be {how.method!r} for shares only, got another functional")
     overall = _overall(sources, known, functionals, how)
-    found = overall
+    estimates = overall
     if any(source.knows_secrets for source in sources):
-        found = _by_secret(sources, known, functionals, how, overall)
-    for about in dict.fromkeys((*found.about_rejection, *overall.about_rejection)):
+        estimates = _by_secret(sources, known, functionals, how, overall)
+    for about in dict.fromkeys((*estimates.about_rejection, *overall.about_rejection)):
         warnings.warn(about, RldpWarning, stacklevel=2)
-    _log.info("estimated from %d released rows, %.2g s", found.rows, time.perf_counter() - started)
-    return found
+    _log.info("estimated from %d released rows, %.2g s", estimates.rows, time.perf_counter() - started)
+    return estimates
 
 
 @dataclass(frozen=True)
@@ -425,10 +425,10 @@ def _answer(tallies: list[Tally], a: Floats, how: _How, alpha: float) -> _Answer
     values, covariance = blank.copy(), np.full((m, m), np.nan)
     lower, upper = lowest.copy(), highest.copy()
     if sure.any():
-        found = unbiased(tallies, basis, a[:, sure], np.random.default_rng(how.seed))
-        values[sure], covariance[np.ix_(sure, sure)] = found.values, found.covariance
+        answer = unbiased(tallies, basis, a[:, sure], np.random.default_rng(how.seed))
+        values[sure], covariance[np.ix_(sure, sure)] = answer.values, answer.covariance
         limits = (
-            found.limits(how.alpha)
+            answer.limits(how.alpha)
             if how.interval == "normal"
             else betting_limits(tallies, basis, a[:, sure], alpha, np.random.default_rng(how.seed))
         )

@@ -67,8 +67,8 @@ def asked(of: Asked, protocol: Protocol) -> Functionals:
         If ``of`` is not one of :data:`Asked`, or its shape does not fit the protocol's labels.
     """
     secrets, values = protocol.matrix.shape[:2]
-    if isinstance(of, str) and (found := _of_two(of, protocol)) is not None:
-        return found
+    if isinstance(of, str) and (of_two := _of_two(of, protocol)) is not None:
+        return of_two
     if isinstance(of, str) and of.startswith(_SHARES_OF):
         entries = _entries("of", of.removeprefix(_SHARES_OF), protocol)
         labels = tuple(dict.fromkeys(entries))

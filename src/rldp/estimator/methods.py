@@ -48,8 +48,8 @@ def by_method(
 ) -> Moved:
     """Estimate the functionals a (k, m) by the given method; NaN unless they are ``sure`` (m,)."""
     if method == "likelihood":
-        found = maximum_likelihood(tallies)
-        return Moved(np.where(sure, found.distribution @ a, np.nan), gap=found.gap)
+        fit = maximum_likelihood(tallies)
+        return Moved(np.where(sure, fit.distribution @ a, np.nan), gap=fit.gap)
     if method == "projected" and sure.all():
         return Moved(on_simplex(unbiased.values))
     if method == "shrunk" and sure.all():

@@ -88,12 +88,14 @@ class Released:
         if len(released) == 0:
             raise DataError("released must hold at least one row, got none")
         names = {"secrets": protocol.secrets, "released": protocol.outputs}
-        found = [
+        encoded = [
             with_missing_labelled(encode(name, column, Alphabet(names[name])))
             for name, column in given.items()
         ]
-        _refuse(Faults().and_in(*found), protocol)
-        return cls(_tallied(found[-1].codes, None if secrets is None else found[0].codes, protocol), protocol)
+        _refuse(Faults().and_in(*encoded), protocol)
+        return cls(
+            _tallied(encoded[-1].codes, None if secrets is None else encoded[0].codes, protocol), protocol
+        )
 
     @classmethod
     def from_data(
@@ -145,10 +147,10 @@ class Released:
 
     @classmethod
     def _of_frame(cls, data: Any, protocol: Protocol, reading: Reading, show_labels: bool) -> Released:
-        found = columns_of(data, reading.names)
+        columns = columns_of(data, reading.names)
         encoded = [
             encode(f"column {column.name!r} of data", entries, alphabet_of(column))
-            for column, entries in zip(reading.columns, found, strict=True)
+            for column, entries in zip(reading.columns, columns, strict=True)
         ]
         if not len(encoded[0]):
             raise DataError("data must hold at least one row, got none")

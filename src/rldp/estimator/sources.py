@@ -72,19 +72,19 @@ def _source(item: Any) -> Released:
 
 
 def _together(sources: Iterable[Released]) -> list[Released]:
-    found: list[Released] = []
+    together: list[Released] = []
     for source in sources:
-        if found and (source.protocol.secrets, source.protocol.values) != (
-            found[0].protocol.secrets,
-            found[0].protocol.values,
+        if together and (source.protocol.secrets, source.protocol.values) != (
+            together[0].protocol.secrets,
+            together[0].protocol.values,
         ):
             raise InvalidArgument(
                 "released must be of protocols with the same secrets and values, got others"
             )
-        for place, other in enumerate(found):
+        for place, other in enumerate(together):
             if source.protocol is other.protocol and source.knows_secrets == other.knows_secrets:
-                found[place] = other + source
+                together[place] = other + source
                 break
         else:
-            found.append(source)
-    return found
+            together.append(source)
+    return together

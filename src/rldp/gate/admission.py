@@ -176,8 +176,8 @@ def _judged_once(protocol: Protocol) -> Verdict:
     kept: dict[str, Any] = vars(protocol)
     if "_verdict" not in kept:
         kept["_verdict"] = verify(protocol)
-    found: Verdict = kept["_verdict"]
-    return found
+    verdict: Verdict = kept["_verdict"]
+    return verdict
 
 
 def _require_digest(name: str, sha256: str | None, conditions: Conditions) -> None:

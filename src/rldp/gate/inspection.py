@@ -141,12 +141,12 @@ class Inspection:
             return counts
         return chain.with_earlier_drawn(counts, np.random.default_rng())
 
-    def _require_discreet_absence(self, found: float, epsilon: float) -> None:
-        if found > epsilon + _ROUNDING:
+    def _require_discreet_absence(self, leakage: float, epsilon: float) -> None:
+        if leakage > epsilon + _ROUNDING:
             raise DataError(
                 "rows with missing entries must not reveal more by being left out than the protocol's ε = "
-                f"{epsilon:.3g}, but the ε of being left out is {found:.3g} among these rows; a design with "
-                "missing='category' publishes them, and allow_absence=True leaves them out "
+                f"{epsilon:.3g}, but the ε of being left out is {leakage:.3g} among these rows; a design "
+                "with missing='category' publishes them, and allow_absence=True leaves them out "
                 "anyway"
             )
 

@@ -378,11 +378,11 @@ def _groups(lines: Sequence[Line]) -> list[list[int]]:
 
 def _draws(lines: Sequence[Line]) -> list[Line]:
     """Return one line for each draw; releases of the same draw count once."""
-    found: list[Line] = []
+    draws: list[Line] = []
     for line in lines:
-        if not any(map(line.draws_as, found)):
-            found.append(line)
-    return found
+        if not any(map(line.draws_as, draws)):
+            draws.append(line)
+    return draws
 
 
 @dataclass(frozen=True)
@@ -412,7 +412,7 @@ class Total:
 
 def totals(lines: Sequence[Line]) -> tuple[Total, ...]:
     """Total the releases of the same people, in the order of their first release."""
-    found = []
+    sums = []
     for group in sorted(_groups(lines)):
         each = [lines[i] for i in group]
         draws = _draws(each)
@@ -421,8 +421,8 @@ def totals(lines: Sequence[Line]) -> tuple[Total, ...]:
             reason = "one draw of everybody whose secret and value stay"
         if epsilon is not None:
             reason += _limits(each)
-        found.append(Total(each[0].input, tuple(i + 1 for i in group), len(draws), epsilon, reason))
-    return tuple(found)
+        sums.append(Total(each[0].input, tuple(i + 1 for i in group), len(draws), epsilon, reason))
+    return tuple(sums)
 
 
 def _limits(lines: Sequence[Line]) -> str:

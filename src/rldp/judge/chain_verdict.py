@@ -35,12 +35,12 @@ def judged_chain(document: ChainDocument) -> Verdict:
     claim = document.guarantee
     assert claim is not None
     with precision(_BITS):
-        found, trial = failures_of(document, claim)
-    whole = found["rows"] is None
-    private = whole and found["privacy"] is None
-    useful = whole and "objective" not in found
-    known = whole and "known" not in found
-    bounded = "lower_bound" not in found
+        outcome, trial = failures_of(document, claim)
+    whole = outcome["rows"] is None
+    private = whole and outcome["privacy"] is None
+    useful = whole and "objective" not in outcome
+    known = whole and "known" not in outcome
+    bounded = "lower_bound" not in outcome
     promise = _promise(claim)
     evidence = "" if trial is None else f" ({trial.evidence})"
     given = given_the_sample(promise)
@@ -57,7 +57,7 @@ def judged_chain(document: ChainDocument) -> Verdict:
         noise_promised(claim.epsilon, claim.noise): private,
         table_promised(claim.noise, claim.rows_a_person): True,
     }
-    failures = tuple(reason for reason in found.values() if reason)
+    failures = tuple(reason for reason in outcome.values() if reason)
     return Verdict(
         ok=not failures,
         epsilon=claim.epsilon if private else None,

@@ -120,11 +120,11 @@ def _known_between(tables: Sequence[NDArray[np.int64]], s: int, other: int) -> f
     ahead = np.zeros(len(tables[-1]) * tables[-1].shape[3])
     for table in reversed(tables):
         own, theirs = table[:, s], table[:, other]  # (C, U, Y)
-        found = np.full(own.shape, -np.inf)
-        found[(own > 0) & (theirs == 0)] = np.inf
+        logs = np.full(own.shape, -np.inf)
+        logs[(own > 0) & (theirs == 0)] = np.inf
         both = (own > 0) & (theirs > 0)
-        found[both] = np.log(own[both].astype(np.float64)) - np.log(theirs[both].astype(np.float64))
-        here = found.max(axis=1)
+        logs[both] = np.log(own[both].astype(np.float64)) - np.log(theirs[both].astype(np.float64))
+        here = logs.max(axis=1)
         whole = np.full(here.shape, -np.inf)  # of what s never gives, whatever follows
         np.add(here, ahead.reshape(here.shape), out=whole, where=here > -np.inf)
         ahead = whole.max(axis=1)
@@ -194,21 +194,21 @@ def column_bound(
 
 def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str | None], Trial | None]:
     """Return, for every claim of the file, why it is not proved, or None; and the draws behind privacy."""
-    found: dict[str, str | None] = {"rows": _rows_failure(document), "privacy": None}
+    failures: dict[str, str | None] = {"rows": _rows_failure(document), "privacy": None}
     trial, stages = None, whole_tables(document)
-    if found["rows"] is None:
+    if failures["rows"] is None:
         failing = chain_failing(stages, claim.epsilon, document.known)
         counts = _in_stage_order(claim.counts, document)
         drawn = posterior_of(counts.tolist(), claim.prior, claim.count_noise)
         trial = trial_of(failing, drawn, claim.alpha, None)
         if not trial.confirmed:
-            found["privacy"] = (
+            failures["privacy"] = (
                 f"privacy is not proved: the posterior probability that {promised(document)} are not "
                 f"{claim.epsilon!r}-private is not confirmed to be at most {claim.alpha!r} ({trial.evidence})"
             )
         level = known_level(stages)
         if not level <= claim.epsilon_known:
-            found["known"] = (
+            failures["known"] = (
                 f"to a reader who knows all values, a row can reveal {level:.6g} about the secret, more than "
                 f"{claim.epsilon_known!r}"
             )
@@ -219,17 +219,17 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
         (arb(column.weight) * arb(cost) for column, cost in zip(claim.columns, costs, strict=True)), arb(0)
     )
     if not most <= arb(claim.objective):
-        found["objective"] = (
+        failures["objective"] = (
             f"the objective is not proved: at the centre the expected distortion is about {float(most):.6g}, "
             f"more than {claim.objective!r}"
         )
     least = _lower_bound(document, claim, centre, stages)
     if not arb(claim.lower_bound) <= least:
-        found["lower_bound"] = (
+        failures["lower_bound"] = (
             f"the lower bound is not proved: the multipliers prove {float(least):.6g}, less than "
             f"{claim.lower_bound!r}"
         )
-    return found, trial
+    return failures, trial
 
 
 def _rows_failure(document: ChainDocument) -> str | None:
@@ -263,7 +263,7 @@ def _bound_behind_contexts(
     document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64], stages: Sequence[Stage]
 ) -> arb:
     """Sum the bounds of the drawn columns, each a sum over the contexts of fixed stages."""
-    found = arb(0)
+    total = arb(0)
     for j, column in enumerate(claim.columns):
         masses = context_masses(stages, centre, document.fixed, j)
         behind = len(masses) // document.known  # contexts for each combination that readers know
@@ -275,8 +275,8 @@ def _bound_behind_contexts(
             bound += column_bound(
                 claim.epsilon, column.distortion, multipliers, table, own, DENOMINATOR ** (1 + document.fixed)
             )
-        found += arb(column.weight) * max(bound.lower(), arb(0))
-    return found
+        total += arb(column.weight) * max(bound.lower(), arb(0))
+    return total
 
 
 def _in_stage_order(table: Sequence[Sequence[int]], document: ChainDocument) -> NDArray[Any]:

@@ -23,7 +23,7 @@ Stage = Sequence[Sequence[Sequence[Sequence[int]]]]  # [context][s][u][y]
 
 def whole_tables(document: ChainDocument) -> list[Stage]:
     """Return the integers of every stage for all contexts, values and outputs."""
-    found: list[Stage] = []
+    tables: list[Stage] = []
     contexts: list[tuple[int, ...]] = [()]  # the outputs of the stages before, by number
     names: list[str] = []
     secrets = len(document.secrets)
@@ -31,14 +31,14 @@ def whole_tables(document: ChainDocument) -> list[Stage]:
         if stage.kept:
             size = len(stage.outputs)
             same = [[DENOMINATOR if y == u else 0 for y in range(size)] for u in range(size)]
-            found.append([[same] * secrets] * len(contexts))
+            tables.append([[same] * secrets] * len(contexts))
         elif stage.earlier is None:
-            found.append(stage.numerators)
+            tables.append(stage.numerators)
         else:
-            found.append(_in_all_contexts(stage, contexts, names, document))
+            tables.append(_in_all_contexts(stage, contexts, names, document))
         contexts = [(*context, y) for context in contexts for y in range(len(stage.outputs))]
         names.append(stage.column)
-    return found
+    return tables
 
 
 def _in_all_contexts(
@@ -52,13 +52,13 @@ def _in_all_contexts(
     if earlier.absent:  # people who were not in it have "(missing)"
         none = [0] * (len(stage.outputs) - 1) + [DENOMINATOR]
         tables = [[[*([*row, 0] for row in rows), none] for rows in table] for table in tables]
-    found = []
+    repeated = []
     for context in contexts:
         place = 0
         for name in earlier.context:
             place = place * sizes[name] + context[names.index(name)]
-        found.append(tables[place])
-    return found
+        repeated.append(tables[place])
+    return repeated
 
 
 def context_masses(

@@ -39,11 +39,11 @@ def levels_promised(document: Document, claim: Claim) -> tuple[str, ...]:
 
 
 def _through_others(document: Document, claim: Claim) -> Iterator[str]:
-    found = _detours(claim)
+    routes = _detours(claim)
     named = [
         f"ε({_secret(document, each.first)}, {_secret(document, each.second)}) is at most {each.level}, "
         f"through {', '.join(_secret(document, s) for s in each.through)}"
-        for each in found
+        for each in routes
     ]
     if named:
         yield f"Through other secrets, pairs are protected more than was asked for: {_some(named)}."
@@ -53,10 +53,10 @@ def _detours(claim: Claim) -> list[Detour]:
     """Levels implied for secrets that the promise covers."""
     assert claim.levels is not None
     kept = _spoken_of(claim)
-    found = detours([[claim.levels[a][b] for b in kept] for a in kept])
+    routes = detours([[claim.levels[a][b] for b in kept] for a in kept])
     return [
         Detour(kept[each.first], kept[each.second], tuple(kept[s] for s in each.through), each.level)
-        for each in found
+        for each in routes
     ]
 
 

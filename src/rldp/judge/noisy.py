@@ -40,8 +40,8 @@ class NoisyPosterior:
             if terms * self.size * len(self.grid) * len(TOTALS) > _MOST_WORK:
                 break
             self.cells = [[_weighed(n, noise, left_out) for n in row] for row in counts]
-            found = [self._likelihoods(a, left_out) for a in self.grid]
-            evidence, at_most, self._totals = (list(each) for each in zip(*found, strict=True))
+            likelihoods = [self._likelihoods(a, left_out) for a in self.grid]
+            evidence, at_most, self._totals = (list(each) for each in zip(*likelihoods, strict=True))
             if np.logaddexp.reduce(at_most) - np.logaddexp.reduce(evidence) <= _NO_PART:
                 self.is_known = True
                 likely = np.exp(np.array(evidence) - max(evidence))
@@ -83,11 +83,11 @@ class NoisyPosterior:
 
     def _log_likelihoods(self, s: int, a: float, mu: float) -> list[float]:
         """Of every cell of a secret."""
-        found = []
+        sums = []
         for u in range(self.values):
             _, logs = self._terms(s, u, a, mu)
-            found.append(float(logs.max() + np.log(np.exp(logs - logs.max()).sum())))
-        return found
+            sums.append(float(logs.max() + np.log(np.exp(logs - logs.max()).sum())))
+        return sums
 
     def log_weights(self, source: np.random.Generator, size: int) -> Iterator[Floats]:
         """Logarithms of weights of the cells, arrays (|S|, |U|, m), of ``size`` draws in all.

@@ -197,9 +197,9 @@ def _failing_pairs(
     """Return the counter of draws under which a pair exceeds its level; None if none ever does."""
     table = np.array(numerators, dtype=np.float64)
     doubtful = {
-        (s1, s2): (found, _least_factor(levels[s1][s2], table.shape[1]))
+        (s1, s2): (at_fault, _least_factor(levels[s1][s2], table.shape[1]))
         for s1, s2 in permutations(range(len(table)), 2)
-        if (found := _doubtful([numerators[s1], numerators[s2]], levels[s1][s2], both_ways=False))
+        if (at_fault := _doubtful([numerators[s1], numerators[s2]], levels[s1][s2], both_ways=False))
     }
     if not doubtful:
         return None
@@ -250,7 +250,7 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool
         def within(top: int, bottom: int) -> bool:
             return top <= bottom or bool(arb(top) <= factor * bottom)
 
-        found = []
+        doubtful = []
         for y in range(len(numerators[0][0])):
             high = [max(column[y]) for column in columns]
             low = [min(column[y]) for column in columns]
@@ -258,8 +258,8 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool
             second = max(high[:first] + high[first + 1 :], default=0)
             others = [second if s == first else high[first] for s in range(len(high))]
             if not (all(map(within, others, low)) if both_ways else within(high[0], low[1])):
-                found.append(y)
-        return found
+                doubtful.append(y)
+        return doubtful
 
 
 # Draws
@@ -268,10 +268,10 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool
 def looks(alpha: float, cells: int) -> list[int]:
     """Return after how many draws the judge looks; this does not depend on the draws."""
     most = max(_LEAST_DRAWS, min(_MOST_DRAWS, _MOST_NUMBERS // cells))
-    found = [min(most, max(_FIRST, math.ceil(min(_HITS_AT_FIRST / alpha, _MOST_DRAWS))))]
-    while found[-1] * _GROWTH <= most:
-        found.append(found[-1] * _GROWTH)
-    return found
+    draws = [min(most, max(_FIRST, math.ceil(min(_HITS_AT_FIRST / alpha, _MOST_DRAWS))))]
+    while draws[-1] * _GROWTH <= most:
+        draws.append(draws[-1] * _GROWTH)
+    return draws
 
 
 def trial_of(

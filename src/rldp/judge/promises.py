@@ -175,11 +175,11 @@ def _by_moments(x: float, sizes: tuple[int, ...], cells: int, alpha: float) -> t
         t = 1 / (1 + math.exp(-v))
         return (sum(_about(n, cells, t) for n in sizes) - math.log(alpha)) / t
 
-    found = 1 / (1 + math.exp(-_minimised(excess, -16.0, 16.0)))
+    best = 1 / (1 + math.exp(-_minimised(excess, -16.0, 16.0)))
     terms = sum(min(n, _MOST_TERMS) for n in sizes)
     work = len(sizes) * _SEARCH_WORK
     with precision(_BITS):
-        for t in (found, 1.0):
+        for t in (best, 1.0):
             work += terms * _TERM_WORK
             if _at(arb(t), x, sizes, cells, alpha):
                 return True, work

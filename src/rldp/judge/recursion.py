@@ -207,16 +207,16 @@ def _means(mesh: Mesh, top: float) -> Floats:
 def _ranges(mesh: Mesh, fewest: int, most: int, apart: bool) -> tuple[Floats, Floats, Integers, Integers]:
     """Means from, to, rows from, to: all μ ≤ n/2 up to 400 and all n, in rows of the result."""
     ends = _means(mesh, min(most / 2, _NORMAL))
-    found: list[tuple[float, float, int, int]] = []
+    ranges: list[tuple[float, float, int, int]] = []
     for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         bottom = max(1 if apart else fewest, math.ceil(2 * a), 1)
         while bottom <= most:
             inverse = 1 / bottom - 2 * mesh.change / (3 * b)
             top = most if inverse * most <= 1 else max(bottom, math.floor(1 / inverse))
             top = bottom if apart else top
-            found.append((a, b, bottom, top))
+            ranges.append((a, b, bottom, top))
             bottom = top + 1
-    columns = list(zip(*found, strict=True))
+    columns = list(zip(*ranges, strict=True))
     return np.array(columns[0]), np.array(columns[1]), np.array(columns[2]), np.array(columns[3])
 
 

@@ -242,7 +242,7 @@ def minimised(value: Callable[[tuple[arb, ...]], arb], tops: Sequence[arb], scal
         else:
             low, left = high - ratio * (high - low), right
             right = tried(low + ratio * (high - low))
-    return min(left, right, key=lambda found: found[0])[1]
+    return min(left, right, key=lambda pair: pair[0])[1]
 
 
 def pair_number(s1: int, s2: int, secrets: int) -> int:

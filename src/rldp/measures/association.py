@@ -77,7 +77,7 @@ def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Associati
     values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
     before = _as_grid(p.sum(axis=0), values)
     after = _released(protocol, p, outputs)
-    found = []
+    results = []
     for i, j in combinations(range(len(names)), 2):
         if not {names[i], names[j]} & set(protocol.value_columns):
             continue  # both are published unchanged
@@ -92,8 +92,8 @@ def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Associati
                 _correlation(pairs[1], labels[2], labels[3]),
             ]
             measure = "correlation"
-        found.append(Association((names[i], names[j]), measure, *strengths))
-    return tuple(found)
+        results.append(Association((names[i], names[j]), measure, *strengths))
+    return tuple(results)
 
 
 def basis_of(protocol: Protocol) -> Floats:
@@ -138,11 +138,11 @@ def _names(protocol: Protocol) -> tuple[str, ...]:
 def _of_table(protocol: Protocol, p: Floats) -> list[Floats]:
     values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
     joint = p[:, :, None] * protocol.matrix
-    found = []
+    laws = []
     for u, y in zip(map(_indicators, values), map(_indicators, outputs), strict=True):
         own = np.einsum("suy,ui,yk->sik", joint, u, y, optimize=True)
-        found.append(own / own.sum(axis=-1, keepdims=True))
-    return found
+        laws.append(own / own.sum(axis=-1, keepdims=True))
+    return laws
 
 
 def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
@@ -152,13 +152,13 @@ def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
     sizes = [len(column.labels) for column in protocol.reading.row]
     whole = p.reshape(len(p), *sizes).transpose(0, *(1 + j for j in order)).reshape(len(p), -1)
     in_order = [sizes[j] for j in order]
-    found: dict[int, Floats] = {}
+    laws: dict[int, Floats] = {}
     for i, (j, table) in enumerate(zip(order, tables, strict=True)):
         weights = chains.contexts(whole, tables[:i], in_order)
         mass = weights.reshape(*weights.shape[:-1], sizes[j], -1).sum(axis=-1)  # (S, C, U_j)
         own = np.einsum("scu,csuy->suy", mass, table, optimize=True)
-        found[j] = own / own.sum(axis=-1, keepdims=True)
-    return [found[j] for j in range(len(sizes))]
+        laws[j] = own / own.sum(axis=-1, keepdims=True)
+    return [laws[j] for j in range(len(sizes))]
 
 
 def _released(protocol: Protocol, p: Floats, outputs: Sequence[tuple[Label, ...]]) -> Floats:

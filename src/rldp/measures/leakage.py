@@ -273,8 +273,8 @@ def worst_case_leakage(protocol: Protocol, sample: Sample, uncertainty: PrivacyS
     The lower bound is attained by a distribution in the set (see :func:`worst_case`). The upper bound is
     proved by the closed form of the support function; see ``docs/theory.md``, 'Leakage'.
     """
-    found = worst_case(protocol, sample, uncertainty)
-    return found.lower, found.upper
+    worst = worst_case(protocol, sample, uncertainty)
+    return worst.lower, worst.upper
 
 
 def worst_case(protocol: Protocol, sample: Sample, uncertainty: PrivacySet) -> WorstCase:
@@ -375,16 +375,16 @@ def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet)
     )
     if problem.privacy is None:
         return _nominal_case(protocol, sample)
-    found = over_set(problem, protocol.matrix)
-    joint, moved = _in_set(problem, proved, sample, found)
+    ratio = over_set(problem, protocol.matrix)
+    joint, moved = _in_set(problem, proved, sample, ratio)
     attained = leakage(protocol, joint)
     lower = _rounded_down(attained) if moved else attained
-    upper = proved_ratio(problem, protocol.matrix, found.ratio)
-    return _worst_case(protocol, found, lower, max(lower, _log_rounded_up(upper)), joint)
+    upper = proved_ratio(problem, protocol.matrix, ratio.ratio)
+    return _worst_case(protocol, ratio, lower, max(lower, _log_rounded_up(upper)), joint)
 
 
 def _in_set(
-    problem: DesignProblem, uncertainty: PowerDivergence | Pairs, sample: Sample, found: WorstRatio
+    problem: DesignProblem, uncertainty: PowerDivergence | Pairs, sample: Sample, ratio: WorstRatio
 ) -> tuple[Floats, bool]:
     """Return a member of the set with the given conditionals, or close to them, and whether it was moved.
 
@@ -393,8 +393,8 @@ def _in_set(
     """
     assert problem.privacy is not None
     if isinstance(uncertainty, Pairs):
-        return joined_pairs(uncertainty, sample.counts, found.pair, found.members)
-    joint = joined(problem, found.pair, found.members)
+        return joined_pairs(uncertainty, sample.counts, ratio.pair, ratio.members)
+    joint = joined(problem, ratio.pair, ratio.members)
     if not problem.privacy.enlarged:
         return joint, False
     radius = float(uncertainty.size(sample.n, joint.size))
@@ -402,20 +402,20 @@ def _in_set(
 
 
 def _case_of_everything(protocol: Protocol) -> WorstCase:
-    found = over_everything(protocol.matrix)
+    ratio = over_everything(protocol.matrix)
     joint = np.full(protocol.matrix.shape[:2], 1 / protocol.matrix.shape[1])
-    joint[list(found.pair)] = found.members
+    joint[list(ratio.pair)] = ratio.members
     joint /= len(protocol.secrets)
     lower = _rounded_down(leakage(protocol, joint))
-    return _worst_case(protocol, found, lower, max(lower, _log_rounded_up(found.ratio)), joint)
+    return _worst_case(protocol, ratio, lower, max(lower, _log_rounded_up(ratio.ratio)), joint)
 
 
 def _worst_case(
-    protocol: Protocol, found: WorstRatio, lower: float, upper: float, joint: Floats
+    protocol: Protocol, ratio: WorstRatio, lower: float, upper: float, joint: Floats
 ) -> WorstCase:
-    s1, s2 = found.pair
+    s1, s2 = ratio.pair
     secrets = protocol.secrets[s1], protocol.secrets[s2]
-    return WorstCase(lower, upper, protocol.outputs[found.output], secrets, joint)
+    return WorstCase(lower, upper, protocol.outputs[ratio.output], secrets, joint)
 
 
 def _log_rounded_up(ratio: float) -> float:

@@ -117,8 +117,8 @@ class Posterior:
         if keeps_levels(source.matrix, levels):
             return 0.0, 0.0
         for block in source.blocks(self.prior, self.draws, self.seed):
-            found = exceedances(source.matrix, levels, block)
-            certain, possible = certain + found[0], possible + found[1]
+            exceeded = exceedances(source.matrix, levels, block)
+            certain, possible = certain + exceeded[0], possible + exceeded[1]
         return (
             float(lower_probability(certain, self.draws, _ERROR)),
             float(upper_probability(possible, self.draws, _ERROR)),
@@ -143,8 +143,8 @@ class Posterior:
             middle = (low + high) // 2
             fits = float(upper_probability(middle, self.draws, _ERROR)) <= share
             low, high = (middle, high) if fits else (low, middle)
-        found = float(np.sort(self.leakage)[::-1][low]) if low >= 0 else np.inf
-        return min(self._limit, found + 2 * log_ratio_rounding(self._values, found))
+        quantile = float(np.sort(self.leakage)[::-1][low]) if low >= 0 else np.inf
+        return min(self._limit, quantile + 2 * log_ratio_rounding(self._values, quantile))
 
     @property
     def _limit(self) -> float:

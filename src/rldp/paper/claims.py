@@ -112,10 +112,10 @@ def check_claims(folder: str | PathLike[str]) -> list[Checked]:
 
     everything = evidence(Path(folder))
     tables = {name: table for name, table in everything.tables.items() if name not in BEYOND}
-    found = Evidence(everything.settings, tables)
+    data = Evidence(everything.settings, tables)
     if not tables:
         return []
-    return [_checked(claim, found) for claim in CLAIMS if all(name in found.tables for name in claim.needs)]
+    return [_checked(claim, data) for claim in CLAIMS if all(name in data.tables for name in claim.needs)]
 
 
 def evidence(folder: Path) -> Evidence:
@@ -128,8 +128,8 @@ def evidence(folder: Path) -> Evidence:
     return Evidence(settings, {name: read(path) for name, path in paths.items() if path.exists()})
 
 
-def _checked(claim: Claim, found: Evidence) -> Checked:
-    finding = claim.judge(found)
+def _checked(claim: Claim, evidence: Evidence) -> Checked:
+    finding = claim.judge(evidence)
     if finding.holds:
         return Checked(claim.place, claim.text, finding.measured, "holds", "")
     verdict = "corrected" if finding.correction else "fails"

@@ -37,8 +37,8 @@ def bands_data(results: Results, settings: Settings) -> str:
     for multiple in leakage[PROBLEMS[0]]:
         row: list[float] = [multiple]
         for sign in (0, 1, -1):
-            for found in (leakage, distortion):
-                each = [found[problem][multiple] for problem in PROBLEMS]
+            for measure in (leakage, distortion):
+                each = [measure[problem][multiple] for problem in PROBLEMS]
                 row += [s.mean + sign * s.deviation for s in each]
         rows.append(row)
     return _lines(rows)

@@ -58,14 +58,14 @@ def over_n(results: Results, column: str, settings: Settings) -> dict[str, dict[
 def over_alpha(results: Results, column: str) -> dict[str, dict[float, Summary]]:
     """For each problem, the statistics of a column at every α_p; constant without robust privacy."""
     levels = np.unique(results["alpha_privacy"][~np.isnan(results["alpha_privacy"])])
-    found = {}
+    summaries = {}
     for problem in PROBLEMS:
         rows = results.where(problem=problem)
         if problem.endswith("NP"):
-            found[problem] = dict.fromkeys(levels.tolist(), summary(rows[column]))
+            summaries[problem] = dict.fromkeys(levels.tolist(), summary(rows[column]))
         else:
-            found[problem] = {a: summary(rows.where(alpha_privacy=a)[column]) for a in levels.tolist()}
-    return found
+            summaries[problem] = {a: summary(rows.where(alpha_privacy=a)[column]) for a in levels.tolist()}
+    return summaries
 
 
 def _scatter(results: Results, settings: Settings) -> Drawing:
@@ -92,11 +92,11 @@ def _against_n(column: str, label: str, title: str) -> Callable[[Results, Settin
 
         leakage = column == "leakage"
         by_multiple = over_n(results, column, settings)
-        found = {
+        series = {
             problem: {m * settings.cells: s for m, s in by_n.items()} for problem, by_n in by_multiple.items()
         }
         level = settings.epsilon if leakage else None
-        panel = plots.Panel(label, _series(found), level=level, logarithmic=leakage)
+        panel = plots.Panel(label, _series(series), level=level, logarithmic=leakage)
         caption = _caption(results, settings, _MEANS)
         return plots.bands([panel], _along_n(settings), title=title, caption=caption)
 
@@ -151,22 +151,22 @@ def _promises(results: Results, settings: Settings) -> Drawing:
 def _quantiles(results: Results, column: str, sizes: Floats) -> dict[str, Band]:
     from rldp.paper.plots import Band
 
-    found = {}
+    bands = {}
     for promise in PROMISES:
         rows = results.where(problem=promise)
         by_size = [rows.where(n=n)[column] for n in sizes]
         low, middle, high = np.array(
             [np.quantile(values, (0.05, 0.5, 0.95), method="inverted_cdf") for values in by_size]
         ).T
-        found[promise] = Band(sizes, middle, low, high)
-    return found
+        bands[promise] = Band(sizes, middle, low, high)
+    return bands
 
 
-def _series(found: dict[str, dict[float, Summary]]) -> dict[str, Band]:
+def _series(summaries: dict[str, dict[float, Summary]]) -> dict[str, Band]:
     from rldp.paper.plots import Band
 
     series = {}
-    for problem, by_x in found.items():
+    for problem, by_x in summaries.items():
         mean = np.array([s.mean for s in by_x.values()])
         reach = np.array([s.deviation for s in by_x.values()])
         series[problem] = Band(np.array(list(by_x), dtype=float), mean, mean - reach, mean + reach)

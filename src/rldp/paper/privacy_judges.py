@@ -59,12 +59,12 @@ def leaks(table: str) -> Judge:
     """Holds if almost all NUNP and RUNP designs exceed ε, in the median by a factor of two."""
 
     def judge(data: Evidence) -> Finding:
-        found = {p: _leaks(data[table].where(problem=p), data.settings.epsilon) for p in PLAIN}
+        shares = {p: _leaks(data[table].where(problem=p), data.settings.epsilon) for p in PLAIN}
         measured = "; ".join(
-            f"{p}: {share:.0%} have ε* > ε, median ε* = {ratio:.2f} ε" for p, (share, ratio) in found.items()
+            f"{p}: {share:.0%} have ε* > ε, median ε* = {ratio:.2f} ε" for p, (share, ratio) in shares.items()
         )
-        exceed = min(share for share, _ in found.values()) >= ALMOST_ALL
-        factor = min(ratio for _, ratio in found.values())
+        exceed = min(share for share, _ in shares.values()) >= ALMOST_ALL
+        factor = min(ratio for _, ratio in shares.values())
         correction = f"almost all exceed ε, but by a factor of {factor:.2f} only" if exceed else ""
         return Finding(measured, exceed and factor >= MUCH, correction)
 

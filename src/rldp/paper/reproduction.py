@@ -93,15 +93,15 @@ def reproduce(
     sweep([task for part in plan.values() for task in part], store, jobs, advance)
     for name, part in plan.items():
         store.save_table(name, part)
-    found = evidence(store.folder)
-    _save_pictures(names, found, store)
+    results = evidence(store.folder)
+    _save_pictures(names, results, store)
     for file, (experiment, written) in DATA_FILES.items():
         if experiment in experiments:
-            store.save(file, written(found[experiment], settings).encode())
+            store.save(file, written(results[experiment], settings).encode())
     claims = check_claims(store.folder)
     store.save("claims.csv", as_csv(claims).encode())
     store.save("claims.md", as_markdown(claims).encode())
-    return Report(store.folder, claims, _left_out(experiments, found) + notes)
+    return Report(store.folder, claims, _left_out(experiments, results) + notes)
 
 
 def _checked_figures(figures: Iterable[str]) -> list[str]:
@@ -161,20 +161,20 @@ def _no_reference(settings: Settings) -> str:
     return ""
 
 
-def _save_pictures(names: Sequence[str], found: Evidence, store: Store) -> None:
+def _save_pictures(names: Sequence[str], results: Evidence, store: Store) -> None:
     from rldp.paper import plots
 
     for name in names:
-        drawn = FIGURES[name].draw(found[FIGURES[name].experiment], store.settings)
+        drawn = FIGURES[name].draw(results[FIGURES[name].experiment], store.settings)
         for kind, content in plots.files(drawn).items():
             store.save(f"{name}.{kind}", content)
 
 
-def _left_out(experiments: Sequence[str], found: Evidence) -> list[str]:
+def _left_out(experiments: Sequence[str], results: Evidence) -> list[str]:
     """How many instances have ε* = ∞, a line for each experiment that shows points or means."""
     notes = []
     for name in experiments:
-        table = found[name].where(solver="rldp")
+        table = results[name].where(solver="rldp")
         if len(table):
             infinite = int((table["leakage"] == math.inf).sum())
             draws = len(np.unique(table["instance"]))

@@ -92,8 +92,8 @@ class Store:
 
     def _holds_something(self) -> bool:
         """Whether there are files that may be someone's; hidden ones do not count."""
-        found = [path for folder in (self.folder, self._parts) for path in folder.glob("[!.]*")]
-        return any(path != self._parts for path in found)
+        paths = [path for folder in (self.folder, self._parts) for path in folder.glob("[!.]*")]
+        return any(path != self._parts for path in paths)
 
     def _write(self, path: Path, content: bytes) -> None:
         with self._writing(), whole(path, scratch_folder=self._parts) as file:
@@ -116,16 +116,16 @@ class Store:
 
     def _require_same(self, text: str) -> None:
         try:
-            found = json.loads(text)
+            stored = json.loads(text)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            stored = None
+        if not isinstance(stored, dict):
             raise InvalidArgument(f"out must be a folder that this command made, got {self.name}")
         wanted = self.settings.manifest()
         other = [
-            f"{name} = {_worded(found.get(name))} instead of {_worded(wanted.get(name))}"
-            for name in sorted(wanted.keys() | found.keys())
-            if found.get(name) != wanted.get(name)
+            f"{name} = {_worded(stored.get(name))} instead of {_worded(wanted.get(name))}"
+            for name in sorted(wanted.keys() | stored.keys())
+            if stored.get(name) != wanted.get(name)
         ]
         if other:
             raise InvalidArgument(

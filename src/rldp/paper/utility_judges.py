@@ -63,8 +63,8 @@ def costs(table: str) -> Judge:
 
 def cost_over_n(data: Evidence) -> Finding:
     """Holds if RURP has a mean D* ten per cent above that of RUNP at every n."""
-    found = means_over_n(data, "distortion")
-    rises = {m: rise(found["RUNP"][m], found["RURP"][m]) for m in found["RURP"]}
+    means = means_over_n(data, "distortion")
+    rises = {m: rise(means["RUNP"][m], means["RURP"][m]) for m in means["RURP"]}
     large = [m for m, cost in rises.items() if cost >= SIGNIFICANT]
     correction = f"significant at {numbered(large)} only" if large else ""
     return Finding(
@@ -104,9 +104,9 @@ def cost_against_benefit(table: str) -> Judge:
 
 def little_impact_over_n(data: Evidence) -> Finding:
     """Holds if robust utility changes the mean D* by at most ten per cent at every n."""
-    found = means_over_n(data, "distortion")
+    means = means_over_n(data, "distortion")
     without, under = (
-        {m: rise(found[nominal][m], found[robust][m]) for m in found[nominal]}
+        {m: rise(means[nominal][m], means[robust][m]) for m in means[nominal]}
         for nominal, robust in (("NUNP", "RUNP"), ("NURP", "RURP"))
     )
     measured = f"mean D* changes from NUNP to RUNP: {listed(without, '+.1%')}"
@@ -119,10 +119,10 @@ def little_impact_over_n(data: Evidence) -> Finding:
 
 def less_impact_at_larger_alpha(data: Evidence) -> Finding:
     """Holds if the mean D* of NURP and RURP never rises with α_p."""
-    found = over_alpha(data["alpha"], "distortion")
+    summaries = over_alpha(data["alpha"], "distortion")
     leakage = over_alpha(data["alpha"], "leakage")
-    steps = {p: [s.mean for s in found[p].values()] for p in ROBUST}
-    levels = list(found["RURP"])
+    steps = {p: [s.mean for s in summaries[p].values()] for p in ROBUST}
+    levels = list(summaries["RURP"])
     first, last = levels[0], levels[-1]
     measured = "; ".join(
         f"{p}: mean D* {values[0]:.3f} → {values[-1]:.3f}, mean ε* {leakage[p][first].mean:.3f} → "

@@ -27,14 +27,14 @@ SCATTERS = ("scatter-small", "scatter-large")
 
 def means(table: Results, column: str, problems: tuple[str, ...]) -> list[float]:
     """Plain means of the finite values of a column, one for each problem."""
-    found = [finite(table.where(problem=p)[column]) for p in problems]
-    return [float(values.mean()) if len(values) else math.nan for values in found]
+    columns = [finite(table.where(problem=p)[column]) for p in problems]
+    return [float(values.mean()) if len(values) else math.nan for values in columns]
 
 
 def means_over_n(data: Evidence, column: str) -> dict[str, dict[float, float]]:
     """The means that the figures over n show: by problem, then by N."""
-    found = over_n(data["vs-n"], column, data.settings)
-    return {problem: {m: s.mean for m, s in by_n.items()} for problem, by_n in found.items()}
+    summaries = over_n(data["vs-n"], column, data.settings)
+    return {problem: {m: s.mean for m, s in by_n.items()} for problem, by_n in summaries.items()}
 
 
 def rise(before: float, after: float) -> float:

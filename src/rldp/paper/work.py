@@ -119,12 +119,14 @@ def _by_clarabel(problem: str, draws: Draws, cell: Cell, settings: Settings) -> 
     warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
     for i, counts in enumerate(draws.counts):
         try:
-            found = reference_design(counts, settings.epsilon, problem, cell.alpha_privacy, d, max_threads=1)
+            reference = reference_design(
+                counts, settings.epsilon, problem, cell.alpha_privacy, d, max_threads=1
+            )
         except SolverError:
             continue
-        clipped = np.maximum(found.matrix, 0)
+        clipped = np.maximum(reference.matrix, 0)
         matrices[i] = clipped / clipped.sum(axis=2, keepdims=True)
-        objective[i] = found.objective
+        objective[i] = reference.objective
     return _Designed(matrices, objective, np.full_like(objective, np.nan))
 
 

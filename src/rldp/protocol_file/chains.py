@@ -297,26 +297,26 @@ def _stages(part: Part, secrets: tuple[Label, ...], reading: Reading) -> tuple[S
     if not isinstance(part.tree, list) or len(part.tree) != len(reading.row):
         raise part.fail(f"a list of {len(reading.row)}, a stage for each value column")
     left = {column.name: column for column in reading.value}
-    found: list[StageTable] = []
+    stages: list[StageTable] = []
     for i, item in enumerate(part.tree):
         each = Part(f"{part.path}[{i}]", item)
         if i < len(reading.given):
-            found.append(_kept(each, reading.given[i]))
+            stages.append(_kept(each, reading.given[i]))
         else:
-            stage = _stage(each, found, len(secrets), left, secrets)
-            if stage.earlier is not None and found and found[-1].is_drawn:
+            stage = _stage(each, stages, len(secrets), left, secrets)
+            if stage.earlier is not None and stages and stages[-1].is_drawn:
                 raise each.fail("drawn, behind a stage that is drawn")
-            found.append(stage)
-        if math.prod(len(stage.outputs) for stage in found) > _MOST_VALUES:
+            stages.append(stage)
+        if math.prod(len(stage.outputs) for stage in stages) > _MOST_VALUES:
             raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of outputs")
-    if not found[-1].is_drawn:
+    if not stages[-1].is_drawn:
         raise part.fail("stages of which the last is drawn")
-    earlier = [stage.column for stage in found if stage.earlier is not None]
+    earlier = [stage.column for stage in stages if stage.earlier is not None]
     if list(reading.value_names[: len(earlier)]) != earlier:
         raise part.fail(
             "about columns of earlier releases in the order of columns.value, where they come first"
         )
-    return tuple(found)
+    return tuple(stages)
 
 
 def _kept(part: Part, column: Column) -> StageTable:

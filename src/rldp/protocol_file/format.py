@@ -264,8 +264,8 @@ def _set_tree(claim: Promise) -> dict[str, Any]:
         centre = {"centre": claim.centre}
     match claim:
         case CredibleClaim(alpha, prior, lambda_, radius, seed):
-            found = {"radius": radius, "seed": seed, **centre}
-            return {"kind": "credible", "alpha": alpha, "prior": prior, "lambda": lambda_, **found}
+            searched = {"radius": radius, "seed": seed, **centre}
+            return {"kind": "credible", "alpha": alpha, "prior": prior, "lambda": lambda_, **searched}
         case PairsClaim(alpha, radii, methods):
             return {"kind": "pairs", "alpha": alpha, "radii": list(radii), "methods": list(methods)}
         case EverythingClaim():

@@ -359,8 +359,8 @@ def reading_in(
         (value, reading.row, values),
     ):
         combinations = math.prod(len(column.labels) for column in columns)
-        found = reading.secrets if columns is reading.secret else reading.values
-        if combinations != len(wanted) or found != wanted:
+        labels = reading.secrets if columns is reading.secret else reading.values
+        if combinations != len(wanted) or labels != wanted:
             what = "secrets" if columns is reading.secret else "values"
             raise listed.fail(f"columns whose labels combine to the {what}")
     return reading

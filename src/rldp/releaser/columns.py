@@ -85,9 +85,9 @@ def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int |
     if secret is None and not protocol.reads_secret:
         secret = protocol.secrets[0]
     s, u = _secrets(protocol, "secret", [secret]), _values(protocol, "value", [value])
-    for name, found in (("secret", s), ("value", u)):
-        if found.codes[0] < 0:  # an entry is personal data, and is not shown
-            count = len(found.labels)
+    for name, index in (("secret", s), ("value", u)):
+        if index.codes[0] < 0:  # an entry is personal data, and is not shown
+            count = len(index.labels)
             raise DataError(f"{name} must be one of the protocol's {count} {name}s, got another entry")
     left = (np.array([integer << _UNUSED_BITS], dtype=np.uint64) for integer in integers)
     return protocol.outputs[int(protocol.draw(s.codes, u.codes, lambda _: next(left))[0])]
@@ -155,8 +155,8 @@ def _is_tuple(entry: object, length: int) -> bool:
 
 def _read(reading: Reading, wanted: Sequence[Column], i: int, name: str, column: Any) -> Encoded:
     """Return the codes of a column's entries; missing ones have a code if they are a category."""
-    found = encode(name, column, alphabet_of(wanted[i]))
-    return labelled(reading, found, i - len(wanted) if wanted == reading.secret else i)
+    encoded = encode(name, column, alphabet_of(wanted[i]))
+    return labelled(reading, encoded, i - len(wanted) if wanted == reading.secret else i)
 
 
 def _require_same_rows(name: str, column: Any, values: Any) -> None:

@@ -269,12 +269,12 @@ def _counted_lazily(frame: Any, request: Request) -> Tally:
         streamable=True,
     )
     try:
-        found = counted.collect(engine="streaming")
+        table = counted.collect(engine="streaming")
     except Exception:
         if refused:
             raise refused[0] from None
         raise
-    return request.tally_of(found["place"].to_numpy(), found["rows"].to_numpy())
+    return request.tally_of(table["place"].to_numpy(), table["rows"].to_numpy())
 
 
 def _of_reader(reader: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:

@@ -111,9 +111,9 @@ def key_of(given: Key | bytes | str | PathLike[str]) -> Key:
     except OSError as error:
         reason = error.strerror or error
         raise FileError(f"key must be a file that can be read, but {str(path)!r} is not: {reason}") from None
-    found = Key(_checked(material, f"the key in {str(path)!r}"))
+    key = Key(_checked(material, f"the key in {str(path)!r}"))
     _warn_if_open(path, mode)
-    return found
+    return key
 
 
 def _checked(material: bytes, name: str) -> bytes:

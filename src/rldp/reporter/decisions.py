@@ -78,46 +78,46 @@ def line_chart(
     )
 
 
-def frontier_report(found: Frontier, *, width: int) -> RenderableType:
+def frontier_report(frontier: Frontier, *, width: int) -> RenderableType:
     """Return a chart, a table of some levels, and an explanation."""
-    series = {name: [(p.epsilon, p.promised) for p in found.of(name)] for name in found.promises}
+    series = {name: [(p.epsilon, p.promised) for p in frontier.of(name)] for name in frontier.promises}
     table = Table(title="Promised distortion", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("ε", justify="right")
-    for name in found.promises:
+    for name in frontier.promises:
         table.add_column(printable(name), justify="right")
-    shown, constant = spaced(len(found.epsilons), _MOST_ROWS), found.points[0].design.constant_objective
-    columns = [found.of(name) for name in found.promises]
+    shown, constant = spaced(len(frontier.epsilons), _MOST_ROWS), frontier.points[0].design.constant_objective
+    columns = [frontier.of(name) for name in frontier.promises]
     for i in shown:
         table.add_row(
-            _short(found.epsilons[i]), *(_amount(points[i].promised, constant) for points in columns)
+            _short(frontier.epsilons[i]), *(_amount(points[i].promised, constant) for points in columns)
         )
-    if len(shown) < len(found.epsilons):
-        table.caption = f"{len(shown)} of {len(found.epsilons)} levels"
+    if len(shown) < len(frontier.epsilons):
+        table.caption = f"{len(shown)} of {len(frontier.epsilons)} levels"
     chart = line_chart(series, x="ε", y="promised distortion", width=max(20, min(72, width - 12)))
-    return Group(chart, Text(), table, bullets(frontier_sentences(found)))
+    return Group(chart, Text(), table, bullets(frontier_sentences(frontier)))
 
 
-def frontier_sentences(found: Frontier) -> list[str]:
+def frontier_sentences(frontier: Frontier) -> list[str]:
     """Explain the lines, and give the distortion of a constant output."""
-    constant = found.points[0].design.constant_objective
-    about = [f"{name}: privacy for {MEANINGS[name]}." for name in found.promises if name in MEANINGS]
+    constant = frontier.points[0].design.constant_objective
+    about = [f"{name}: privacy for {MEANINGS[name]}." for name in frontier.promises if name in MEANINGS]
     return [
-        f"The distortion is promised for {found.utility.scope}.",
+        f"The distortion is promised for {frontier.utility.scope}.",
         *about,
         f"An output that ignores the data has {constant:.4g}.",
     ]
 
 
-def comparison_report(found: Comparison) -> RenderableType:
+def comparison_report(comparison: Comparison) -> RenderableType:
     """Return the table of protocols, and how to read it."""
-    title = f"Protocols at ε = {found.epsilon:g}"
+    title = f"Protocols at ε = {comparison.epsilon:g}"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False)
     table.add_column("", max_width=17)
     for heading in ("promised", "estimate", "re-read", "ε* 50%", "ε* 95%", "risk", "κ"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("proved", no_wrap=True)
-    constant = max(row.promised for row in found.rows)
-    for row in found.rows:
+    constant = max(row.promised for row in comparison.rows)
+    for row in comparison.rows:
         table.add_row(
             Text(printable(row.name), style="bold" if row.kind == "design" else ""),
             *(_amount(x, constant) for x in (row.promised, row.estimate, row.relabelled)),
@@ -126,20 +126,20 @@ def comparison_report(found: Comparison) -> RenderableType:
             _short(row.known_leakage),
             "nothing" if row.proved is None else name_of(row.proved),
         )
-    return Group(table, bullets(comparison_sentences(found)))
+    return Group(table, bullets(comparison_sentences(comparison)))
 
 
-def comparison_sentences(found: Comparison) -> list[str]:
+def comparison_sentences(comparison: Comparison) -> list[str]:
     """Explain the columns and rows of a comparison."""
-    used = dict.fromkeys(name_of(row.proved) for row in found.rows if row.proved is not None)
+    used = dict.fromkeys(name_of(row.proved) for row in comparison.rows if row.proved is not None)
     meanings = "; ".join(f"{name}: {MEANINGS[name]}" for name in used if name in MEANINGS)
     return [
-        f"promised: the largest expected distortion for {found.utility.scope}. estimate: that under the "
+        f"promised: the largest expected distortion for {comparison.utility.scope}. estimate: that under the "
         "estimate. re-read: the same, after a reader who knows the sample replaces each output by the best "
         "label.",
         f"ε*: the leakage of the protocol, under the posterior distribution with the "
-        f"{prior_words(found.prior)}: its median and its 95 % point. risk: the posterior probability that ε* "
-        "exceeds ε.",
+        f"{prior_words(comparison.prior)}: its median and its 95 % point. risk: the posterior probability "
+        "that ε* exceeds ε.",
         f"proved: what privacy is proved for. {meanings}.",
         "κ: what the output adds to what the value itself reveals about the secret.",
         "without reading the secret: the first design again with κ = 0. as it is: the column unchanged, with "
@@ -159,37 +159,35 @@ def _risk(row: Compared) -> str:
     return f"≤ {at_most(max(upper, 0.001), 2)}" if upper < 0.01 else _short((lower + upper) / 2)
 
 
-def plan_report(found: Plan, *, width: int, wanted: float | None = None) -> RenderableType:
+def plan_report(plan: Plan, *, width: int, wanted: float | None = None) -> RenderableType:
     """Return a chart, a table, and an explanation."""
     series = {
-        name: [(row.size, getattr(row, name)) for row in found.rows] for name in ("high", "median", "low")
+        name: [(row.size, getattr(row, name)) for row in plan.rows] for name in ("high", "median", "low")
     }
-    table = Table(
-        title=f"Promised distortion at ε = {found.epsilon:g}", title_justify="left", box=SIMPLE_HEAD
-    )
+    table = Table(title=f"Promised distortion at ε = {plan.epsilon:g}", title_justify="left", box=SIMPLE_HEAD)
     for heading in ("rows", "median", "5 % of samples below", "95 % below"):
         table.add_column(heading, justify="right")
-    for row in (*found.rows, found.limit):
-        table.add_row(_size(row), *(_amount(x, found.rows[0].high) for x in (row.median, row.low, row.high)))
+    for row in (*plan.rows, plan.limit):
+        table.add_row(_size(row), *(_amount(x, plan.rows[0].high) for x in (row.median, row.low, row.high)))
     chart = line_chart(series, x="rows", y="promised distortion", width=max(20, min(72, width - 12)))
-    return Group(chart, Text(), table, bullets(plan_sentences(found, wanted)))
+    return Group(chart, Text(), table, bullets(plan_sentences(plan, wanted)))
 
 
-def plan_sentences(found: Plan, wanted: float | None = None) -> list[str]:
+def plan_sentences(plan: Plan, wanted: float | None = None) -> list[str]:
     """Say what is predicted, what it rests on, and how many rows reach the wanted distortion."""
     sentences = [
-        f"The present sample of {found.sample.n} rows promises {found.present:.4g}; if the distribution were "
-        f"known, {found.limit.median:.4g} would be possible.",
-        f"Privacy for {found.privacy.scope}.",
+        f"The present sample of {plan.sample.n} rows promises {plan.present:.4g}; if the distribution were "
+        f"known, {plan.limit.median:.4g} would be possible.",
+        f"Privacy for {plan.privacy.scope}.",
         "These are predictions: samples are drawn from distributions that the present sample makes likely.",
     ]
     if wanted is None:
         return sentences
-    size, largest = found.size_for(wanted), int(found.rows[-1].size)
+    size, largest = plan.size_for(wanted), int(plan.rows[-1].size)
     if size is not None:
-        least = "no more than " if size == found.rows[0].size else "about "
+        least = "no more than " if size == plan.rows[0].size else "about "
         reached = f"Half of the samples promise {wanted:g} or less from {least}{size} rows on."
-    elif wanted < found.limit.low:
+    elif wanted < plan.limit.low:
         reached = (
             f"No sample is likely to promise {wanted:g}, which is less than a known distribution allows."
         )

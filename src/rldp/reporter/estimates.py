@@ -22,7 +22,7 @@ _NARROWEST, _WIDEST = 12, 40  # of the chart, in letters
 _BESIDE = 62  # letters that the other columns need
 
 
-def estimate_report(found: Estimate, *, width: int = 80) -> RenderableType:
+def estimate_report(estimate: Estimate, *, width: int = 80) -> RenderableType:
     """Return estimates and intervals in numbers and as a chart, the uncorrected shares, and the sentences.
 
     Parameters
@@ -31,39 +31,39 @@ def estimate_report(found: Estimate, *, width: int = 80) -> RenderableType:
     width : int
         Width of the terminal, in characters.
     """
-    whole = found if found.overall is None else found.overall
+    whole = estimate if estimate.overall is None else estimate.overall
     parts: list[RenderableType] = [_table(whole, None, "All people", width)]
-    for row, secret in enumerate((found.secrets or ())[:_MOST_GROUPS]):
-        parts.append(_table(found, row, f"Secret {printable(secret)}", width))
-    notes = [f"shown: {_MOST_GROUPS} of {len(found.secrets or ())} secrets"] * (
-        len(found.secrets or ()) > _MOST_GROUPS
+    for row, secret in enumerate((estimate.secrets or ())[:_MOST_GROUPS]):
+        parts.append(_table(estimate, row, f"Secret {printable(secret)}", width))
+    notes = [f"shown: {_MOST_GROUPS} of {len(estimate.secrets or ())} secrets"] * (
+        len(estimate.secrets or ()) > _MOST_GROUPS
     )
     notes.append("● estimate, ├┤ interval, ○ the uncorrected share in the released column")
     return Group(
         *parts,
         *(Text(note, style="dim") for note in notes),
         Text(),
-        bullets(found.sentences),
+        bullets(estimate.sentences),
     )
 
 
-def _table(found: Estimate, row: int | None, title: str, width: int) -> Table:
-    values, lower, upper = (_of(array, row) for array in (found.values, found.lower, found.upper))
-    naive = None if found.naive is None else _of(found.naive, row)
+def _table(estimate: Estimate, row: int | None, title: str, width: int) -> Table:
+    values, lower, upper = (_of(array, row) for array in (estimate.values, estimate.lower, estimate.upper))
+    naive = None if estimate.naive is None else _of(estimate.naive, row)
     table = Table(title=Text(title), title_justify="left", box=SIMPLE_HEAD)
     table.add_column("", overflow="ellipsis", max_width=16)
-    for heading in ("estimate", f"{100 * (1 - found.alpha):g} % interval", "uncorrected"):
+    for heading in ("estimate", f"{100 * (1 - estimate.alpha):g} % interval", "uncorrected"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     size = min(max(width - _BESIDE, _NARROWEST), _WIDEST)
     left, right = _scale(values, lower, upper, naive)
-    for place, label in enumerate(found.labels[:_MOST]):
+    for place, label in enumerate(estimate.labels[:_MOST]):
         own = math.nan if naive is None else float(naive[place])
         numbers = float(values[place]), float(lower[place]), float(upper[place])
         chart = _drawn(*numbers, own, left, right, size)
         table.add_row(_name(label), *_cells(*numbers, own), Text(chart, style="cyan"))
-    if len(found.labels) > _MOST:
-        table.caption = f"first {_MOST} of {len(found.labels)} shown"
+    if len(estimate.labels) > _MOST:
+        table.caption = f"first {_MOST} of {len(estimate.labels)} shown"
     return table
 
 

@@ -46,5 +46,5 @@ def _released(line: Line) -> str:
 def _sentence(total: Total) -> str:
     one = len(total.releases) == 1
     which = f"release{'' if one else 's'} {', '.join(map(str, total.releases))}"
-    found = "" if total.epsilon is None else f"ε = {total.epsilon!r}: "
-    return f"Input {total.input[:_DIGITS]} ({which}): {found}{total.reason}."
+    level = "" if total.epsilon is None else f"ε = {total.epsilon!r}: "
+    return f"Input {total.input[:_DIGITS]} ({which}): {level}{total.reason}."

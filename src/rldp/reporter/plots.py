@@ -439,7 +439,7 @@ def label_lines(axes: Axes) -> None:
     (least squares under the constraint, an isotonic regression), each joined to its line by dots.
     Lines without a name, and those without a finite point, get none.
     """
-    ends = [found for each in axes.get_lines() if (found := _end(each)) is not None]
+    ends = [place for each in axes.get_lines() if (place := _end(each)) is not None]
     if not ends:
         return
     written = [_written(axes, *end) for end in ends]
@@ -492,9 +492,9 @@ def _apart(wanted: Floats, heights: Floats, low: float, high: float) -> Floats:
     bottom = isotonic_regression(wanted[order] - offset).x
     spare = high - low - tall.sum()
     bottom = np.clip(bottom, low, low + spare) if spare >= 0 else np.full_like(bottom, low + spare / 2)
-    found: Floats = np.empty_like(wanted)
-    found[order] = bottom + offset
-    return found
+    places: Floats = np.empty_like(wanted)
+    places[order] = bottom + offset
+    return places
 
 
 def _readable(colour: str) -> tuple[float, float, float]:

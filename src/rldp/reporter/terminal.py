@@ -207,9 +207,9 @@ def _several(protocol: Protocol, width: int) -> Iterator[RenderableType]:
         yield bullets(association_sentences(associations(protocol, p)))
 
 
-def worth_report(found: Worth) -> RenderableType:
+def worth_report(worth: Worth) -> RenderableType:
     """Return the sentences of "Is it any good?"."""
-    return Group(Text(), Text("Is it any good?", style="bold"), bullets(worth_sentences(found)), Text())
+    return Group(Text(), Text("Is it any good?", style="bold"), bullets(worth_sentences(worth)), Text())
 
 
 def bullets(sentences: Iterable[str]) -> Table:
@@ -266,54 +266,54 @@ def _way(status: Status) -> str:
     return f"{_ROUTES.get(status.route, status.route)}{steps}, {status.seconds:.2g} s; {reason}"
 
 
-def audit_report(found: Audit, *, widest: int = 40) -> RenderableType:
+def audit_report(audit: Audit, *, widest: int = 40) -> RenderableType:
     """Return the findings of an audit: promised and observed numbers, distributions, and sentences."""
-    parts: list[RenderableType] = [_promises(found), Text()]
-    if found.worst is not None and found.design is not None:
-        parts += [_distributions(found, widest), Text()]
-    return Group(*parts, bullets(found.sentences))
+    parts: list[RenderableType] = [_promises(audit), Text()]
+    if audit.worst is not None and audit.design is not None:
+        parts += [_distributions(audit, widest), Text()]
+    return Group(*parts, bullets(audit.sentences))
 
 
-def _promises(found: Audit) -> Table:
-    rows = f"{found.sample.n} rows"
+def _promises(audit: Audit) -> Table:
+    rows = f"{audit.sample.n} rows"
     table = Table(title=Text(f"New data: {rows}"), title_justify="left")
     for heading in ("", "promised", "on the new data", "worst in the set", "divergence", "radius"):
         table.add_column(heading, justify="left" if heading == "" else "right")
-    worst = "–" if found.worst is None else _number(found.worst.upper)
+    worst = "–" if audit.worst is None else _number(audit.worst.upper)
     table.add_row(
         "ε",
-        _number(found.epsilon),
-        _judged(found.leakage, found.private),
+        _number(audit.epsilon),
+        _judged(audit.leakage, audit.private),
         worst,
-        *_distances(found.privacy, found.drifted),
+        *_distances(audit.privacy, audit.drifted),
     )
     table.add_row(
         "distortion",
-        _number(found.objective),
-        _judged(found.distortion, found.useful),
-        "–" if found.utility is None else _number(found.objective),
-        *_distances(found.utility, found.drifted),
+        _number(audit.objective),
+        _judged(audit.distortion, audit.useful),
+        "–" if audit.utility is None else _number(audit.objective),
+        *_distances(audit.utility, audit.drifted),
     )
     return table
 
 
-def _distributions(found: Audit, widest: int) -> Table:
+def _distributions(audit: Audit, widest: int) -> Table:
     """Return P(u | s) of the two secrets that the worst distribution distinguishes best."""
-    assert found.worst is not None
-    assert found.design is not None
-    titles = f"P(u | s): the secrets that output {printable(found.worst.output)} tells apart best"
+    assert audit.worst is not None
+    assert audit.design is not None
+    titles = f"P(u | s): the secrets that output {printable(audit.worst.output)} tells apart best"
     table = Table(title=Text(titles), title_justify="left")
     for heading in ("s", "u"):
         table.add_column(heading)
     for heading in ("designed on", "new data", "worst in the set"):
         table.add_column(heading, justify="right")
-    sources = (found.design.distribution, found.sample.distribution, found.worst.distribution)
-    for secret in dict.fromkeys(found.worst.secrets):
-        s = found.design.secrets.index(secret)
-        for u, value in enumerate(found.design.values[:widest]):
+    sources = (audit.design.distribution, audit.sample.distribution, audit.worst.distribution)
+    for secret in dict.fromkeys(audit.worst.secrets):
+        s = audit.design.secrets.index(secret)
+        for u, value in enumerate(audit.design.values[:widest]):
             shares = (_number(p[s, u] / p[s].sum()) if p[s].sum() > 0 else "–" for p in sources)
             table.add_row(Text(printable(secret)), Text(printable(value)), *shares)
-    if len(found.design.values) > widest:
+    if len(audit.design.values) > widest:
         table.caption = f"first {widest} values shown"
     return table
 
@@ -346,43 +346,43 @@ _VERDICTS = {
 }
 
 
-def release_report(found: ReleaseAudit) -> RenderableType:
+def release_report(audit: ReleaseAudit) -> RenderableType:
     """Return what released rows show, line by line."""
-    claimed = "" if found.claim is None else f" (claimed: {_number(found.claim)})"
+    claimed = "" if audit.claim is None else f" (claimed: {_number(audit.claim)})"
     lines = {
-        "rows": f"{found.rows}",
-        "ε at least": f"{found.epsilon:.5g}{claimed}, wrong with probability {found.alpha:g} at most",
-        "repeats": "not seen" if found.repeats is None else f"every {found.repeats} rows",
-        "verdict": _VERDICTS[found.ok],
+        "rows": f"{audit.rows}",
+        "ε at least": f"{audit.epsilon:.5g}{claimed}, wrong with probability {audit.alpha:g} at most",
+        "repeats": "not seen" if audit.repeats is None else f"every {audit.repeats} rows",
+        "verdict": _VERDICTS[audit.ok],
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
-    return Group(table, Text(), bullets(found.sentences))
+    return Group(table, Text(), bullets(audit.sentences))
 
 
 _COLOURS = {None: "default", True: "green", False: "red"}
 
 
-def confirmation_report(found: Confirmation) -> RenderableType:
+def confirmation_report(confirmation: Confirmation) -> RenderableType:
     """Return what fresh data confirm, line by line."""
     lines: dict[str, str | Text] = {
-        "fresh rows": f"{found.sample.n}",
-        "ε to confirm": _number(found.claim),
-        "ε* of these rows": _number(found.leakage),
-        "ε* at most": Text(at_most(found.epsilon), style=_COLOURS[found.confirmed]),
-        "may be wrong": f"with probability {found.alpha:g}",
+        "fresh rows": f"{confirmation.sample.n}",
+        "ε to confirm": _number(confirmation.claim),
+        "ε* of these rows": _number(confirmation.leakage),
+        "ε* at most": Text(at_most(confirmation.epsilon), style=_COLOURS[confirmation.confirmed]),
+        "may be wrong": f"with probability {confirmation.alpha:g}",
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in lines.items():
         table.add_row(Text(name, style="bold"), text)
-    return Group(table, Text(), bullets(found.sentences))
+    return Group(table, Text(), bullets(confirmation.sentences))
 
 
-def confirmation_in_short(found: Confirmation) -> RenderableType:
+def confirmation_in_short(confirmation: Confirmation) -> RenderableType:
     """Return the sentences of a confirmation, to follow an audit."""
     heading = Text("As fresh data, for whoever they come from:")
-    return Group(Text(), heading, bullets(found.sentences))
+    return Group(Text(), heading, bullets(confirmation.sentences))
 
 
 _VERDICT_COLOURS = {"holds": "green", "corrected": "yellow", "fails": "red"}

@@ -58,35 +58,35 @@ def noise_words(sample: Sample) -> str:
     )
 
 
-def association_sentences(found: Sequence[Association]) -> list[str]:
+def association_sentences(associations: Sequence[Association]) -> list[str]:
     """Say what the released table keeps of the association between published columns."""
-    return list(map(_association, found))
+    return list(map(_association, associations))
 
 
-def _association(found: Association) -> str:
-    one, other = map(printable, found.columns)
-    between = f"Between {one!r} and {other!r} the {found.measure} is"
-    if found.before is None:
+def _association(pair: Association) -> str:
+    one, other = map(printable, pair.columns)
+    between = f"Between {one!r} and {other!r} the {pair.measure} is"
+    if pair.before is None:
         return f"One of {one!r} and {other!r} holds a single label: there is no association to keep."
-    if found.after is None:
-        return f"{between} {found.before:.2g} under the estimate; one of the released columns never varies."
-    kept = f"{between} {found.before:.2g} under the estimate, and {found.after:.2g} in the released table"
-    if abs(found.before) < NO_ASSOCIATION:
+    if pair.after is None:
+        return f"{between} {pair.before:.2g} under the estimate; one of the released columns never varies."
+    kept = f"{between} {pair.before:.2g} under the estimate, and {pair.after:.2g} in the released table"
+    if abs(pair.before) < NO_ASSOCIATION:
         return f"{kept}."
-    share = found.after / found.before
+    share = pair.after / pair.before
     if share < 0:
         return f"{kept}: its sign is lost."
     return f"{kept}: {f'{percent(share)} of it is kept' if share <= 1 else 'it grows'}."
 
 
-def worth_sentences(found: Worth, digits: int = 4) -> list[str]:
+def worth_sentences(worth: Worth, digits: int = 4) -> list[str]:
     """Return the sentences of "Is it any good?"; each stands alone, and the first matters most."""
     return [
-        *_worth(found, digits),
-        *_use(found),
-        *_known(found, digits),
-        *_rare(found, digits),
-        *_doubts(found),
+        *_worth(worth, digits),
+        *_use(worth),
+        *_known(worth, digits),
+        *_rare(worth, digits),
+        *_doubts(worth),
     ]
 
 
@@ -98,41 +98,41 @@ def _at_most(x: float, digits: int) -> str:
     return f"{rounded_up(x, digits):.10g}"
 
 
-def _worth(found: Worth, digits: int) -> list[str]:
+def _worth(worth: Worth, digits: int) -> list[str]:
     sentences = [
-        f"Under the estimate, the expected distortion is {_about(found.estimate, digits)}. The best output "
-        f"that ignores the data has {_about(found.estimate_constant, digits)}; no privacy at all has "
-        f"{_about(found.estimate_unprotected, digits)}."
+        f"Under the estimate, the expected distortion is {_about(worth.estimate, digits)}. The best output "
+        f"that ignores the data has {_about(worth.estimate_constant, digits)}; no privacy at all has "
+        f"{_about(worth.estimate_unprotected, digits)}."
     ]
-    if found.is_robust:
+    if worth.is_robust:
         promised = (
-            f"The promised distortion is at most {_at_most(found.promised, digits)}. For the same "
+            f"The promised distortion is at most {_at_most(worth.promised, digits)}. For the same "
             "distributions, the best output that ignores the data has "
-            f"{_about(found.constant, digits)}, and no privacy at all has "
-            f"{_about(found.unprotected, digits)}."
+            f"{_about(worth.constant, digits)}, and no privacy at all has "
+            f"{_about(worth.unprotected, digits)}."
         )
         sentences = [promised, *sentences]
     else:
         sentences[0] += " For other distributions, nothing is promised."
-    if found.reach is not None:
+    if worth.reach is not None:
         sentences.append(
             "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it "
-            f"{'is promised to reach' if found.is_robust else 'reaches'} {percent(found.reach)}."
+            f"{'is promised to reach' if worth.is_robust else 'reaches'} {percent(worth.reach)}."
         )
     return sentences
 
 
-def _use(found: Worth) -> list[str]:
-    used = f"{found.outputs_used} of {found.outputs} outputs are used"
-    if found.outputs_used < found.outputs:
+def _use(worth: Worth) -> list[str]:
+    used = f"{worth.outputs_used} of {worth.outputs} outputs are used"
+    if worth.outputs_used < worth.outputs:
         used += "; the others occur less than once in a million rows"
-    return [*_changes(found), *_changes_of(found), f"{used}."]
+    return [*_changes(worth), *_changes_of(worth), f"{used}."]
 
 
-def _changes(found: Worth) -> list[str]:
+def _changes(worth: Worth) -> list[str]:
     """Say how many rows are published unchanged; with bins, none is."""
-    raw = ["No raw number is published: each becomes the label of a bin."] if found.binned else []
-    share, what = found.changed, "to get the label of another bin" if found.binned else "to change"
+    raw = ["No raw number is published: each becomes the label of a bin."] if worth.binned else []
+    share, what = worth.changed, "to get the label of another bin" if worth.binned else "to change"
     if share is None:
         return raw
     if share == 0:
@@ -142,29 +142,29 @@ def _changes(found: Worth) -> list[str]:
     return [*raw, f"{amount} of the rows are expected {what}."]
 
 
-def _changes_of(found: Worth) -> list[str]:
+def _changes_of(worth: Worth) -> list[str]:
     """Say how many rows of each secret change; one number for all could hide differences."""
-    shown = shares_by_secret(found)
-    if not shown or not found.changed:
+    shown = shares_by_secret(worth)
+    if not shown or not worth.changed:
         return []
     parts = [f"{share_of_rows(share)} of the rows with {printable(secret)!r}" for secret, share in shown]
-    all_of_them = len(parts) == len(found.changed_of or ())
+    all_of_them = len(parts) == len(worth.changed_of or ())
     return [
         f"By secret: {', '.join(parts)}." if all_of_them else f"By secret: from {parts[0]} to {parts[1]}."
     ]
 
 
-def shares_by_secret(found: Worth) -> list[tuple[Label, float]]:
+def shares_by_secret(worth: Worth) -> list[tuple[Label, float]]:
     """Return the share of changed rows of each secret, or the smallest and the largest of many."""
-    shares = list(found.changed_of or ())
+    shares = list(worth.changed_of or ())
     if len(shares) <= _MOST_SECRETS:
         return shares if len(shares) > 1 else []
     by_share = sorted(shares, key=lambda item: item[1])
     return [by_share[0], by_share[-1]]
 
 
-def _known(found: Worth, digits: int) -> list[str]:
-    return [] if found.secrets == 1 else [known_sentence(found.known_leakage, digits)]
+def _known(worth: Worth, digits: int) -> list[str]:
+    return [] if worth.secrets == 1 else [known_sentence(worth.known_leakage, digits)]
 
 
 def known_sentence(level: float, digits: int = 4) -> str:
@@ -188,11 +188,11 @@ def known_sentence(level: float, digits: int = 4) -> str:
     )
 
 
-def gives_away(found: Worth) -> str | None:
+def gives_away(worth: Worth) -> str | None:
     """Return a warning if outputs rule out the most frequent secret for readers who know the value."""
-    if found.gives_away is None:
+    if worth.gives_away is None:
         return None
-    kept, moved, share = found.gives_away
+    kept, moved, share = worth.gives_away
     return (
         f"{share_of_rows(share)} of the rows with {printable(moved)!r} get an output that rows with the most "
         f"frequent secret, {printable(kept)!r}, and the same value never get: whoever knows the value and "
@@ -200,29 +200,29 @@ def gives_away(found: Worth) -> str | None:
     )
 
 
-def _rare(found: Worth, digits: int) -> list[str]:
-    without = found.without
+def _rare(worth: Worth, digits: int) -> list[str]:
+    without = worth.without
     if without is None:
         return []
     names = " and ".join(repr(printable(secret)) for secret in without.secrets)
     several = len(without.secrets) > 1
     return [
         f"{'Rare secrets drive' if several else 'A rare secret drives'} the cost: without {names} "
-        f"({_rows(without.rows)} of {found.rows}) the distortion would be at most "
+        f"({_rows(without.rows)} of {worth.rows}) the distortion would be at most "
         f"{_at_most(without.promised, digits)}. "
         f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if merged with "
         "another secret, nothing is promised about telling them apart."
     ]
 
 
-def _doubts(found: Worth) -> list[str]:
+def _doubts(worth: Worth) -> list[str]:
     sentences = []
-    if found.secrets == 1:
+    if worth.secrets == 1:
         sentences.append("There is only one secret, so there is nothing to protect.")
-    elif found.is_tiny:
-        cells = found.secrets * found.values
+    elif worth.is_tiny:
+        cells = worth.secrets * worth.values
         sentences.append(
-            f"The sample is tiny: {_rows(found.rows)} for {cells} cells (secrets × values). Below {FEW} "
+            f"The sample is tiny: {_rows(worth.rows)} for {cells} cells (secrets × values). Below {FEW} "
             "rows a cell, about half of what a cell shows is chance; more rows or fewer values help."
         )
     return sentences

@@ -69,14 +69,14 @@ def contexts(weights: Floats, tables: Sequence[Floats], values: Sequence[int]) -
         all values R of the other columns.
     """
     lead = weights.shape[:-1]
-    found = weights.reshape(*lead, 1, -1)
+    reached = weights.reshape(*lead, 1, -1)
     for j, table in enumerate(tables):
         count, _, _, outputs = table.shape
         rest = prod(values[j + 1 :])
         columns = np.ascontiguousarray(table.transpose(1, 0, 3, 2))  # (S, C, Y, U)
-        found = columns @ found.reshape(*lead, count, values[j], rest)
-        found = found.reshape(*lead, count * outputs, rest)
-    return found
+        reached = columns @ reached.reshape(*lead, count, values[j], rest)
+        reached = reached.reshape(*lead, count * outputs, rest)
+    return reached
 
 
 def output_law(conditionals: Floats, tables: Sequence[Floats]) -> Floats:
@@ -148,14 +148,14 @@ def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats, kno
 
 def leakages(tables: Sequence[Floats], conditionals: Floats, known: int = 1) -> Floats:
     """ε* of the whole row under every draw (draws,); ∞ where a probability is lost to underflow."""
-    found = []
+    leaked = []
     for law in _laws(tables, conditionals):
         lost = law.min(axis=-2) < _VANISHING
         law = _given_known(law, known)
         high, low = law.max(axis=-2), law.min(axis=-2)
         ratio = np.where(lost, np.where(high > 0, np.inf, 1.0), high / np.where(lost, 1.0, low))
-        found.append(np.log(ratio.max(axis=-1)))
-    return np.concatenate(found)
+        leaked.append(np.log(ratio.max(axis=-1)))
+    return np.concatenate(leaked)
 
 
 def _given_known(law: Floats, known: int) -> Floats:
@@ -207,12 +207,12 @@ def expected_distortions(
 ) -> Floats:
     """E d_j(U_j, Y_j) of every column (columns,) under P (|S|, |U|)."""
     _, values, _ = shape_of(tables)
-    found = []
+    costs = []
     for j, (table, d) in enumerate(zip(tables, distortions, strict=True)):
         weights = contexts(distribution, tables[:j], values)
         joint = weights.reshape(*weights.shape[:-1], values[j], -1).sum(axis=-1)  # (S, C, U_j)
-        found.append(np.einsum("scu,csuy,uy->", joint, table, d, optimize=True))
-    return np.array(found)
+        costs.append(np.einsum("scu,csuy,uy->", joint, table, d, optimize=True))
+    return np.array(costs)
 
 
 def _margin(tables: Sequence[Floats]) -> float:
@@ -222,11 +222,11 @@ def _margin(tables: Sequence[Floats]) -> float:
 
 def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
     """Which outputs of the whole row (|Y|,) no secret gives with any value."""
-    found = np.zeros(1, dtype=bool)
+    unreachable = np.zeros(1, dtype=bool)
     for table in tables:
         never = ~(table > 0).any(axis=(1, 2))  # (C, Y)
-        found = (found[:, None] | never).ravel()
-    return found
+        unreachable = (unreachable[:, None] | never).ravel()
+    return unreachable
 
 
 def _laws(tables: Sequence[Floats], conditionals: Floats) -> Iterator[Floats]:

@@ -213,11 +213,11 @@ class GroupMeans(Derived):
     def within(self, lower: Floats, upper: Floats) -> list[Ends]:
         """By interval arithmetic."""
         (low, sums_low), (high, sums_high) = np.split(lower, 2), np.split(upper, 2)
-        c, found = _centre(self.x), []
+        c, means = _centre(self.x), []
         for g in range(len(low)):
             mean = _ratio((sums_low[g], sums_high[g]), (low[g], high[g]))
-            found.append((mean[0] + c, mean[1] + c))
-        return found
+            means.append((mean[0] + c, mean[1] + c))
+        return means
 
 
 @dataclass(frozen=True)

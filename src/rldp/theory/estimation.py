@@ -110,10 +110,10 @@ def allowed(
     ends = np.empty((2, a.shape[1]))
     for functional in range(a.shape[1]):
         for end, sign in enumerate((1.0, -1.0)):
-            found = linprog(sign * a[:, functional], rows, bounds, total, [1.0], method="highs")
-            if found.status == 2:
+            program = linprog(sign * a[:, functional], rows, bounds, total, [1.0], method="highs")
+            if program.status == 2:
                 return None
-            best = sign * found.fun if found.status == 0 else sign * (sign * a[:, functional]).min()
+            best = sign * program.fun if program.status == 0 else sign * (sign * a[:, functional]).min()
             ends[end, functional] = best
     return ends[0], ends[1]
 
@@ -186,10 +186,10 @@ def _solved(information: Floats, basis: Floats | None, right: Floats) -> Floats:
     scale = 1 / np.sqrt(np.diag(information))
     scaled = scale[:, None] * information * scale
     try:
-        found = scale[:, None] * np.linalg.solve(scaled, scale[:, None] * right)
+        solution = scale[:, None] * np.linalg.solve(scaled, scale[:, None] * right)
     except np.linalg.LinAlgError:
-        found = scale[:, None] * np.linalg.lstsq(scaled, scale[:, None] * right)[0]
-    return np.asarray(found if basis is None else basis @ found)
+        solution = scale[:, None] * np.linalg.lstsq(scaled, scale[:, None] * right)[0]
+    return np.asarray(solution if basis is None else basis @ solution)
 
 
 @dataclass(frozen=True)

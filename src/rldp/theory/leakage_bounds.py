@@ -79,9 +79,9 @@ def leakage_bound(
         triples = Triples(
             q=matrix[pairs, :, some[:, :1]], rows=blocks[pairs].astype(np.float64), known=known[pairs]
         )
-        found = ratio_bounds(triples, alpha, claim=claim, floor=bound)
-        if found.max() > bound:
-            decides, bound = some[found.argmax()], float(found.max())
+        ratios = ratio_bounds(triples, alpha, claim=claim, floor=bound)
+        if ratios.max() > bound:
+            decides, bound = some[ratios.argmax()], float(ratios.max())
         start += len(some)
     return bound, None if decides is None else (int(decides[0]), int(decides[1]), int(decides[2]))
 

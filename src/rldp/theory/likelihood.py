@@ -71,8 +71,8 @@ def maximum_likelihood(tallies: Sequence[Tally], *, gap: float = _GAP) -> Likeli
     while best.gap > max(gap, 2 * game.rounding) and steps < _MOST_STEPS:
         p, slack = game.newton(p, slack)
         steps += 1
-        found = game.judged(game.em(p), steps)
-        best = found if found.gap < best.gap else best
+        fit = game.judged(game.em(p), steps)
+        best = fit if fit.gap < best.gap else best
     return best
 
 

@@ -108,8 +108,8 @@ def betting_limits(
         Of functionals that are identified.
     alpha : float
     """
-    found = games(tallies, basis, a, rng)
-    limits = [upper_limits(game, alpha / (2 * len(found))) for game in found]
+    played = games(tallies, basis, a, rng)
+    limits = [upper_limits(game, alpha / (2 * len(played))) for game in played]
     above, below = np.split(np.sum(limits, axis=0), 2)
     return -below, above
 

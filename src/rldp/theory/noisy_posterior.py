@@ -146,24 +146,24 @@ def _law(table: bytes, values: int, epsilon: float, grid: tuple[float, ...]) -> 
                 "many counts are possible; a coarser table needs less"
             )
         cells = tuple(tuple(_Cell.of(int(n), epsilon, left_out) for n in row) for row in counts)
-        found, at_most = [], []
+        logs_of_sums, at_most = [], []
         for a in grid:
             b = a * values / TOTALS
             sums = np.array([[logsumexp(cell.logs(a, b), axis=1) for cell in row] for row in cells])
             totals = sums.sum(axis=1)
             evidence = logsumexp(totals, axis=1, keepdims=True)
-            found.append((a, float(evidence.sum()), np.exp(totals - evidence)))
+            logs_of_sums.append((a, float(evidence.sum()), np.exp(totals - evidence)))
             # a cell's sum lacks less than the noise weighs the rest, as probabilities sum to one
             at_most.append(logsumexp(np.logaddexp(sums, -left_out).sum(axis=1), axis=1).sum())
-        if logsumexp(at_most) - logsumexp([log for _, log, _ in found]) <= _NO_PART:
+        if logsumexp(at_most) - logsumexp([log for _, log, _ in logs_of_sums]) <= _NO_PART:
             break
     else:
         raise InvalidArgument(
             f"prior must be smaller: with {max(grid):g} counts far from the noisy ones would matter"
         )
-    logs = np.array([log for _, log, _ in found])
+    logs = np.array([log for _, log, _ in logs_of_sums])
     weights = np.exp(logs - logsumexp(logs))
-    kept = [(each, w) for each, w in zip(found, weights.tolist(), strict=True) if w > _UNLIKELY]
+    kept = [(each, w) for each, w in zip(logs_of_sums, weights.tolist(), strict=True) if w > _UNLIKELY]
     whole = sum(w for _, w in kept)
     return NoisyLaw(cells, tuple(_Component(a, w / whole, _normalised(t)) for (a, _, t), w in kept))
 

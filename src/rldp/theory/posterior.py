@@ -127,24 +127,24 @@ def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
     if harmless.all():
         return 0
     least_e = float(e * (1 - _margin(matrix.shape[1])))
-    found = 0
+    failed = 0
     for xp, high, low in _spans(matrix[:, :, ~harmless], conditionals):
         private = (high <= least_e * low) & (low >= _VANISHING)  # what is not a number is not private
-        found += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
-    return found
+        failed += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
+    return failed
 
 
 def _failures_of_pairs(matrices: Floats, levels: Floats, conditionals: Array) -> NDArray[np.int64]:
     """The same where levels (K, T) differ from pair to pair, for draws (K or 1, |S|, |U|, draws)."""
-    found = np.zeros(len(matrices), dtype=np.int64)
+    failed = np.zeros(len(matrices), dtype=np.int64)
     for k, (matrix, own) in enumerate(zip(matrices, from_pairs(levels, matrices.shape[1]), strict=True)):
         harmless = _harmless_pairs(matrix, own)
         doubtful = ~harmless.all(axis=(0, 1))
         if doubtful.any():
             e = np.exp(np.minimum(own, _LARGEST_EXPONENT)) * (1 - _margin(matrix.shape[1]))
             drawn = conditionals[min(k, conditionals.shape[0] - 1), ...]
-            found[k] = _failures_with(matrix[:, :, doubtful], e, harmless[:, :, doubtful], drawn)
-    return found
+            failed[k] = _failures_with(matrix[:, :, doubtful], e, harmless[:, :, doubtful], drawn)
+    return failed
 
 
 def keeps_levels(matrix: Floats, levels: Floats) -> bool:
@@ -166,7 +166,7 @@ def _unprotected(levels: Floats) -> NDArray[np.bool_]:
 
 def _failures_with(matrix: Floats, e: Floats, harmless: NDArray[np.bool_], conditionals: Array) -> int:
     """Under how many draws some P(y|s1) exceeds e[s1, s2] P(y|s2), but for what is harmless."""
-    found = 0
+    failed = 0
     for xp, given_secret in _given_secrets(matrix, conditionals):
         place = {} if type(given_secret) is np.ndarray else {"device": device(given_secret)}
         fine = given_secret[0, 0, :] >= 0  # what is not a number is not private
@@ -176,8 +176,8 @@ def _failures_with(matrix: Floats, e: Floats, harmless: NDArray[np.bool_], condi
             )
             kept = kept | xp.asarray(harmless[s, t][:, None], **place)
             fine = fine & xp.all(kept, axis=0)
-        found += int(xp.sum(xp.astype(~fine, xp.int64)))
-    return found
+        failed += int(xp.sum(xp.astype(~fine, xp.int64)))
+    return failed
 
 
 def exceedances(matrix: Floats, levels: Floats, conditionals: Floats) -> tuple[int, int]:
@@ -223,12 +223,12 @@ def leakages(matrix: Floats, conditionals: Floats) -> Floats:
     telling = largest > 1
     if not telling.any():
         return np.zeros(conditionals.shape[-1])
-    found = []
+    leaked = []
     for _, high, low in _spans(matrix[:, :, telling], conditionals):
         lost = ~(low >= _VANISHING)
         ratio = np.where(lost, np.inf, high / np.where(lost, 1.0, low))
-        found.append(np.minimum(ratio, largest[telling, None]).max(axis=0))
-    return np.asarray(np.log(np.concatenate(found)))
+        leaked.append(np.minimum(ratio, largest[telling, None]).max(axis=0))
+    return np.asarray(np.log(np.concatenate(leaked)))
 
 
 def log_ratio_rounding(values: int, epsilon: float) -> float:

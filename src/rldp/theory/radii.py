@@ -142,8 +142,8 @@ def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[fl
         moments = sum(log_moment_bound(n, cells, t) for n in sizes)
         return (moments + level) / t * (1 + 8 * (len(sizes) + 2) * _UNIT)
 
-    found = minimize_scalar(lambda v: bound(1 / (1 + math.exp(-v))), bounds=(-16, 16), method="bounded")
-    best, t = min((bound(t), t) for t in (1.0, 1 / (1 + math.exp(-float(found.x)))))
+    fit = minimize_scalar(lambda v: bound(1 / (1 + math.exp(-v))), bounds=(-16, 16), method="bounded")
+    best, t = min((bound(t), t) for t in (1.0, 1 / (1 + math.exp(-float(fit.x)))))
     return best * (1 + 2.0**-30), t  # a hair more, so that the next t that is tried proves it too
 
 

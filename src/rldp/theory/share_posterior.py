@@ -78,11 +78,11 @@ def posterior(tallies: Sequence[Tally], alphas: Floats = ALPHAS) -> Posterior:
     middle = pilot(tallies)
     start = _start(factors, middle)
     factors = factors.scaled(start.tau[len(alphas) // 2])
-    found = _propagated(factors, start)
-    if not (found.off <= _DOUBTFUL).any():
-        found = start  # the pilot itself, with its curvature
-    weights = _weights(found, alphas, k)
-    means, covariances = found.cells(factors)
+    gaussians = _propagated(factors, start)
+    if not (gaussians.off <= _DOUBTFUL).any():
+        gaussians = start  # the pilot itself, with its curvature
+    weights = _weights(gaussians, alphas, k)
+    means, covariances = gaussians.cells(factors)
     mean = np.maximum(weights @ means, 0.0)
     mean /= mean.sum()
     apart = means - mean
@@ -199,21 +199,21 @@ def _start(factors: _Factors, p: Floats) -> _Gaussians:
 # Rounds
 
 
-def _propagated(factors: _Factors, found: _Gaussians) -> _Gaussians:
+def _propagated(factors: _Factors, gaussians: _Gaussians) -> _Gaussians:
     """Rounds for all α at once, until each has settled."""
     length = np.full(len(factors.a), _FIRST)
     left = np.arange(len(factors.a))
     for _ in range(_MOST_ROUNDS):
-        before = found.subset(left)
+        before = gaussians.subset(left)
         with np.errstate(all="ignore"):
             after = _round(factors.subset(left), before, length[left])
         change = np.where(after.off > _STALLED * before.off, _SLOWER, _FASTER)
         length[left] = np.clip(change * length[left], _LEAST, _LARGEST)
-        found = found.into(left, after)
+        gaussians = gaussians.into(left, after)
         left = left[after.off > _SETTLED]
         if not len(left):
             break
-    return found
+    return gaussians
 
 
 def _round(factors: _Factors, now: _Gaussians, length: Floats) -> _Gaussians:
@@ -291,13 +291,13 @@ def _positive(matrices: Floats) -> NDArray[np.bool_]:
     return np.ones(len(matrices), dtype=np.bool_)
 
 
-def _weights(found: _Gaussians, alphas: Floats, k: int) -> Floats:
+def _weights(gaussians: _Gaussians, alphas: Floats, k: int) -> Floats:
     """The posterior probabilities of α: evidence times prior, for those that have settled."""
     from scipy.special import gammaln  # only now: it takes a while to import
 
-    logs = found.evidence + gammaln(k * alphas) - k * gammaln(alphas)
+    logs = gaussians.evidence + gammaln(k * alphas) - k * gammaln(alphas)
     logs += 2 * np.log(alphas) - 4 * np.log1p(2 * alphas)  # the prior, of log α
-    settled = found.off <= _DOUBTFUL
+    settled = gaussians.off <= _DOUBTFUL
     logs = np.where(settled, logs, -np.inf) if settled.any() else logs
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum())

@@ -57,12 +57,12 @@ def over_set(problem: DesignProblem, matrix: Floats) -> WorstRatio:
     for _ in range(12):
         e = np.where(np.isfinite(ratio), ratio, 1.0)
         x = q * np.stack([np.ones_like(e), -e], axis=-1)[..., None]
-        found = worst_members(mean, x)
-        better = _ratio(q, found) > ratio
+        worst = worst_members(mean, x)
+        better = _ratio(q, worst) > ratio
         if not better.any():
             break
-        members = np.where(better[..., None, None], found, members)
-        ratio = np.where(better, _ratio(q, found), ratio)
+        members = np.where(better[..., None, None], worst, members)
+        ratio = np.where(better, _ratio(q, worst), ratio)
     y, t = np.unravel_index(int(ratio.argmax()), ratio.shape)
     s1, s2 = (int(s) for s in pairs[t])
     return WorstRatio(float(ratio[y, t]), int(y), (s1, s2), members[y, t])

@@ -263,10 +263,10 @@ class NewtonModel:
             along_both = one.variation, other.variation
             point = CurvedBetween.of(linear, it.privacy.sigma, slopes, along_both)
         multipliers = Between.of(it.multipliers, one.multipliers, other.multipliers, settings)
-        found = [farthest(ways.reach, settings) for ways in (point, multipliers)]
+        farthest_of_each = [farthest(ways.reach, settings) for ways in (point, multipliers)]
         share, lengths = kept
-        shares = Lengths(*(xp.where(short, chosen, share) for chosen, _ in found))
-        reached = choose(short, Lengths(*(length for _, length in found)), lengths)
+        shares = Lengths(*(xp.where(short, chosen, share) for chosen, _ in farthest_of_each))
+        reached = choose(short, Lengths(*(length for _, length in farthest_of_each)), lengths)
         if bool(xp.all(shares.point == share) & xp.all(shares.multipliers == share)):
             return (other if share else one), reached
         return self._mixed(one, other, shares), reached

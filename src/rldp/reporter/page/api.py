@@ -96,7 +96,7 @@ def report(
     target = checked_path(path)
     on_cover = Cover(author=author, unit=unit, date=date, language=language)
     given, text = _given(protocol)
-    found = gathered(
+    result = gathered(
         given,
         text=text,
         with_counts=with_counts,
@@ -106,10 +106,10 @@ def report(
         cover=on_cover,
         callback=callback,
     )
-    content = page(found).encode("utf-8")
+    content = page(result).encode("utf-8")
     with replacing(target, error=FileError) as file:
         file.write(content)
-    return replace(found, size=len(content))
+    return replace(result, size=len(content))
 
 
 def _given(protocol: object) -> tuple[Protocol, str | None]:
@@ -129,7 +129,7 @@ def _given(protocol: object) -> tuple[Protocol, str | None]:
     )
 
 
-def page(found: Report) -> str:
+def page(report: Report) -> str:
     """Return the HTML text of a page."""
     import jinja2
 
@@ -147,11 +147,11 @@ def page(found: Report) -> str:
         finalize=_tied,
     )
     return environment.from_string(template).render(
-        **sections(found),
+        **sections(report),
         style=style,
         script=script,
         policy=_policy(style, script),
-        versions=_versions(found),
+        versions=_versions(report),
     )
 
 
@@ -172,11 +172,11 @@ def _hashed(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _versions(found: Report) -> list[tuple[str, Any]]:
+def _versions(report: Report) -> list[tuple[str, Any]]:
     return [
         ("Page written by", f"rldp {__version__}"),
-        ("Protocol file written by", found.generator),
+        ("Protocol file written by", report.generator),
         ("Python", platform.python_version()),
         *((name, version(name)) for name in ("numpy", "scipy", "python-flint")),
-        ("Draws from the posterior", f"{found.law.draws}, seed {found.seed}"),
+        ("Draws from the posterior", f"{report.law.draws}, seed {report.seed}"),
     ]

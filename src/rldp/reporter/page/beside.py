@@ -68,26 +68,26 @@ class Beside:
 
     def sentences(self, epsilon: float, secret: str) -> list[str]:
         """Say what the promise says about them, for the appendix."""
-        found = []
+        words = []
         drawn, kept = and_of(self.drawn), and_of(self.kept)
         if self.kept and self.is_known:
-            found.append(
+            words.append(
                 f"A release publishes {kept} unchanged, beside {drawn}. The promise is to readers who know "
                 f"{kept}: ε bounds what {drawn} reveals beyond that. What {kept} itself reveals about "
                 f"{secret} comes on top, and nothing bounds it."
             )
         elif self.kept:
-            found.append(
+            words.append(
                 f"A release publishes {kept} unchanged, beside {drawn}, inside the promise: ε = {epsilon:g} "
                 "covers everything together."
             )
         for name, digest in self.earlier:
             source = "" if digest is None else f" (SHA-256 of its protocol's file: {digest})"
-            found.append(
+            words.append(
                 f"{and_of([name])} was published by an earlier release{source}, and is not drawn again. "
                 f"That release is included: ε = {epsilon:g} is the total of it and of {drawn}."
             )
-        return found
+        return words
 
 
 def and_of(names: tuple[str, ...] | list[str]) -> str:

@@ -31,10 +31,12 @@ def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Marku
 
     ``names`` are the names of the lines.
     """
-    found = report.frontier
-    assert found is not None
+    frontier = report.frontier
+    assert frontier is not None
     x, y = _axes(report, width, names)
-    lines = {name: _line([(p.epsilon, p.promised) for p in found.of(name)], x, y) for name in found.promises}
+    lines = {
+        name: _line([(p.epsilon, p.promised) for p in frontier.of(name)], x, y) for name in frontier.promises
+    }
     drawn = {name: places for name, places in lines.items() if places}
     # A line that ends early counts as going on below: the earlier it ends, the lower its name.
     wanted = [at_y + (x.end - at_x) for at_x, at_y in (places[-1] for places in drawn.values())]
@@ -89,12 +91,12 @@ def _height(width: float) -> float:
 
 
 def _axes(report: Report, width: float, names: dict[str, str]) -> tuple[Axis, Axis]:
-    found = report.frontier
-    assert found is not None
-    positive = [level for level in found.epsilons if level > 0]
-    top = max([report.constant, report.promised, *(point.promised for point in found.points)]) or 1.0
+    frontier = report.frontier
+    assert frontier is not None
+    positive = [level for level in frontier.epsilons if level > 0]
+    top = max([report.constant, report.promised, *(point.promised for point in frontier.points)]) or 1.0
     floor = max(top * _NEGLIGIBLE, top * 10.0**-_DECADES)
-    seen = [point.promised for point in found.points if point.promised >= floor]
+    seen = [point.promised for point in frontier.points if point.promised >= floor]
     low = min([*seen, report.promised if report.promised >= floor else top])
     right = 20 + max(width_of(name) for name in names.values())
     x = Axis(min(positive), max(positive), 56, width - right, log=True)

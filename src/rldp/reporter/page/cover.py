@@ -45,8 +45,8 @@ _ROUNDED = 1e-3  # relative; more than the rounding of a bin's label
 @cache
 def _words(language: str) -> dict[str, str]:
     text = files("rldp.reporter.page").joinpath("cover.toml").read_text(encoding="utf-8")
-    found: dict[str, str] = tomllib.loads(text)[language]
-    return found
+    words: dict[str, str] = tomllib.loads(text)[language]
+    return words
 
 
 def cover(report: Report) -> dict[str, Any]:
@@ -250,32 +250,37 @@ class _Cover:
         if self.report.by_column:
             yield from self.cost_of_columns()
             return
-        found, worth = self.report, self.report.worth
-        unit = f" {found.cover.unit}" if found.cover.unit else ""
+        report, worth = self.report, self.report.worth
+        unit = f" {report.cover.unit}" if report.cover.unit else ""
         binned = bool(columns) and columns[0].edges is not None
-        match measure(found.claim.distortion, found.protocol.values, found.protocol.outputs, binned=binned):
+        match measure(
+            report.claim.distortion, report.protocol.values, report.protocol.outputs, binned=binned
+        ):
             case "squared":
-                off, constant = self.at_most(math.sqrt(found.promised)), self.about(math.sqrt(worth.constant))
+                off, constant = (
+                    self.at_most(math.sqrt(report.promised)),
+                    self.about(math.sqrt(worth.constant)),
+                )
                 yield self.say("cost_squared", off=off, constant=constant, unit=unit)
             case "absolute":
-                off, constant = self.at_most(found.promised), self.about(worth.constant)
+                off, constant = self.at_most(report.promised), self.about(worth.constant)
                 yield self.say("cost_absolute", off=off, constant=constant, unit=unit)
             case "hamming":
-                off, constant = (f"{self.at_most(100 * x)} %" for x in (found.promised, worth.constant))
+                off, constant = (f"{self.at_most(100 * x)} %" for x in (report.promised, worth.constant))
                 yield self.say("cost_hamming", off=off, constant=constant)
             case _:
-                off, constant = self.at_most(found.promised), self.about(worth.constant)
+                off, constant = self.at_most(report.promised), self.about(worth.constant)
                 yield self.say("cost_other", off=off, constant=constant)
         yield self.say("cost_set" if worth.is_robust else "cost_sample")
 
     def cost_of_columns(self) -> Iterator[str]:
         """Say how close each column is, in its own unit, under the estimate."""
-        found = self.report
+        report = self.report
         assert self.reading is not None
-        for name, column in found.by_column.items():
+        for name, column in report.by_column.items():
             j = self.reading.row_names.index(name)
-            own = np.array([column.values.index(label) for label in _of_column(found.protocol.values, j)])
-            masses = found.sample.distribution @ np.eye(len(column.values))[own]  # P(s, u_j)
+            own = np.array([column.values.index(label) for label in _of_column(report.protocol.values, j)])
+            masses = report.sample.distribution @ np.eye(len(column.values))[own]  # P(s, u_j)
             joint = np.einsum("su,suy->uy", masses, column.matrix)
             noun = self.noun([name], "a_value")
             if all(map(_is_number, (*column.values, *column.outputs))):

@@ -220,9 +220,9 @@ def gathered(
         promised = worst_case_distortion(protocol, claim.sample, claim.utility)[1]
         setting = _Setting(protocol, claim, draws, seed, beside)
         compared = setting.compared(verdict, steps.within(0.05, 0.25))
-        found = setting.frontier(wanted, steps.within(0.25, 0.75))
+        curve = setting.frontier(wanted, steps.within(0.25, 0.75))
         own = setting.level(claim.epsilon, promised, compared[0].estimate, verdict.ok, protocol)
-        levels = setting.levels(replace(own, is_own=True), found, steps.within(0.75, 0.95))
+        levels = setting.levels(replace(own, is_own=True), curve, steps.within(0.75, 0.95))
         steps.at(0.95, "worst distribution")
         found_worth = worth(claim.sample, _as_design(protocol, claim, promised))
         if beside.earlier:  # most changes of whole rows are in columns that were released before
@@ -237,7 +237,7 @@ def gathered(
             law=own.law,
             worst=None if is_chain else worst_case(protocol, claim.sample, claim.privacy),
             compared=compared,
-            frontier=found,
+            frontier=curve,
             promise=setting.promise,
             levels=levels,
             with_counts=bool(with_counts) or claim.sample.noise is not None,
@@ -382,7 +382,7 @@ class _Setting:
                 self._row(name, each, known(name, each), tell, i / len(rows))
                 for i, (name, each) in enumerate(rows.items())
             )
-        found = compare(
+        comparison = compare(
             self.claim.sample,
             self.claim.epsilon,
             privacy={self.promise: self.own, **self.others},  # the first is designed without the secret too
@@ -398,8 +398,8 @@ class _Setting:
             callback=tell,
         )
         everything = {"all distributions"} if isinstance(self.own, AllDistributions) else set()
-        others = (row for row in found.rows if row.name not in {OWN, RIVAL, self.promise, *everything})
-        return replace(found[OWN], proved=proved), *others
+        others = (row for row in comparison.rows if row.name not in {OWN, RIVAL, self.promise, *everything})
+        return replace(comparison[OWN], proved=proved), *others
 
     def _row(
         self, name: str, protocol: Protocol, proved: UncertaintySet | None, tell: Told, done: float
@@ -459,9 +459,9 @@ class _Setting:
         law = self.law(protocol, epsilon)
         return Level(epsilon, promised, estimate, law, proved, protocol)
 
-    def levels(self, own: Level, found: Frontier | None, tell: Told) -> tuple[Level, ...]:
+    def levels(self, own: Level, frontier: Frontier | None, tell: Told) -> tuple[Level, ...]:
         """Return the protocol, and designs with the same promise at the other ε."""
-        points = () if found is None else found.of(self.promise)
+        points = () if frontier is None else frontier.of(self.promise)
         levels = [own]
         for done, point in enumerate(points):
             tell(done, len(points), f"ε = {point.epsilon:g}")

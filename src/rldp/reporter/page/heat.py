@@ -91,13 +91,13 @@ def _column_name(name: str, x: float, y: float, upright: bool) -> Markup:
 def _shades(p: Floats) -> list[Markup]:
     """Draw all cells of one shade as one path, in units of a cell."""
     shade = np.where(p >= _LEAST, np.clip(np.ceil(p * _SHADES), 1, _SHADES), 0).astype(int)
-    found = []
+    paths = []
     for strength in range(1, _SHADES + 1):
         places = np.argwhere(shade == strength)
         if len(places):
             d = "".join(f"M{y} {u}h1v1h-1z" for u, y in places.tolist())
-            found.append(element("path", d=d, fill_opacity=strength / _SHADES))
-    return found
+            paths.append(element("path", d=d, fill_opacity=strength / _SHADES))
+    return paths
 
 
 def _numbers(p: Floats, left: float, top: float, cell: float) -> list[Markup]:

@@ -75,8 +75,8 @@ def law_of(
         leakage = _to_readers_who_know(known, protocol, claim.sample, prior, draws, seed)
         risk = _risk(leakage, epsilon, protocol.matrix.shape[1] + protocol.matrix.shape[2])
     else:
-        found = posterior(protocol, claim.sample, prior=prior, draws=draws, seed=seed)
-        leakage, risk = found.leakage, found.risk(epsilon)
+        drawn = posterior(protocol, claim.sample, prior=prior, draws=draws, seed=seed)
+        leakage, risk = drawn.leakage, drawn.risk(epsilon)
     median, high, last = np.quantile(leakage, [0.5, 0.95, _SHOWN], method="inverted_cdf").tolist()
     top = max(_BEYOND * epsilon, last if np.isfinite(last) else 0.0) or 1.0
     counts, edges = np.histogram(leakage[leakage <= top], bins=_BINS, range=(0.0, top))

@@ -38,9 +38,9 @@ def packed(report: Report, *, room: int = ROOM) -> str:
         if len(_packed(report, kept, own)) > room:
             kept[i]["file"] = None
             break
-    while len(found := _packed(report, kept, own)) > room and len(kept) > 1:
+    while len(text := _packed(report, kept, own)) > room and len(kept) > 1:
         kept, own = [kept[own]], 0
-    return found if len(found) <= room else ""
+    return text if len(text) <= room else ""
 
 
 def carried_file(report: Report, level: Level) -> dict[str, str]:

@@ -129,17 +129,17 @@ def _comparison(report: Report) -> dict[str, Any]:
 
 
 def _frontier(report: Report) -> dict[str, Any] | None:
-    found = report.frontier
-    if found is None:
+    frontier = report.frontier
+    if frontier is None:
         return None
     names = words.promise_names(report)
-    columns = [found.of(name) for name in found.promises]
+    columns = [frontier.of(name) for name in frontier.promises]
     rows = [
         (f"{points[0].epsilon:g}", points[0].epsilon == report.epsilon, [number(p.promised) for p in points])
         for points in zip(*columns, strict=True)
     ]
     return {
-        "chart": _both(frontier_chart, report, names) if max(found.epsilons) > 0 else None,
+        "chart": _both(frontier_chart, report, names) if max(frontier.epsilons) > 0 else None,
         "names": list(names.values()),
         "meanings": words.promise_meanings(report),
         "rows": rows,

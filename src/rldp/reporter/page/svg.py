@@ -118,8 +118,8 @@ def _linear_ticks(low: float, high: float, most: int) -> list[float]:
 def _log_ticks(low: float, high: float, most: int) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for parts in ((1, 2, 5), (1, 3), (1,)):
-        found = [float(f"{part}e{power}") for power in powers for part in parts]
-        inside = [tick for tick in found if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
+        ticks = [float(f"{part}e{power}") for power in powers for part in parts]
+        inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if len(inside) <= most:
             break
     return inside[:: math.ceil(len(inside) / most)] if inside else []
@@ -133,11 +133,11 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[
     """
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
-    found = [0.0] * len(wanted)
+    places = [0.0] * len(wanted)
     last = low - gap
     for i in order:
-        last = found[i] = max(wanted[i], last + gap, low)
+        last = places[i] = max(wanted[i], last + gap, low)
     last = high + gap
     for i in reversed(order):
-        last = found[i] = min(found[i], last - gap)
-    return found
+        last = places[i] = min(places[i], last - gap)
+    return places

@@ -100,11 +100,11 @@ def in_few_digits(sentence: str) -> str:
     'at most 93.8, and none below 93.7, with probability 0.95'
     """
 
-    def cut(found: re.Match[str]) -> str:
-        before, text = found["before"] or "", found["x"]
+    def cut(match: re.Match[str]) -> str:
+        before, text = match["before"] or "", match["x"]
         exact = Decimal(text)
         if len(exact.as_tuple().digits) <= _DIGITS:
-            return found[0]
+            return match[0]
         return before + (number(float(at_least(exact, _DIGITS))) if before else at_most(exact))
 
     return _LONG.sub(cut, sentence)
@@ -143,8 +143,8 @@ def columns(report: Report) -> tuple[Noun, Noun]:
 
 def promise_names(report: Report) -> dict[str, str]:
     """Return the names of the frontier's lines."""
-    found = report.frontier
-    names = () if found is None else found.promises
+    frontier = report.frontier
+    names = () if frontier is None else frontier.promises
     return {name: PROMISE_NAMES.get(name, name) for name in names}
 
 
@@ -201,16 +201,16 @@ def _levels(report: Report) -> list[str]:
 
 def known_reader(report: Report) -> tuple[str, str]:
     """Return what the output reveals to a reader who knows the value: the number, and what it means."""
-    level, found = report.worth.known_leakage, report.worth
-    shown = shares_by_secret(found)
+    level, worth = report.worth.known_leakage, report.worth
+    shown = shares_by_secret(worth)
     shares = "; ".join(f"{share_of_rows(share)} of {short(secret, 30)}" for secret, share in shown)
     some = (
         ""
-        if len(shown) == len(found.changed_of or ())
+        if len(shown) == len(worth.changed_of or ())
         else ", by secret from the smallest to the largest share"
     )
     changed = f" Rows that change{some}: {shares}." if shares else ""
-    away = gives_away(found)
+    away = gives_away(worth)
     warned = "" if away is None else f" Note that {away}."
     return f"κ = {at_most(level)}" if level else "κ = 0", known_sentence(level, _DIGITS) + changed + warned
 
