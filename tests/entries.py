@@ -24,9 +24,11 @@ class Watch:
         monkeypatch.setattr(RldpError, "__init__", raised)
         for name in ("of_objects", "of_texts"):
             monkeypatch.setattr(Alphabet, name, self._reading(getattr(Alphabet, name)))
-        found = Alphabet.found.__func__
+        inferred = Alphabet.inferred.__func__
         monkeypatch.setattr(
-            Alphabet, "found", classmethod(lambda cls, name, entries: found(cls, name, self._read(entries)))
+            Alphabet,
+            "inferred",
+            classmethod(lambda cls, name, entries: inferred(cls, name, self._read(entries))),
         )
 
     def _read(self, entries):

@@ -19,7 +19,7 @@ from rldp.errors import DataError
 def test_a_message_that_shows_an_entry_is_seen(monkeypatch, message, seen):
     with monkeypatch.context() as patched:
         watch = Watch(patched)
-        Alphabet.found("column", ["Smith", 462.15])
+        Alphabet.inferred("column", ["Smith", 462.15])
         with pytest.raises(DataError):
             raise DataError(message)
     assert bool(watch.shown()) == seen

@@ -180,5 +180,5 @@ def _spark_type(labels: Sequence[Label], like: Any) -> Any:
         wanted = to_arrow_type(like)
     except TypeError:  # a type that Arrow lacks; its entries are no labels
         wanted = None
-    found = arrow_labels(labels, wanted).type
-    return like if found == wanted else from_arrow_type(found)
+    held = arrow_labels(labels, wanted).type
+    return like if held == wanted else from_arrow_type(held)

@@ -97,7 +97,7 @@ class Binning:
 
     Examples
     --------
-    >>> labels, edges, _ = Binning(count=2).found("age", np.array([1.0, 2.0, 3.0, 10.0]))
+    >>> labels, edges, _ = Binning(count=2).inferred("age", np.array([1.0, 2.0, 3.0, 10.0]))
     >>> labels, edges
     ((1.5, 6.5), (3.0,))
     """
@@ -118,7 +118,7 @@ class Binning:
             rules[name] = cls(width=width)
         return rules
 
-    def found(
+    def inferred(
         self, name: str, numbers: NDArray[np.float64]
     ) -> tuple[tuple[float, ...], tuple[float, ...], Scale]:
         """Return the representatives of the bins, the edges between them, and the content of each bin.

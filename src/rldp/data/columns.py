@@ -89,15 +89,15 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
 
     Examples
     --------
-    >>> found = encode("released", ["b", "a", None])
-    >>> found.codes, found.alphabet.labels
+    >>> encoded = encode("released", ["b", "a", None])
+    >>> encoded.codes, encoded.alphabet.labels
     (array([ 1,  0, -1], dtype=int32), ('a', 'b'))
     """
     kind = kind_of(name, column)
     pieces = list(_PIECES[kind](column))
     if alphabet is None:
         pieces = [piece if isinstance(piece, list) else _numbered(piece) for piece in pieces]
-        alphabet = Alphabet.found(name, chain.from_iterable(map(_distinct, pieces)))
+        alphabet = Alphabet.inferred(name, chain.from_iterable(map(_distinct, pieces)))
     codes = [_codes(piece, alphabet) for piece in pieces]
     return Encoded(name, _joined(codes), alphabet, partial(_entries, column))
 
@@ -373,9 +373,9 @@ def _as_arrow(labels: Any, kind: Any) -> Any:
     if getattr(kind, "tz", None) is not None:
         return arrow.assume_timezone(labels.cast(pyarrow.timestamp(kind.unit)), kind.tz)
     if not pyarrow.types.is_dictionary(kind):
-        found = labels.cast(kind)
-        found.take(pyarrow.array([0]))  # fails for types in which Arrow holds labels and draws none, as views
-        return found
+        cast = labels.cast(kind)
+        cast.take(pyarrow.array([0]))  # fails for types in which Arrow holds labels and draws none, as views
+        return cast
     entries = labels.cast(kind.value_type)
     places = pyarrow.array(range(len(labels)), kind.index_type)
     return pyarrow.DictionaryArray.from_arrays(places, entries, ordered=kind.ordered)

@@ -66,7 +66,7 @@ def counted_pairs(
 ) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
     table = _read(data, wanted.names, dialect)
-    require_headers(wanted.headers, lambda column: table.found[column][1], table.source)
+    require_headers(wanted.headers, lambda column: table.headings[column][1], table.source)
     for bins in CANDIDATES:
         counted = _counted(table, wanted.with_bins(bins), show_labels)
         if (counted.counts < _RARE).mean() <= _MOST_RARE or not wanted.chooses_bins:
@@ -182,7 +182,7 @@ class _Table:
         What messages call it.
     columns : dict
         Requested column → its entries.
-    found : dict
+    headings : dict
         Requested column → how it is found in other data, and the name above it.
     are_texts : bool
         Whether the entries come from a CSV file and have no type.
@@ -190,7 +190,7 @@ class _Table:
 
     source: str
     columns: dict[str, Any]
-    found: dict[str, tuple[str, str]]
+    headings: dict[str, tuple[str, str]]
     are_texts: bool = False
 
     def encoded(self, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
@@ -199,7 +199,7 @@ class _Table:
 
     def binned(self, name: str, binning: Binning) -> tuple[Bins, Scale]:
         numbers = numbers_in(self.columns[name], texts=self.are_texts)
-        labels, edges, scale = binning.found(column_name(name, self.source), numbers)
+        labels, edges, scale = binning.inferred(column_name(name, self.source), numbers)
         return Bins(edges, labels), scale
 
 
@@ -216,7 +216,7 @@ def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> 
 
 def _column(table: _Table, name: str, encoded: Encoded) -> Column:
     edges = tuple(encoded.alphabet.edges.tolist()) if isinstance(encoded.alphabet, Bins) else None
-    lasting, header = table.found[name]
+    lasting, header = table.headings[name]
     return Column(lasting, encoded.labels, edges, None if lasting == header else header)
 
 

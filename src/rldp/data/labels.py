@@ -82,7 +82,7 @@ class Alphabet:
         object.__setattr__(self, "index", {label: code for code, label in enumerate(self.labels)})
 
     @classmethod
-    def found(cls, name: str, entries: Iterable[object]) -> Alphabet:
+    def inferred(cls, name: str, entries: Iterable[object]) -> Alphabet:
         """Return the distinct labels among ``entries``: numbers in order, then texts in order.
 
         Of equal labels, such as 1 and 1.0, the first is taken. ``name`` is the name of the entries in
@@ -95,7 +95,7 @@ class Alphabet:
 
         Examples
         --------
-        >>> Alphabet.found("values", ["b", 10, None, 9.5, "b", "a"]).labels
+        >>> Alphabet.inferred("values", ["b", 10, None, 9.5, "b", "a"]).labels
         (9.5, 10, 'a', 'b')
         """
         plain = (entry.item() if isinstance(entry, np.generic) else entry for entry in entries)
@@ -113,7 +113,7 @@ class Alphabet:
 
     @classmethod
     def read(cls, name: str, texts: Iterable[str | None], kind: Kind | None = None) -> Alphabet:
-        """Return the labels that entries of a CSV file stand for, in the order of :meth:`found`.
+        """Return the labels that entries of a CSV file stand for, in the order of :meth:`inferred`.
 
         They are numbers or booleans if that loses nothing: no leading zeros, no exponents, at most 15 digits,
         and no two texts for one number. Otherwise they are text. ``kind`` sets the type; texts that are not
@@ -125,7 +125,7 @@ class Alphabet:
         (('01067', '10115'), (7, 39))
         """
         distinct = dict.fromkeys(text for text in texts if text is not None)
-        return cls.found(name, labels_read_as(kind, distinct))
+        return cls.inferred(name, labels_read_as(kind, distinct))
 
     def and_label(self, label: Label) -> Alphabet:
         """Return these labels and one more."""

@@ -158,14 +158,14 @@ def _chosen(rows: Any, layout: Located, columns: Sequence[str]) -> Any:
     return type(rows).from_arrays(chosen, names=list(columns))
 
 
-def types_of(found: Located, columns: Sequence[str]) -> list[Any]:
+def types_of(layout: Located, columns: Sequence[str]) -> list[Any]:
     """Return the Arrow types of columns of a Parquet file; those of a CSV file are None."""
     import pyarrow.parquet
 
-    if not found.source.parquet:
+    if not layout.source.parquet:
         return [None] * len(columns)
-    schema = pyarrow.parquet.read_schema(found.source.path)
-    return [schema.field(found.places[column]).type for column in columns]
+    schema = pyarrow.parquet.read_schema(layout.source.path)
+    return [schema.field(layout.places[column]).type for column in columns]
 
 
 def _require_flat(name: str, kind: Any) -> None:
