@@ -4,9 +4,11 @@ import json
 import math
 import random
 
+import flint
 import numpy as np
 import pyarrow
 import pytest
+from flint import arb
 from scipy.special import gammaln, logsumexp
 
 import rldp
@@ -16,6 +18,7 @@ from rldp.gate.inspection import p_value
 from rldp.judge.noisy import TOTALS, NoisyPosterior
 from rldp.judge.posterior import adaptive_grid, trial_of
 from rldp.theory.dirichlet import conditional_blocks, conditionals, mass_blocks
+from rldp.theory.noisy_posterior import noisy_law
 from rldp.theory.posterior import failures
 
 pytestmark = [pytest.mark.numerical, pytest.mark.filterwarnings("ignore::rldp.SparseTableWarning")]
@@ -185,6 +188,25 @@ def test_promises_that_do_not_know_the_noise_are_refused(name):
             rldp.design(noisy_sample(), 0.7, privacy="credible", utility=name)
 
 
+def test_both_promises_are_named_where_neither_knows_the_noise():
+    with pytest.raises(rldp.InvalidArgument, match="privacy='credible' does; so does utility='nominal'"):
+        rldp.design(noisy_sample(), 0.7)
+
+
+def test_comparisons_and_frontiers_take_promises_that_know_the_noise():
+    small = rldp.Sample([[300, 98], [51, 240]], noise=5.0)
+    found = rldp.compare(small, 0.7, draws=500, gap=1e-2)
+    names = ["credible", "all", "without reading the secret", "all distributions"]
+    assert [row.name for row in found.rows][:4] == names
+    assert isinstance(found.utility, rldp.Nominal)
+    levels = rldp.frontier(small, [0.7], gap=1e-2)
+    assert levels.promises == ("credible", "all")
+    with pytest.raises(
+        rldp.InvalidArgument, match=r"utility must be rldp.Nominal\(\) here where counts have"
+    ):
+        rldp.compare(small, 0.7, utility="chi2")
+
+
 def test_more_noise_costs_more():
     costs = []
     for noise in (50.0, 0.2, 0.05):
@@ -239,6 +261,44 @@ def mean_by_sums(counts, noise, a):
     given_total = np.exp(np.array(weights) - max(weights))
     found = given_total / given_total.sum() @ np.array(means) + a
     return found / found.sum()
+
+
+def test_weights_of_huge_counts_have_digits_left():
+    """Quotients of gamma functions at 10^15, whose logarithms cancel in floats: held against 200 bits."""
+    counts, grid, noise, bits = [[10**15, 10**14, 0], [0, 0, 7]], adaptive_grid(3), 9.0, flint.ctx.prec
+    flint.ctx.prec = 200
+    try:
+        weights = []
+        for a in map(arb, grid):
+            evidence = arb(1)
+            for row in counts:
+                totals = []
+                for mu in map(arb, TOTALS):
+                    b = a * 3 / mu
+                    totals.append(
+                        math.prod(
+                            sum(
+                                (
+                                    (m + a).lgamma()
+                                    - arb(m + 1).lgamma()
+                                    - m * (1 + b).log()
+                                    - noise * abs(m - n)
+                                ).exp()
+                                for m in range(max(n - 5, 0), n + 6)
+                            )
+                            * (b / (1 + b)) ** a
+                            / a.gamma()
+                            for n in row
+                        )
+                    )
+                evidence *= sum(totals)
+            weights.append(evidence)
+        wanted = [float(each / sum(weights)) for each in weights]
+    finally:
+        flint.ctx.prec = bits
+    assert NoisyPosterior(counts, noise, grid).weights == pytest.approx(wanted, rel=1e-6)
+    ours = noisy_law(np.array(counts), noise, np.array(grid))
+    assert [each.weight for each in ours.components] == pytest.approx(wanted, rel=1e-6)
 
 
 def test_a_prior_that_contradicts_the_counts_may_win_against_the_noise():

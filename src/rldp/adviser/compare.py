@@ -13,8 +13,8 @@ from rldp._common.checks import shown
 from rldp._common.deprecated import renamed
 from rldp._common.frames import Tabular
 from rldp.adviser.baselines import SIMPLE, baselines, is_private_anyway, relabelled
-from rldp.adviser.frontier import STANDARD, checked_levels
-from rldp.adviser.ladder import PrivacySets, named_sets
+from rldp.adviser.frontier import checked_levels
+from rldp.adviser.ladder import PrivacySets, named_sets, usual
 from rldp.designer.api import design
 from rldp.distortions import Distortion, Outputs, distortion_of
 from rldp.errors import InvalidArgument, InvalidArgumentType
@@ -141,9 +141,9 @@ def compare(
     sample: Sample,
     epsilon: float,
     *,
-    privacy: PrivacySets = STANDARD,
+    privacy: PrivacySets | None = None,
     protocols: Mapping[str, Protocol] | None = None,
-    utility: UtilitySet = "chi2",
+    utility: UtilitySet | None = None,
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
@@ -177,7 +177,8 @@ def compare(
     protocols : mapping from names to Protocol, optional
         Further mechanisms, with the sample's secrets and values: ``{"mine": rldp.Protocol(matrix, …)}``.
     utility : UncertaintySet or its name
-        The set that the distortion is promised for, the same for all.
+        The set that the distortion is promised for, the same for all. By default "chi2"; if the counts have
+        noise, "nominal".
     distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`.
     alpha, prior : float
@@ -204,11 +205,12 @@ def compare(
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     (level,) = checked_levels([epsilon], "epsilon")
-    useful = _checked_utility(utility, alpha)
+    of_privacy, utility = usual(sample, renamed("promises", promises, "privacy", privacy), utility)
+    useful = _checked_utility(utility, alpha, sample)
     setting = _Setting(sample, level, useful, alpha, prior, draws, seed)
     measure = distortion_of(sample, distortion, outputs, weights)
     d, names = measure.matrix, measure.outputs
-    chosen = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
+    chosen = named_sets(of_privacy, alpha=alpha, prior=prior)
     sets = {**chosen, "all distributions": AllDistributions()}
     wanted = [(name, private, epsilon_known) for name, private in sets.items()]
     if len(sample.secrets) > 1 and epsilon_known > 0:
@@ -303,8 +305,10 @@ class _Setting:
         return None
 
 
-def _checked_utility(utility: UtilitySet, alpha: float) -> UncertaintySet:
+def _checked_utility(utility: UtilitySet, alpha: float, sample: Sample) -> UncertaintySet:
     useful = checked_set("utility", utility, alpha=alpha)
+    if sample.noise is not None and not isinstance(useful, Nominal):
+        raise InvalidArgument(f"utility must be rldp.Nominal() here where counts have noise, got {useful!r}")
     if isinstance(useful, Credible):
         raise InvalidArgument(
             "utility must be a set that is the same for every protocol, such as rldp.ChiSquare() or "

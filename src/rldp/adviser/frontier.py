@@ -13,18 +13,15 @@ import numpy as np
 from rldp._common.checks import real_number
 from rldp._common.deprecated import renamed
 from rldp._common.frames import Tabular
-from rldp.adviser.ladder import PrivacySets, named_sets, under_estimate
+from rldp.adviser.ladder import PrivacySets, named_sets, under_estimate, usual
 from rldp.designer.api import design_levels
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
-from rldp.sets import Credible, Prior, SetName, UncertaintySet, UtilitySet, checked_set
+from rldp.sets import Credible, Prior, UncertaintySet, UtilitySet, checked_set
 
 __all__ = ["Frontier", "FrontierPoint", "frontier"]
-
-STANDARD: tuple[SetName, ...] = ("pairs", "chi2", "credible", "nominal")
-"""The promises that are compared by default."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,8 @@ def frontier(
     sample: Sample,
     epsilons: Iterable[float],
     *,
-    privacy: PrivacySets = STANDARD,
-    utility: UtilitySet = "chi2",
+    privacy: PrivacySets | None = None,
+    utility: UtilitySet | None = None,
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
@@ -135,9 +132,11 @@ def frontier(
     epsilons : iterable of float
         Privacy levels, 0 or more, in any order; duplicates are dropped.
     privacy : names or sets, one or several, or a mapping from your own names to sets
-        Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal".
+        Names are "all", "pairs", "chi2", "cr", "g", "credible" and "nominal". By default "pairs", "chi2",
+        "credible" and "nominal"; if the counts have noise, "credible" and "all".
     utility : UncertaintySet or its name
-        The set over which the distortion must hold, the same for all promises.
+        The set over which the distortion must hold, the same for all promises. By default "chi2"; if the
+        counts have noise, "nominal".
     distortion, weights, outputs, epsilon_known, gap
         As in :func:`rldp.design`.
     alpha, prior : float
@@ -166,8 +165,11 @@ def frontier(
     >>> [round(point.promised, 3) for point in found.of("chi2")]
     [0.205, 0.099, 0.0]
     """
+    if not isinstance(sample, Sample):
+        raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
     levels = checked_levels(epsilons)
-    sets = named_sets(renamed("promises", promises, "privacy", privacy), alpha=alpha, prior=prior)
+    wanted, utility = usual(sample, renamed("promises", promises, "privacy", privacy), utility)
+    sets = named_sets(wanted, alpha=alpha, prior=prior)
     useful = checked_set("utility", utility, alpha=alpha, prior=prior)
     tell = callback or (lambda done, total, promise: None)
     points: list[FrontierPoint] = []

@@ -26,12 +26,15 @@ from rldp.sets import (
 __all__ = [
     "LADDER",
     "MEANINGS",
+    "STANDARD",
+    "WITH_NOISE",
     "PrivacySets",
     "Rung",
     "named_sets",
     "others_than",
     "rungs",
     "under_estimate",
+    "usual",
 ]
 
 PrivacySets: TypeAlias = "Iterable[PrivacySet] | Mapping[str, PrivacySet] | PrivacySet"
@@ -47,10 +50,23 @@ MEANINGS = {
 }
 """A short description of each promise."""
 
+STANDARD: tuple[SetName, ...] = ("pairs", "chi2", "credible", "nominal")
+"""The promises that are compared by default."""
+WITH_NOISE: tuple[SetName, ...] = ("credible", "all")
+"""The one of them that accounts for noise on the counts, and the one that needs no counts."""
 LADDER: tuple[SetName, ...] = ("all", "pairs", "chi2", "credible", "nominal")
 """Ordered from the strongest promise to none."""
 QUICK = 2.0
 """Compare with other promises by default if the design took at most this many seconds."""
+
+
+def usual(
+    sample: Sample, privacy: PrivacySets | None, utility: UtilitySet | None
+) -> tuple[PrivacySets, UtilitySet]:
+    """Return the promises to compare, by default those that account for noise if the counts have any."""
+    exact = sample.noise is None
+    promises = (STANDARD if exact else WITH_NOISE) if privacy is None else privacy
+    return promises, ("chi2" if exact else "nominal") if utility is None else utility
 
 
 def named_sets(privacy: PrivacySets, *, alpha: float, prior: Prior) -> dict[str, UncertaintySet]:

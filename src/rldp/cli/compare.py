@@ -42,7 +42,9 @@ def compare(
     own = {name: rldp.load(path) for name, path in files.items()}
     promised = promising.useful
     counter = counting.counter(command, data)
-    sample = counter.sample(epsilon, measuring.distortion, utility=promised)
+    sample = counter.sample(
+        epsilon, measuring.distortion, utility=promised or rldp.ChiSquare(promising.alpha)
+    )
     counter.advise_bins(sample, measuring.distortion)
     measured = measuring.of(sample)
     with bar("Comparing") as moved:

@@ -12,7 +12,7 @@ import typer
 
 import rldp
 from rldp._common.checks import Label
-from rldp.adviser.frontier import STANDARD
+from rldp.adviser.ladder import STANDARD, WITH_NOISE
 from rldp.designer.request import levels_of_sample
 from rldp.errors import InvalidArgument
 from rldp.sets import NAMED, Prior, SetName, UncertaintySet, UtilityName
@@ -24,6 +24,7 @@ _EPSILON = typer.Option(metavar="E", help="Privacy level, 0 or more; smaller is 
 Epsilon: TypeAlias = Annotated[float, _EPSILON]
 PerhapsEpsilon: TypeAlias = Annotated[float | None, _EPSILON]
 
+_UTILITY_HELP = "Distributions for which the distortion is promised."
 _PRIVACY_HELP = (
     "Distributions for which privacy is promised: all; pairs (a confidence set, valid at every "
     "sample size); chi2, cr or g (those that a statistical test does not reject, for large "
@@ -53,9 +54,6 @@ class Promises(TypedDict):
 class _Promised:
     """The set for the distortion, and how often a promise may fail."""
 
-    utility: Annotated[
-        UtilityName, typer.Option(help="Distributions for which the distortion is promised.")
-    ] = "chi2"
     alpha: Annotated[
         float,
         typer.Option(
@@ -85,24 +83,20 @@ class _Promised:
         ),
     ] = "adaptive"
 
-    @property
-    def useful(self) -> UncertaintySet:
-        """Return the set that the distortion is promised for."""
-        return NAMED[self.utility](self.alpha, self.prior)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Promising(_Promised):
     """One promise about privacy, and one about the distortion."""
 
     privacy: Annotated[SetName, typer.Option(help=_PRIVACY_HELP)] = "chi2"
+    utility: Annotated[UtilityName, typer.Option(help=_UTILITY_HELP)] = "chi2"
 
     @property
     def sets(self) -> Promises:
         """Return the requested sets."""
         return {
             "privacy": NAMED[self.privacy](self.alpha, self.prior),
-            "utility": self.useful,
+            "utility": NAMED[self.utility](self.alpha, self.prior),
             "epsilon_known": self.epsilon_known,
         }
 
@@ -118,17 +112,26 @@ class PromisingSeveral(_Promised):
             metavar="|".join(NAMED),
             autocompletion=lambda: list(NAMED),
             help=f"{_PRIVACY_HELP} May be repeated.",
-            show_default=", ".join(STANDARD),
+            show_default=f"{', '.join(STANDARD)}; if the counts have noise: {', '.join(WITH_NOISE)}",
         ),
+    ] = None
+    utility: Annotated[
+        UtilityName | None,
+        typer.Option(help=_UTILITY_HELP, show_default="chi2; if the counts have noise: nominal"),
     ] = None
 
     @property
-    def names(self) -> Sequence[SetName]:
-        """Return the requested promises, or the default ones; typer has no choices for lists."""
+    def names(self) -> Sequence[SetName] | None:
+        """Return the requested promises, if any; typer has no choices for lists."""
         for name in self.privacy or ():
             if name not in NAMED:
                 raise typer.BadParameter(f"{name!r} is not one of {', '.join(NAMED)}", param_hint="--privacy")
-        return [cast(SetName, name) for name in self.privacy or STANDARD]
+        return [cast(SetName, name) for name in self.privacy] if self.privacy else None
+
+    @property
+    def useful(self) -> UncertaintySet | None:
+        """Return the set that the distortion is promised for, if one is requested."""
+        return None if self.utility is None else NAMED[self.utility](self.alpha, self.prior)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -189,9 +189,11 @@ def with_noise(
     """
     assert sample.noise is not None
     assert sample.noisy_counts is not None
+    useful = isinstance(utility, Credible | Nominal)
     if not isinstance(privacy, Credible | AllDistributions):
-        raise InvalidArgument(_of_noise("privacy", "rldp.Credible() or rldp.AllDistributions()", privacy))
-    if not isinstance(utility, Credible | Nominal):
+        refused = _of_noise("privacy", "rldp.Credible() or rldp.AllDistributions()", privacy)
+        raise InvalidArgument(refused if useful else f"{refused}; so does utility='nominal'")
+    if not useful:
         raise InvalidArgument(_of_noise("utility", "rldp.Credible() or rldp.Nominal()", utility))
     noisy = np.broadcast_to(sample.noisy_counts, problem.counts.shape)
     problem = replace(problem, noise=sample.count_noise, noisy_counts=noisy)

@@ -22,6 +22,7 @@ TOTALS = tuple(2.0 ** (k / 2) for k in range(-4, 107))
 _LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
 _DOUBLINGS = 4
 _NO_PART = 1e-9  # the omitted part may change the posterior by so much
+_LARGE = 2.0**24
 _MOST_WORK = 5e9  # terms of all sums together, so that no file can hang: about 20 seconds
 
 Floats = NDArray[np.float64]
@@ -77,7 +78,7 @@ class NoisyPosterior:
         b = a * self.values / mu
         m = np.arange(first, first + len(noise) - 1, dtype=np.float64)
         steps = np.log((m + a) / (m + 1)) - math.log1p(b)
-        start = math.lgamma(first + a) - math.lgamma(first + 1) - math.lgamma(a) - first * math.log1p(b)
+        start = _log_rise(first + 1, a - 1) - math.lgamma(a) - first * math.log1p(b)
         start += a * (math.log(b) - math.log1p(b))
         return first, start + np.concatenate([[0.0], np.cumsum(steps)]) + noise
 
@@ -120,6 +121,13 @@ class NoisyPosterior:
         mass = np.log(source.standard_gamma(counts.sum(axis=0) + (a * self.values + 1)))
         mass -= source.standard_exponential(m) / (counts.sum(axis=0) + a * self.values) + rate
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=0) + mass)
+
+
+def _log_rise(x: float, d: float) -> float:
+    """Return log Γ(x + d)/Γ(x); of large x by Stirling's series, where two logarithms would cancel."""
+    if x < _LARGE:
+        return math.lgamma(x + d) - math.lgamma(x)
+    return (x - 0.5) * math.log1p(d / x) + d * (math.log(x + d) - 1)
 
 
 def _weighed(count: int, noise: float, left_out: float) -> tuple[int, Floats]:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rldp._common.checks import printable
 from rldp._common.digits import at_most
-from rldp.adviser.compare import Compared, Comparison
+from rldp.adviser.compare import RIVAL, Compared, Comparison
 from rldp.adviser.frontier import Frontier
 from rldp.adviser.ladder import MEANINGS
 from rldp.adviser.plan import Plan, PlanRow
@@ -133,7 +133,7 @@ def comparison_sentences(comparison: Comparison) -> list[str]:
     """Explain the columns and rows of a comparison."""
     used = dict.fromkeys(name_of(row.proved) for row in comparison.rows if row.proved is not None)
     meanings = "; ".join(f"{name}: {MEANINGS[name]}" for name in used if name in MEANINGS)
-    return [
+    sentences = [
         f"promised: the largest expected distortion for {comparison.utility.scope}. estimate: that under the "
         "estimate. re-read: the same, after a reader who knows the sample replaces each output by the best "
         "label.",
@@ -149,6 +149,11 @@ def comparison_sentences(comparison: Comparison) -> list[str]:
         "constant: the best output that ignores the data. all distributions: the best protocol that needs no "
         "sample. GRR: randomised response of the value. SRR: secret randomised response. independent: "
         "randomised response of secret and value.",
+    ]
+    return [
+        each
+        for each in sentences
+        if any(row.name == RIVAL for row in comparison.rows) or not each.startswith(RIVAL)
     ]
 
 

@@ -36,6 +36,7 @@ _LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at 
 _DOUBLINGS = 4
 _NO_PART = 1e-9  # what is left out may change the posterior by so much
 _MOST_WORK = 5e9  # terms of all sums together; the judge adds up no more
+_MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
 _UNLIKELY = 1e-18  # components that are less likely are left out
 
 
@@ -56,8 +57,8 @@ class _Cell:
 
     def logs(self, a: float, b: Floats) -> Floats:
         """Logarithms of the terms of the sum, for each of some b: (b, terms)."""
-        m = self.first + np.arange(len(self.noise))
-        counted = gammaln(m + a) - gammaln(m + 1) - gammaln(a) + self.noise
+        m = self.first + np.arange(len(self.noise), dtype=np.float64)
+        counted = _log_quotient(m, a) - gammaln(a) + self.noise
         scale = a * (np.log(b) - np.log1p(b))
         return np.asarray(scale[:, None] + counted - np.log1p(b)[:, None] * m)
 
@@ -118,6 +119,13 @@ class NoisyLaw:
             masses[s] = generator.standard_gamma(counts.sum(axis=0) + a * values) / rate
         masses = np.maximum(masses, 2.0**-1000)
         return drawn, masses / masses.sum(axis=0)
+
+
+def _log_quotient(m: Floats, a: float) -> Floats:
+    """log Γ(m + a)/Γ(m + 1), up to a part in 10^8; two large logarithms would cancel."""
+    far = np.maximum(m, _MANY)
+    stirling = (far + 0.5) * np.log1p((a - 1) / (far + 1)) + (a - 1) * (np.log(far + a) - 1)
+    return np.asarray(np.where(m < _MANY, gammaln(m + a) - gammaln(m + 1), stirling))
 
 
 def _picked(cell: _Cell, a: float, b: Floats, size: int, generator: np.random.Generator) -> Floats:

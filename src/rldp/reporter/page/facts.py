@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from rldp._common.process import silenced
 from rldp.adviser.baselines import baselines, is_private_anyway
 from rldp.adviser.compare import RIVAL, Compared, compare
-from rldp.adviser.frontier import STANDARD, Frontier, checked_levels, frontier
-from rldp.adviser.ladder import named_sets
+from rldp.adviser.frontier import Frontier, checked_levels, frontier
+from rldp.adviser.ladder import STANDARD, WITH_NOISE, named_sets
 from rldp.adviser.verdict import Worth, worth
 from rldp.chain import Chain
 from rldp.designer.designs import Design
@@ -354,7 +354,7 @@ class _Setting:
     @property
     def others(self) -> dict[str, UncertaintySet]:
         """Promises to compare with; only the estimate if designs take long."""
-        names = STANDARD if self.claim.sample.noise is None else ("all", "credible")  # these know the noise
+        names = STANDARD if self.claim.sample.noise is None else WITH_NOISE
         wanted = [name for name in names if name != self.promise]
         few = wanted if self.protocol.matrix.size <= FEW else wanted[-1:]
         return {name: self.known[name] for name in few}
