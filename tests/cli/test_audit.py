@@ -57,7 +57,7 @@ def test_an_audit_is_reported(command):
     for number in (found.epsilon, found.leakage, found.objective, found.distortion, found.privacy.divergence):
         assert f"{number:.5g}" in out
     confirmed = rldp.confirm(rldp.load("protocol.json"), sample, seed=0)
-    assert "As fresh data, for whoever they come from:" in out
+    assert "The new data as fresh rows, for the people they come from:" in out
     assert all(f"• {sentence}" in " ".join(out.split()) for sentence in confirmed.sentences)
 
 

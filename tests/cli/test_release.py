@@ -719,8 +719,8 @@ def test_a_pipe_is_not_replaced(command, folder):
 def test_a_file_of_an_unknown_kind_is_not_written(command, folder, name):
     endings = ".csv, .csv.gz, .csv.zst, .parquet, .pq or .xlsx"
     message = (
-        f"output must end in {endings}, or be - for standard output, or have no ending for a folder that is "
-        f"made of a folder, got {name!r}"
+        f"output must end in {endings}, or be - for standard output, or have no extension if a folder is "
+        f"released, got {name!r}"
     )
     refused(command(output=name), message, folder)
     with pytest.raises(rldp.InvalidArgument) as caught:

@@ -198,7 +198,7 @@ def test_a_first_line_with_somebody_s_data_does_not_become_names(file, content):
     for options in ({}, {"bins": 2}):
         message = refused(path, secret="#1", value="#3", **options)
         assert "ill" not in message
-        assert message.startswith("must have the names of its columns in the first line, but what stands ")
+        assert message.startswith("must have the names of its columns in the first line, but the text ")
         assert message.endswith("looks like an entry; add a line with names")
 
 

@@ -107,7 +107,7 @@ def test_a_kind_that_entries_do_not_have_is_refused_without_showing_them(csv, tm
         ({"bins": "many"}, "bins must be a whole number or 'auto', got 'many'"),
         ({"bin_width": 0}, "bin_width must be positive, got 0"),
         ({"bins": 2, "bin_width": 1.0}, "bins and bin_width must not be given together"),
-        ({"bins": 2, "values": [1]}, "bins must not be asked for where the labels of the value"),
+        ({"bins": 2, "values": [1]}, "bins must not be given together with labels"),
     ],
     ids=str,
 )

@@ -252,7 +252,7 @@ def test_what_is_assumed_of_the_sample_is_said():
     )
     assert "A test at level 0.05 does not reject that" in found.sentences[1]
     assert found.sentences[2].startswith(
-        "The estimate is unbiased under this assumption, but for some hundredths"
+        "The estimate is unbiased under this assumption, except for some hundredths"
     )
     untested = estimate(RELEASED, sample=SAMPLE, min_agreement=0)
     assert "The estimate is unbiased under this assumption: over many" in untested.sentences[2]

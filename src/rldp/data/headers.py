@@ -212,8 +212,8 @@ def require_names(layout: Located, head: Callable[[Source], bytes]) -> None:
         name = layout.header[place]
         if _AMOUNT.fullmatch(name) or (name and any(row[place] == name for row in rows)):
             raise DataError(
-                f"{layout.source} must have the names of its columns in the first line, but what stands "
-                f"there above column {column!r} looks like an entry; add a line with names"
+                f"{layout.source} must have the names of its columns in the first line, but the text above "
+                f"column {column!r} looks like an entry; add a line with names"
             )
 
 

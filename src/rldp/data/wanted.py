@@ -99,9 +99,7 @@ class Wanted:
             binnings = Binning.asked(_by_column("bins", value, bins), widths)
         for column in binnings:
             if column in given or column in kinds:
-                raise InvalidArgument(
-                    "bins must not be asked for where the labels of the value, or their kind, are given"
-                )
+                raise InvalidArgument("bins must not be given together with labels or a type of the value")
         if missing_distance is not None:
             missing_distance = finite_number("missing_distance", missing_distance, at_least=0.0)
         return cls(

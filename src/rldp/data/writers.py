@@ -63,8 +63,8 @@ def writer_for(path: Path) -> Maker:
         return _WorkbookWriter
     *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq", _WORKBOOK]
     raise InvalidArgument(
-        f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no ending for "
-        f"a folder that is made of a folder, got {str(path)!r}"
+        f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no extension "
+        f"if a folder is released, got {str(path)!r}"
     )
 
 

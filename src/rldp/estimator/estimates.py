@@ -30,35 +30,36 @@ _ABOUT_METHOD = {
         "below 0 or above 1."
     ),
     "projected": (
-        "The unbiased shares were moved to the nearest distribution. That never moves them away from the "
-        "truth, but shares near 0 are now too large on average and the others too small."
+        "The unbiased shares were moved to the nearest distribution. This never increases their distance "
+        "from the truth, but shares near 0 are now too large on average, and the others too small."
     ),
     "shrunk": (
-        "The unbiased shares were drawn towards equal shares, as far as their errors suggest; those below "
-        "0 were set to 0: a smaller error where shares are spread out, and a bias towards equal shares."
+        "The unbiased shares were shrunk towards equal shares, by an amount that depends on their errors, "
+        "and negative ones were set to 0. The error is smaller if shares are spread out; the bias is towards "
+        "equal shares."
     ),
     "likelihood": (
-        "The distribution under which the rows are likeliest: never negative, and biased where shares are "
-        "near 0."
+        "This is the distribution that maximises the likelihood of the rows. It is never negative, and "
+        "biased where shares are near 0."
     ),
     "posterior": (
-        "The mean over all distributions that the rows leave open, if all cells are alike beforehand (a "
-        "Dirichlet prior, its weight fitted to the rows). Over such truths its error is about the least on "
-        "average; it is biased towards equal cells."
+        "This is the posterior mean under a Dirichlet prior that treats all cells alike and whose weight is "
+        "fitted to the rows. Averaged over truths from this prior, its error is about the smallest possible. "
+        "It is biased towards equal cells."
     ),
     "bayes": (
-        "Iterative Bayesian update of the released rows alone, from a uniform start, for comparison with "
-        "other libraries: it does not use the sample."
+        "This is the iterative Bayesian update of the released rows alone, from a uniform start, for "
+        "comparison with other libraries. It does not use the sample."
     ),
 }
 
 _ABOUT_INTERVAL = {
     "normal": (
-        "The intervals hold the truth with probability {level:g} for many rows, by the normal law with a "
-        "correction for skewness; where few rows decide, less often."
+        "With many rows, each interval contains the truth with probability {level:g} (normal approximation, "
+        "corrected for skewness). The probability is lower if few rows decide."
     ),
     "betting": (
-        "Each interval holds the truth with probability {level:g} at least, for every distribution and "
+        "Each interval contains the truth with probability at least {level:g}, for every distribution and "
         "every number of rows that was fixed before the rows were seen."
     ),
 }
@@ -69,13 +70,14 @@ _ABOUT_FUNCTIONS = {
         "that vanishes with the number of rows."
     ),
     "normal": (
-        "The intervals are the delta method's: they hold the truth with probability {level:g} for many rows, "
-        "and less often where few rows decide or where a variance or a group is small beside its error."
+        "The intervals use the delta method. With many rows, each contains the truth with probability "
+        "{level:g}. The probability is lower if few rows decide, or if a variance or a group is small "
+        "compared with its error."
     ),
     "betting": (
-        "Each interval holds the truth with probability {level:g} at least, for every distribution and every "
-        "number of rows that was fixed before the rows were seen. It is what limits on all moments together "
-        "leave open, which is conservative."
+        "Each interval contains the truth with probability at least {level:g}, for every distribution and "
+        "every number of rows that was fixed before the rows were seen. It follows from limits on all "
+        "moments together, which is conservative."
     ),
 }
 
@@ -187,7 +189,7 @@ class Estimate(Tabular):
                 yield f"The fitted prior is worth {self.prior_rows:.2g} rows whose cells are known."
             if self.method == "unbiased" and self.designed_on_sample:
                 yield (
-                    "The protocol was designed on this sample; so the bias is not exactly 0, but small "
+                    "The protocol was designed on this sample, so the bias is not exactly 0, but it is small "
                     "compared with the standard error."
                 )
             about_intervals = _ABOUT_FUNCTIONS if self.of_moments else _ABOUT_INTERVAL
@@ -217,7 +219,7 @@ class Estimate(Tabular):
         if not self.sample_rows:
             return ""
         tested = self.agreement is not None and self.min_agreement > 0
-        but = ", but for some hundredths of a standard error that the test adds" * tested
+        but = ", except for some hundredths of a standard error that the test adds" * tested
         return f" under this assumption{but}"
 
     def _about_assumption(self) -> str:
@@ -229,16 +231,15 @@ class Estimate(Tabular):
         left = " where it was used" * bool(np.any(self.sample_rejected))
         return (
             f"{assumed} A test at level {self.min_agreement:g} does not reject that{left}, but it sees only "
-            "differences that the outputs show."
+            "differences that show in the outputs."
         )
 
     def _about_the_rest(self) -> Iterator[str]:
         some = "Some of what is asked" if self.identifiable.any() else "What is asked"
         yield (
-            f"{some} is not determined by the outputs, however many rows there are: such lines have no "
-            f"estimate, "
-            "and their interval holds every answer that the outputs allow, with probability "
-            f"{1 - self.alpha:g} at least. A public sample of the same people would determine it."
+            f"{some} is not determined by the outputs, however many rows there are. Such lines have no "
+            f"estimate; with probability at least {1 - self.alpha:g}, their interval contains every answer "
+            "that the outputs allow. A public sample of the same people would determine it."
         )
         if self.method == "bayes":
             yield "What the iterative Bayesian update finds there depends on its starting point."

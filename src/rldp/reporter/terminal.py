@@ -381,7 +381,7 @@ def confirmation_report(confirmation: Confirmation) -> RenderableType:
 
 def confirmation_in_short(confirmation: Confirmation) -> RenderableType:
     """Return the sentences of a confirmation, to follow an audit."""
-    heading = Text("As fresh data, for whoever they come from:")
+    heading = Text("The new data as fresh rows, for the people they come from:")
     return Group(Text(), heading, bullets(confirmation.sentences))
 
 
