@@ -183,11 +183,10 @@ $(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) --group dist --editable .
 	touch $(VENV)/.core $@
 
-$(OLDEST)/.lowest: pyproject.toml tools/lowest_versions.py
+$(OLDEST)/.lowest: pyproject.toml
 	$(PYTHON) -m venv --clear $(OLDEST)
-	$(OLDEST)/$(SCRIPTS)/python tools/lowest_versions.py '$(TESTED)' test > $(OLDEST)/constraints.txt
-	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet $(PIP_WITH_GROUPS)
-	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --group test --editable '$(TESTED)'
+	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet uv
+	$(OLDEST)/$(SCRIPTS)/python -m uv pip install --quiet --python $(OLDEST) --resolution lowest-direct --group test --editable '$(TESTED)'
 	touch $@
 
 clean:

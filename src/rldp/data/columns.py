@@ -163,8 +163,6 @@ def _of_numpy(array: NDArray[Any]) -> Iterable[Any]:
     import pyarrow
 
     native = np.asarray(array).astype(array.dtype.newbyteorder("="), copy=False)
-    if native.dtype == np.float16:
-        native = native.astype(np.float32)
     return _of_arrow(pyarrow.array(native, mask=missing))
 
 
@@ -227,6 +225,8 @@ def _as_labels(chunk: Any) -> Any:
         return chunk.cast(pyarrow.string())
     if kinds.is_string_view(chunk.type):
         return chunk.cast(pyarrow.large_string())
+    if kinds.is_float16(chunk.type):  # older versions of Arrow cannot number these
+        return chunk.cast(pyarrow.float32())
     is_extension = isinstance(chunk.type, pyarrow.BaseExtensionType)
     return _no_labels(chunk) if is_extension or kinds.is_nested(chunk.type) else chunk
 
