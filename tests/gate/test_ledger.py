@@ -536,6 +536,8 @@ def after(*tables, **changed):
         ([{}], 0.5, "one draw"),
         ([{"epsilon": None}], None, "proves no finite ε"),
         ([{"key": "k"}, {"key": "k"}], 0.5, "one draw"),
+        ([after("t", key="k", secret_rows="r")] * 2, 0.5, "one draw"),
+        ([after("t", key="k", secret_rows="r", after_rows=(x,)) for x in "ab"], None, "no total"),
         ([{"key": "k"}, {"key": "l"}], None, "designs for all distributions would add to 1"),
         ([{"key": "k"}, {"key": "k", "table": "x"}], None, "would add to 1"),
         ([{"key": "k"}, {"key": "k", "columns": ("job",)}], None, "would add to 1"),

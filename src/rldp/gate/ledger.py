@@ -127,9 +127,15 @@ class Line:
         return None
 
     def draws_as(self, other: Line) -> bool:
-        """Return whether both give each person of one input the same output: same key, table and columns."""
+        """Return whether both give each person of one input the same output: same key, table and columns.
+
+        Where rows are in the same order, the earlier outputs that they brought must be the same, too.
+        """
         names = ("key", "people_with_secrets", "table", "columns", "read", "unknown")
-        return self.key is not None and all(getattr(self, name) == getattr(other, name) for name in names)
+        if self.key is None or any(getattr(self, name) != getattr(other, name) for name in names):
+            return False
+        in_order = self.secret_rows == other.secret_rows is not None
+        return not in_order or self.after_rows == other.after_rows
 
     def follows(self, others: Sequence[Line]) -> bool:
         """Return whether its protocol was designed after all these draws, so that its ε is the total.
