@@ -522,7 +522,8 @@ def test_no_row_without_an_earlier_output_is_left_out_or_taken_for_a_label(rows,
     assert ("(missing)" in second.stages[0].outputs) == (missing == "category")
     out = ["40", None, *["40"] * 28]
     few = table.slice(0, 30).append_column("out", pyarrow.array(out))
-    with pytest.raises(rldp.DataError, match="column 'out' of data must hold no nulls, but row 2"):
+    text = r" \(the output '\(missing\)' must be that text\)" if missing == "category" else ""
+    with pytest.raises(rldp.DataError, match=f"column 'out' of data must hold no nulls{text}, but row 2"):
         second.release_frame(few, as_earlier="out", allow_drift=True)
     with pytest.raises(rldp.DataError):
         second.release(["f"], [(None, "a")])
@@ -538,8 +539,7 @@ def test_people_who_were_not_released_before_have_a_context_of_their_own(rows, f
     out = first.release_frame(rows)["age"].to_pylist()
     table["out"] = [None if i % 9 == 0 else age for i, age in enumerate(out)]
     released = second.release_frame(table, as_earlier="out")
-    assert (released["out"][::9] == "(missing)").all()
-    assert (released["out"].drop(range(0, len(table), 9)) != "(missing)").all()
+    assert released["out"].isna().equals(table["out"].isna())
 
 
 def test_values_in_place_of_outputs_are_refused(first, second):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label, needed_of_label, shown
 from rldp.data.meaning import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
+from rldp.data.reading import MISSING
 from rldp.errors import DataError
 
 __all__ = [
@@ -331,7 +332,8 @@ def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: b
     column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
     (entry,) = column.entries(np.array([row]))
     if _is_missing(entry):
-        return f"{column.name} must hold no nulls, but row {number} has no value"
+        text = f" (the output {MISSING!r} must be that text)" if MISSING in column.labels else ""
+        return f"{column.name} must hold no nulls{text}, but row {number} has no value"
     if column.needed is not None:
         kind = "" if isinstance(entry, str) else f" of type {type(entry).__name__}"
         return f"{column.name} must hold {column.needed}, but row {number} has another entry{kind}"
