@@ -83,10 +83,21 @@ def test_a_reader_that_leaves_is_no_traceback(folder, name):
 
 
 @pytest.mark.slow
-def test_a_closed_standard_output_is_nobody_listening(folder):
-    command = f"exec {sys.executable} -m rldp verify protocol.json >&-"
+@pytest.mark.parametrize(
+    ("asked", "code", "errors"),
+    [
+        ("verify protocol.json", 0, ""),
+        (
+            "release protocol.json data.csv -o -",
+            4,
+            "rldp: standard output must be open to be written, but it is closed\n",
+        ),
+    ],
+)
+def test_a_closed_standard_output_is_nobody_listening(folder, asked, code, errors):
+    command = f"exec {sys.executable} -m rldp {asked} >&-"
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, timeout=300)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr.decode()) == (code, errors)
 
 
 # Ctrl-C before the command has begun

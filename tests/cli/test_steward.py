@@ -124,11 +124,14 @@ def test_what_is_unsafe_is_refused_in_one_line_and_leaves_nothing(office, tmp_pa
 
 
 def test_kept_columns_are_told_with_a_command_that_tests_them_together(office):
-    line = "rldp release wages.json people.csv -o out.csv --keep region"
-    told = office(*shlex.split(line)[1:])[2]
-    assert "rldp audit-release private.csv --secret=health --released=region --released=wage" in one_line(
-        told
-    )
+    audit = "rldp audit-release private.csv --secret=health --released=region --released=wage"
+    for column in ("region", "'#5'"):
+        line = f"rldp release wages.json people.csv -o out.csv --keep {column} --force"
+        told = one_line(office(*shlex.split(line)[1:])[2])
+        assert audit in told
+    for command in told.partition("must not be published: ")[2].split(" && "):
+        code, _, errors = office(*shlex.split(command)[1:])
+        assert code == 0, errors
 
 
 def test_rows_that_leave_despite_their_drift_are_told(office):

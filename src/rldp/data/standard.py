@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rldp.data.atomic import clear_abandoned, growing
-from rldp.errors import DataFileError
+from rldp.errors import DataFileError, FileError
 
 __all__ = ["STANDARD", "printing", "spooled", "standard_input"]
 
@@ -54,6 +54,8 @@ def standard_input() -> Iterator[Path]:
 @contextmanager
 def printing() -> Iterator[BinaryIO]:
     """Provide a new binary file that is copied to standard output if the block succeeds."""
+    if sys.stdout is None:
+        raise FileError("standard output must be open to be written, but it is closed")
     with _scratch() as (file, path):
         yield file
         file.flush()

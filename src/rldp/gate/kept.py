@@ -100,7 +100,12 @@ def _is_nearly_unique(column: Any) -> bool:
         return False
 
 
-def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | PathLike[str]) -> None:
+def warn_of_kept(
+    request: Request,
+    released: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    *files: str | PathLike[str],
+) -> None:
     """Warn that no promise covers kept columns, and say how to test them together with the released ones.
 
     Parameters
@@ -108,12 +113,14 @@ def warn_of_kept(request: Request, released: Sequence[str] = (), *files: str | P
     request : Request
     released : sequence of str
         Names of the released columns; by default as requested.
+    names : sequence of str, optional
+        Names of the kept columns in what is released; by default as requested.
     *files : path
         The protocol and the data, if both are files.
     """
     options, reading = request.options, request.columns.reading
     secret = reading.secret_names or ("COLUMN",)  # if the protocol does not read it
-    kept = [column for column in options.keep if column not in secret]
+    kept = [column for column in (options.keep if names is None else names) if column not in secret]
     if not kept:
         return
     columns = [*kept, *(released or reading.value_names)]

@@ -146,13 +146,14 @@ def release_file(
             recorder.end()
     seconds = time.perf_counter() - started
     _log.info("released %d rows of %s into %s, %.2g s", outcome.tally.rows, given, path, seconds)
+    kept = tuple(asked.keep) if to_folder else outcome.kept  # a folder keeps partitions beside
     files = () if isinstance(protocol, Protocol) else (protocol, given)
-    warn_of_kept(request, outcome.released, *files)
+    warn_of_kept(request, outcome.released, kept, *files)
     return ReleaseResult(
         rows=outcome.tally.rows,
         skipped=outcome.tally.skipped,
         released=outcome.released,
-        kept=tuple(asked.keep),
+        kept=kept,
         verdict=admitted.verdict,
         sha256=admitted.sha256,
         leakage=inspect.leakage,
