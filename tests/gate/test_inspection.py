@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -162,6 +163,18 @@ def test_how_frequent_secrets_are_does_not_matter(protocol):
     Inspection(protocol, OPTIONS)(tally(counts))
     with pytest.raises(rldp.DataError, match="more than chance explains"):
         Inspection(protocol, OPTIONS)(tally(counts[:, ::-1]))
+
+
+@pytest.mark.filterwarnings("ignore::rldp.errors.RldpWarning")
+@pytest.mark.parametrize("privacy", ["nominal", "chi2"])
+def test_a_secret_that_the_sample_lacks_is_refused_where_it_is_not_protected(privacy):
+    """A set around the estimate protects it, whatever its values are; the estimate alone does not."""
+    made = designed(rldp.Sample([[120, 40, 20], [0, 0, 0]]), privacy=privacy)
+    Inspection(made, OPTIONS)(tally([[120, 40, 20], [0, 0, 1]]))
+    inspect = Inspection(made, OPTIONS)
+    with nullcontext() if privacy == "chi2" else pytest.raises(rldp.DataError, match="more than chance"):
+        inspect(tally([[120, 40, 20], [0, 0, 30]]))
+    assert (inspect.leakage > 0.5) == (privacy == "nominal")
 
 
 def test_what_promises_every_distribution_is_not_refused_for_drift():

@@ -22,6 +22,7 @@ from rldp.protocol import Protocol
 from rldp.releaser.options import ReleaseOptions
 from rldp.releaser.requests import Tally
 from rldp.sample import Sample
+from rldp.sets import Nominal
 
 __all__ = ["LEVEL", "Inspection", "absence", "p_value"]
 
@@ -115,7 +116,10 @@ class Inspection:
         ):  # the test includes the noise, and noisy samples have no earlier outputs
             chance = predicted(claim.sample, tally.pairs, claim.privacy)
         else:
-            chance = p_value(self._expected_counts(claim.sample.counts), tally.pairs)
+            before, after = self._expected_counts(claim.sample.counts), tally.pairs
+            if isinstance(claim.privacy, Nominal):  # which protects no secret that the sample lacks
+                before, after = _and_unseen(before, after)
+            chance = p_value(before, after)
         if chance > LEVEL:
             return None
         return (
@@ -149,6 +153,16 @@ class Inspection:
                 "with missing='category' publishes them, and allow_absence=True leaves them out "
                 "anyway"
             )
+
+
+def _and_unseen(before: NDArray[np.int64], after: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Return tables with one row more: how many people have a secret that ``before`` holds, and one not."""
+    seen = before.any(axis=1)
+    further = np.zeros((2, 1, max(before.shape[1], 2)), dtype=np.int64)
+    for row, counts in zip(further, (before, after), strict=True):
+        row[0, :2] = counts[seen].sum(), counts[~seen].sum()
+    wide = [np.pad(counts, ((0, 0), (0, further.shape[2] - counts.shape[1]))) for counts in (before, after)]
+    return tuple(np.concatenate(pair) for pair in zip(wide, further, strict=True))
 
 
 def _bounded(chance: float) -> str:
