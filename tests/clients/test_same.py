@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 import rldp
 from clients.twelve import TWELVE, is_said, random_case, statistic
+from commands import run_command
 from rldp.data.reading import Column, Reading
 
 duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
@@ -91,6 +92,29 @@ def test_twelve_tables_leave_alike_or_are_refused_with_the_same_sentence(client,
     said = str(caught.value)
     assert is_said(expected, said), said
     assert "SECRET" not in said
+
+
+@pytest.mark.parametrize("name", TWELVE)
+def test_the_command_does_the_same_with_its_options(tmp_path, monkeypatch, capsys, name):
+    rows, protocol, options, expected = TWELVE[name]
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(rows), "rows.parquet")
+    protocol.save("protocol.json")
+    given = ["--unproved"]  # its protocols claim nothing
+    for option, value in options.items():
+        written = {"released": "released-name"}.get(option, option.replace("_", "-"))
+        for each in value if isinstance(value, list) else [value]:
+            given += [
+                f"--{written}",
+                *([] if each is True else [f"value={each}" if option == "unknown" else each]),
+            ]
+    run = ["release", "protocol.json", "rows.parquet", "-o", "out.parquet", *given]
+    code, _, said = run_command(monkeypatch, capsys, *run)
+    if isinstance(expected, dict):
+        assert (code, pq.read_table("out.parquet").to_pydict()) == (0, expected)
+    else:
+        assert code == 1
+        assert is_said(expected.replace("allow_original=True", "--allow-original"), said), said
 
 
 def test_the_law_is_that_of_the_table_with_bins_two_secrets_and_a_missing_category(client):
