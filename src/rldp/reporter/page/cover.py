@@ -174,7 +174,7 @@ class _Cover:
 
     @property
     def is_narrow(self) -> bool:
-        """Return a warning if more leaks with a notable probability."""
+        """Whether more leaks with a notable probability."""
         return self.report.law.risk[0] > _LIKELY
 
     @property
