@@ -1,1 +1,1 @@
-"""Who designs protocols: problems in, strictly private tables with their proofs out."""
+"""The designer: problems in, strictly private tables with their proofs out."""

@@ -1,4 +1,4 @@
-"""The engine on batches of any size: in chunks, on every core or on an accelerator, repaired and proved."""
+"""Run the engine on batches of any size: in chunks, on every core or on an accelerator; repair and prove."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DEVICE_BLOCK_COPIES, _DEVICE_PAIR_COPIES = 4, 120  # on an accelerator
 
 
 def solve_by_engine(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
-    """All problems by one of the engine's routes, certified."""
+    """Solve all problems by one of the engine's routes, and certify the result."""
     if not request.device.is_cpu:
         return _on_device(problem, route, request)
     k = len(problem.counts)
@@ -62,17 +62,17 @@ def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> Engin
 
 
 def _worked(problem: DesignProblem, request: SolveRequest) -> DesignProblem:
-    """The problem that the engine works with: where pairs have own levels, these are finite."""
+    """Return the problem that the engine solves, in which levels of pairs are finite."""
     return problem if problem.pair_epsilon.shape[1] == 1 else workable(problem, request)
 
 
 def _solve_chunk(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
-    """Problems that fit the cache together."""
+    """Solve problems that fit the cache together."""
     return _finished(problem, _solve(problem, route, request), route, request)
 
 
 def _on_every_core(parts: list[DesignProblem], route: Route, request: SolveRequest) -> CertifiedBatch:
-    """One thread for each chunk."""
+    """Solve chunks, each in its own thread."""
     total = sum(len(part.counts) for part in parts)
     solved: list[CertifiedBatch] = []
     interrupted = threading.Event()
@@ -106,7 +106,7 @@ def _chunks_done(solved: list[CertifiedBatch], problems: int) -> Progress:
 
 
 def _on_device(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
-    """The same engine on an accelerator, as many problems at once as it holds; certified as always."""
+    """Solve on an accelerator, as many problems at once as fit; certify on the CPU."""
     device, settings = request.device, request.settings
     chunk = max(1, device.bytes // device_bytes(problem))
     parts = _split(problem, -(-len(problem.counts) // chunk))
@@ -130,7 +130,7 @@ def _on_device(problem: DesignProblem, route: Route, request: SolveRequest) -> C
 def _finished(
     problem: DesignProblem, result: EngineResult, route: Route, request: SolveRequest
 ) -> CertifiedBatch:
-    """Repaired and proved; the objective is infinite where no proof was found.
+    """Repair and prove; the objective is infinite if no proof was found.
 
     The protocol keeps the levels that the engine worked with, which are no larger than those of the problem,
     and the same η prove both.
@@ -156,7 +156,7 @@ def _finished(
 
 
 def _reasons(problem: DesignProblem, result: EngineResult, route: Route) -> NDArray[np.object_]:
-    """Why the engine stopped, for gaps that are open all the same."""
+    """Return why the engine stopped, for gaps that remain open."""
     among_windows = route is Route.WINDOWS and problem.privacy is not None
     reasons = {
         Stop.GAP_CLOSED: Reason.CLOSED_AMONG_WINDOWS if among_windows else Reason.ROUNDING,
@@ -168,7 +168,7 @@ def _reasons(problem: DesignProblem, result: EngineResult, route: Route) -> NDAr
 
 
 def _witness(problem: DesignProblem, result: EngineResult, route: Route, settings: Settings) -> Witness:
-    """What proves the lower bound, in the units of the problem."""
+    """Return what proves the lower bound, in the units of the problem."""
     witness = _in_units(problem, result.witness)
     if route is Route.WINDOWS:
         pairs = len(ordered_pairs(problem.shape[0]))
@@ -187,12 +187,12 @@ def _witness(problem: DesignProblem, result: EngineResult, route: Route, setting
 
 
 def _for_all_secrets(problem: DesignProblem, rows: Floats) -> Floats:
-    """(K, |S| or 1, …) → (K, |S|, …): a row that all secrets share, once for each."""
+    """Repeat a row that all secrets share: (K, |S| or 1, …) → (K, |S|, …)."""
     return np.broadcast_to(rows, (len(rows), problem.counts.shape[1], *rows.shape[2:]))
 
 
 def _in_units(problem: DesignProblem, witness: Witness) -> Witness:
-    """In the units of the problem, and with a distribution on all cells.
+    """Convert to the units of the problem, with a distribution on all cells.
 
     Of a marginal distribution of the values, that of the cells which costs least to get there.
     """
@@ -207,13 +207,13 @@ def _in_units(problem: DesignProblem, witness: Witness) -> Witness:
     return Witness(witness.z * problem.scale, witness.members, marginal, known)
 
 
-# What a batch holds in memory at once
+# Memory of a batch
 
 
 def require_memory(
     problem: DesignProblem, route: Route, settings: Settings, *, on_device: bool = False
 ) -> None:
-    """Refuse problems that would take more memory than there is.
+    """Refuse problems that need more memory than is available.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def require_memory(
 
 
 def design_bytes(problem: DesignProblem, route: Route, settings: Settings, *, on_device: bool = False) -> int:
-    """An estimate of the most that is held at once.
+    """Estimate the largest amount of memory held at once.
 
     The proofs of all problems, twice, for they are put together; and what the engine or a closed form works
     with, on every core: arrays of the size of Newton blocks and of pairs, as many as were counted.
@@ -249,19 +249,19 @@ def design_bytes(problem: DesignProblem, route: Route, settings: Settings, *, on
 
 
 def problems_at_once(problem: DesignProblem, settings: Settings) -> int:
-    """How many are solved together on one core: as many as fit its cache."""
+    """Return how many problems are solved together on one core: as many as fit its cache."""
     return max(1, min(settings.chunk_problems, settings.chunk_bytes // block_bytes(problem, settings)))
 
 
 def device_bytes(problem: DesignProblem) -> int:
-    """Of the engine's arrays for one problem on an accelerator."""
+    """Return the bytes of the engine's arrays for one problem on an accelerator."""
     secrets, values, outputs = problem.shape
     cells = secrets * values
     return 8 * outputs * cells * (_DEVICE_BLOCK_COPIES * cells + _DEVICE_PAIR_COPIES * (secrets - 1))
 
 
 def block_bytes(problem: DesignProblem, settings: Settings) -> int:
-    """Of the Newton blocks of one problem with pairs.
+    """Return the bytes of the Newton blocks of one problem with pairs.
 
     A matrix over all cells for each output; or, where ranks are few, one for all of them and the ranks.
     """

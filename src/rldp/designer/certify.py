@@ -1,4 +1,4 @@
-"""Protocols with their proofs: what is certified of a batch, and the better of two."""
+"""Certified batches: protocols with their proofs, and the better of two batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CertifiedBatch:
     Attributes
     ----------
     matrix : array (K, |S|, |U|, |Y|)
-        On the grid, rows summing to exactly one, strictly private.
+        On the grid, with rows that sum to exactly one; strictly private.
     objective, lower_bound : array (K,)
         Rounded to the safe side.
     eta (K, Y, T, 2), eta_utility (K, 0 or 1), z (K, Y, T), members (K, Y, T, 2, U),
@@ -37,10 +37,9 @@ class CertifiedBatch:
     constant : bool array (K,)
         Whether the lower bound rests on ε = 0 instead of z and members.
     route, reason : object array (K,)
-        How the protocol was found, a :class:`Route`, and why nothing better was looked for, a
-        :class:`Reason`.
+        How the protocol was found, a :class:`Route`, and why the search ended, a :class:`Reason`.
     steps : int array (K,)
-        Of the engine, in all its runs.
+        Steps of all runs of the engine.
     """
 
     matrix: Floats
@@ -59,38 +58,38 @@ class CertifiedBatch:
 
     @property
     def gap(self) -> Floats:
-        """Relative to max(1, objective): (K,); infinite where nothing is proved."""
+        """Gap relative to max(1, objective): (K,); infinite if nothing is proved."""
         objective = np.where(np.isfinite(self.objective), self.objective, 1.0)
         return np.asarray((self.objective - self.lower_bound) / np.maximum(1, objective))
 
     def closes(self, gap: float) -> NDArray[np.bool_]:
-        """Which problems are solved to ``gap``: (K,)."""
+        """Return which problems are solved to ``gap``: (K,)."""
         return np.asarray(self.gap <= gap)
 
     @property
     def witness(self) -> Witness:
-        """What proves the lower bounds."""
+        """The proof of the lower bounds."""
         known = self.known if self.known.ndim == 4 else None
         return Witness(self.z, self.members, self.distribution, known)
 
     def subset(self, index: NDArray[np.int64]) -> CertifiedBatch:
-        """The problems numbered ``index``."""
+        """Return the problems numbered ``index``."""
         return CertifiedBatch(*(getattr(self, f.name)[index] for f in fields(CertifiedBatch)))
 
     def replaced(self, index: NDArray[np.int64], others: CertifiedBatch) -> CertifiedBatch:
-        """With ``others`` for the problems numbered ``index``."""
+        """Replace the problems numbered ``index`` by ``others``."""
         order = np.arange(len(self.matrix))
         order[index] = len(order) + np.arange(len(index))
         return joined([self, others]).subset(order)
 
     def explained(self, gap: float) -> CertifiedBatch:
-        """With the reason that is shown to people: a closed gap needs no other."""
+        """Set the reason that is shown to users: a closed gap needs no other."""
         reason = self.reason.copy()
         reason[self.closes(gap)] = Reason.GAP_CLOSED
         return replace(self, reason=reason)
 
     def with_bound_of(self, other: CertifiedBatch) -> CertifiedBatch:
-        """Per problem the larger of two lower bounds, with what proves it, and the steps of both."""
+        """Take the larger of two lower bounds for each problem, with its proof, and add the steps of both."""
         larger = self.lower_bound >= other.lower_bound
         chosen = {name: _where(larger, getattr(self, name), getattr(other, name)) for name in _OF_THE_BOUND}
         chosen["lower_bound"] = np.minimum(chosen["lower_bound"], self.objective)
@@ -108,7 +107,7 @@ def certified(
     steps: NDArray[np.int64] | None = None,
     reason: NDArray[np.object_] | Reason = Reason.NO_PROGRESS,
 ) -> CertifiedBatch:
-    """Protocols that η proves private, with their objectives and the bounds that ``witness`` proves.
+    """Certify protocols that η proves private, with objectives and the bounds that ``witness`` proves.
 
     ``eta_utility`` (K, 1) may hold scalars that are known to be near the best.
     """
@@ -133,7 +132,7 @@ def certified(
 
 
 def _prices(problem: DesignProblem, witness: Witness) -> Floats:
-    """γ, where there is a constraint that has prices: (K, Y, |S|, |U|), otherwise (K, 0)."""
+    """Return γ, if a constraint has prices: (K, Y, |S|, |U|), otherwise (K, 0)."""
     if witness.known is not None:
         return np.asarray(witness.known)
     k, secrets, values = problem.counts.shape
@@ -142,14 +141,14 @@ def _prices(problem: DesignProblem, witness: Witness) -> Floats:
 
 
 def _filled(count: int, member: StrEnum) -> NDArray[np.object_]:
-    """An array of the member itself; ``np.full`` would make it a string."""
+    """Return an array of the enum member; ``np.full`` would make it a string."""
     array = np.empty(count, dtype=object)
     array[:] = member
     return array
 
 
 def _finite(problem: DesignProblem, witness: Witness) -> tuple[Witness, Floats]:
-    """The witness and its bound; the centre, which proves something always, where they are not numbers."""
+    """Return the witness and its bound; the centre, which always proves a bound, if they are not numbers."""
     bound = bounds.lower_bound(problem, witness)
     usable = np.isfinite(bound)
     if usable.all():
@@ -172,7 +171,7 @@ def _where(mask: NDArray[np.bool_], yes: NDArray[Any], no: NDArray[Any]) -> NDAr
 
 
 def joined(parts: Sequence[CertifiedBatch]) -> CertifiedBatch:
-    """Several batches as one."""
+    """Join several batches."""
     if len(parts) == 1:
         return parts[0]
     return CertifiedBatch(
@@ -181,7 +180,7 @@ def joined(parts: Sequence[CertifiedBatch]) -> CertifiedBatch:
 
 
 def better(one: CertifiedBatch, other: CertifiedBatch) -> CertifiedBatch:
-    """Per problem the protocol with the smaller objective, the larger lower bound, and the steps of both."""
+    """Take the smaller objective and the larger lower bound for each problem, and add the steps of both."""
     smaller = one.objective <= other.objective
     chosen = {name: _where(smaller, getattr(one, name), getattr(other, name)) for name in _OF_THE_PROTOCOL}
     return replace(one.with_bound_of(other), **chosen)

@@ -1,4 +1,4 @@
-r"""A lower bound for each column of a chain: what it costs at least beside what is published already.
+r"""Lower bounds for the columns of a chain, given what is already published.
 
 Rows of a chain are private at the centre. So is every column by itself, together with the contexts that fixed
 stages make. For every context c this is a nominal problem for the column, with a level for each pair of
@@ -30,7 +30,7 @@ _ROUNDING = 1e-11  # of the terms of a bound, many times what they can lose
 def column_bound(
     problem: ChainProblem, centre: NDArray[np.int64], column: ColumnDistortion, j: int, solve: Solve
 ) -> tuple[float, Floats]:
-    """What column j costs at least under the centre, times its weight.
+    """Bound the cost of column j under the centre from below, times its weight.
 
     Its multipliers come too: (Y, T), or (C, Y, T) behind fixed stages.
     """
@@ -67,7 +67,7 @@ def column_bound(
 
 
 def _masses(problem: ChainProblem, law: Floats, j: int) -> Floats:
-    """P(s, c, u_j) of the contexts that fixed stages make: (C, |S|, |U_j|)."""
+    """Return P(s, c, u_j) of the contexts of fixed stages: (C, |S|, |U_j|)."""
     free = problem.values[len(problem.fixed) :]
     weights = chains.contexts(law, problem.fixed, problem.values)
     weights = weights.reshape(*weights.shape[:2], *free)
@@ -76,7 +76,7 @@ def _masses(problem: ChainProblem, law: Floats, j: int) -> Floats:
 
 
 def _value(masses: Floats, own: Floats, d: Floats, multipliers: Floats, epsilon: float) -> float:
-    """The bound that the judge finds for these multipliers, rounded down."""
+    """Return the bound that the judge finds for these multipliers, rounded down."""
     first, second = ordered_pairs(masses.shape[1]).T
     pull = np.zeros((len(masses), masses.shape[1], d.shape[1]))
     for t, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
@@ -89,7 +89,7 @@ def _value(masses: Floats, own: Floats, d: Floats, multipliers: Floats, epsilon:
 
 
 def column_margin(table: NDArray[Any], sizes: Sequence[int], j: int) -> NDArray[Any]:
-    """What a table (|S|, |U|) of all columns adds up to for column j: (|S|, |U_j|)."""
+    """Sum a table (|S|, |U|) of all columns to column j: (|S|, |U_j|)."""
     whole = table.reshape(len(table), *sizes)
     margin: NDArray[Any] = whole.sum(axis=tuple(1 + i for i in range(len(sizes)) if i != j))
     return margin

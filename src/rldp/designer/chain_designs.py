@@ -1,4 +1,4 @@
-"""A chain for a sample: from columns to a protocol with what is proved of it."""
+"""Design a chain for a sample: from columns to a protocol with its proof."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def design_chain(
     given_known: bool = False,
     epsilon_known: float = math.inf,
 ) -> Design:
-    """A chain of the sample's value columns; see :func:`rldp.design`.
+    """Design a chain of the sample's value columns; see :func:`rldp.design`.
 
     Parameters
     ----------
     measure : callable
-        Gives the distortion for a sample of the columns that are designed.
+        Returns the distortion for a sample of the designed columns.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def _credible(privacy: UncertaintySet, utility: UncertaintySet, *, beside: bool)
 def _measured(
     sample: Sample, earlier: int, measure: Callable[[Sample], SampleDistortion]
 ) -> tuple[ColumnDistortion, ...]:
-    """The distortions of the columns that are designed; a single one counts in its own unit."""
+    """Return the distortions of the designed columns; a single one counts in its own unit."""
     own = margin(sample, earlier) if earlier or sample.given_columns else sample
     measured = measure(own)
     if measured.columns:
@@ -195,7 +195,7 @@ def _problem(
 
 
 def _left_of_known(epsilon_known: float, fixed: Sequence[Stage]) -> float:
-    """What an earlier release leaves of κ, which is about the whole row."""
+    """Return the part of κ, which is about whole rows, that earlier releases leave."""
     if not fixed or math.isinf(epsilon_known):
         return epsilon_known
     told = chains.known_leakage([stage.table for stage in fixed])
@@ -214,7 +214,7 @@ def _objective(
     problem: ChainProblem,
     centre: NDArray[np.int64],
 ) -> tuple[float, tuple[ColumnCost, ...]]:
-    """The expected distortion of rows at the centre, rounded up, and what each column loses there."""
+    """Return the expected distortion of rows at the centre, rounded up, and that of each column."""
     sizes, first = problem.values, len(problem.fixed)
     law = centre * _UNIT
     arranged = np.moveaxis(law.reshape(-1, *sizes), [1 + j for j in order], range(1, 1 + len(sizes)))

@@ -1,15 +1,15 @@
-r"""Design of chains: several columns, one after the other, each given what is already out.
+r"""Design chains: several columns, one after the other, each given the outputs so far.
 
-Every stage is a batch of ordinary problems, one for each context c = y_<j. In a context the set of
+Every stage is a batch of ordinary problems, one for each context c = y_<j. In a context, the set of
 distributions is a ball around the posterior mean given c. Its radius is t² over the number of rows that the
 context is worth (``docs/theory.md``, 'Chains'). One t serves all contexts and stages. It is about the
-smallest that keeps the posterior probability of a leakage above ε at α, *for the whole row*, so that the
-slack of one stage helps another. The order of the columns, the split of ε and t are searched for with draws
-that the proof does not use.
+smallest t for which the posterior probability of a leakage above ε is at most α *for whole rows*, so the
+slack of one stage helps another. The order of the columns, the split of ε and t are chosen with draws that
+the proof does not use.
 
-The first stages may be fixed: kept columns, and outputs that are published already. Their tables are given,
-and the levels of the stages behind them are what they leave: for every context c of fixed stages and pair
-of secrets, ε − log P(c|s)/P(c|s′) at the posterior mean, less a margin for what is not known of that ratio.
+The first stages may be fixed: kept columns, and outputs that are already published. Their tables are given,
+and the later stages get the rest of ε: for every context c of fixed stages and pair of secrets, ε − log
+P(c|s)/P(c|s′) at the posterior mean, less a margin for the uncertainty of that ratio.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _BELOW = 1 - 1e-7  # of κ is shared out, so that rounded shares do not add up t
 
 @dataclass(frozen=True)
 class ChainProblem:
-    """What a chain is designed for.
+    """The design problem of a chain.
 
     Attributes
     ----------
@@ -75,10 +75,10 @@ class ChainProblem:
     fixed : tuple of array (C_j, |S|, |U_j|, |Y_j|)
         Tables of the first columns, which are not designed.
     known : int
-        How many combinations of the first columns readers know; 1 where they know none.
+        The number of combinations of the first columns that readers know; 1 if they know none.
     noise : float, optional
-        The level of the noise that the counts have; ``noisy_counts`` are then those that were published, and
-        ``counts`` the same with zeros for negative ones.
+        The level of the noise on the counts; ``noisy_counts`` are then the published counts, and ``counts``
+        the same with zeros for negative ones.
     epsilon_known : float
         κ, of the whole row, shared out to the stages as ε is.
     """
@@ -96,7 +96,7 @@ class ChainProblem:
 
     @property
     def published(self) -> NDArray[np.int64]:
-        """The counts that the posterior is given."""
+        """The counts for the posterior."""
         return self.counts if self.noisy_counts is None else self.noisy_counts
 
     @cached_property
@@ -106,7 +106,7 @@ class ChainProblem:
 
     @cached_property
     def search_draws(self) -> Floats:
-        """Conditionals (draws, |S|, |U|) that the search may look at as often as it likes."""
+        """Conditionals (draws, |S|, |U|) for the search, which the proof does not use."""
         draws = max(1, min(_SEARCH_DRAWS, _SEARCH_NUMBERS // self.counts.size))
         drawn = conditionals(
             self.published,
@@ -119,7 +119,7 @@ class ChainProblem:
 
     @property
     def free(self) -> range:
-        """The numbers of the columns that are designed."""
+        """The numbers of the designed columns."""
         return range(len(self.fixed), len(self.values))
 
     @cached_property
@@ -128,11 +128,11 @@ class ChainProblem:
         return np.asarray(self.mean / self.mean.sum(axis=1, keepdims=True))
 
     def fixed_law(self, conditionals: Floats) -> Floats:
-        """P(c|s) of the contexts that fixed stages make (…, |S|, C), for P(u|s) (…, |S|, |U|)."""
+        """Return P(c|s) of the contexts of fixed stages (…, |S|, C), for P(u|s) (…, |S|, |U|)."""
         return np.asarray(chains.contexts(conditionals, self.fixed, self.values).sum(axis=-1))
 
     def levels(self, t: float) -> Floats:
-        """What fixed stages leave of ε for the others, by context and pair of secrets: (C, T)."""
+        """The part of ε that fixed stages leave for the others, by context and pair of secrets: (C, T)."""
         law = self.fixed_law(self.conditional_mean)
         first, second = ordered_pairs(len(law)).T
         unsure = np.zeros_like(law)
@@ -153,7 +153,7 @@ class ChainProblem:
         return worth
 
     def arranged(self, order: Sequence[int]) -> ChainProblem:
-        """The same with its columns in another order."""
+        """Return the problem with its columns in another order."""
         places = np.arange(prod(self.values)).reshape(self.values).transpose(order).ravel()
         arranged = replace(
             self,
@@ -176,7 +176,7 @@ class Plan:
 
     @classmethod
     def of(cls, order: Sequence[int], ratio: float, free: int) -> Plan:
-        """With shares that grow by ``ratio`` from stage to stage: the last stage decides most."""
+        """Return the plan whose shares grow by ``ratio`` from stage to stage: the last stage decides most."""
         weights = ratio ** np.arange(free)
         return cls(tuple(order), tuple((weights / weights.sum()).tolist()))
 
@@ -259,7 +259,7 @@ def _is_proved(tables: Sequence[Floats], problem: ChainProblem, risk: Risk, tria
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A plan, the t that it seems to need, and what it would cost."""
+    """A plan, the t that it probably needs, and its probable cost."""
 
     plan: Plan
     t: float
@@ -267,7 +267,7 @@ class _Candidate:
 
 
 def _searched(problem: ChainProblem, solve: Solve, target: float, order: Sequence[int] | None) -> _Candidate:
-    """The best of a few plans: first the order, then the split of ε."""
+    """Return the best of a few plans: first the order, then the split of ε."""
     orders = [tuple(order)] if order is not None else _orders(problem)
     free = len(problem.free)
     tried = [_estimated(problem, Plan.of(orders[0], _RATIOS[0], free), _FIRST_T, solve, target)]
@@ -280,7 +280,7 @@ def _searched(problem: ChainProblem, solve: Solve, target: float, order: Sequenc
 
 
 def _estimated(problem: ChainProblem, plan: Plan, t: float, solve: Solve, target: float) -> _Candidate:
-    """What a plan needs and costs, by the line through two rough designs."""
+    """Estimate what a plan needs and costs, by the line through two rough designs."""
     arranged = problem.arranged(plan.order)
     points: list[tuple[float, float]] = []
     costs = []
@@ -295,7 +295,7 @@ def _estimated(problem: ChainProblem, plan: Plan, t: float, solve: Solve, target
 
 
 def _orders(problem: ChainProblem) -> list[tuple[int, ...]]:
-    """Small columns first, which is best more often than not, and the same with two neighbours swapped."""
+    """Yield the order with small columns first, usually the best, and the same with neighbours swapped."""
     first = range(len(problem.fixed))
     by_size = sorted(problem.free, key=lambda j: problem.values[j])
     swapped = range(len(by_size) - 1) if problem.counts.size <= _FINE else ()
@@ -306,7 +306,7 @@ def _orders(problem: ChainProblem) -> list[tuple[int, ...]]:
 def _calibrated(
     problem: ChainProblem, candidate: _Candidate, solve: Solve, gap: float, target: float
 ) -> SolvedChain:
-    """The chain of a plan with about the smallest t whose risk on the draws of the search is ``target``."""
+    """Return the chain of a plan with about the smallest t whose risk on the search's draws is ``target``."""
     t, points = candidate.t, []
     for _ in range(_STEPS):
         t *= 1 + _CLOSE / 2
@@ -320,7 +320,7 @@ def _calibrated(
 
 
 def _root(points: Sequence[tuple[float, float]]) -> float:
-    """Where a share of the draws exceeds just ε: the leakage falls nearly linearly with log t."""
+    """Find the t at which a share of the draws exceeds ε: the leakage falls nearly linearly with log t."""
     x, excess = points[-1]
     slope = -_USUAL_SLOPE
     if len(points) > 1 and points[-2][0] != x:
@@ -329,13 +329,13 @@ def _root(points: Sequence[tuple[float, float]]) -> float:
 
 
 def _exceeded(tables: Sequence[Floats], problem: ChainProblem, share: float) -> float:
-    """The leakage that a share of the draws of the search exceeds."""
+    """Return the leakage that a share of the search's draws exceeds."""
     leakages = chains.leakages(tables, problem.search_draws, problem.known)
     return float(np.quantile(leakages, 1 - share, method="higher"))
 
 
 def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: float) -> SolvedChain:
-    """The stages of a plan with sets of size t; the problem's columns are in the order of the plan."""
+    """Design the stages of a plan with sets of size t; the problem's columns are in the order of the plan."""
     masses = problem.mean.sum(axis=1)
     tables: list[Floats] = list(problem.fixed)
     levels = problem.levels(t) if problem.fixed and len(masses) > 1 else None
@@ -348,14 +348,14 @@ def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: fl
         else:
             level = share * np.repeat(levels, len(joint) // len(levels), axis=0)
         known = share * problem.epsilon_known * _BELOW
-        radius = t**2 / np.maximum(worth, _FEWEST)  # in contexts that nobody gets to, no rows count
+        radius = t**2 / np.maximum(worth, _FEWEST)  # unreachable contexts have no rows
         tables.append(_stage(joint, level, known, d, radius, solve, gap))
     costs = chains.expected_distortions(tables, problem.distortions, problem.mean)
     return SolvedChain(plan, t, tuple(tables), costs)
 
 
 def _per_context(weights: Floats, tables: Sequence[Floats], values: Sequence[int]) -> Floats:
-    """Weights of every context and value of the next column: (|S|, C, |U_j|)."""
+    """Return the weights of every context and value of the next column: (|S|, C, |U_j|)."""
     shares = chains.contexts(weights, tables, values)
     return np.asarray(shares.reshape(*shares.shape[:2], values[len(tables)], -1).sum(axis=-1))
 
@@ -363,7 +363,7 @@ def _per_context(weights: Floats, tables: Sequence[Floats], values: Sequence[int
 def _stage(
     joint: Floats, level: Floats, known: float, d: Floats, radius: Floats, solve: Solve, gap: float
 ) -> Floats:
-    """A table for every context (C, |S|, |U_j|, |Y_j|); where nobody gets to, the best constant."""
+    """Return a table for every context (C, |S|, |U_j|, |Y_j|); the best constant if unreachable."""
     count, secrets, values = joint.shape
     mass = joint.sum(axis=(1, 2))
     best = int(np.argmin(joint.sum(axis=(0, 1)) @ d))

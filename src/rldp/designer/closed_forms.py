@@ -1,4 +1,4 @@
-"""Problems that need no solver: no constraint at all, almost none, or one that forbids everything.
+"""Solve problems that need no engine: without constraints, almost without, or with constant outputs only.
 
 See ``docs/theory.md``, 'Special cases'.
 """
@@ -30,17 +30,17 @@ _MOST_CUTS = 500  # a guard: a game of n outputs is solved by few more than n cu
 
 
 def solve_single_output(problem: DesignProblem) -> CertifiedBatch:
-    """Always the same output: private at every ε and for every distribution."""
+    """Return a constant output, which is private at every ε and for every distribution."""
     return _private_for_all(problem, best_single_output(problem), Route.SINGLE_OUTPUT)
 
 
 def solve_unconstrained(problem: DesignProblem) -> CertifiedBatch:
-    """The best output for each value, with a trace of all others: private for every distribution."""
+    """Return the best output for each value, with a trace of all others: private for every distribution."""
     return _private_for_all(problem, nearly_unconstrained(problem), Route.UNCONSTRAINED)
 
 
 def solve_constant(problem: DesignProblem, gap: float) -> CertifiedBatch:
-    """ε = 0 over a set: only protocols that ignore secret and value are private."""
+    """Solve ε = 0 over a set, where only protocols that ignore secret and value are private."""
     matrix, distribution = best_constant(problem, gap)
     solved = _private_for_all(problem, on_grid(matrix), Route.CONSTANT)
     bound = np.minimum(bounds.constant_lower_bound(problem, distribution), solved.objective)
@@ -54,7 +54,7 @@ def _private_for_all(problem: DesignProblem, matrix: Floats, route: Route) -> Ce
 
 
 def nearly_unconstrained(problem: DesignProblem) -> Floats:
-    r"""The best output for each value, mixed with as little uniform output as a finite ε demands.
+    r"""Return the best output for each value, mixed with as little uniform output as ε requires.
 
     If every output has probability at least :math:`m \ge 1/(e^\varepsilon + |Y| - 1)` and the best
     one takes the rest, no ratio of probabilities exceeds :math:`e^\varepsilon`, whatever the
@@ -76,7 +76,7 @@ def nearly_unconstrained(problem: DesignProblem) -> Floats:
 
 
 def unconstrained_witness(problem: DesignProblem) -> Witness:
-    """Proves that no protocol at all does better than the best output for each value."""
+    """Return the proof that no protocol does better than the best output for each value."""
     k, secrets, values = problem.counts.shape
     outputs, pairs = problem.distortion.shape[1], secrets * (secrets - 1)
     cheapest = np.broadcast_to(problem.distortion.min(axis=1), (k, secrets, values))
@@ -88,7 +88,7 @@ def unconstrained_witness(problem: DesignProblem) -> Witness:
 
 
 def best_single_output(problem: DesignProblem) -> Floats:
-    """Always the same output, the one with the smallest objective: (K, |S|, |U|, |Y|)."""
+    """Return the constant output with the smallest objective: (K, |S|, |U|, |Y|)."""
     k, secrets, values = problem.counts.shape
     outputs = problem.distortion.shape[1]
     each = np.broadcast_to(problem.distortion.T[:, None, None], (outputs, k, secrets, values))
@@ -97,7 +97,7 @@ def best_single_output(problem: DesignProblem) -> Floats:
 
 
 def best_constant(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
-    """The best protocol that ignores secret and value, and a distribution that proves it.
+    """Return the best protocol that ignores secret and value, and a distribution that proves it.
 
     Under a nominal objective the best single output. Under a robust one a matrix game between the
     output's distribution and the set, solved per problem by cutting planes: a linear program
@@ -115,7 +115,7 @@ def best_constant(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
 
 
 def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
-    """The game of one problem, in units in which a linear program loses no digits."""
+    """Solve the game of one problem, in units in which a linear program loses no digits."""
     problem, gap = _in_its_unit(problem, gap)
     _, secrets, values = problem.counts.shape
     members, proof = [problem.useful_centre], problem.useful_centre
@@ -136,13 +136,13 @@ def _matrix_game(problem: DesignProblem, gap: float) -> tuple[Floats, Floats]:
 
 
 def _in_its_unit(problem: DesignProblem, gap: float) -> tuple[DesignProblem, float]:
-    """The problem with its largest distortion for a unit, and the gap that means the same there."""
+    """Return the problem with its largest distortion as the unit, and the corresponding gap."""
     unit = problem.scale or 1.0
     return replace(problem, distortion=problem.distortion / unit), gap * max(1.0, 1 / unit)
 
 
 def _best_mixture(cuts: Floats) -> tuple[Floats, Floats] | None:
-    """The mixture q of outputs with the smallest max of ``cuts``·q, and the weights that prove it.
+    """Return the mixture q of outputs with the smallest max of ``cuts``·q, and the weights that prove it.
 
     None where the linear program fails.
     """

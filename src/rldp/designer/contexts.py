@@ -1,4 +1,4 @@
-"""What is published beside the columns that are designed: kept columns, and outputs of earlier releases.
+"""Kept columns and outputs of earlier releases, which are published beside the designed columns.
 
 Both are fixed first stages of a chain. A kept column has the identity as its table, an earlier output the
 table of its protocol. See ``docs/theory.md``, 'Contexts'.
@@ -27,14 +27,14 @@ from rldp.theory.model import Floats
 __all__ = ["After", "arranged", "earlier_names", "fixed_stages", "margin", "require_feasible"]
 
 After = Sequence[Protocol] | Mapping[str, Protocol]
-"""Protocols that were released before, in order; a mapping says which column of the sample each is about."""
+"""Earlier protocols, in the order of release; a mapping names the sample's column of each."""
 
 _UNLINKED = "; without such rows, designs for single columns with privacy='all' add up, to the sum of their ε"
 
 
 @dataclass(frozen=True)
 class _Release:
-    """One column of an earlier release, as its protocol knows it."""
+    """One column of an earlier release, as in its protocol."""
 
     column: str
     known: Column
@@ -45,7 +45,7 @@ class _Release:
 
 
 def _releases(after: After) -> Iterator[_Release | Stage]:
-    """The columns of earlier releases; kept ones as the stages that they are."""
+    """Return the columns of earlier releases, including the kept ones."""
     if isinstance(after, Protocol | str) or not isinstance(after, Sequence | Mapping):
         raise InvalidArgumentType(f"after must be a list of protocols, got {type(after).__name__}")
     listed: Sequence[tuple[str | None, Any]] = (
@@ -99,13 +99,13 @@ def _releases(after: After) -> Iterator[_Release | Stage]:
 
 
 def earlier_names(after: After) -> tuple[str, ...]:
-    """The columns of the sample that are published already."""
+    """Return the columns of the sample that are already published."""
     names = (each.column for each in _releases(after) if isinstance(each, _Release))
     return tuple(dict.fromkeys(names))
 
 
 def arranged(sample: Sample, earlier: Sequence[str]) -> Sample:
-    """The sample with the columns of earlier releases before the others.
+    """Return the sample with the columns of earlier releases before the others.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def arranged(sample: Sample, earlier: Sequence[str]) -> Sample:
 
 
 def margin(sample: Sample, first: int) -> Sample:
-    """The sample of the value columns from number ``first`` on, without given columns."""
+    """Return the sample of the value columns from number ``first`` on, without given columns."""
     reading = sample.reading
     assert reading is not None
     own = replace(reading, value=reading.value[first:], given=())
@@ -155,12 +155,12 @@ def margin(sample: Sample, first: int) -> Sample:
 
 
 def fixed_stages(sample: Sample, after: After) -> tuple[Stage, ...]:
-    """Kept columns and earlier releases as stages, for a sample that is arranged.
+    """Return kept columns and earlier releases as stages, for an arranged sample.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If the labels of an earlier release are others than the sample's, or its contexts are unknown.
+        If the labels of an earlier release differ from the sample's, or its contexts are unknown.
     """
     reading = sample.reading
     assert reading is not None
@@ -214,7 +214,7 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _earlier_stage(release: _Release, column: Column, before: Sequence[Stage], secrets: int) -> Stage:
-    """The stage of an earlier release, in the contexts of this one."""
+    """Return the stage of an earlier release, in the contexts of this one."""
     own = release.known
     absent = column.labels == (*own.labels, MISSING) and MISSING not in release.outputs
     if OTHER in release.outputs:
@@ -242,7 +242,7 @@ def _earlier_stage(release: _Release, column: Column, before: Sequence[Stage], s
 
 
 def require_feasible(problem: ChainProblem, stages: Sequence[Stage], risk: float) -> None:
-    """Refuse contexts that alone tell more than ε with a posterior probability above ``risk``.
+    """Refuse contexts that alone reveal more than ε with a posterior probability above ``risk``.
 
     Raises
     ------

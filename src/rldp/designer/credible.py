@@ -3,7 +3,7 @@ r"""Credible designs: the smallest sets that keep the posterior risk of their ow
 Let :math:`Q_\rho` be the robust optimum over the power-divergence set of radius ρ, and :math:`\pi(\rho)` the
 posterior probability that it fails: that it is not ε-private, or that it distorts more than its objective.
 π falls with ρ, and the normal quantile of 1 − π is nearly a straight line in :math:`t=\sqrt{\rho n}`. So two
-rough designs give a line, the line gives t, and a design at the gap asked for is judged by fresh draws: it is
+rough designs give a line, the line gives t, and a design at the requested gap is judged by fresh draws: it is
 accepted if the upper bound of Clopper and Pearson on π is at most α, and otherwise made again with a larger
 set. See ``docs/theory.md``, 'Credible privacy'.
 """
@@ -42,7 +42,7 @@ _MOST_TRIALS = 20  # by then the sets are so large that everything is accepted
 
 
 def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int) -> tuple[Risk, ...]:
-    """The promises that are credible; the others are sets that need no search.
+    """Return the credible promises; the others are sets that need no search.
 
     Raises
     ------
@@ -69,14 +69,14 @@ def solve_credible(
     *,
     searches: bool = True,
 ) -> SolveResult:
-    """Protocols whose risks are proved by fresh draws, for sets as small as that allows.
+    """Design protocols whose risks are proved by fresh draws, for sets as small as possible.
 
     Parameters
     ----------
     problem : DesignProblem
         With the sets of the promises that are not credible.
     risks : sequence of Risk
-        Of those that are; at least one.
+        The credible promises; at least one.
     gap : float
     solve : callable (DesignProblem, gap) → CertifiedBatch
     device : Device
@@ -114,7 +114,7 @@ def solve_credible(
 def _searched(
     problem: DesignProblem, risks: Sequence[Risk], solve: Solve, device: Device
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Sizes t that are likely to be accepted, the slopes of the lines they are read off, and steps (K,).
+    """Return sizes t that are likely to be accepted, the slopes of the lines behind them, and steps (K,).
 
     Sizes and slopes are (risks, K).
     """
@@ -142,14 +142,14 @@ def _guessed(problem: DesignProblem, risks: Sequence[Risk]) -> tuple[Floats, Flo
 
 
 def _guess(risk: Risk, problem: DesignProblem) -> float:
-    """The t with which no constraint fails by more than its share of α, were they normal."""
+    """Return the t at which each constraint, if normal, fails with at most its share of α."""
     secrets, _, outputs = problem.shape
     constraints = len(ordered_pairs(secrets)) * outputs if risk.about == "privacy" else 1
     return max(-float(ndtri(risk.promise.alpha / max(constraints, 1))), _LEAST_T)
 
 
 def _radius(risk: Risk, problem: DesignProblem, t: Floats) -> Floats:
-    """Radii (K,) of the sets of size t²/n in the units of Pearson's χ²."""
+    """Return the radii (K,) of the sets of size t²/n in the units of Pearson's χ²."""
     if risk.promise.radius is not None:
         return np.full(len(t), risk.promise.radius)
     lambda_ = risk.promise.lambda_
@@ -158,7 +158,7 @@ def _radius(risk: Risk, problem: DesignProblem, t: Floats) -> Floats:
 
 
 def _centred(problem: DesignProblem, risks: Sequence[Risk]) -> DesignProblem:
-    """The problem with sets around the posterior means, where the prior is adaptive.
+    """Return the problem with sets around the posterior means, if the prior is adaptive.
 
     Utility under one distribution alone is then utility under that mean too: where a cell was never seen, the
     estimate would say that its outputs cost nothing.
@@ -180,12 +180,12 @@ def _centred(problem: DesignProblem, risks: Sequence[Risk]) -> DesignProblem:
 def with_noise(
     problem: DesignProblem, sample: Sample, privacy: UncertaintySet, utility: UncertaintySet
 ) -> DesignProblem:
-    """The problem of a sample whose counts have noise.
+    """Return the problem of a sample with noisy counts.
 
     Raises
     ------
     InvalidArgument
-        If a promise's theory does not know the noise.
+        If a promise does not account for the noise.
     """
     assert sample.noise is not None
     assert sample.noisy_counts is not None
@@ -211,7 +211,7 @@ def _of_noise(name: str, known: str, given: UncertaintySet) -> str:
 
 
 def _at(problem: DesignProblem, risks: Sequence[Risk], t: Floats) -> DesignProblem:
-    """The problem with sets of sizes t (risks, K)."""
+    """Return the problem with sets of sizes t (risks, K)."""
     for risk, row in zip(risks, t, strict=True):
         ball = Ball.of_radius(risk.promise.lambda_, _radius(risk, problem, row))
         if risk.about == "privacy":

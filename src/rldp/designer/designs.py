@@ -1,4 +1,4 @@
-"""What a design gives: the protocol, what is proved of it, and how it was found."""
+"""The result of a design: the protocol, what is proved about it, and how it was found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rldp.theory.model import DesignProblem, Floats
 if TYPE_CHECKING:
     from rldp.releaser.options import Asked, ReleaseOptions
 
-_CONSTANT_GAP = 1e-4  # to which the best constant output is found where it is a mixture
+_CONSTANT_GAP = 1e-4  # gap of the best constant output, if it is a mixture
 
 __all__ = ["Batch", "ColumnCost", "Design"]
 

@@ -1,4 +1,4 @@
-"""ε too small for floats: a neighbouring problem is solved, and its protocol made private exactly.
+"""ε too small for floats: solve a neighbouring problem, and make its protocol private exactly.
 
 See ``docs/theory.md``, 'Special cases'.
 """
@@ -27,7 +27,7 @@ __all__ = ["equalised", "equalised_for_all", "solve_near_known", "solve_near_zer
 
 _FIRST_PULL = -13  # power of ten: a few hundred grains of the grid; ten times more where they are too few
 
-_RARE = 1e-7  # outputs that are given up, as the grid is too coarse to give them with equal probabilities
+_RARE = 1e-7  # rarer outputs are dropped, since the grid is too coarse for equal probabilities
 
 _TRACES = 2.0 ** np.arange(-40, 0)  # of uniform output, for pairs that others are made equal beside
 
@@ -106,7 +106,7 @@ def _equal_in_groups(
 
 
 def _groups(problem: DesignProblem, tiny: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """The secrets that tiny levels tie together, two or more at a time."""
+    """Return the groups of two or more secrets that tiny levels connect."""
     secrets = problem.counts.shape[1]
     linked = from_pairs(tiny.astype(np.float64), secrets) > 0
     if problem.privacy is None:  # a secret that was never seen has no nominal constraint
@@ -120,7 +120,7 @@ def _groups(problem: DesignProblem, tiny: NDArray[np.bool_]) -> list[NDArray[np.
 def _with_equal_groups(
     problem: DesignProblem, matrix: Floats, groups: list[NDArray[np.int64]]
 ) -> Floats | None:
-    """The table on the grid, with one output distribution for the secrets of each group."""
+    """Return the table on the grid, with one output distribution for the secrets of each group."""
     counts = problem.private_counts[0]
     if problem.epsilon_known == 0:
         return equalised_for_all(counts, matrix, groups) if problem.privacy is None else None
@@ -143,7 +143,7 @@ def _with_equal_groups(
 
 
 def _one_row(counts: NDArray[np.int64], matrix: Floats) -> Floats:
-    """The mean of the rows of a value (|S|, |U|, |Y|), for all secrets: κ = 0."""
+    """Return the mean over secrets of the rows of each value (|S|, |U|, |Y|): κ = 0."""
     weights = np.where(counts.any(axis=0), counts, 1)[:, :, None]
     return np.broadcast_to((weights * matrix).sum(axis=0) / weights.sum(axis=0), matrix.shape)
 
@@ -151,7 +151,7 @@ def _one_row(counts: NDArray[np.int64], matrix: Floats) -> Floats:
 def solve_near_known(
     problem: DesignProblem, request: SolveRequest, solve_inside: Callable[[DesignProblem], CertifiedBatch]
 ) -> CertifiedBatch:
-    """κ so small that windows are too thin for floats: protocols of κ = 0, and bounds of a larger κ."""
+    """Solve for κ too small for floats: protocols of κ = 0, and bounds of a larger κ."""
     shared = solve_inside(replace(problem, epsilon_known=0.0))
     wider = solve_inside(replace(problem, epsilon_known=request.settings.smallest_epsilon))
     proofs = {name: getattr(wider, name) for name in ("z", "members", "distribution", "known", "constant")}
@@ -162,7 +162,7 @@ def solve_near_known(
 def equalised(
     counts: NDArray[np.int64], matrix: Floats, is_kept: Callable[[Floats], bool] = lambda _: True
 ) -> Floats | None:
-    r"""A protocol near ``matrix`` whose outputs have exactly the same distribution for every secret.
+    r"""Return a protocol near ``matrix`` whose outputs have exactly the same distribution for every secret.
 
     With integers K over the denominator, secret s gives output y with probability
     :math:`\sum_u N_{su} K_{suy} / (N_s D)`. Put :math:`K_{suy} = M_y + X_{suy}`: the probabilities
@@ -176,7 +176,7 @@ def equalised(
     matrix : array (|S|, |U|, |Y|)
         With conditionals that are nearly equal.
     is_kept : callable
-        Whether a table keeps what else is asked of it; the constant that tables are pulled to does.
+        Whether a table satisfies the other constraints; the constant that tables are pulled to does.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def equalised_for_all(
 
 
 def _eliminated(equations: list[list[Fraction]]) -> dict[int, list[Fraction]]:
-    """Homogeneous equations solved for some unknowns, by exact elimination: x_pivot = −Σ entry · x."""
+    """Solve homogeneous equations for some unknowns, by exact elimination: x_pivot = −Σ entry · x."""
     solved: dict[int, list[Fraction]] = {}
     for row in equations:
         for pivot, known in solved.items():
@@ -270,7 +270,7 @@ def _eliminated(equations: list[list[Fraction]]) -> dict[int, list[Fraction]]:
 
 
 def _balanced(counts: NDArray[np.int64], rows: Floats, target: Floats) -> Floats:
-    """Rows (U, Y) of one secret, moved by less than a few grains' multiples to meet ``target``."""
+    """Move rows (U, Y) of one secret by a few multiples of grains to meet ``target``."""
     n = [int(count) for count in counts]
     u0, y0 = int(np.argmax(counts)), int(np.argmax(target))
     units = [[int(x) for x in row] for row in np.rint((rows - target) * DENOMINATOR)]

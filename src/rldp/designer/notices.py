@@ -27,7 +27,7 @@ _COSTLY = 2.0  # times the lower bound: from here on, people are warned what win
 def warn_of_sample(
     problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, *, stacklevel: int
 ) -> None:
-    """Of what the samples are too small for."""
+    """Warn of samples too small for the promises."""
     if not isinstance(privacy, Credible):
         _warn_unseen(problem, stacklevel)
     _warn_sparse(problem, {"privacy": privacy, "utility": utility}, stacklevel)
@@ -36,7 +36,7 @@ def warn_of_sample(
 
 
 def _warn_few_rows(problem: DesignProblem, stacklevel: int) -> None:
-    """Of fewer rows than cells, where the posterior was measured to promise too much."""
+    """Warn of fewer rows than cells, where credible promises were measured to fail too often."""
     rows, cells = problem.published.sum(axis=(1, 2)), problem.counts[0].size
     few = rows < cells
     if few.any():
@@ -69,7 +69,7 @@ def is_sparse(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _warn_sparse(problem: DesignProblem, sets: Mapping[str, UncertaintySet], stacklevel: int) -> None:
-    """Of radii that are right for large samples only, on samples with many rare cells."""
+    """Warn of radii that are right for large samples only, on samples with many rare cells."""
     cells = problem.counts[0].size
     sparse = is_sparse(problem.counts)
     doubtful = [name for name, given in sets.items() if given.is_asymptotic]
@@ -90,7 +90,7 @@ def _warn_sparse(problem: DesignProblem, sets: Mapping[str, UncertaintySet], sta
 def warn_open(
     problem: DesignProblem, solved: CertifiedBatch, gap: float, windows: bool, *, stacklevel: int
 ) -> None:
-    """Of gaps that stayed open: by the way the protocols were found, or by what windows forbid."""
+    """Warn of open gaps, due to the solver or to windows."""
     missed = solved.reason != Reason.GAP_CLOSED
     if not missed.any():
         return

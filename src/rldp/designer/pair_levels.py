@@ -1,4 +1,4 @@
-"""Levels ε that differ from pair to pair, as the engine can work with them."""
+"""Levels ε that differ between pairs of secrets, in a form that the engine can solve."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARE = 0.1
 
 
 def workable(problem: DesignProblem, request: SolveRequest) -> DesignProblem:
-    """The problem with finite levels: those that ask for nothing, or next to nothing, are made smaller.
+    """Return the problem with finite levels: levels that require nothing, or almost nothing, are reduced.
 
     A level may be replaced by one that paths through other secrets imply, with room to spare: it constrains
     nothing. Otherwise a large one stands for it, at which a constraint costs a small share of the gap.
@@ -32,7 +32,7 @@ def workable(problem: DesignProblem, request: SolveRequest) -> DesignProblem:
 
 
 def _implied(problem: DesignProblem) -> Floats:
-    """What paths of pairs promise of every pair: (K, T); ∞ where sets differ from pair to pair."""
+    """Return the level that paths imply for every pair: (K, T); ∞ if sets differ between pairs."""
     levels, (_, secrets, _) = problem.pair_epsilon, problem.counts.shape
     ball = problem.privacy
     if ball is not None and ball.budget.shape[1] > 1:
@@ -48,7 +48,7 @@ def _implied(problem: DesignProblem) -> Floats:
 
 
 def with_own_multipliers(witness: Witness, problem: DesignProblem, worked: DesignProblem) -> Witness:
-    """With the multipliers of the pairs whose levels were left as they are; 0 for the others.
+    """Keep the multipliers of pairs with unchanged levels; set the others to 0.
 
     A multiplier of a smaller level proves nothing of a larger one.
     """

@@ -1,4 +1,4 @@
-r"""From windows back to pairs: what a solution that keeps windows proves about the real problem.
+r"""From windows back to pairs: what a solution with windows proves about the original problem.
 
 Windows are a stronger constraint than privacy, so a protocol that keeps them is private; its proof is made
 pair by pair. A lower bound on all private protocols needs multipliers and members of pairs: the
@@ -83,7 +83,7 @@ def _ratio(wanted: Floats, actual: Floats) -> Floats:
 
 
 def _parts(pairs: Floats, settings: Settings) -> list[slice]:
-    """Runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
+    """Yield runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
     outputs = pairs.shape[1]
     count = max(1, settings.part_bytes * outputs // max(pairs.nbytes, 1))
     return [slice(i, i + count) for i in range(0, outputs, count)]

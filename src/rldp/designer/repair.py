@@ -66,7 +66,7 @@ def repaired(
 
 
 def _known_worst(problem: DesignProblem, matrix: Floats, uniform: Floats) -> Floats:
-    """By how much readers who know the value learn too much, in units of what uniform output gives: (K,)."""
+    """Return by how much readers who know the value learn too much, in units of uniform output: (K,)."""
     excess = known_excess(problem, matrix)
     interior = np.expm1(min(problem.epsilon_known, _LARGEST_LEVEL)) * uniform[:, None, :]
     return np.asarray(np.max(excess / np.maximum(interior, 1e-300), axis=(1, 2)))
@@ -78,7 +78,7 @@ def _mixed(matrix: Floats, target: Floats, share: Floats) -> Floats:
 
 
 def _mixed_eta(eta: Floats | None, uniform: Floats, e: Floats, share: Floats) -> Floats | None:
-    """η of a mixture: the same mixture of η, by homogeneity of the constraint."""
+    """Return η of a mixture: the same mixture of η, by homogeneity of the constraint."""
     if eta is None:
         return None
     sign = np.stack([np.ones_like(e), -e], axis=-1)

@@ -1,4 +1,4 @@
-"""What is asked of the solver besides the problem itself, where it works, and what it answers.
+"""Requests to the solver besides the problem itself, the device it works on, and its answers.
 
 The engine's arrays are NumPy's in memory, or CuPy's and PyTorch's on an accelerator.
 """
@@ -46,7 +46,7 @@ Promised = Literal["privacy", "utility"]
 
 @dataclass(frozen=True)
 class Device:
-    """An array library, and for PyTorch the device that its new arrays are made on."""
+    """An array library, and for PyTorch the device of new arrays."""
 
     library: str = "numpy"
     place: str | None = None
@@ -59,12 +59,12 @@ class Device:
 
     @property
     def is_cpu(self) -> bool:
-        """Whether nothing has to move: NumPy."""
+        """Whether arrays are NumPy's and need not be moved."""
         return self.library == "numpy"
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """New arrays are made here; PyTorch's lack of memory becomes a MemoryError."""
+        """Make new arrays here; PyTorch's lack of memory becomes a MemoryError."""
         if self.library != "torch":
             yield
             return
@@ -76,7 +76,7 @@ class Device:
             raise MemoryError(str(error)) from error
 
     def gammas(self, shapes: Array, seed: int) -> Array | None:
-        """Gamma variables of these shapes, an array of this device; None where the library has none."""
+        """Return gamma variables of these shapes on this device; None if the library has none."""
         if self.library == "torch":
             torch = import_module("torch")
             generator = torch.Generator(device=self.place)
@@ -87,7 +87,7 @@ class Device:
         return None
 
     def array(self, x: NDArray[Any]) -> Array:
-        """NumPy's array as one of this device."""
+        """Return NumPy's array as one of this device."""
         with self.working():
             return self.xp.asarray(np.array(x))
 
@@ -97,17 +97,17 @@ CPU = Device()
 
 @dataclass(frozen=True)
 class SolveRequest:
-    """How well, how and until when to solve.
+    """Requested accuracy, method and deadline.
 
     Attributes
     ----------
     gap : float
-        Asked for: objective − lower bound ≤ gap·max(1, objective).
+        Requested: objective − lower bound ≤ gap·max(1, objective).
     settings : Settings
     windows : bool
         Keep robust privacy by windows.
     device : Device
-        Where the engine's arrays are.
+        The device of the engine's arrays.
     callback : callable, optional
         Called with a :class:`Progress` after each step, or each chunk of a large batch.
     leaves_known_to_repair : bool
@@ -136,7 +136,7 @@ class SolveRequest:
         device: Device = CPU,
         callback: Callable[[Progress], None] | None = None,
     ) -> SolveRequest:
-        """The arguments of a design that began at ``started``, checked."""
+        """Return the checked arguments of a design that began at ``started``."""
         tolerance = finite_number("gap", gap)
         if tolerance <= 0:
             raise InvalidArgument(f"gap must be greater than 0, got {gap!r}")
@@ -151,20 +151,20 @@ class SolveRequest:
 
     @property
     def seconds_left(self) -> float:
-        """Until the deadline; infinite without one."""
+        """Seconds until the deadline; infinite without one."""
         return self.deadline - time.perf_counter()
 
 
 @dataclass(frozen=True)
 class SolveResult:
-    """Designs and the problems that they solve, with the radii (K,) of sets that were searched for."""
+    """Designs and their problems, with the radii (K,) of sets that were searched for."""
 
     problem: DesignProblem
     solved: CertifiedBatch
     radii: Mapping[Promised, Floats]
 
     def promise(self, about: Promised, given: UncertaintySet, i: int) -> UncertaintySet:
-        """The promise that design ``i`` keeps, with the numbers that were found for it."""
+        """Return the promise of design ``i``, with the numbers found for it."""
         if isinstance(given, Pairs):
             return replace(given, radii=radii_of(given, self.problem.counts[i : i + 1])[0])
         centres = self.problem.centre_of_privacy if about == "privacy" else self.problem.centre_of_utility
@@ -174,11 +174,11 @@ class SolveResult:
         return replace(given, centre=centre) if isinstance(given, Nominal) else given
 
 
-# Where arrays live
+# Devices
 
 
 def device_named(name: str | None) -> Device:
-    """The device that a user means: None or "cpu", "cupy", or a device of PyTorch such as "cuda"."""
+    """Return the device that a user names: None or "cpu", "cupy", or a device of PyTorch such as "cuda"."""
     if name is None or name == "cpu":
         return CPU
     if not isinstance(name, str):
@@ -199,14 +199,14 @@ def device_named(name: str | None) -> Device:
 
 
 def device_of(x: Any) -> Device:
-    """Where an array lives; lists and everything unknown are NumPy's."""
+    """Return the device of an array; lists and unknown objects are NumPy's."""
     if array_api_compat.is_torch_array(x):
         return Device("torch", str(x.device))
     return Device("cupy") if array_api_compat.is_cupy_array(x) else CPU
 
 
 def in_memory(x: Array) -> NDArray[Any]:
-    """An array of any library as NumPy's."""
+    """Return an array of any library as NumPy's."""
     if array_api_compat.is_torch_array(x):
         return np.asarray(x.detach().cpu())
     return np.asarray(x.get()) if array_api_compat.is_cupy_array(x) else np.asarray(x)

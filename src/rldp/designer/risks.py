@@ -1,4 +1,4 @@
-"""Posterior risks of protocols, by draws: how many fail, and whether so few prove that α is kept.
+"""Posterior risks of protocols, by draws: how many fail, and whether this proves that α is kept.
 
 See ``docs/theory.md``, 'Monte Carlo'.
 """
@@ -45,7 +45,7 @@ _CHECK_ERROR, _CHECK_MISSES = 1e-10, 1e-6
 
 @dataclass(frozen=True)
 class Risk:
-    """A promise that is credible, and what may fail: privacy, or the distortion that is promised."""
+    """A credible promise, and what may fail: privacy, or the promised distortion."""
 
     about: Promised
     promise: Credible
@@ -53,7 +53,7 @@ class Risk:
 
     @property
     def level(self) -> float:
-        """The risk that is proved: α, or so much less that a check with other draws confirms α."""
+        """The risk to prove: α, or enough less that a check with other draws confirms α."""
         return checkable(self.promise.alpha, self.cells)
 
     def draws(self, hits: int) -> int:
@@ -76,13 +76,13 @@ class Risk:
         return self.promise.prior, self.promise.seed
 
     def may_fail(self, problem: DesignProblem, solved: CertifiedBatch, k: int) -> bool:
-        """Whether protocol k could fail under any draw at all."""
+        """Return whether protocol k could fail under any draw."""
         return self.about == "utility" or can_fail(solved.matrix[k], problem.pair_epsilon[k])
 
     def failing(
         self, problem: DesignProblem, solved: CertifiedBatch, k: int, block: Floats, masses: Floats
     ) -> int:
-        """Under how many draws of a block protocol k fails."""
+        """Return under how many draws of a block protocol k fails."""
         if self.about == "privacy":
             return int(failures(solved.matrix[k : k + 1], problem.pair_epsilon[k : k + 1], block)[0])
         return excesses(solved.matrix[k], problem.distortion, float(solved.objective[k]), block, masses)
@@ -91,7 +91,7 @@ class Risk:
 def estimated(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, device: Device = CPU
 ) -> Floats:
-    """Normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
+    """Return normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
     draws = max(risk.draws(_ROUGH_HITS) for risk in risks)
     return np.asarray(_quantile(_count(risks, problem, solved, draws, 0, device), draws))
 
@@ -106,7 +106,7 @@ def proved(
     trial : int
         Number of designs that were tried before for the same sample.
     device : Device
-        Where draws are made, if it has a way to; an accelerator's are others than the processor's.
+        Where draws are made, if possible; an accelerator's draws differ from the CPU's.
     """
 
     def count(left: NDArray[np.int64], draws: int, stream: int) -> NDArray[np.int64]:
@@ -121,7 +121,7 @@ def by_looks(
     count: Callable[[NDArray[np.int64], int, int], NDArray[np.int64]],
     trial: int,
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """Look at more and more fresh draws, until they prove the promises or there is no hope left.
+    """Use more and more fresh draws, until they prove the promises or clearly cannot.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def checkable(alpha: float, cells: int) -> float:
 
 
 def _most_hits(draws: int, proves: Callable[[int], bool]) -> int:
-    """The largest number of failures among ``draws`` that proves something; −1 if none does."""
+    """Return the largest number of failures among ``draws`` that still proves the level; −1 if none does."""
     low, high = -1, draws
     while low + 1 < high:
         middle = (low + high) // 2
@@ -179,12 +179,12 @@ def _share(trial: int) -> float:
 
 
 def _hopeless(level: Floats, draws: int) -> Floats:
-    """So many failures that more draws would hardly bring them below the level."""
+    """Return a number of failures from which more draws hardly help."""
     return np.asarray(level * draws + 2 * np.sqrt(level * draws))
 
 
 def _quantile(hits: Any, draws: int) -> Any:
-    """Of 1 − π under the normal law, with half a hit more than there are."""
+    """Return the normal quantile of 1 − π, with half a hit added."""
     return -ndtri((hits + 0.5) / (draws + 1))
 
 
@@ -196,7 +196,7 @@ def _count(
     stream: int,
     device: Device = CPU,
 ) -> NDArray[np.int64]:
-    """Under how many draws each protocol fails: (risks, K)."""
+    """Return under how many draws each protocol fails: (risks, K)."""
     hits = None if device.is_cpu else _count_on_device(risks, problem, solved, draws, stream, device)
     return _count_on_cpu(risks, problem, solved, draws, stream) if hits is None else hits
 
@@ -209,7 +209,7 @@ def _count_on_device(
     stream: int,
     device: Device,
 ) -> NDArray[np.int64] | None:
-    """On an accelerator, all protocols together; None where it cannot be done there."""
+    """Count on an accelerator, all protocols together; None if it cannot."""
     (risk, *others) = risks
     if others or risk.about == "utility" or problem.noise is not None:
         return None
@@ -262,7 +262,7 @@ def _components_drawn(
 def _count_on_cpu(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, draws: int, stream: int
 ) -> NDArray[np.int64]:
-    """In memory, on every core; samples that are equal share their draws."""
+    """Count on every core; equal samples share their draws."""
     hits = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
     tables, sample = np.unique(problem.published.reshape(len(hits[0]), -1), axis=0, return_inverse=True)
 

@@ -1,4 +1,4 @@
-"""The decision table: which way each problem is solved, what is tried where its gap stays open, and searches.
+"""The dispatcher: which route solves each problem, what is tried if its gap stays open, and searches.
 
 The other modules carry out what is chosen here; :mod:`rldp.designer.credible` and
 :mod:`rldp.designer.chains` search for the sizes of their sets. See ``docs/theory.md``, 'Special cases',
@@ -38,9 +38,9 @@ _MOST_JOINT = 1000  # combinations of values, above which several columns are ch
 def is_chained(
     sample: Sample, chain: bool | Sequence[str] | None, privacy: UncertaintySet, after: After = ()
 ) -> bool:
-    """Whether columns are designed one after the other: because it is asked for, or they are too many.
+    """Return whether columns are chained: because it is requested, or because they are too many.
 
-    What is published beside them is a stage of a chain, too.
+    Columns published beside them are stages of a chain, too.
     """
     if after or sample.given_columns:
         if chain is False:
@@ -60,7 +60,7 @@ def is_chained(
 def solve(
     problem: DesignProblem, privacy: UncertaintySet, utility: UncertaintySet, request: SolveRequest
 ) -> SolveResult:
-    """Solve a batch for its sets, or search for those that keep a credible promise."""
+    """Solve a batch for its sets, or search for sets that keep a credible promise."""
     if not any(isinstance(given, Credible) for given in (privacy, utility)):
         return SolveResult(problem, solve_batch(problem, request), {})
 
@@ -97,7 +97,7 @@ def solve_batch(problem: DesignProblem, request: SolveRequest) -> CertifiedBatch
 
 
 def routes(problem: DesignProblem, request: SolveRequest) -> NDArray[np.object_]:
-    """The route of each problem (K,): that of the first line which applies."""
+    """Return the route of each problem (K,): that of the first line that applies."""
     secrets, _, outputs = problem.shape
     epsilon, robust, settings = problem.least_epsilon, problem.privacy is not None, request.settings
     cost_of_a_trace = outputs * np.exp(-epsilon) * problem.scale
@@ -118,7 +118,7 @@ def routes(problem: DesignProblem, request: SolveRequest) -> NDArray[np.object_]
 
 
 def _windows_suffice(problem: DesignProblem, request: SolveRequest) -> bool:
-    """Under the estimate: whether windows are quicker and reach the gap, or pairs would take too long."""
+    """Return whether to take windows under the estimate: quicker at this gap, or pairs take too long."""
     settings = request.settings
     many = problem.counts[0].size >= settings.windows_cells and problem.pair_epsilon.shape[1] == 1
     reached = request.gap >= (
@@ -136,7 +136,7 @@ def _seconds_a_step(problem: DesignProblem, request: SolveRequest) -> float:
 def attempts(
     problem: DesignProblem, route: Route, request: SolveRequest
 ) -> Iterator[tuple[Route, SolveRequest]]:
-    """What is tried in turn as long as a gap is open; the best is kept.
+    """Return the routes to try in turn while a gap is open; the best result is kept.
 
     The closed forms are private whatever happened to the engine. The gap of robust windows is due to the
     windows, and pairs whose Newton blocks are too large are not tried again. Windows under the estimate are
@@ -164,7 +164,7 @@ def attempts(
 
 
 def _solve_by(problem: DesignProblem, route: Route, request: SolveRequest) -> CertifiedBatch:
-    """All problems by one route, and by what else helps where the engine leaves the gap open."""
+    """Solve all problems by one route, and try others where the gap stays open."""
     if route not in _ENGINE:
         return _carry_out(problem, route, request)
     solved: CertifiedBatch | None = None
@@ -204,5 +204,5 @@ def _carry_out(problem: DesignProblem, route: Route, request: SolveRequest) -> C
     if route is Route.WINDOWS and problem.privacy is not None and request.seconds_left > 0:
         rough = replace(request, gap=max(request.gap, request.settings.rough_gap), callback=None)
         relaxed = solve_by_engine(replace(problem, privacy=None), Route.WINDOWS, rough)
-        return solved.with_bound_of(relaxed)  # what is private over a set is private under its centre
+        return solved.with_bound_of(relaxed)  # private over a set implies private under its centre
     return solved

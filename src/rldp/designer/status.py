@@ -12,7 +12,7 @@ __all__ = ["BatchStatus", "Reason", "Route", "Status"]
 
 
 class Route(StrEnum):
-    """A way to a protocol; the name is shown to people."""
+    """A route to a protocol; its name is shown to users."""
 
     SINGLE_OUTPUT = "single output"  # always the same one: distortions are too small to matter
     UNCONSTRAINED = "unconstrained"  # the best output for each value, and a trace of all others
