@@ -195,9 +195,10 @@ def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
         return (
             f"To a reader who knows the value: anything. The output can reveal {tells} to such a reader.",
         )
+    added = f"{kappa!r} bounds what the output adds" if kappa else "the output adds nothing"
     return (
         "To a reader who knows the value: that the secret stays unknown. The value itself may reveal it; "
-        f"{kappa!r} bounds what the output adds.",
+        f"{added}.",
         "If the value stands for several columns: anything to a reader who knows some of them, but not all.",
     )
 

@@ -27,7 +27,7 @@ from rldp.theory.model import Floats
 from rldp.theory.tallies import Tally
 
 __all__ = [
-    "Found",
+    "UnbiasedEstimates",
     "allowed",
     "identified",
     "least_variance",
@@ -193,7 +193,7 @@ def _solved(information: Floats, basis: Floats | None, right: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Found:
+class UnbiasedEstimates:
     """Estimates of m functionals.
 
     Attributes
@@ -227,7 +227,9 @@ class Found:
         return middle - half, middle + half
 
 
-def unbiased(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator) -> Found:
+def unbiased(
+    tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator
+) -> UnbiasedEstimates:
     r"""The cross-fitted estimate of :math:`\langle a,P\rangle`, exactly unbiased, and its covariance.
 
     Every tally is split at random into the same number of folds, at most ten. The weights for the rows of a
@@ -246,7 +248,7 @@ def unbiased(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.
 
     Returns
     -------
-    Found
+    UnbiasedEstimates
     """
     folds = min(_FOLDS, *(tally.n for tally in tallies))
     if folds < 2:
@@ -268,7 +270,7 @@ def unbiased(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.
             law = _law(tally, part[fold], p)  # of rows that had no part in g, so that V is not too small
             covariance += (centred.T * law) @ centred / tally.n
             skewness += law @ centred**3 / tally.n**2
-    return Found(values / len(pilots), covariance / len(pilots), skewness / len(pilots))
+    return UnbiasedEstimates(values / len(pilots), covariance / len(pilots), skewness / len(pilots))
 
 
 def _law(tally: Tally, counts: NDArray[np.int64], p: Floats) -> Floats:
