@@ -418,6 +418,26 @@ def test_a_plan_from_noisy_counts_adds_their_noise_to_new_ones():
     assert found.present > found.limit.low
 
 
+@pytest.mark.parametrize(
+    "treat",
+    [
+        lambda protocol, noisy: rldp.confirm(protocol, noisy),
+        lambda protocol, noisy: rldp.confirm_chain([protocol], noisy),
+        lambda protocol, noisy: rldp.audit(protocol, noisy),
+        lambda protocol, noisy: rldp.estimate([0, 1], protocol, sample=noisy),
+        lambda protocol, noisy: rldp.worst_case_leakage(protocol, noisy, "chi2"),
+        lambda protocol, noisy: rldp.worst_case_leakage(protocol, noisy, "pairs"),
+        lambda protocol, noisy: rldp.worst_case_distortion(protocol, noisy, "chi2"),
+    ],
+    ids=["confirm", "chain", "audit", "estimate", "leakage", "pairs", "distortion"],
+)
+def test_noisy_counts_are_not_taken_for_exact_ones(designed, treat):
+    with pytest.raises(
+        rldp.InvalidArgument, match="sample must have exact counts here, got counts with noise"
+    ):
+        treat(designed, noisy_sample())
+
+
 def test_a_plan_from_noisy_counts_needs_a_promise_that_knows_the_noise():
     with pytest.raises(rldp.InvalidArgument, match="'credible' does"):
         rldp.plan(noisy_sample(), 0.7, [400])

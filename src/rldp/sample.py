@@ -25,7 +25,7 @@ from rldp.data.reading import Reading, Treatment
 from rldp.data.wanted import Alphabets, Wanted
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
-__all__ = ["Sample", "require_no_given"]
+__all__ = ["Sample", "require_exact", "require_no_given"]
 
 _log = logging.getLogger(__name__)
 _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e3
@@ -417,6 +417,15 @@ def require_no_given(sample: Sample) -> None:
         raise InvalidArgument(
             f"the sample must have no given columns here, got {', '.join(map(repr, sample.given_columns))}; "
             "rldp.design takes them with privacy='credible' and utility='nominal'"
+        )
+
+
+def require_exact(sample: Sample, name: str = "sample") -> None:
+    """Refuse counts with noise where a computation takes them for exact."""
+    if sample.noise is not None:
+        raise InvalidArgument(
+            f"{name} must have exact counts here, got counts with noise of ε = {sample.noise:g}; "
+            "rldp.posterior accounts for the noise"
         )
 
 

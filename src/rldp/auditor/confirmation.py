@@ -17,7 +17,7 @@ from rldp._common.digits import at_most
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures import leakage as measures
 from rldp.protocol import Guarantee, Protocol, require_labels
-from rldp.sample import Sample
+from rldp.sample import Sample, require_exact
 from rldp.theory.betting import block_shares, split
 from rldp.theory.leakage_bounds import leakage_bound, table_bound
 from rldp.theory.model import Floats
@@ -303,6 +303,7 @@ def _checked_chain(protocols: Sequence[Protocol]) -> list[Protocol]:
 def _claim(protocol: Protocol, sample: Sample, epsilon: float | None) -> float | None:
     """Return the ε to confirm, after checking that protocol and sample fit."""
     require_labels(protocol, sample)
+    require_exact(sample)
     if epsilon is not None:
         return _checked_epsilon(epsilon)
     claim = protocol.guarantee

@@ -20,7 +20,7 @@ from rldp.errors import InvalidArgument
 from rldp.measures import leakage as measures
 from rldp.measures.leakage import WorstCase
 from rldp.protocol import Guarantee, Protocol, require_labels
-from rldp.sample import Sample
+from rldp.sample import Sample, require_exact
 from rldp.sets import AllDistributions, Credible, Pairs, UncertaintySet
 from rldp.theory.dirichlet import conditionals
 from rldp.theory.pair_sets import radii_values, spent_by_pairs
@@ -248,6 +248,7 @@ def audit(
     True
     """
     require_labels(protocol, sample)
+    require_exact(sample)
     threshold = finite_number("alpha", alpha)
     if not 0 < threshold < 1:
         raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {threshold!r}")

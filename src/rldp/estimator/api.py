@@ -24,7 +24,7 @@ from rldp.estimator.methods import Unbiased, by_method
 from rldp.estimator.released import Released
 from rldp.estimator.sources import sources_of
 from rldp.protocol import Protocol, require_labels
-from rldp.sample import Sample
+from rldp.sample import Sample, require_exact
 from rldp.theory.derived import Derived
 from rldp.theory.estimation import (
     allowed,
@@ -147,6 +147,7 @@ def estimate(
     known = _own_sample(sources) if isinstance(sample, str) and sample == "protocol" else sample
     if known is not None:
         require_labels(first, known)
+        require_exact(known)
     least = finite_number("min_agreement", min_agreement)
     if not 0 <= least < 1:
         raise InvalidArgument(f"min_agreement must be at least 0 and below 1, got {least!r}")

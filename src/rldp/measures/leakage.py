@@ -18,7 +18,7 @@ from rldp.chain import Chain, ChainGuarantee
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
-from rldp.sample import Sample
+from rldp.sample import Sample, require_exact
 from rldp.sets import (
     AllDistributions,
     Credible,
@@ -352,6 +352,8 @@ def worst_case_distortion(
     if isinstance(within, AllDistributions):
         return float(costs.max()) * (1 - rounding), float(costs.max()) * (1 + rounding)
     sample, proved = within.around(sample), within.proved_set if isinstance(within, Credible) else within
+    if not isinstance(proved, Nominal):
+        require_exact(sample)
     problem = DesignProblem.of(sample.counts[None], np.zeros(1), d, Nominal(), proved)
     upper = float(bounds.objective(problem, protocol.matrix[None])[0][0])
     member = bounds.worst_distribution(problem, costs[None])[0]
@@ -365,6 +367,8 @@ def worst_case_distortion(
 def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet) -> WorstCase:
     if not isinstance(uncertainty, Pairs | AllDistributions):
         sample = uncertainty.around(sample)
+    if not isinstance(uncertainty, Nominal | AllDistributions):
+        require_exact(sample)
     proved = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
     if len(protocol.secrets) == 1 or isinstance(proved, Nominal):
         return _nominal_case(protocol, sample)
