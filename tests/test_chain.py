@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.stats import chi2
 
 import rldp
 from rldp.judge import chains as judged
+from rldp.judge.posterior import posterior_of, trial_of
 from rldp.theory import chains
 
 AGES, JOBS, SEXES = (20, 40, 60), ("a", "b"), ("f", "m")
@@ -221,6 +223,18 @@ def test_judge_and_library_count_the_same_failures(design):
     for epsilon in (0.1, 0.3, 0.6):
         wanted = chains.failures([stage.table for stage in design.protocol.stages], epsilon, drawn)
         assert judged.chain_failing(stages, epsilon)(logs) == wanted
+
+
+def test_a_chain_of_few_values_and_very_many_outputs_is_judged_piece_by_piece():
+    """Else a small file would take all memory, or days."""
+    row = [2**45] * 128
+    stages = [[[[row] * 2] * 2], [[[row] * 2] * 2] * 128]
+    tracemalloc.start()
+    assert judged.chain_failing(stages, 0.1)(np.zeros((2, 4, 512))) == 0
+    assert tracemalloc.get_traced_memory()[1] < 2**26
+    tracemalloc.stop()
+    assert judged.widest(stages) == 2 * 128**2
+    assert trial_of(lambda logs: 0, posterior_of([[1, 2]], 0.5), 0.05, None, 10**9).draws == 1000
 
 
 def test_rows_are_drawn_with_the_law_of_the_chain(design):

@@ -143,6 +143,14 @@ def test_a_kept_column_that_tells_more_than_epsilon_is_refused(sample):
         rldp.design(sample, 0.05, **OPTIONS)
 
 
+def test_a_given_column_of_very_many_labels_is_refused_before_its_table_takes_all_memory():
+    given = Column("k", tuple(range(4100)))
+    reading = Reading((Column("sex", SEXES),), (Column("u", (0, 1)),), given=(given,))
+    many = rldp.Sample(np.ones((2, 8200), dtype=int), SEXES, reading.values, reading=reading)
+    with pytest.raises(rldp.InvalidArgument, match="the table of 'k' would have 33620000 numbers"):
+        rldp.design(many, 0.5, **OPTIONS, given_known=True)
+
+
 def test_an_earlier_release_that_tells_more_than_the_total_is_refused(rows, first):
     linked = rldp.Sample.from_data(rows, secret="sex", value=["age", "job"], after=[first])
     with pytest.raises(

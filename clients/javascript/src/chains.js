@@ -12,6 +12,7 @@ import { sha256 } from "./sha256.js";
 /** @typedef {import("./labels.js").Scalar} Scalar */
 
 const MOST = 2 ** 20; // combinations
+const MOST_NUMBERS = 2 ** 25; // in the table of a stage that is not drawn, for all outputs before it
 
 /**
  * The tables of a chain.
@@ -129,6 +130,9 @@ function stagesIn(tree, secrets, given, value) {
     if (stage.fixed && found.some(({ fixed }) => !fixed)) fail(`${path} must be drawn, behind a stage that is drawn`);
     found.push(stage);
     if (contextsOf(found) > MOST) fail("stages must have at most 2^20 combinations of outputs");
+    if (stage.fixed && contextsOf(found) * stage.own.length * secrets.length > MOST_NUMBERS) {
+      fail(`${path} must have fewer labels: its table would be too large`);
+    }
   }
   if (found[count - 1].fixed) fail("stages must be stages of which the last is drawn");
   const out = found.slice(given.length).filter(({ fixed }) => fixed);

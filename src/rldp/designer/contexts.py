@@ -29,6 +29,8 @@ __all__ = ["After", "arranged", "earlier_names", "fixed_stages", "margin", "requ
 After = Sequence[Protocol] | Mapping[str, Protocol]
 """Earlier protocols, in the order of release; a mapping names the sample's column of each."""
 
+_MOST_NUMBERS = 2**25  # in a table for all outputs before it: files with more are refused
+
 _UNLINKED = "; without such rows, designs for single columns with privacy='all' add up, to the sum of their ε"
 
 
@@ -168,6 +170,7 @@ def fixed_stages(sample: Sample, after: After) -> tuple[Stage, ...]:
     stages: list[Stage] = []
     for column in reading.given:
         size = len(column.labels)
+        _require_numbers(column.name, contexts * secrets * size**2)
         table = chains.kept_as_it_is(contexts, secrets, size)
         stages.append(Stage(column.name, column.labels, table, kept=True))
         contexts *= size
@@ -209,6 +212,15 @@ def _require_secrets(sample: Sample, after: After) -> None:
             )
 
 
+def _require_numbers(name: str, numbers: int) -> None:
+    """Refuse a table that files may not have."""
+    if numbers > _MOST_NUMBERS:
+        raise InvalidArgument(
+            f"given and after must have fewer combinations of labels: the table of {name!r} would have "
+            f"{numbers} numbers, more than 2^25; rare= merges labels of a given column"
+        )
+
+
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
@@ -238,6 +250,7 @@ def _earlier_stage(release: _Release, column: Column, before: Sequence[Stage], s
         )
     earlier = Earlier(release.table, release.context, absent, release.sha256)
     outputs = (*release.outputs, MISSING) if absent else release.outputs
+    _require_numbers(release.column, prod(sizes) * secrets * len(column.labels) * len(outputs))
     return Stage(release.column, outputs, earlier.spread(names, sizes), earlier=earlier)
 
 

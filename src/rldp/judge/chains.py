@@ -26,7 +26,7 @@ from rldp.judge.posterior import Trial, posterior_of, trial_of
 from rldp.protocol_file.chains import ChainClaim, ChainDocument
 from rldp.protocol_file.reader import DENOMINATOR
 
-__all__ = ["chain_costs", "chain_failing", "column_bound", "failures_of", "known_level"]
+__all__ = ["chain_costs", "chain_failing", "column_bound", "failures_of", "known_level", "widest"]
 
 Floats = NDArray[np.float64]
 
@@ -44,19 +44,20 @@ def chain_failing(stages: Sequence[Stage], epsilon: float, known: int = 1) -> Ca
     """
     tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
     values = [table.shape[2] for table in tables]
+    by_secret = [np.ascontiguousarray(table.transpose(1, 0, 3, 2)) for table in tables]  # (S, C, Y, U)
     factor = float(arb(min(epsilon, _LARGEST_EXPONENT)).exp().lower())
     margin = 4 * (math.prod(values) + sum(values) + 2 * len(values) + 4) * _UNIT
     if known > 1:  # a sum over the outputs of a context, and a division
         margin += 4 * (math.prod(table.shape[3] for table in tables) + 2) * _UNIT
     never = _never_given(tables)
+    piece = max(1, _AT_ONCE // widest(stages))
 
     def failing(log_weights: Floats) -> int:
         weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
         given_secret = weights / weights.sum(axis=1, keepdims=True)
-        piece = max(1, _AT_ONCE // given_secret[..., 0].size)
         failed = 0
         for start in range(0, given_secret.shape[2], piece):
-            law = _law(given_secret[..., start : start + piece], tables, values)  # (S, Y, m)
+            law = _law(given_secret[..., start : start + piece], by_secret)  # (S, Y, m)
             lost = law.min(axis=0) < _VANISHING
             if known > 1:
                 law = _given_known(law, known)
@@ -67,17 +68,20 @@ def chain_failing(stages: Sequence[Stage], epsilon: float, known: int = 1) -> Ca
     return failing
 
 
-def _law(given_secret: Floats, tables: Sequence[Floats], values: Sequence[int]) -> Floats:
-    """P(y|s) of whole rows: (|S|, |Y|, m)."""
+def widest(stages: Sequence[Stage]) -> int:
+    """How many numbers the law of a draw takes, at most, while stage follows stage."""
+    values, outputs = zip(*((len(table[0][0]), len(table[0][0][0])) for table in stages), strict=True)
+    columns = range(len(stages) + 1)
+    return int(len(stages[0][0]) * max(math.prod(outputs[:j]) * math.prod(values[j:]) for j in columns))
+
+
+def _law(given_secret: Floats, tables: Sequence[Floats]) -> Floats:
+    """P(y|s) of whole rows (|S|, |Y|, m), for tables (|S|, contexts, |Y_j|, |U_j|)."""
     secrets, _, draws = given_secret.shape
-    law = given_secret.reshape(secrets, 1, -1, draws)
-    for table, count in zip(tables, values, strict=True):
-        contexts = law.shape[1]
-        law = np.einsum(
-            "csuy,scurm->scyrm", table, law.reshape(secrets, contexts, count, -1, draws), optimize=True
-        )
-        law = law.reshape(secrets, contexts * table.shape[3], -1, draws)
-    return np.asarray(law[:, :, 0])
+    law = given_secret
+    for table in tables:
+        law = table @ law.reshape(secrets, table.shape[1], table.shape[3], -1)
+    return law.reshape(secrets, -1, draws)
 
 
 def _given_known(law: Floats, known: int) -> Floats:
@@ -178,16 +182,19 @@ def column_bound(
     secrets = len(masses)
     of = [sum(row) for row in masses] if own is None else own
     pairs = [(a, (a + 1 + i) % secrets) for a in range(secrets) for i in range(secrets - 1)]
+    pulls = []  # of every output on every secret
+    for weights in multipliers:
+        pull = [arb(0)] * secrets
+        for z, (a, b) in zip(weights, pairs, strict=True):
+            pull[a] += arb(z) if of[b] else 0
+            pull[b] -= factor * arb(z)
+        pulls.append([each / mass if mass else arb(0) for each, mass in zip(pull, of, strict=True)])
     bound = arb(0)
     for s, row in enumerate(masses):
-        mass = of[s]
-        pull = []
-        for weights in multipliers:
-            here = sum((arb(z) for z, (a, b) in zip(weights, pairs, strict=True) if a == s and of[b]), arb(0))
-            there = sum((arb(z) for z, (_, b) in zip(weights, pairs, strict=True) if b == s), arb(0))
-            pull.append((here - factor * there) / mass if mass else arb(0))
         for count, distances in zip(row, distortion, strict=True):
-            brackets = [arb(count) * (arb(d) / whole + p) for d, p in zip(distances, pull, strict=True)]
+            brackets = (
+                arb(count) * (arb(d) / whole + pull[s]) for d, pull in zip(distances, pulls, strict=True)
+            )
             bound += min(bracket.lower() for bracket in brackets)
     return bound if own is not None else max(bound.lower(), arb(0))  # no distortion is negative
 
@@ -200,7 +207,7 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
         failing = chain_failing(stages, claim.epsilon, document.known)
         counts = _in_stage_order(claim.counts, document)
         drawn = posterior_of(counts.tolist(), claim.prior, claim.count_noise)
-        trial = trial_of(failing, drawn, claim.alpha, None)
+        trial = trial_of(failing, drawn, claim.alpha, None, widest(stages))
         if not trial.confirmed:
             failures["privacy"] = (
                 f"privacy is not proved: the posterior probability that {promised(document)} are not "
@@ -267,11 +274,10 @@ def _bound_behind_contexts(
     for j, column in enumerate(claim.columns):
         masses = context_masses(stages, centre, document.fixed, j)
         behind = len(masses) // document.known  # contexts for each combination that readers know
-        whole = [[sum(row) for row in table] for table in masses]
         bound = arb(0)
         for c, (table, multipliers) in enumerate(zip(masses, column.multipliers, strict=True)):
-            alike = whole[c - c % behind : c - c % behind + behind]
-            own = [sum(each[s] for each in alike) for s in range(len(centre))]
+            if c % behind == 0:
+                own = [sum(map(sum, rows)) for rows in zip(*masses[c : c + behind], strict=True)]
             bound += column_bound(
                 claim.epsilon, column.distortion, multipliers, table, own, DENOMINATOR ** (1 + document.fixed)
             )

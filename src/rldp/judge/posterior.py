@@ -279,14 +279,16 @@ def trial_of(
     drawn: _Posterior | NoisyPosterior,
     alpha: float,
     generator: np.random.Generator | None,
+    numbers: int = 0,
 ) -> Trial:
     """Draw until an event is confirmed to have probability at most ``alpha``, or clearly will not be.
 
-    ``failing`` tells under how many of some draws, logarithms of weights (|S|, |U|, m), it happens.
+    ``failing`` tells under how many of some draws, logarithms of weights (|S|, |U|, m), it happens. It takes
+    ``numbers`` of them for each draw, if that is more than there are cells.
     """
     source = np.random.Generator(np.random.SFC64()) if generator is None else generator
     block = max(1, _BLOCK_NUMBERS // drawn.size)
-    planned = looks(alpha, drawn.size)
+    planned = looks(alpha, max(drawn.size, numbers))
     draws = failures = 0
     for look in planned:
         while draws < look:

@@ -61,6 +61,7 @@ __all__ = [
 FORMAT = "rldp-chain"
 VERSION = 1
 _MOST_VALUES = 2**20
+_MOST_NUMBERS = 2**25  # in the table of a stage that is not drawn, for all outputs before it
 
 Prior: TypeAlias = float | Literal["adaptive"]
 Table = list[list[float]]
@@ -307,8 +308,12 @@ def _stages(part: Part, secrets: tuple[Label, ...], reading: Reading) -> tuple[S
             if stage.earlier is not None and stages and stages[-1].is_drawn:
                 raise each.fail("drawn, behind a stage that is drawn")
             stages.append(stage)
-        if math.prod(len(stage.outputs) for stage in stages) > _MOST_VALUES:
+        stage, contexts = stages[-1], math.prod(len(stage.outputs) for stage in stages)
+        if contexts > _MOST_VALUES:
             raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of outputs")
+        values = len(next(column.labels for column in reading.row if column.name == stage.column))
+        if not stage.is_drawn and contexts * values * len(secrets) > _MOST_NUMBERS:
+            raise ProtocolFileError(f"{each.path} must have fewer labels: its table would be too large")
     if not stages[-1].is_drawn:
         raise part.fail("stages of which the last is drawn")
     earlier = [stage.column for stage in stages if stage.earlier is not None]

@@ -21,9 +21,9 @@ draws is asked for, and memory is bounded. The draws are the last axis of every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,6 +38,7 @@ __all__ = [
     "BLOCK",
     "centre_counts",
     "conditional_blocks",
+    "conditional_parts",
     "conditionals",
     "grid_for",
     "mass_blocks",
@@ -140,15 +141,21 @@ def conditional_blocks(
     seed, stream : int
         They determine every draw, and either makes the draws independent of others.
     """
-    yield from _blocks(_conditional_law(counts, prior, noise), draws, (seed, stream))
+    return (make() for make in conditional_parts(counts, prior, draws, (seed, stream), noise))
+
+
+def conditional_parts(
+    counts: NDArray[np.int64], prior: Prior, draws: int, key: tuple[int, int], noise: Noise = None
+) -> Iterator[Callable[[], Floats]]:
+    """Functions that return these blocks, on any thread; ``key`` is the seed and the stream."""
+    return _parts(_conditional_law(counts, prior, noise), draws, key)
 
 
 def mass_blocks(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Iterator[Floats]:
     """P(s) from the posterior, arrays (|S|, m): for every block of :func:`conditional_blocks` one."""
-    for block in _blocks(_mass_law(counts, prior, noise), draws, (seed, stream)):
-        yield block[0]
+    return (make()[0] for make in _parts(_mass_law(counts, prior, noise), draws, (seed, stream)))
 
 
 def conditionals(
@@ -217,12 +224,15 @@ def _block_size(counts: NDArray[np.int64]) -> int:
     return max(1, min(BLOCK, _BLOCK_NUMBERS // counts.size))
 
 
-def _blocks(law: _Law, draws: int, key: tuple[int, int]) -> Iterator[Floats]:
+def _parts(law: _Law, draws: int, key: tuple[int, int]) -> Iterator[Callable[[], Floats]]:
     """Arrays (rows, columns, m). A block is drawn whole, so that fewer draws are the first of more."""
-    for number, start in enumerate(range(0, draws, law.block)):
+
+    def block(number: int, left: int) -> Floats:
         drawn = np.empty((*law.shape, law.block))
         law.fill(drawn, key, number)
-        yield drawn[..., : draws - start]
+        return drawn[..., :left]
+
+    return (partial(block, number, draws - start) for number, start in enumerate(range(0, draws, law.block)))
 
 
 def _drawn(law: _Law, draws: int, key: tuple[int, int]) -> Floats:
