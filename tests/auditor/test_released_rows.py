@@ -477,6 +477,16 @@ def test_nulls_are_counted_and_the_first_is_named(library):
         rldp.audit_release(["a"] * 5, column(["x", None, "y", None, "x"]))
 
 
+def test_a_null_is_the_output_missing_if_that_is_one():
+    """As frames hold it beside numbers."""
+    secrets, outputs = ["a"] * 50 + ["b"] * 50, [1, 2, "(missing)"]
+    texts = [1, 2] * 25 + ["(missing)"] * 50
+    nulls = [None if output == "(missing)" else output for output in texts]
+    found = rldp.audit_release(secrets, nulls, outputs=outputs)
+    assert found == rldp.audit_release(secrets, texts, outputs=outputs, seed=found.seed)
+    assert found.output == "(missing)"
+
+
 @pytest.mark.parametrize("library", ["list", "numpy", "pandas", "polars", "pyarrow"])
 def test_nan_is_a_null(library):
     column = columns_of(library)

@@ -19,6 +19,7 @@ from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
 from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
 from rldp.data.meaning import number_of_text
+from rldp.data.rows import with_missing_labelled
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
@@ -186,7 +187,8 @@ def audit_release(
         Between 0 and 1: the probability that the bound is wrong.
     outputs : sequence of labels, optional
         All possible outputs; by default those that occur. Pass them if many outputs are rare: the bound
-        requires an alphabet that was fixed before the rows were drawn.
+        requires an alphabet that was fixed before the rows were drawn. A missing entry is the output
+        ``(missing)``, if that is one of them.
     seed : int, optional
         Seed of the draw of the rows that choose groups; by default fresh from the operating system. The
         result records it, and passing it repeats the result.
@@ -208,7 +210,9 @@ def audit_release(
     shown = _columns(released, outputs)
     _require_rows(secrets=secrets, **shown, **({} if values is None else {"values": values}))
     s = encode("secrets", secrets)
-    parts = [encode(name, column, _alphabet(outputs)) for name, column in shown.items()]
+    parts = [
+        with_missing_labelled(encode(name, column, _alphabet(outputs))) for name, column in shown.items()
+    ]
     u = None if values is None else encode("values", values)
     faults(s, *parts, *(() if u is None else (u,))).refuse()
     y = _Outputs.of(parts)
