@@ -18,7 +18,7 @@ from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, Rld
 
 try:
     import fcntl
-except ImportError:  # where files cannot be locked, nothing is cleared away
+except ImportError:  # where files cannot be locked, none is removed
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
@@ -250,7 +250,7 @@ def growing_folder(folder: Path, name: str) -> Iterator[Path]:
         lock, claimed = None, False
         try:
             path.mkdir()
-            with suppress(FileNotFoundError):  # cleared away before the lock was there
+            with suppress(FileNotFoundError):  # removed before it was locked
                 lock = os.open(path, os.O_RDONLY) if fcntl else None
                 claimed = lock is None or _claimed(lock)
             if claimed:
@@ -291,7 +291,7 @@ def _claimed(handle: int) -> bool:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks, where nothing is cleared away either
+    except OSError:  # a file system without locks, where no file is removed either
         return True
     return os.fstat(handle).st_nlink > 0
 

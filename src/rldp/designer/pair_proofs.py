@@ -23,7 +23,7 @@ __all__ = ["estimate_witness", "pair_eta", "pair_witness"]
 
 
 def pair_eta(problem: DesignProblem, matrix: Floats, rows: Floats, settings: Settings) -> Floats:
-    """Scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), as far as any do.
+    """Return scalars (K, Y, T, 2) that prove privacy of protocols (K, |S|, |U|, |Y|), if any do.
 
     ``rows`` (K, Y, 2|S| + 1) are those of the windows. The scalars of two sides mostly prove a pair, too;
     for outputs where they do not, the best ones are found.

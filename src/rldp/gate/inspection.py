@@ -57,7 +57,7 @@ class Inspection:
     absence : float or None
         The ε of being left out; None if no row is.
     drift : str or None
-        How these rows differ from the sample, if they do and leave all the same.
+        How these rows differ from the sample, if they do and are released nevertheless.
     """
 
     protocol: Protocol

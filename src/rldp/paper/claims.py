@@ -1,4 +1,4 @@
-"""The paper's statements, held against the tables in a folder."""
+"""Check the paper's statements against the tables in a folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a folder holds: the settings, and the tables by the names of their experiments."""
+    """The content of a folder: the settings, and the tables by experiment."""
 
     settings: Settings
     tables: dict[str, Results]
@@ -41,7 +41,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the data say about a claim.
+    """The verdict of the data on a claim.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Finding:
         The figures.
     holds : bool
     correction : str
-        What is true instead, if the data show it.
+        The corrected statement, if the data show it.
     """
 
     measured: str
@@ -94,9 +94,9 @@ class Checked:
 
 
 def check_claims(folder: str | PathLike[str]) -> list[Checked]:
-    """Judge every claim for which the folder has the data, from nothing but that data.
+    """Judge every claim for which the folder has data, from these data alone.
 
-    What goes beyond the paper is no evidence for it, and is left aside.
+    Experiments beyond the paper are left aside.
 
     Parameters
     ----------

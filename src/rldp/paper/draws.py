@@ -1,4 +1,4 @@
-"""Truths and samples: each follows from the seed and its own place, whoever draws it and when."""
+"""Truths and samples: each follows from the seed and its own number alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole of it: figures in, a folder of tables, pictures, data files and claims out."""
+"""The reproduction: figures in, a folder of tables, pictures, data files and claims out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Report:
     folder : Path
     claims : list of Checked
     notes : list of str
-        What a reader must know: instances left out, comparisons not made.
+        Notes for readers: instances left out, comparisons not made.
     """
 
     folder: Path

@@ -1,4 +1,4 @@
-"""What a reproduction is made from, checked once."""
+"""The settings of a reproduction, checked once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of a reproduction: what it was made from, its parts as they finish, its tables."""
+"""The folder of a reproduction: its settings, its parts as they finish, its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One task: draw, design, judge under the truth, write down. A pure function of task and settings."""
+"""One task: draw, design, judge under the truth, record. A pure function of task and settings."""
 
 from __future__ import annotations
 

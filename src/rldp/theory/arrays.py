@@ -1,4 +1,4 @@
-"""What all of the mathematics needs of arrays.
+"""Operations on arrays that all of the mathematics shares.
 
 Which library an array belongs to, with NumPy's functions without the detours they take; batches, whose first
 axis runs over problems, and values made of them; ordered pairs of secrets, and what a table says about their

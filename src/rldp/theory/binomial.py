@@ -1,4 +1,4 @@
-r"""What the number of hits among independent trials says about the probability of a hit.
+r"""Bounds on the probability of a hit, from the number of hits among independent trials.
 
 The bounds of Clopper and Pearson: with f hits in M trials, the upper one is the largest p under which so
 few hits have a probability above ``error``. See ``docs/theory.md``, 'Monte Carlo'.

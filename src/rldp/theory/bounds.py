@@ -1,4 +1,4 @@
-"""What can be proved of a given protocol, rounded to the safe side; knows no solver.
+"""Bounds that can be proved for a given protocol, rounded to the safe side, without any solver.
 
 Every number here follows from a protocol and a few witnesses (η, multipliers, members of a set) by
 formulas that hold for any witnesses at all. A float that carries a claim has a bound on its own

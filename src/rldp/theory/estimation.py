@@ -1,4 +1,4 @@
-r"""What released rows and a public sample say about linear functionals of P, on arrays.
+r"""Estimation of linear functionals of P from released rows and a public sample, on arrays.
 
 A *tally* counts independent rows by outcome: rows with cell i (a pair of secret and value) have outcome y
 with probability :math:`Q(i,y)`, the tally's **channel**. Released rows, released rows beside known secrets
@@ -49,7 +49,7 @@ _RANK = 1e-6  # of the largest singular value: smaller ones count as zero
 _FEASIBLE = 1e-9  # by how much outcomes may miss their limits in a linear program
 
 
-# What can be estimated
+# Identifiable functionals
 
 
 def row_space(tallies: Sequence[Tally]) -> Floats | None:

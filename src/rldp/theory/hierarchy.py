@@ -1,4 +1,4 @@
-r"""Distributions that a sample makes likely, under two priors: cells apart, and secrets that are alike.
+r"""Distributions that a sample makes likely, under two priors: independent cells, and similar secrets.
 
 With independent weights on all cells, distributions that are drawn tell secrets apart even where the sample
 hardly does: noise adds up over values. The other prior lets secrets be alike,

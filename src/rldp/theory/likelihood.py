@@ -1,4 +1,4 @@
-r"""The distribution under which tallies are likeliest, and how much likelier any other could be.
+r"""The distribution that maximises the likelihood of tallies, with a bound on its gap.
 
 The log-likelihood :math:`L(P)=\sum_j\sum_y N_{jy}\ln (Q_j^\top P)_y` is concave. With its gradient G, and N
 rows in all, :math:`\langle G,P\rangle=N`; so for every distribution R

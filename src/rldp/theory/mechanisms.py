@@ -1,4 +1,4 @@
-r"""Simple mechanisms that are private for every distribution: what a design is held against.
+r"""Simple mechanisms that are private for every distribution, as baselines for designs.
 
 With E = e^ε, each keeps P(y | s₁, u₁) ≤ E·P(y | s₂, u₂) for all u₁, u₂ and s₁ ≠ s₂, and so
 P(y | s₁) ≤ E·P(y | s₂), whatever the distribution is. See ``docs/theory.md``, 'Simple mechanisms'.

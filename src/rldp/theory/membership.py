@@ -1,4 +1,4 @@
-r"""Distributions that lie in a set for certain, rounding included.
+r"""Distributions that certainly lie in a set, despite rounding.
 
 A set whose radius is near the rounding of floats has members that floats can hardly tell from the estimate.
 What a larger set gave is brought back along the segment to the estimate: the divergence is convex there and

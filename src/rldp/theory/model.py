@@ -1,4 +1,4 @@
-"""The optimisation problem on arrays: what is to be solved, and nothing about how.
+"""The optimisation problem on arrays: what is to be solved, not how.
 
 See ``docs/theory.md``, 'Model'.
 """

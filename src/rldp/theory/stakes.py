@@ -1,4 +1,4 @@
-r"""How to bet well in the game of :mod:`rldp.theory.betting`: nothing that is proved rests on it.
+r"""How to bet well in the game of :mod:`rldp.theory.betting`; no proof depends on it.
 
 The numbers here were chosen by the width of the bounds in simulations (five kinds of triples, 50 to 5000
 rows of each secret). See ``docs/theory.md``, 'Confirmation'.

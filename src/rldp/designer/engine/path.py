@@ -197,14 +197,14 @@ def _solve(
 
 
 def _last_step(iteration: int, a_step: float, left: float, settings: Settings) -> Stop | None:
-    """Why there is no further step, with ``left`` seconds where one takes ``a_step``; None if there is."""
+    """Return why to stop, with ``left`` seconds if a step takes ``a_step``; None to go on."""
     if iteration == settings.most_steps:
         return Stop.STEP_LIMIT
     return Stop.TIME_LIMIT if (1 + settings.proof_steps) * a_step > left else None
 
 
 def _promised(iterate: Iterate, distortion: Array) -> Array:
-    """The gap that the multipliers promise, before anything is made of them that proves it: (K,)."""
+    """Return the gap that the multipliers promise, before it is proved: (K,)."""
     xp, utility = namespace(iterate.q), iterate.utility
     pi = reshape(utility.residual(utility.multipliers)[0], (-1, 1, *iterate.q.shape[2:]))
     cost = distortion * pi + iterate.privacy.privacy_cost()
@@ -213,18 +213,18 @@ def _promised(iterate: Iterate, distortion: Array) -> Array:
 
 
 def _worst(gap: Array, iterate: Iterate, scale: float) -> float:
-    """The largest relative gap, for those who watch."""
+    """Return the largest relative gap, for progress reports."""
     xp = namespace(gap)
     return float(xp.max(gap / xp.clip(iterate.utility.objective, min=1 / scale)))
 
 
 def _asked(objective: Array, gap: float, scale: float) -> Array:
-    """The gap that was asked for, gap·max(1, objective), in the units of the scaled distortion."""
+    """Return the requested gap, gap·max(1, objective), in the units of the scaled distortion."""
     return gap * namespace(objective).clip(objective, min=1 / scale)
 
 
 def _allowed(objective: Array, gap: float, scale: float, settings: Settings) -> Array:
-    """The gap at which to stop: that asked for, and tighter where the objective is small.
+    """Return the gap at which to stop: the requested one, or a tighter one if the objective is small.
 
     An objective far below 1 should be right to a few digits too; but it may be 0, so there is a limit.
     """
@@ -258,7 +258,7 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, settings: S
 def _recorded(
     iterate: Iterate, distortion: Array, record: EngineResult | None, iteration: int
 ) -> tuple[EngineResult, Array]:
-    """The record with this iterate's objective and bound where they are better; and its own gap."""
+    """Return the record with this iterate's objective and bound where they are better; and its own gap."""
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
@@ -278,14 +278,14 @@ def _recorded(
 
 
 def _judged(patience: _Patience, gap: Array) -> _Patience:
-    """A strike for every iteration that does not better the gap."""
+    """Count a strike for every iteration that does not reduce the gap."""
     xp = namespace(gap)
     idle = xp.astype(~(gap < patience.gap), gap.dtype)
     return _Patience(patience.strikes + idle, xp.minimum(gap, patience.gap))
 
 
 def _in_order(finished: list[tuple[Array, EngineResult]], xp: Any) -> EngineResult:
-    """The solutions in the order the problems came in."""
+    """Return the solutions in the original order of the problems."""
     if len(finished) == 1:
         return finished[0][1]
     order = xp.argsort(xp.concat([where for where, _ in finished]))

@@ -1,4 +1,4 @@
-"""Every number that steers the engine, its routes and its proofs, with what it does and where it comes from.
+"""Every parameter of the engine, its routes and its proofs, with its effect and its origin.
 
 The searches for credible sets and for chains keep their own beside them: :mod:`rldp.designer.credible`,
 :mod:`rldp.designer.risks` and :mod:`rldp.designer.chains`.
@@ -7,8 +7,8 @@ The searches for credible sets and for chains keep their own beside them: :mod:`
 ``benchmarks/settings.py`` changed the number alone and the problems of ``benchmarks/stress.py`` showed it,
 in the designs that miss their gap, in steps or in time; other measurements are told in full. *Chosen*
 numbers, and those that say nothing of the kind, were set with care, and no measurement tells them from
-others of their size. None of them can loosen privacy: every protocol is checked after the fact by code
-that knows none of them.
+others of their size. None of them can weaken privacy: every protocol is checked afterwards by code that does
+not use them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What steers routes, engine, repair and batches."""
+    """Parameters of routes, engine, repair and batches."""
 
     # Routes
 
     negligible: float = 0.1
-    """Share of the gap that may be given away where that spares the engine. Chosen."""
+    """Share of the gap that may be given up to avoid running the engine. Chosen."""
     smallest_epsilon: float = 1e-6
     """Below this ε the interior is too thin for floats. Derived: slacks of ε beside 1 keep 10 digits."""
     windows_cells: int = 100
@@ -63,7 +63,8 @@ class Settings:
     # The path
 
     most_steps: int = 200
-    """Where the engine gives up. Chosen: of 240 designs of ``stress.py`` none that closed its gap took 30."""
+    """The largest number of steps. Chosen: of 240 designs of ``stress.py`` none that closed its gap took 30.
+    """
     start_unseen: float = 0.2
     """Share of the slack that η of a secret that was never seen uses up at the start; of others, a half.
     Measured: with a half, 22 of 960 designs of ``stress.py`` miss their gap."""
@@ -71,7 +72,7 @@ class Settings:
     """Added to the spread of v, so that η starts above it where all v are equal. Measured: with ½ and 1, the
     designs of ``stress.py`` take 1 and 3 % more steps."""
     worth_proving: float = 3.0
-    """Times the gap that is asked for: where the multipliers promise more, a bound is not worth proving.
+    """Times the requested gap: if the multipliers promise more, a bound is not worth proving.
     Chosen: of 1200 designs of ``stress.py`` as many close, in as many steps, as with 50."""
     lag: float = 0.02
     """μ stays above this share of the gap, per slack. Measured: stress."""
