@@ -141,6 +141,16 @@ def test_an_interruption_while_the_command_is_imported_is_one_line(tmp_path, mod
         assert interrupted_while_importing(tmp_path, module, *start, "--version") == done
 
 
+@pytest.mark.slow
+def test_an_interruption_when_all_is_done_is_too_late(folder):
+    (folder / "sitecustomize.py").write_text(
+        "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)"
+    )
+    process = started(folder, "--version", stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": "."})
+    assert process.communicate(timeout=300)[1] == ""
+    assert process.returncode == 0
+
+
 @pytest.mark.parametrize("script", ["", "import sys; sys.argv = ['rldp']; "])
 def test_an_interruption_while_the_library_is_imported_is_python_s(tmp_path, script):
     code, _, errors = interrupted_while_importing(

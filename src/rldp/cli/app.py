@@ -204,7 +204,10 @@ def main() -> None:
         code = _outcome()
     if code > _SIGNALLED and is_command():
         _leave_at_once(code)
-    sys.exit(code or _delivered())
+    code = code or _delivered()
+    if is_command():  # all is done, and no exception would be caught any more
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def _leave_at_once(code: int) -> None:
