@@ -703,6 +703,14 @@ def test_a_chain_has_a_positive_level(sample):
         rldp.design(sample, 0.0, given_known=True, **OPTIONS)
 
 
+def test_a_chain_has_one_level(sample):
+    levels = [[0, 0.5], [0.6, 0]]
+    with pytest.raises(rldp.InvalidArgument, match="epsilon must be one number for a chain of columns"):
+        rldp.design(sample, levels, **OPTIONS)
+    rough = {**OPTIONS, "gap": 0.1}
+    assert rldp.design(sample, {"sex": 0.5}, **rough).protocol == rldp.design(sample, 0.5, **rough).protocol
+
+
 def test_a_sample_with_given_columns_comes_back_from_its_file(sample, tmp_path):
     sample.save(tmp_path / "sample.json")
     loaded = rldp.Sample.load(tmp_path / "sample.json")

@@ -99,6 +99,19 @@ def test_what_cannot_be_is_refused_in_one_line(invoke, line, message):
     assert message in errors
 
 
+def test_merged_labels_of_a_given_column_are_told(invoke):
+    rows = "".join(
+        f"{'fm'[i % 2]},{'abc'[i // 2 % 3 if i < 60 else i // 2 % 2]},{i // 4 % 2}\n" for i in range(800)
+    )
+    Path("few.csv").write_text(f"sex,town,job\n{rows}")
+    line = DESIGN.replace("people", "few").replace("1e-2", "1e-1")
+    code, output, errors = invoke(f"{line} --value job --given town --rare 15 --epsilon 1 -o p.json")
+    assert code == 0, errors
+    wanted = "merged all labels of 'town' but 2 are published as '(other)'"
+    for told in (output, invoke("show p.json")[1]):
+        assert wanted in " ".join(told.split())
+
+
 def test_show_and_report_tell_what_is_kept_and_what_came_before(invoke):
     code, output, _ = invoke(f"{DESIGN} --value age --given region --epsilon 0.9 --given-known -o p.json")
     told = " ".join(output.split())

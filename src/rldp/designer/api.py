@@ -202,7 +202,7 @@ def design(
             warn_of_sample(table, private, useful, stacklevel=4)
         return design_chain(
             sample,
-            _one_level(epsilon),
+            _one_level(sample, epsilon),
             private,
             useful,
             lambda columns: distortion_of(columns, distortion, outputs, weights),
@@ -378,13 +378,16 @@ def _checked_known(epsilon_known: float) -> float:
     return level
 
 
-def _one_level(epsilon: Any) -> float:
+def _one_level(sample: Sample, epsilon: Any) -> float:
     """Return the level of a chain."""
     if isinstance(epsilon, Mapping | Sequence | np.ndarray) and not isinstance(epsilon, str):
-        raise InvalidArgument(
-            "epsilon must be one number for a chain of columns, beside given columns and after an earlier "
-            "release, got levels of pairs of secrets"
-        )
+        levels = levels_of_sample(sample, [epsilon])
+        if levels.ndim > 1:
+            raise InvalidArgument(
+                "epsilon must be one number for a chain of columns, beside given columns and after an earlier "
+                "release, got levels of pairs of secrets"
+            )
+        epsilon = float(levels[0])
     level = finite_number("epsilon", epsilon, at_least=0.0)
     if level == 0:
         raise InvalidArgument(

@@ -21,7 +21,7 @@ from rldp.adviser.verdict import Worth, outputs_used
 from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
-from rldp.data.reading import Reading
+from rldp.data.reading import OTHER, Reading
 from rldp.designer.designs import ColumnCost, Design
 from rldp.designer.status import Reason, Status
 from rldp.measures.association import associations, basis_of, by_column
@@ -127,6 +127,7 @@ def summary(designed: Design) -> Table:
     sample = guarantee.sample
     lines = {
         "sample": counted(sample),
+        **_merged(sample.reading),
         **({} if sample.noise is None else {"noise": noise_words(sample)}),
         "privacy": guarantee.promise,
         **_levels(designed.protocol),
@@ -176,6 +177,7 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
     lines = {"table": f"{secrets} × {values} → {outputs}"}
     if protocol.reading is not None:
         lines["columns"] = printable(_columns(protocol.reading, getattr(protocol, "earlier_columns", ())))
+        lines |= _merged(protocol.reading)
     if claim is None:
         lines |= {"claims": "nothing", "outputs used": f"{used} are possible"}
     else:
@@ -250,6 +252,17 @@ def _columns(reading: Reading, earlier: Sequence[str] = ()) -> str:
     beside = f" beside {' and '.join(map(repr, reading.given_names))}" if reading.given else ""
     after = f" after the earlier release of {' and '.join(map(repr, earlier))}" if earlier else ""
     return f"{value}{beside}{after}, with the secret {secret}"
+
+
+def _merged(reading: Reading | None) -> dict[str, str]:
+    """Return what becomes of rare labels of given columns, in a line of its own."""
+    given = () if reading is None else reading.given
+    said = [
+        f"all labels of {printable(repr(column.name))} but {len(column.labels) - 1} are published as {OTHER!r}"
+        for column in given
+        if OTHER in column.labels
+    ]
+    return {"merged": "; ".join(said)} if said else {}
 
 
 _ROUTES = {"pairs": "a constraint for each pair of secrets", "windows": "a window for each output"}
