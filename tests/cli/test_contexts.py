@@ -100,9 +100,8 @@ def test_what_cannot_be_is_refused_in_one_line(invoke, line, message):
 
 
 def test_merged_labels_of_a_given_column_are_told(invoke):
-    rows = "".join(
-        f"{'fm'[i % 2]},{'abc'[i // 2 % 3 if i < 60 else i // 2 % 2]},{i // 4 % 2}\n" for i in range(800)
-    )
+    towns = ["abcd"[i // 2 % (4 if i < 80 else 2)] for i in range(800)]
+    rows = "".join(f"{'fm'[i % 2]},{town},{i // 4 % 2}\n" for i, town in enumerate(towns))
     Path("few.csv").write_text(f"sex,town,job\n{rows}")
     line = DESIGN.replace("people", "few").replace("1e-2", "1e-1")
     code, output, errors = invoke(f"{line} --value job --given town --rare 15 --epsilon 1 -o p.json")

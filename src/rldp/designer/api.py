@@ -384,8 +384,8 @@ def _one_level(sample: Sample, epsilon: Any) -> float:
         levels = levels_of_sample(sample, [epsilon])
         if levels.ndim > 1:
             raise InvalidArgument(
-                "epsilon must be one number for a chain of columns, beside given columns and after an earlier "
-                "release, got levels of pairs of secrets"
+                "epsilon must be one number for a chain of columns, beside given columns and after an "
+                "earlier release, got levels of pairs of secrets"
             )
         epsilon = float(levels[0])
     level = finite_number("epsilon", epsilon, at_least=0.0)

@@ -258,11 +258,11 @@ def _merged(reading: Reading | None) -> dict[str, str]:
     """Return what becomes of rare labels of given columns, in a line of its own."""
     given = () if reading is None else reading.given
     said = [
-        f"all labels of {printable(repr(column.name))} but {len(column.labels) - 1} are published as {OTHER!r}"
+        f"all labels of {column.name!r} but {len(column.labels) - 1} are published as {OTHER!r}"
         for column in given
         if OTHER in column.labels
     ]
-    return {"merged": "; ".join(said)} if said else {}
+    return {"merged": printable("; ".join(said))} if said else {}
 
 
 _ROUTES = {"pairs": "a constraint for each pair of secrets", "windows": "a window for each output"}
