@@ -261,6 +261,10 @@ def distortion_of(
     for argument, given in (("distortion", distortion), ("outputs", outputs), ("weights", weights)):
         if isinstance(given, Mapping):
             _require_columns(argument, given, names)
+    if not isinstance(weights, Mapping | None):
+        raise InvalidArgumentType(
+            f"weights must be a mapping from value columns to weights, got {type(weights).__name__}"
+        )
     listed = _joint_outputs(sample, names, outputs)
     several = isinstance(sample.values[0], tuple)
     if not several or not isinstance(distortion, str | Mapping):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rldp
+from rldp.data.reading import Column, Reading
 from rldp.distortions import distortion_of
 
 AGES, JOBS = (20, 40, 60), ("a", "b")
@@ -119,6 +120,28 @@ def test_advice_takes_several_columns(sample):
 def test_wrong_columns_are_refused_in_a_sentence(sample, options, message):
     with pytest.raises(rldp.InvalidArgument, match=message):
         rldp.design(sample, 0.5, **options)
+
+
+def test_too_many_combinations_are_refused_with_bins_that_fit(monkeypatch):
+    secret = (Column("sex", ("f", "m")),)
+    age, pay = (Column(name, tuple(range(200))) for name in ("age", "pay"))
+    job = Column("job", tuple(map(str, range(40))))
+    with pytest.raises(rldp.DataError, match=r"into bins, such as 100 for 'age'$"):
+        _ = Reading(secret, (age, pay, job)).values
+    reading = Reading(secret, (age, pay))
+    many = rldp.Sample(np.ones((2, 40_000), dtype=int), ("f", "m"), reading.values, reading=reading)
+    monkeypatch.setattr("rldp._common.process.available_bytes", lambda: 2**30)
+    with pytest.raises(rldp.NotEnoughMemory, match=r"a chain .* such as 13 for 'age' and 13 for 'pay'$"):
+        rldp.design(many, 0.5, privacy="pairs")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"weights": [1, 2]}, "weights must be a mapping"), ({"chain": 3}, "chain must be True, False, None")],
+)
+def test_columns_in_another_form_are_refused(sample, options, message):
+    with pytest.raises(rldp.InvalidArgumentType, match=message):
+        rldp.design(sample, 0.5, distortion=MEASURE, **options)
 
 
 def test_a_column_of_one_value_is_refused_unless_it_has_a_weight():

@@ -31,6 +31,7 @@ TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
 _MOST_SECRETS = 2**31
 _MOST_VALUES = 2**20
+_FEWEST_BINS = 4  # that are still worth publishing
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,17 @@ class Reading:
         """The labels of the secret: of its column, or texts for all combinations of several."""
         return _joint_texts([column.labels for column in self.secret])
 
+    def coarser(self, most: int) -> str:
+        """Say which bins leave at most ``most`` combinations in the row; return no text if none do."""
+        bins = {column.name: len(column.labels) for column in self.row if _are_numbers(column)}
+        others = prod(len(column.labels) for column in self.row if column.name not in bins)
+        before = dict(bins)
+        while bins and prod(bins.values()) * others > most and max(bins.values()) > _FEWEST_BINS:
+            largest = max(bins, key=lambda name: bins[name])
+            bins[largest] = -(-bins[largest] // 2)
+        fewer = [f"{count} for {name!r}" for name, count in bins.items() if count < before[name]]
+        return f", such as {' and '.join(fewer)}" if prod(bins.values()) * others <= most and fewer else ""
+
     @property
     def values(self) -> tuple[Label, ...]:
         """The labels of the row: of its only column, or tuples for all combinations of several."""
@@ -141,8 +153,13 @@ class Reading:
             raise DataError(
                 f"the columns that are published must have at most 2^20 combinations of labels, got "
                 f"{prod(map(len, listed))}; publish fewer columns together, or cut numbers into bins"
+                f"{self.coarser(_MOST_VALUES)}"
             )
         return tuple(product(*listed))
+
+
+def _are_numbers(column: Column) -> bool:
+    return column.edges is not None or all(type(label) in (int, float) for label in column.labels)
 
 
 def _joint_texts(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:

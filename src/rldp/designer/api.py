@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rldp._common.checks import Label, count_array, finite_number, labels, real_number
-from rldp._common.process import within_memory
+from rldp._common.process import require_bytes, within_memory
 from rldp.designer.batches import ADVICE
 from rldp.designer.certify import CertifiedBatch
 from rldp.designer.chain_designs import design_chain
@@ -38,6 +39,7 @@ from rldp.distortions import Distortion, Outputs, SampleDistortion, distortion_m
 from rldp.errors import (
     InvalidArgument,
     InvalidArgumentType,
+    NotEnoughMemory,
 )
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.sample import Sample
@@ -57,6 +59,8 @@ from rldp.theory.model import DesignProblem, Floats
 __all__ = ["Batch", "Design", "design", "design_batch", "design_levels"]
 
 _log = logging.getLogger(__name__)
+
+_FEW = 300  # combinations of several columns, which are designed for in seconds
 
 
 def design(
@@ -256,16 +260,21 @@ def design_levels(
     started = time.perf_counter()
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"sample must be an rldp.Sample, got {type(sample).__name__}")
-    measure = distortion_of(sample, distortion, outputs, weights)
+    with _within_memory(sample):
+        if outputs is None:
+            needed = 8 * len(sample.values) ** 2  # for the distances alone
+            require_bytes(f"designing for {len(sample.values)} values", needed, ADVICE)
+        measure = distortion_of(sample, distortion, outputs, weights)
+        distances = measure.matrix
     request = SolveRequest.of(gap, settings, max_seconds, started, windows=windows, callback=callback)
     levels = levels_of_sample(sample, epsilons)
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
     private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
-    problem = _problem(counts, levels, measure.matrix, private, useful, epsilon_known)
+    problem = _problem(counts, levels, distances, private, useful, epsilon_known)
     if sample.noise is not None:
         problem = with_noise(problem, sample, private, useful)
     warn_of_sample(problem.subset(np.array([0])), private, useful, stacklevel=5)
-    with within_memory("designing", ADVICE):
+    with _within_memory(sample):
         result = solve(problem, private, useful, request)
     warn_open(result.problem, result.solved, gap, windows, stacklevel=4)
     seconds = (time.perf_counter() - started) / len(levels)
@@ -281,6 +290,21 @@ def design_levels(
         )
         for i in range(len(levels))
     ]
+
+
+@contextmanager
+def _within_memory(sample: Sample) -> Iterator[None]:
+    """Name what needs less memory: for several columns a chain, or bins."""
+    try:
+        with within_memory("designing", ADVICE):
+            yield
+    except NotEnoughMemory as error:
+        if sample.reading is None or len(sample.reading.value) < 2:
+            raise
+        raise NotEnoughMemory(
+            f"{error}; so does a chain of the columns (chain=True, with privacy='credible' and "
+            f"utility='nominal'), or fewer bins{sample.reading.coarser(_FEW)}"
+        ) from error
 
 
 def design_batch(

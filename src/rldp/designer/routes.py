@@ -23,7 +23,7 @@ from rldp.designer.credible import credible_risks, solve_credible
 from rldp.designer.near_zero import solve_near_known, solve_near_zero
 from rldp.designer.request import SolveRequest, SolveResult
 from rldp.designer.status import Reason, Route
-from rldp.errors import InvalidArgument
+from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sample import Sample
 from rldp.sets import Credible, UncertaintySet
 from rldp.theory.model import DesignProblem
@@ -52,6 +52,10 @@ def is_chained(
         return several and len(sample.values) > _MOST_JOINT and isinstance(privacy, Credible)
     if chain is False:
         return False
+    if chain is not True and not isinstance(chain, Sequence):
+        raise InvalidArgumentType(
+            f"chain must be True, False, None or a list of value columns, got {type(chain).__name__}"
+        )
     if not several:
         raise InvalidArgument("chain needs several named value columns; Sample.from_data names columns")
     return True
