@@ -166,8 +166,20 @@ def kind_name(value: object) -> str:
     return kind.__name__ if library in ("builtins", "__main__") else f"{kind.__name__} of {library}"
 
 
+_OF_FRAMES = {"pandas", "polars", "pyarrow", "duckdb", "_duckdb", "narwhals", "dask", "pyspark", "modin"}
+
+
 def shown(value: object, width: int = 80) -> str:
-    """Return ``value`` as messages show it: on one line, and not too long."""
+    """Return ``value`` as messages show it: on one line, and not too long.
+
+    Of frames and columns, whose entries may be personal data, only the type is shown.
+
+    >>> import pyarrow
+    >>> shown([1, 2]), shown(pyarrow.array([1, 2]))
+    ('[1, 2]', 'Int64Array of pyarrow')
+    """
+    if type(value).__module__.partition(".")[0] in _OF_FRAMES:
+        return kind_name(value)
     try:
         text = " ".join(repr(value).split())
     except Exception:  # not ours: an integer too long to print, a broken __repr__

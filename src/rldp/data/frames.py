@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rldp._common.checks import Label, kind_name
 from rldp._common.process import needs
 from rldp.data.bins import Binning, Bins, numbers_in
-from rldp.data.columns import is_column
+from rldp.data.columns import is_column, kind_among
 from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, TooManyNumbers, count_pairs
 from rldp.data.meaning import Kind, Scale, labels_of_texts
@@ -27,7 +27,7 @@ from rldp.data.sources import Dialect, Source, opened
 from rldp.data.wanted import Wanted
 from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArgumentType
 
-__all__ = ["Counted", "columns", "counted_pairs", "taken_apart"]
+__all__ = ["WHOLE_FRAMES", "Counted", "columns", "counted_pairs", "header_of", "taken_apart"]
 
 CANDIDATES = (32, 16, 8, 4)
 """Candidates of ``bins="auto"``, which takes the largest number that does not make the table sparse."""
@@ -227,18 +227,40 @@ def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None
     return list(_read(data, names, dialect).columns.values())
 
 
+WHOLE_FRAMES: dict[str, Callable[[Any, int], Any]] = {
+    "pandas.DataFrame": lambda frame, place: frame.iloc[:, place],
+    "polars.DataFrame": lambda frame, place: frame.to_series(place),
+    "pyarrow.Table": lambda table, place: table.column(place),
+    "pyarrow.RecordBatch": lambda batch, place: batch.column(place),
+}
+"""The functions that return the column at a position, by the kind of frames whose rows are in memory."""
+
+
+def header_of(frame: Any) -> list[Any]:
+    """Return the names of the columns of a frame whose rows are in memory."""
+    is_arrow = kind_among(("pyarrow.Table", "pyarrow.RecordBatch"), frame) is not None
+    return list(frame.schema.names if is_arrow else frame.columns)
+
+
 def _read_frame(data: Any, names: tuple[str, ...]) -> _Table:
     """Return columns of a frame; of a lazy frame, only these are computed."""
-    frame, header = _frame(data)
+    kind = kind_among(WHOLE_FRAMES, data)
+    frame, header = _frame(data) if kind is None else (data, header_of(data))
     places = require_columns(header, names, "data")
     require_distinct(places)
-    chosen = [header[place] for place in places.values()]
-    if hasattr(frame, "collect"):
-        frame = frame.select(chosen).collect()
-    series = [frame.get_column(name) for name in chosen]
-    # Columns of other libraries are converted through Arrow.
-    entries = [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
-    headers = {name: (str(header[place]),) * 2 for name, place in places.items()}
+    if kind is not None:
+        entries = [WHOLE_FRAMES[kind](frame, place) for place in places.values()]
+    else:
+        chosen = [header[place] for place in places.values()]
+        if hasattr(frame, "collect"):
+            frame = frame.select(chosen).collect()
+        series = [frame.get_column(name) for name in chosen]
+        # Columns of other libraries are converted through Arrow.
+        entries = [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
+    headers = {
+        name: (str(header[place]) if header.count(header[place]) == 1 else name, str(header[place]))
+        for name, place in places.items()
+    }
     return _Table("data", dict(zip(names, entries, strict=True)), headers)
 
 
@@ -247,10 +269,8 @@ def _frame(data: Any) -> tuple[Any, list[Any]]:
     with needs("reading data frames", "narwhals"):
         import narwhals as nw
     try:
-        if type(data).__name__ in _BATCHES:
-            import pyarrow
-
-            data = pyarrow.table(data)
+        if kind_among(["pyarrow.RecordBatchReader"], data):  # which narwhals does not know
+            data = data.read_all()
         frame = nw.from_native(data)
         return frame, list(frame.collect_schema().names())
     except TypeError as error:
@@ -258,9 +278,6 @@ def _frame(data: Any) -> tuple[Any, list[Any]]:
     except Exception as error:  # of one kind or another, by the version of narwhals
         reason = " ".join(str(error).split())
         raise DataError(f"data must have columns of distinct names, but: {reason}") from error
-
-
-_BATCHES = ("RecordBatch", "RecordBatchReader")  # of Arrow, which narwhals does not know
 
 
 # A contingency table as a data frame

@@ -5,13 +5,14 @@ The result holds the kept columns, then the released ones, and nothing else: no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rldp._common.checks import kind_name
 from rldp.data.columns import decode, encode, kind_among
+from rldp.data.frames import WHOLE_FRAMES, header_of
 from rldp.data.headers import column_name
 from rldp.data.labels import Encoded
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpError
@@ -23,15 +24,6 @@ from rldp.theory.sampling import Randomness
 __all__ = ["release_frame", "released_batches", "released_part", "tally_of_part"]
 
 _PART = "a part of the data"  # the number of earlier rows is unknown
-_ROWS: dict[str, Callable[[Any, int], Any]] = {
-    "pandas.DataFrame": lambda frame, place: frame.iloc[:, place],
-    "polars.DataFrame": lambda frame, place: frame.to_series(place),
-    "pyarrow.Table": lambda table, place: table.column(place),
-    "pyarrow.RecordBatch": lambda batch, place: batch.column(place),
-}
-"""Frames in memory, and how to get a column by its position."""
-
-_ARROW = ("pyarrow.Table", "pyarrow.RecordBatch")
 _STREAMS = ("polars.LazyFrame", "pyarrow.RecordBatchReader", "duckdb.DuckDBPyRelation")
 _CLUSTERS = {"pyspark": "spark", "dask": "dask"}
 
@@ -53,7 +45,7 @@ def release_frame(
     """
     words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
-    if kind in _ROWS:
+    if kind in WHOLE_FRAMES:
         released, names, tally = _released(request, frame, words, "data")
         inspect(tally)
         if recorder is not None:
@@ -130,7 +122,7 @@ def released_batches(
 
 
 def _kind(frame: object) -> str:
-    kind = kind_among((*_ROWS, *_STREAMS), frame)
+    kind = kind_among((*WHOLE_FRAMES, *_STREAMS), frame)
     if kind is not None:
         return kind
     home = type(frame).__module__.partition(".")[0]
@@ -180,9 +172,9 @@ def _released(
 def _entries(request: Request, frame: Any, source: str) -> tuple[list[Any], dict[str, int], dict[str, Any]]:
     """Return the names of all columns, and the positions and entries of the requested ones."""
     kind = _kind(frame)
-    header = list(frame.schema.names if kind in _ARROW else frame.columns)
+    header = header_of(frame)
     places = request.columns.places(header, source)
-    return header, places, {column: _ROWS[kind](frame, place) for column, place in places.items()}
+    return header, places, {column: WHOLE_FRAMES[kind](frame, place) for column, place in places.items()}
 
 
 def _encoded(request: Request, entries: Mapping[str, Any], source: str) -> tuple[list[Encoded], Ids | None]:
