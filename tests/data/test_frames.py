@@ -650,6 +650,7 @@ def test_a_frame_in_place_of_a_path_is_not_shown():
     """Its entries are somebody's."""
     protocol = rldp.Protocol(np.full((1, 2, 2), 0.5))
     for frame in (
+        [["SECRET"]],
         pd.DataFrame({"s": ["SECRET"]}),
         pl.DataFrame({"s": ["SECRET"]}),
         pa.table({"s": ["SECRET"]}),

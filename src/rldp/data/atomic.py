@@ -7,13 +7,13 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from rldp._common.checks import shown
+from rldp._common.checks import kind_name, shown
 from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType, RldpError
 
 try:
@@ -179,7 +179,8 @@ def _take_permissions(scratch: Path, replaced: os.stat_result) -> None:
 def checked_path(path: str | PathLike[str], name: str = "path") -> Path:
     """Return ``path`` as a path, if it is one."""
     if not isinstance(path, str | PathLike):
-        raise InvalidArgumentType(f"{name} must be a path, got {shown(path)}")
+        given = kind_name(path) if isinstance(path, Collection) else shown(path)  # it may hold rows
+        raise InvalidArgumentType(f"{name} must be a path, got {given}")
     if "\0" in str(path):
         raise InvalidArgument(f"{name} must not hold a null character, got {shown(path)}")
     return Path(path)
