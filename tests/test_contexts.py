@@ -530,7 +530,9 @@ def test_no_row_without_an_earlier_output_is_left_out_or_taken_for_a_label(rows,
     assert ("(missing)" in second.stages[0].outputs) == (missing == "category")
     out = ["40", None, *["40"] * 28]
     few = table.slice(0, 30).append_column("out", pyarrow.array(out))
-    text = r" \(the output '\(missing\)' must be that text\)" if missing == "category" else ""
+    text = (
+        r" \(the output '\(missing\)' must be that text, as in a CSV file\)" if missing == "category" else ""
+    )
     with pytest.raises(rldp.DataError, match=f"column 'out' of data must hold no nulls{text}, but row 2"):
         second.release_frame(few, as_earlier="out", allow_drift=True)
     with pytest.raises(rldp.DataError):

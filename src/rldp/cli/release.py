@@ -66,7 +66,11 @@ def release(
         ),
     ] = None,
     id: Annotated[
-        str | None, typer.Option("--id", help="Column that identifies people. It must not be kept.")
+        str | None,
+        typer.Option(
+            "--id",
+            help="Column that identifies people. It must not be kept. Without --key, every draw is new.",
+        ),
     ] = None,
     key: Annotated[
         Path | None,

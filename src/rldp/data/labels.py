@@ -332,7 +332,11 @@ def _reason_of(columns: Sequence[Encoded], row: int, before: int, show_labels: b
     column, number = next(column for column in columns if column.codes[row] < 0), before + row + 1
     (entry,) = column.entries(np.array([row]))
     if _is_missing(entry):
-        text = f" (the output {MISSING!r} must be that text)" if MISSING in column.labels else ""
+        text = (
+            f" (the output {MISSING!r} must be that text, as in a CSV file)"
+            if MISSING in column.labels
+            else ""
+        )
         return f"{column.name} must hold no nulls{text}, but row {number} has no value"
     if column.needed is not None:
         kind = "" if isinstance(entry, str) else f" of type {type(entry).__name__}"
