@@ -116,17 +116,18 @@ def _by_clarabel(problem: str, draws: Draws, cell: Cell, settings: Settings) -> 
     d = settings.distortion
     matrices = np.full((*draws.counts.shape, len(d)), np.nan)
     objective = np.full(len(draws.counts), np.nan)
-    warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
-    for i, counts in enumerate(draws.counts):
-        try:
-            reference = reference_design(
-                counts, settings.epsilon, problem, cell.alpha_privacy, d, max_threads=1
-            )
-        except SolverError:
-            continue
-        clipped = np.maximum(reference.matrix, 0)
-        matrices[i] = clipped / clipped.sum(axis=2, keepdims=True)
-        objective[i] = reference.objective
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
+        for i, counts in enumerate(draws.counts):
+            try:
+                reference = reference_design(
+                    counts, settings.epsilon, problem, cell.alpha_privacy, d, max_threads=1
+                )
+            except SolverError:
+                continue
+            clipped = np.maximum(reference.matrix, 0)
+            matrices[i] = clipped / clipped.sum(axis=2, keepdims=True)
+            objective[i] = reference.objective
     return _Designed(matrices, objective, np.full_like(objective, np.nan))
 
 
