@@ -2,9 +2,9 @@
 Why the estimate is not enough
 ==============================
 
-A protocol that is private *for the sample* mostly is not private for the people whom
-the sample was drawn from. A hundred samples from one known truth show how far off it
-is, and what a promise changes.
+A protocol that is private *for the sample* is usually not private for the people behind
+the sample. A hundred samples from one known truth show by how much it fails, and what a
+promise changes.
 """
 
 # %%

@@ -34,8 +34,8 @@ found = rldp.frontier(
 print({name: column[:3] for name, column in found.table().items()})
 
 # %%
-# What a constant output costs is the upper end of all curves; below it, each curve says
-# what the promise leaves.
+# All curves start at the distortion of a constant output. Below it, each curve shows
+# the cost of its promise.
 constant = found.points[0].design.constant_objective
 
 figure, axis = plt.subplots(figsize=(7.5, 4.4))
@@ -68,8 +68,8 @@ plt.show()
 
 # %%
 # Read it from the left: at a small ε a promise about *all* distributions is no better
-# than a constant. The distance between the credible and the nominal curve is what not
-# knowing the truth costs; it shrinks as the sample grows.
+# than a constant. The distance between the credible and the nominal curve is the price
+# of not knowing the truth. It shrinks as the sample grows.
 #
-# ``found.plot("frontier.svg")`` draws such a figure into a file, and so does the
-# command ``rldp frontier``.
+# ``found.plot("frontier.svg")`` and the command ``rldp frontier`` draw such a figure
+# into a file.

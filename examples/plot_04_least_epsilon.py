@@ -2,7 +2,7 @@
 The smallest ε for a distortion that you can live with
 ======================================================
 
-Sometimes the distortion is given, and ε is asked for: "the published age may be off
+Sometimes the distortion is given, and ε is the question: "the published age may be off
 by eight years or so; how private can that be?"
 """
 
@@ -54,5 +54,5 @@ axis.set_title("2 secrets × 5 ages, n = 600, χ² promise")
 plt.show()
 
 # %%
-# What is impossible is refused, with the smallest distortion that is possible. On the
-# command line it is ``rldp design … --max-distortion 64``.
+# An impossible distortion is refused, and the message gives the smallest possible one.
+# On the command line it is ``rldp design … --max-distortion 64``.

@@ -2,9 +2,8 @@
 Beside simple mechanisms, and your own
 ======================================
 
-Is a designed protocol better than something simple? ``rldp.compare`` puts designs
-beside a constant, randomised response and others, and beside any mechanism that you
-bring as a table.
+Is a designed protocol better than something simple? ``rldp.compare`` compares designs
+with a constant, randomised response, other mechanisms, and any table of your own.
 """
 
 # %%
@@ -20,8 +19,8 @@ table = 0.25 * np.eye(4) + 0.75 * np.eye(4)[[2]]
 mine = rldp.Protocol(np.stack([table, table]), sample.secrets, sample.values)
 
 # %%
-# For each: the distortion under the estimate, the posterior law of its true leakage ε*,
-# and for whom its privacy is proved.
+# For each: the distortion under the estimate, the posterior distribution of its true
+# leakage ε*, and the distributions for which its privacy is proved.
 found = rldp.compare(
     sample,
     0.5,
@@ -65,5 +64,5 @@ plt.show()
 
 # %%
 # Randomised response (GRR) is private for every distribution, but it protects the
-# value, which nobody asked for; it costs more than a constant. Our own mechanism tells
-# much by whatever it publishes beside the middle value.
+# value, which nobody asked for; it costs more than a constant. Our own mechanism
+# reveals a lot whenever it publishes anything but the middle value.

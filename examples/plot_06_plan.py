@@ -3,7 +3,7 @@ What a larger sample would buy
 ==============================
 
 The less is known about the truth, the more distortion a promise costs. ``rldp.plan``
-says beforehand what samples of other sizes would promise.
+predicts what samples of other sizes would promise.
 """
 
 # %%
@@ -17,8 +17,8 @@ sample = rldp.Sample([[20, 45, 70, 65], [85, 70, 45, 20], [50, 50, 45, 35]])
 sizes = [300, 600, 2_000, 6_000, 20_000]
 
 # %%
-# For each size, new samples are drawn from distributions that this one makes likely,
-# and designed for.
+# For each size, draw new samples from distributions that this one makes likely, and
+# design for them.
 plans = {
     name: rldp.plan(sample, 0.5, sizes, privacy=name, utility=rldp.Nominal(), draws=12)
     for name in ("chi2", "credible")
@@ -57,5 +57,5 @@ for name, plan in plans.items():
     print(f"{name}: {plan.present:.2f} now, {half:.2f} at {plan.size_for(half)} rows")
 
 # %%
-# The band is a prediction that rests on the present sample, and no guarantee.
+# The band is a prediction based on the present sample, not a guarantee.
 # ``plan.plot("plan.svg")`` and ``rldp plan`` draw it.

@@ -2,8 +2,8 @@
 How private is it, given the sample?
 ====================================
 
-ε* depends on a truth that nobody knows. Given the sample and a prior it has a law,
-for every protocol, wherever it comes from.
+ε* depends on a truth that nobody knows. Given the sample and a prior, it has a
+posterior distribution, for any protocol.
 """
 
 # %%
@@ -50,7 +50,7 @@ plt.show()
 
 # %%
 # The bounds on the risk are wrong with probability at most 10⁻⁶ each, over the draws.
-# The same draws give the law of the distortion:
+# The same draws give the distribution of the distortion:
 for name, law in laws.items():
     low, middle, high = np.quantile(law.distortion, [0.05, 0.5, 0.95])
     print(

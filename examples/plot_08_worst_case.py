@@ -32,7 +32,7 @@ for name, protocol in {"nominal": nominal, "robust": robust}.items():
     )
 
 # %%
-# The worst distribution for the nominal protocol, beside the sample. It is no monster:
+# The worst distribution for the nominal protocol, beside the sample. It is not extreme:
 # a χ² test at level 5 % would not reject it.
 worst = rldp.worst_case(nominal, sample, chi2)
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True)
@@ -57,7 +57,7 @@ axes[1].legend()
 plt.show()
 
 # %%
-# And what the outputs then tell: P(y | ill) / P(y | well) under that distribution, on a
+# What the outputs then reveal: P(y | ill) / P(y | well) under that distribution, on a
 # logarithmic scale. A private protocol stays between the lines.
 figure, axis = plt.subplots(figsize=(7, 3.4))
 for offset, (name, protocol), hatch in (

@@ -2,14 +2,14 @@
 One rare secret drives the cost
 ===============================
 
-A secret that was seen a few times is known badly, and everybody pays for it. This
-example counts how much, and shows what merging it with another label saves.
+Little is known about a secret that was seen only a few times, and everybody pays for
+that. This example shows how much, and what merging the secret with another label saves.
 """
 
 # %%
 # Two common secrets with nearly the same values, so that privacy costs next to nothing.
-# A third is much like them, but it grows rarer from left to right, and fewer and fewer
-# rows show that it is.
+# A third one is similar, but it becomes rarer from left to right, so that fewer and
+# fewer rows show the similarity.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -30,9 +30,8 @@ options = {"privacy": rldp.Credible(), "utility": rldp.Nominal(), "gap": 1e-3}
 apart = rldp.design_batch(counts, 0.5, **options).objective
 
 # %%
-# Merged: the third secret counts as the second. It is then not told from it by
-# anything, since both are one label; but the two of them together are told from the
-# first no better than ε allows.
+# Merged: the third secret counts as the second. The protocol then treats both as one
+# label, and ε bounds how well the two together can be told from the first.
 together = counts.copy()
 together[:, 1] += together[:, 2]
 merged = rldp.design_batch(together[:, :2], 0.5, **options).objective
@@ -63,4 +62,4 @@ plt.show()
 # %%
 # ``rldp design`` says by itself where one rare secret drives the cost. Merging is not
 # free: people with the third secret are then protected as members of the merged group.
-# Somebody who wants to tell the third secret from the second meets no promise.
+# Nothing is promised about telling the third secret from the second.

@@ -27,8 +27,8 @@ def people(n, seed=0):
 
 # %%
 # ``bins`` cuts the column into bins of equal shares and publishes the mean of a bin.
-# The distortion counts what binning itself loses, so that different numbers of bins can
-# be compared.
+# The distortion includes the loss by binning, so different numbers of bins can be
+# compared.
 bins = [2, 3, 4, 6, 8, 12, 16]
 figure, axis = plt.subplots(figsize=(7.5, 4.2))
 for n, offset in ((600, (0, 10)), (4_000, (0, 8)), (40_000, (0, -18))):
@@ -68,5 +68,5 @@ axis.set_title("ε = 0.5, χ²; a ring marks the best number of bins")
 plt.show()
 
 # %%
-# With a credible promise, which asks less of each cell, the best number is larger.
-# ``rldp design --bins auto`` makes this comparison for 4, 8, 16 and 32 bins.
+# With a credible promise, which needs fewer rows in each cell, the best number is
+# larger. ``rldp design --bins auto`` makes this comparison for 4, 8, 16 and 32 bins.

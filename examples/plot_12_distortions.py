@@ -37,8 +37,8 @@ designs = {
 
 # %%
 # Rows are true values, columns are outputs. Squared distortion avoids long moves and
-# makes many short ones; Hamming counts moves and does not mind how long they are; the
-# last one moves down where it can.
+# makes many short ones; Hamming counts moves, whatever their length; the last one moves
+# down where it can.
 figure, axes = plt.subplots(2, 4, figsize=(9, 4.9), sharex=True, sharey=True)
 for column, (name, design) in zip(axes.T, designs.items(), strict=True):
     for axis, secret, table in zip(

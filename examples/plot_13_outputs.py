@@ -2,8 +2,8 @@
 Other outputs than values
 =========================
 
-What is published need not look like what is held. Here single years of age come in,
-and coarse groups go out, with a distortion of our own.
+Outputs need not look like values. Here the values are ages and the outputs coarse
+groups, with our own distortion.
 """
 
 # %%
@@ -66,5 +66,5 @@ axis.set_title("credible promise, 2 secrets × 12 ages, n ≈ 1650")
 plt.show()
 
 # %%
-# Where privacy is strict, six groups are as good as twelve ages: the protocol would not
-# use finer outputs well. Where ε is large, fine outputs pay.
+# At a small ε, six groups are as good as twelve ages: the protocol could not use finer
+# outputs. At a large ε, finer outputs pay off.

@@ -2,8 +2,8 @@
 Release two million rows, and count
 ===================================
 
-Outputs are drawn with exactly the probabilities of the protocol. Two million rows
-show it, and how long they take.
+Outputs are drawn with exactly the probabilities of the protocol. Two million rows show
+that, and how long a release takes.
 """
 
 # %%
@@ -30,8 +30,8 @@ speed = len(released) / seconds / 1e6
 print(f"{len(released):,} rows in {seconds:.2f} s, {speed:.0f} million rows a second")
 
 # %%
-# How far each count is from what is expected, in standard deviations. Nearly all lie
-# within ±3, as they should.
+# The distance of each count from its expectation, in standard deviations. Nearly all
+# lie within ±3, as they should.
 counts = np.zeros((2, 5, 5))
 np.add.at(counts, (secrets, values, released), 1)
 rows = counts.sum(axis=2, keepdims=True)

@@ -2,7 +2,7 @@
 Confirm on fresh rows
 =====================
 
-Rows that had no part in the design can prove ε by themselves, for every distribution
+Rows that were not used for the design can prove ε by themselves, for every distribution
 and every number of rows. The more there are, the closer the bound comes to the true
 leakage.
 """
@@ -57,9 +57,9 @@ axis.set_title("upper confidence bounds, level 95 %; one point a fresh sample")
 plt.show()
 
 # %%
-# **From careful to bold.** Protocols of smaller and smaller caution, fixed before the
-# fresh rows are seen: the fresh rows pick the boldest that they can confirm, and the
-# confidence is that of a single test.
+# **From careful to bold.** Fix a list of protocols before you see the fresh rows, from
+# the most careful to the boldest. The fresh rows pick the boldest that they can
+# confirm, with the confidence of a single test.
 radii = [0.02, 0.01, 0.004, 0.001, 0.0]
 chain = [
     rldp.design(

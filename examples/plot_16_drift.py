@@ -2,13 +2,12 @@
 When people change
 ==================
 
-A protocol was designed on a sample of yesterday. ``rldp.audit`` says what it leaks
-and costs on data of today, and whether today differs from yesterday by more than
-chance.
+A protocol was designed on yesterday's sample. ``rldp.audit`` measures its leakage and
+distortion on today's data, and whether the difference is more than chance.
 """
 
 # %%
-# Yesterday's truth, and another one that people move towards.
+# Yesterday's truth, and another one towards which people move.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -57,8 +56,8 @@ below.set_xlabel("how far people have moved")
 plt.show()
 
 # %%
-# As long as the new rows can hardly be told from the old ones, ε* stays near what was
-# promised or below. Where drift is shown, it is time to design again: from there on
-# nobody has proved anything. In words, half of the way:
+# As long as the new rows hardly differ from the old ones, ε* stays near or below the
+# promised ε. When drift is shown, design again: the proof no longer applies. In words,
+# half of the way:
 for sentence in audits[5].sentences[:4]:
     print("-", sentence)

@@ -39,7 +39,7 @@ systems = {
 
 # %%
 # The lower bound on ε that the released rows prove, as more rows are looked at. Above
-# the line, the claim of 0.5 is refuted. A ring marks rows whose randomness is seen to
+# the line, the claim of 0.5 is refuted. A ring marks rows whose randomness was found to
 # repeat.
 rng = np.random.default_rng(0)
 people = rng.choice(8, size=100_000, p=truth.ravel())
@@ -78,6 +78,6 @@ axis.legend()
 plt.show()
 
 # %%
-# A seed that is used again leaves all shares as they should be, so the bound on ε does
-# not see it; the search for repetition does. Nothing found is no proof: :doc:`/audit`
+# A reused seed leaves all shares correct, so the bound on ε does not detect it, but the
+# search for repetition does. An audit without findings proves nothing: :doc:`/audit`
 # says what an audit cannot show.

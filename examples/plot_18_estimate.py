@@ -25,8 +25,8 @@ people_tests, people_ages = np.array(tests)[cells // 4], np.array(ages)[cells % 
 released = protocol.release(people_tests, people_ages, seed=1)
 
 # %%
-# The column as it stands is wrong, and no number of rows makes it right. The estimate
-# uses the public sample beside it.
+# The shares of the released column are wrong, however many rows there are. The estimate
+# corrects them with the help of the public sample.
 found = rldp.estimate(released, protocol, sample=sample)
 for label, value, low, high, naive in zip(
     found.labels, found.values, found.lower, found.upper, found.naive, strict=True
@@ -57,8 +57,8 @@ axis.legend()
 plt.show()
 
 # %%
-# Where the secrets of the released rows are known, estimates come by secret, and need
-# no sample.
+# If the secrets of the released rows are known, the estimates are by secret and need no
+# sample.
 by_secret = rldp.estimate(
     released, protocol, secrets=people_tests, of="mean", sample=None
 )

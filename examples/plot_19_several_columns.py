@@ -2,8 +2,8 @@
 Several columns in one release
 ==============================
 
-Two columns, each released with a protocol of its own, can tell far more together than
-the sum of their ε. Designed jointly, whole rows keep the promise.
+Two columns, each released with its own protocol, can together reveal far more than the
+sum of their ε. Designed jointly, whole rows keep the promise.
 """
 
 # %%
@@ -78,8 +78,8 @@ axis.set_ylabel("leakage ε* under the truth")
 plt.show()
 
 # %%
-# What the released table keeps of the association between the columns, and an estimate
-# of the association of the values, from released rows.
+# The association that the released table keeps, and an estimate of the association of
+# the values from released rows.
 kept = rldp.associations(together.protocol, sample.distribution)[0]
 print(
     f"{kept.measure}: {kept.before:.2f} before, {kept.after:.2f} in the released table"

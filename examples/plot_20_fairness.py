@@ -24,8 +24,8 @@ print(f"hired: {shares[0]:.0%} and {shares[1]:.0%}, ratio {shares[0] / shares[1]
 
 # %%
 # A decision that is computed from a released row has a disparate impact of at least
-# exp(-ε*): the smaller over the larger share of "yes". The posterior law of ε* tells
-# what to believe of that ratio among all people.
+# exp(-ε*): the smaller over the larger share of "yes". The posterior distribution of ε*
+# shows how this ratio may be among all people.
 levels = np.array([0.1, 0.223, 0.4, 0.7])
 figure, axis = plt.subplots(figsize=(7.5, 4.6))
 for promise, colour, marker, shift in (
