@@ -1,6 +1,6 @@
 """Find the interpreters of every Python version that the classifiers of pyproject.toml name.
 
-They are looked for on the path and among those of pyenv.
+They are looked for on the path and among the builds of pyenv, which nox and uv do not search.
 
 Usage: python tools/pythons.py           a line for each version: its number, its interpreter and the virtual
                                          environment to test it in; '.' for the version this runs on, and
