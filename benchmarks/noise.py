@@ -48,17 +48,18 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=40, help="of each case")
     parser.add_argument("--out", type=Path, help="where to write what was found, as JSON")
     parser.add_argument("--law", type=int, help="test the law of so many draws instead")
+    parser.add_argument("--ignored", action="store_true", help="take the noisy counts for exact ones")
     options = parser.parse_args()
     if options.law:
         print(*(_law(level, options.law // 2) for level in (1.0, 0.3)), sep="\n")
         return
-    work = [(*case, i) for case in reversed(CASES) for i in range(options.samples)]
+    work = [(*case, i, options.ignored) for case in reversed(CASES) for i in range(options.samples)]
     started, number = time.perf_counter(), Value("i", 0)
     with ProcessPoolExecutor(options.jobs, initializer=on_one_core, initargs=(number,)) as pool:
         found = dict(zip(work, pool.map(_measured, work, chunksize=2), strict=True))
     rows = []
     for name, n, noise in CASES:
-        own = np.array([found[name, n, noise, i] for i in range(options.samples)])
+        own = np.array([found[name, n, noise, i, options.ignored] for i in range(options.samples)])
         facts = {"truth": name, "n": n, "noise": noise, "samples": options.samples}
         rows.append({**facts, "distortion": float(own[:, 0].mean()), "fails": float(own[:, 1].mean())})
         print(rows[-1])
@@ -67,16 +68,16 @@ def main() -> None:
         options.out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _measured(work: tuple[str, int, float | None, int]) -> tuple[float, bool]:
+def _measured(work: tuple[str, int, float | None, int, bool]) -> tuple[float, bool]:
     """D* under the truth, and whether the protocol fails there; its sample follows from truth, n and i."""
-    name, n, noise, i = work
+    name, n, noise, i, ignored = work
     truth = TRUTHS[name] / TRUTHS[name].sum()
     rng = np.random.default_rng([i, n, *name.encode()])
     counts = rng.multinomial(n, truth.ravel()).reshape(truth.shape)
     if noise is not None:
         ratio = math.exp(-noise)
         counts = counts + rng.geometric(1 - ratio, truth.shape) - rng.geometric(1 - ratio, truth.shape)
-    sample = rldp.Sample(counts, noise=noise)
+    sample = rldp.Sample(np.maximum(counts, 0)) if ignored else rldp.Sample(counts, noise=noise)
     promises = {"privacy": rldp.Credible(), "utility": rldp.Nominal()}
     matrix = rldp.design(sample, EPSILON, **promises, gap=GAP).protocol.matrix
     given = np.einsum("su,suy->sy", truth / truth.sum(axis=1, keepdims=True), matrix)
