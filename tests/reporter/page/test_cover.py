@@ -41,7 +41,7 @@ def test_every_language_has_the_same_words_with_the_same_places(language):
     for key, text in english.items():
         assert set(places(other[key])) == set(places(text)), key
     if language != "en":
-        same = [key for key in english if other[key] == english[key] and key not in ("decimal", "date")]
+        same = [key for key in english if other[key] == english[key] and key not in ("decimal", "date", "secret")]
         assert same == []
 
 
@@ -138,7 +138,7 @@ def test_page_one_tells_the_rows_of_each_secret_that_change_and_what_the_output_
     sample = Sample([[900, 700, 400], [60, 90, 250]], ["hs", "other"], [0, 1, 2])
     text = said(rldp.design(sample, 0.3, privacy="nominal", utility="nominal"))
     assert (
-        "By the secret: &lt; 0.01 % of the rows with “<bdi>hs</bdi>”, "
+        "By “<bdi>secret</bdi>”: &lt; 0.01 % of the rows with “<bdi>hs</bdi>”, "
         "54 % of the rows with “<bdi>other</bdi>”." in text
     )
     assert re.search(r"practically certain of the secret \(κ = 1[5-9](\.\d)?\)", text)

@@ -132,7 +132,7 @@ def test_the_page_says_what_the_judge_says(found, text):
     for sentence in (*verdict.proved, *verdict.assumptions, *verdict.not_promised):
         assert in_few_digits(sentence) in words
     assert not re.search(r"\d\.\d{7}", words)
-    assert words.index("Proved. The judge has checked") < words.rindex("How the value is published")
+    assert words.index("Proved. The judge has checked") < words.rindex("How “value” is published")
     assert "No released value is more than 1.65 times as likely" in words
     assert "at most 62.3 % sure" in words
     assert words.count(found.sha256) == 2  # on page one, and in the line that releases

@@ -96,11 +96,11 @@ class _Cover:
 
     @property
     def value(self) -> Markup:
-        return self.noun([column.name for column in self.columns], "a_value")
+        return self.noun([column.name for column in self.columns], "value")
 
     @property
     def secret(self) -> Markup:
-        return self.noun([] if self.reading is None else self.reading.secret_names, "a_secret")
+        return self.noun([] if self.reading is None else self.reading.secret_names, "secret")
 
     @property
     def reading(self) -> Reading | None:
@@ -113,10 +113,11 @@ class _Cover:
         return () if self.reading is None else tuple(c for c in self.reading.value if c.name in drawn)
 
     def noun(self, names: Sequence[str], otherwise: str) -> Markup:
-        """Return names of columns in quotes, in either writing direction; or a word if there are none."""
+        """Return names of columns, or a word if there are none, in quotes and either writing direction."""
         quote = Markup(self.words["quote"])
-        quoted = [quote.format(Markup("<bdi>{}</bdi>").format(printable(name))) for name in names]
-        return Markup(self.words["and"]).join(quoted) or Markup(self.words[otherwise])
+        shown = [printable(name) for name in names] or [self.words[otherwise]]
+        quoted = [quote.format(Markup("<bdi>{}</bdi>").format(name)) for name in shown]
+        return Markup(self.words["and"]).join(quoted)
 
     def say(self, key: str, **more: str) -> Markup:
         """Return a sentence with its gaps filled; inserted texts are escaped."""
@@ -124,8 +125,8 @@ class _Cover:
         nouns = {
             "value": self.value,
             "secret": self.secret,
-            "kept": self.noun(beside.kept, "a_value"),
-            "earlier": self.noun(beside.earlier_names, "a_value"),
+            "kept": self.noun(beside.kept, "value"),
+            "earlier": self.noun(beside.earlier_names, "value"),
         }
         said = Markup(self.words[key]).format(**(nouns | more))
         return (
@@ -211,7 +212,7 @@ class _Cover:
         epsilon = self.report.epsilon
         if self.report.verdict.epsilon is None:
             yield self.say("claimed")
-        beside, counted = self.report.beside, self.noun(self.report.beside.counted, "a_value")
+        beside, counted = self.report.beside, self.noun(self.report.beside.counted, "value")
         who = "_beside" if beside.is_known else ""
         ratio = {"factor": self.factor(epsilon), "epsilon": self.epsilon}
         yield self.say(f"protected_ratio{who}", value=counted, **ratio)
@@ -282,7 +283,7 @@ class _Cover:
             own = np.array([column.values.index(label) for label in _of_column(report.protocol.values, j)])
             masses = report.sample.distribution @ np.eye(len(column.values))[own]  # P(s, u_j)
             joint = np.einsum("su,suy->uy", masses, column.matrix)
-            noun = self.noun([name], "a_value")
+            noun = self.noun([name], "value")
             if all(map(_is_number, (*column.values, *column.outputs))):
                 values, outputs = (np.array(x, dtype=float) for x in (column.values, column.outputs))
                 off = float((joint * np.subtract.outer(values, outputs) ** 2).sum())
@@ -295,7 +296,7 @@ class _Cover:
         level, promised = self.report.worth.known_leakage, self.report.claim.epsilon_known
         beside = self.report.beside
         names = (*beside.kept, *beside.earlier_names, *beside.drawn)
-        value = {"value": self.noun(names, "a_value")}
+        value = {"value": self.noun(names, "value")}
         if level == 0:
             yield self.say("known_nothing", **value)
         elif level > _SURE and math.isinf(promised):
