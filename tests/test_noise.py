@@ -357,10 +357,9 @@ def changed(document, rng):
     return document
 
 
-@pytest.mark.parametrize("block", range(2))
-def test_a_changed_file_passes_only_if_its_risk_is_what_it_says(designed, tmp_path, block):
+def test_a_changed_file_passes_only_if_its_risk_is_what_it_says(designed, tmp_path):
     passed = 0
-    for seed in range(12 * block, 12 * (block + 1)):
+    for seed in range(12):
         document = changed(json.loads(designed.to_json()), random.Random(seed))
         (tmp_path / "p.json").write_text(json.dumps(document), encoding="utf-8")
         verdict = rldp.verify(tmp_path / "p.json")

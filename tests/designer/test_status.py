@@ -116,19 +116,16 @@ def test_the_best_iterate_by_then_is_kept(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::rldp.errors.RldpWarning")
 def test_a_large_table_is_designed_in_the_time_it_is_given(monkeypatch):
-    """By the processor's clock, since others may use it too; without a limit it takes half a minute."""
+    """By the processor's clock, since others may use it too; without a limit it takes half a minute.
+
+    The judge proves what was found by then.
+    """
     monkeypatch.setattr(time, "perf_counter", time.process_time)
     started = time.process_time()
     found = rldp.design(large_sample(10, 50), 1.0, max_seconds=0.5)
     assert time.process_time() - started < 6
     assert found.gap <= 1
     assert found.protocol.matrix.shape == (10, 50, 50)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::rldp.errors.RldpWarning")
-def test_a_design_that_was_stopped_is_proved_by_the_judge():
-    found = rldp.design(large_sample(10, 100), 1.0, max_seconds=1)
     verdict = rldp.verify(found)
     assert verdict.ok, verdict.reasons
 

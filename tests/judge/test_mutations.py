@@ -22,7 +22,7 @@ from promised import credible_claim, credible_file, everything_file, pairs_file
 from strategies import sets_of
 
 G = "guarantee"
-QUICK, ALL = 120, int(os.environ.get("RLDP_MUTATED_FILES", "400"))
+ALL = int(os.environ.get("RLDP_MUTATED_FILES", "400"))
 LONGEST = 60.0  # seconds of a processor that a verdict may take, on any machine
 
 pytestmark = [
@@ -550,16 +550,6 @@ def judge_many(seeds, path, indices):
 @pytest.mark.parametrize("index", [*OLD, *NEW])
 def test_the_originals_hold(index, tmp_path):
     assert is_ok(original(index).encode(), tmp_path / "protocol.json")
-
-
-@pytest.mark.slow
-def test_a_changed_file_passes_only_if_its_claims_hold(tmp_path):
-    judge_many(range(QUICK), tmp_path / "protocol.json", OLD)
-
-
-@pytest.mark.slow
-def test_a_changed_promise_passes_only_if_it_holds(tmp_path):
-    judge_many(range(QUICK), tmp_path / "protocol.json", NEW)
 
 
 @pytest.mark.slow

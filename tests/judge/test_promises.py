@@ -241,7 +241,7 @@ THREE = [[9, 3, 2], [1, 4, 3], [2, 2, 40]]
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["A1", "A2"])
 def test_sets_of_pairs_are_proved_with_their_radii(tmp_path, method):
-    for counts in ([[9, 3, 2], [1, 6, 7]], THREE, [[5, 4], [0, 0]], [[5, 4, 1]]):
+    for counts in (THREE, [[5, 4], [0, 0]], [[5, 4, 1]]):
         document = pairs_file(counts, 0.7, method=method)
         verdict = judged(document, tmp_path)
         assert verdict.reasons == ()
@@ -250,7 +250,7 @@ def test_sets_of_pairs_are_proved_with_their_radii(tmp_path, method):
 
 @pytest.mark.slow
 def test_where_all_secrets_have_as_many_rows_the_lower_bound_is_proved(tmp_path):
-    document = pairs_file([[60, 20, 12], [10, 38, 44], [30, 32, 30]], 0.7)
+    document = pairs_file([[30, 10, 6], [5, 19, 22], [15, 16, 15]], 0.7)
     verdict = judged(document, tmp_path)
     assert verdict.ok
     assert verdict.lower_bound == document[G]["lower_bound"] > 0.9 * document[G]["objective"]

@@ -49,14 +49,14 @@ def test_bounds_are_those_of_the_definition(kind, floor):
 @pytest.mark.slow
 @each_kind
 def test_few_bounds_are_below_the_truth(kind):
-    """The level is 0.05; with 300 runs, more than the limit has probability 1e-7 at most."""
-    runs = 300
+    """The level is 0.05; with 150 runs, more than the limit has probability 1e-7 at most."""
+    runs = 150
     bound = ratio_bounds(drawn(kind, 100, runs, seed=13), ALPHA)
     assert (bound < laws(kind)[2]).sum() <= binom.isf(1e-7, runs, ALPHA)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "widest"), [(50, 1.5), (500, 1.3), (5000, 1.3)])
+@pytest.mark.parametrize(("n", "widest"), [(50, 1.5), (5000, 1.3)])
 @pytest.mark.parametrize("kind", ["coin", "five values"])
 def test_bounds_are_not_much_wider_than_the_normal_approximation(kind, n, widest):
     q, _, _ = laws(kind)
@@ -90,10 +90,9 @@ def a_protocol(seed, secrets=3, values=4, outputs=3):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("triples_together", [1, 5, 10**6])
-def test_the_bound_is_the_largest_of_all_triples(seed, triples_together, monkeypatch):
-    matrix, blocks, known = a_protocol(seed)
+def test_the_bound_is_the_largest_of_all_triples(triples_together, monkeypatch):
+    matrix, blocks, known = a_protocol(triples_together % 2)
     pairs = ordered_pairs(len(matrix))
     every = {
         (y, *map(int, pair)): ratio_bounds(

@@ -37,10 +37,11 @@ _DOUBLINGS = 4
 _NO_PART = 1e-9  # what is left out may change the posterior by so much
 _MOST_WORK = 5e9  # terms of all sums together; the judge adds up no more
 _MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
+_SHORT = 1000  # sums of so many terms are kept from one block of draws to the next: 32 MB at most
 _UNLIKELY = 1e-18  # components that are less likely are left out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Cell:
     """A cell's possible counts, from the first on, and what the noise weighs each: logarithms."""
 
@@ -106,7 +107,7 @@ class NoisyLaw:
             counts = np.empty((values, size))
             for number in np.unique(chosen):
                 where = np.flatnonzero(chosen == number)
-                b = np.array([a * values / TOTALS[number]])
+                b = a * values / TOTALS[number]
                 for u, cell in enumerate(self.cells[s]):
                     counts[u, where] = _picked(cell, a, b, len(where), generator)
             logs = np.log(generator.standard_gamma(np.maximum(counts, 1) + a))
@@ -128,12 +129,20 @@ def _log_quotient(m: Floats, a: float) -> Floats:
     return np.asarray(np.where(m < _MANY, gammaln(m + a) - gammaln(m + 1), stirling))
 
 
-def _picked(cell: _Cell, a: float, b: Floats, size: int, generator: np.random.Generator) -> Floats:
+def _picked(cell: _Cell, a: float, b: float, size: int, generator: np.random.Generator) -> Floats:
     """Counts of a cell, by the terms of its sum."""
-    logs = cell.logs(a, b)[0]
-    below = np.cumsum(np.exp(logs - logs.max()))
+    below = (_kept_sums if len(cell.noise) <= _SHORT else _sums)(cell, a, b)
     places = np.searchsorted(below, generator.random(size) * below[-1], side="right")
     return np.asarray(cell.first + np.minimum(places, len(below) - 1), dtype=np.float64)
+
+
+def _sums(cell: _Cell, a: float, b: float) -> Floats:
+    """Sums of the first terms, up to a factor."""
+    logs = cell.logs(a, np.array([b]))[0]
+    return np.cumsum(np.exp(logs - logs.max()))
+
+
+_kept_sums = lru_cache(maxsize=4096)(_sums)
 
 
 def noisy_law(counts: NDArray[np.int64], epsilon: float, grid: Floats) -> NoisyLaw:
