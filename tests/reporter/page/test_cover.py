@@ -41,7 +41,9 @@ def test_every_language_has_the_same_words_with_the_same_places(language):
     for key, text in english.items():
         assert set(places(other[key])) == set(places(text)), key
     if language != "en":
-        same = [key for key in english if other[key] == english[key] and key not in ("decimal", "date", "secret")]
+        same = [
+            key for key in english if other[key] == english[key] and key not in ("decimal", "date", "secret")
+        ]
         assert same == []
 
 
@@ -141,7 +143,7 @@ def test_page_one_tells_the_rows_of_each_secret_that_change_and_what_the_output_
         "By “<bdi>secret</bdi>”: &lt; 0.01 % of the rows with “<bdi>hs</bdi>”, "
         "54 % of the rows with “<bdi>other</bdi>”." in text
     )
-    assert re.search(r"practically certain of the secret \(κ = 1[5-9](\.\d)?\)", text)
+    assert re.search(r"practically certain of “<bdi>secret</bdi>” \(κ = 1[5-9](\.\d)?\)", text)
     many = Sample(np.random.default_rng(0).multinomial(4000, np.full(27, 1 / 27)).reshape(9, 3))
     text = said(rldp.design(many, 0.3, privacy="nominal", utility="nominal", gap=1e-2))
     assert text.count("of the rows with") == 2
