@@ -328,12 +328,10 @@ def test_judge_and_designer_agree_on_many_pairs():
 def test_the_judge_can_afford_a_finer_mesh_than_any_that_the_designer_can():
     """8 155 and 34 287 rows, 7 values: the judge's mesh took a hundredth more than it was allowed."""
     rng = np.random.default_rng(8)
-    claims = [(8155, 34287, 7, 3.5e-4)]
-    for _ in range(2):
-        rows, cells = np.floor(10 ** rng.uniform(0, 6.5, size=2)), 2 + 10 ** rng.uniform(-0.5, 1.3)
-        claims.append((*map(int, rows), int(cells), float(10 ** rng.uniform(-6, -0.5))))
+    rows, cells = np.floor(10 ** rng.uniform(0, 6.5, size=2)), 2 + 10 ** rng.uniform(-0.5, 1.3)
+    another = (*map(int, rows), int(cells), float(10 ** rng.uniform(-6, -0.5)))
     compared = 0
-    for n1, n2, cells, alpha in claims:
+    for n1, n2, cells, alpha in ((8155, 34287, 7, 3.5e-4), another):
         sizes, freedom = sorted((n1, n2), reverse=True), 2 * (cells - 1)
         reach = 1.15 * asymptotic_radius(freedom, alpha)
         strata = Strata(2, cells, theory_radii._fewest(sizes, cells))
@@ -352,4 +350,4 @@ def test_the_judge_can_afford_a_finer_mesh_than_any_that_the_designer_can():
             ]
             assert any(finer), (n1, n2, cells, alpha, mine)
             compared += 1
-    assert compared > 10
+    assert compared > 5

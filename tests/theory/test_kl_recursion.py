@@ -28,7 +28,7 @@ def largest_tail(counts, candidates):
 
 
 def pairs_of_probabilities():
-    p = np.geomspace(1e-7, 0.5, 1500)
+    p = np.geomspace(1e-7, 0.5, 500)
     return np.stack([p, 1 - p], axis=1)
 
 
@@ -40,7 +40,7 @@ def test_no_distribution_has_a_larger_tail(n, cells, resolution):
         assert (exact <= bounds(Strata(1, cells, fewest), resolution) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("fewest", [1, 20, 130])
+@pytest.mark.parametrize("fewest", [1, 130])
 def test_with_two_cells_the_bound_is_nearly_attained(fewest):
     """By some number of rows: all from ``fewest`` on are bounded, and some of them come close."""
     sizes = range(fewest, fewest + 16)

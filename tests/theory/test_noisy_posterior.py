@@ -76,7 +76,7 @@ def test_truths_and_tables_from_the_prior_are_where_the_posterior_says(monkeypat
     noisy_posterior._law.cache_clear()
     rng, epsilon, values, size = np.random.default_rng(5), 0.5, 3, 300
     ranks = []
-    for i in range(140):
+    for i in range(100):
         a, mu = rng.choice(GRID), rng.choice(TOTALS[:40], size=2)
         rates = rng.standard_gamma(a, (2, values)) / (a * values / mu)[:, None]
         if not rates.sum(axis=1).all():
@@ -90,7 +90,7 @@ def test_truths_and_tables_from_the_prior_are_where_the_posterior_says(monkeypat
         equal = (np.abs(away) <= 1e-9).sum() + 1
         ranks.append(((away < -1e-9).sum() + equal * rng.random()) / (size + 1))
     noisy_posterior._law.cache_clear()
-    assert len(ranks) > 100
+    assert len(ranks) > 70
     assert_law(np.array(ranks), lambda x: np.clip(x, 0, 1))
 
 
