@@ -202,16 +202,17 @@ def main() -> None:
         warnings.simplefilter("always", RldpWarning)
         allow_interruption()
         code = _outcome()
-    if code > _SIGNALLED and is_command():
-        _leave_at_once(code)
     code = code or _delivered()
-    if is_command():  # all is done, and no exception would be caught any more
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if is_command() and (code > _SIGNALLED or "joblib" not in sys.modules):  # joblib ends its workers at exit
+        _leave_at_once(code)
     sys.exit(code)
 
 
 def _leave_at_once(code: int) -> None:
-    """End the process after cleaning up, even if threads of other libraries are still running."""
+    """End the process after cleaning up, even if threads of other libraries are still running.
+
+    Such as those in which Arrow reads ahead: if Python ended them, the process could abort.
+    """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
