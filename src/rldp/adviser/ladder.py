@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from rldp.designer.api import design
+from rldp.designer.api import design, usual_utility
 from rldp.designer.designs import Design
 from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument
@@ -64,9 +64,8 @@ def usual(
     sample: Sample, privacy: PrivacySets | None, utility: UtilitySet | None
 ) -> tuple[PrivacySets, UtilitySet]:
     """Return the promises to compare, by default those that account for noise if the counts have any."""
-    exact = sample.noise is None
-    promises = (STANDARD if exact else WITH_NOISE) if privacy is None else privacy
-    return promises, ("chi2" if exact else "nominal") if utility is None else utility
+    promises = (STANDARD if sample.noise is None else WITH_NOISE) if privacy is None else privacy
+    return promises, usual_utility(sample, utility)
 
 
 def named_sets(privacy: PrivacySets, *, alpha: float, prior: Prior) -> dict[str, UncertaintySet]:
@@ -152,7 +151,7 @@ def rungs(
     *,
     alpha: float = 0.05,
     prior: Prior = "adaptive",
-    utility: UtilitySet = "nominal",
+    utility: UtilitySet | None = "nominal",
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,

@@ -59,7 +59,7 @@ def least_epsilon(
     distortion: float,
     *,
     privacy: PrivacySet = "chi2",
-    utility: UtilitySet = "chi2",
+    utility: UtilitySet | None = None,
     measure: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
@@ -80,7 +80,8 @@ def least_epsilon(
     distortion : float
         The largest acceptable expected distortion.
     privacy, utility : UncertaintySet or its name
-        The sets over which privacy and the distortion must hold.
+        The sets over which privacy and the distortion must hold; the defaults are those of
+        :func:`rldp.design`.
     measure : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
         The distance of an output from a value, which :func:`rldp.design` calls ``distortion``.
     outputs : sequence of labels, optional

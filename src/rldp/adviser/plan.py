@@ -17,7 +17,7 @@ from rldp._common.deprecated import renamed, warn_deprecated
 from rldp._common.frames import Tabular
 from rldp._common.process import silenced
 from rldp.adviser.frontier import checked_levels
-from rldp.designer.api import design, design_batch
+from rldp.designer.api import design, design_batch, usual_utility
 from rldp.distortions import Distortion, Outputs, distortion_of
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.sample import Sample
@@ -155,7 +155,7 @@ def plan(
     sizes: Iterable[int],
     *,
     privacy: PrivacySet = "chi2",
-    utility: UtilitySet = "chi2",
+    utility: UtilitySet | None = None,
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
@@ -216,7 +216,7 @@ def plan(
     wanted = _checked_sizes(sizes)
     chosen = renamed("promise", promise, "privacy", privacy, stacklevel=5)
     private = checked_set("privacy", chosen, alpha=alpha, prior=prior)
-    useful = checked_set("utility", utility, alpha=alpha, prior=prior)
+    useful = checked_set("utility", usual_utility(sample, utility), alpha=alpha, prior=prior)
     measure = distortion_of(sample, distortion, outputs, weights)
     d, names = measure.matrix, measure.outputs
     count = whole_number("draws", draws, 10, 100_000)

@@ -46,7 +46,7 @@ class Promises(TypedDict):
     """The sets of a design, as :func:`rldp.design` accepts them."""
 
     privacy: UncertaintySet
-    utility: UncertaintySet
+    utility: UncertaintySet | None
     epsilon_known: float
 
 
@@ -89,14 +89,20 @@ class Promising(_Promised):
     """One promise about privacy, and one about the distortion."""
 
     privacy: Annotated[SetName, typer.Option(help=_PRIVACY_HELP)] = "chi2"
-    utility: Annotated[UtilityName, typer.Option(help=_UTILITY_HELP)] = "chi2"
+    utility: Annotated[
+        UtilityName | None,
+        typer.Option(
+            help=_UTILITY_HELP,
+            show_default="chi2; for chains, given columns, earlier releases and noise: nominal",
+        ),
+    ] = None
 
     @property
     def sets(self) -> Promises:
         """Return the requested sets."""
         return {
             "privacy": NAMED[self.privacy](self.alpha, self.prior),
-            "utility": NAMED[self.utility](self.alpha, self.prior),
+            "utility": None if self.utility is None else NAMED[self.utility](self.alpha, self.prior),
             "epsilon_known": self.epsilon_known,
         }
 

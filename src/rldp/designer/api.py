@@ -56,7 +56,7 @@ from rldp.theory.arrays import from_pairs
 from rldp.theory.bounds import estimated_members
 from rldp.theory.model import DesignProblem, Floats
 
-__all__ = ["Batch", "Design", "design", "design_batch", "design_levels"]
+__all__ = ["Batch", "Design", "design", "design_batch", "design_levels", "usual_utility"]
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def design(
     epsilon: float | ArrayLike | Mapping[str, float],
     *,
     privacy: PrivacySet = "chi2",
-    utility: UtilitySet = "chi2",
+    utility: UtilitySet | None = None,
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
@@ -104,7 +104,9 @@ def design(
         in which two people differ. ``docs/guide/levels.md`` explains whom this protects.
     privacy, utility : UncertaintySet or its name
         The sets of distributions over which privacy and utility must hold. Names are "chi2", "cr", "g",
-        "credible", "nominal" (the estimate alone) and, for privacy, "pairs" and "all".
+        "credible", "nominal" (the estimate alone) and, for privacy, "pairs" and "all". By default, utility
+        is "chi2", or "nominal" for the designs that support no other: chains, designs with given columns or
+        after earlier releases, and those on noisy counts.
     distortion : {"squared", "absolute", "hamming"}, callable d(u, y), or |U|×|Y| array
         For several value columns, one distortion for all or a mapping {value column: distortion}; the design
         minimises their weighted sum. A function or an array then refers to whole rows.
@@ -127,8 +129,8 @@ def design(
     chain : bool, or sequence of str, optional
         Design several value columns one after the other, each given the outputs so far, instead of all
         combinations at once: True, or the order of the columns. A chain costs more distortion, but handles
-        more combinations. It needs ``privacy="credible"`` and ``utility="nominal"``, and is the default above
-        1000 combinations. See ``docs/theory.md``, 'Chains'.
+        more combinations. It needs ``privacy="credible"`` and is the default above 1000 combinations. See
+        ``docs/theory.md``, 'Chains'.
     after : sequence of Protocol, or mapping {value column: Protocol}
         Protocols whose outputs of value columns of the sample are already published, in the order of their
         release. These columns are not published again; a release reads their outputs from the rows. **epsilon
@@ -140,8 +142,7 @@ def design(
     given_known : bool
         With given columns (``given=`` of :meth:`rldp.Sample.from_data`): whether epsilon refers to readers
         who know them, P(y|s₁,k) ≤ e^ε P(y|s₂,k), and does not bound what the given columns themselves tell.
-        By default it bounds the whole row: P(k,y|s₁) ≤ e^ε P(k,y|s₂). Both need ``privacy="credible"`` and
-        ``utility="nominal"``.
+        By default it bounds the whole row: P(k,y|s₁) ≤ e^ε P(k,y|s₂). Both need ``privacy="credible"``.
     callback : callable, optional
         Called with a :class:`rldp.Progress` after each iteration of the solver, or each chunk of a large
         batch.
@@ -187,10 +188,12 @@ def design(
     >>> designed.objective - designed.lower_bound <= 1e-6
     True
     """
-    private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
+    private = checked_set("privacy", privacy)
+    chained = isinstance(sample, Sample) and is_chained(sample, chain, private, after)
+    useful = checked_set("utility", usual_utility(sample, utility, chained=chained))
     for name, uncertainty in (("privacy", private), ("utility", useful)):
         require_confidence(name, uncertainty)
-    if isinstance(sample, Sample) and is_chained(sample, chain, private, after):
+    if chained:
         if windows:
             raise InvalidArgument("windows must not be given for a chain of columns")
         if sample.noise is not None and (after or (sample.reading is not None and sample.reading.given)):
@@ -221,8 +224,8 @@ def design(
     (designed,) = design_levels(
         sample,
         [epsilon],
-        privacy=privacy,
-        utility=utility,
+        privacy=private,
+        utility=useful,
         distortion=distortion,
         weights=weights,
         outputs=outputs,
@@ -236,12 +239,19 @@ def design(
     return designed
 
 
+def usual_utility(sample: Sample, utility: UtilitySet | None, *, chained: bool = False) -> UtilitySet:
+    """Return the set of the distortion; by default the paper's, or the estimate where no other works."""
+    if utility is not None:
+        return utility
+    return "nominal" if chained or getattr(sample, "noise", None) is not None else "chi2"
+
+
 def design_levels(
     sample: Sample,
     epsilons: Sequence[Any],
     *,
     privacy: PrivacySet = "chi2",
-    utility: UtilitySet = "chi2",
+    utility: UtilitySet | None = None,
     distortion: Distortion | Mapping[str, Distortion] = "squared",
     weights: Mapping[str, float] | None = None,
     outputs: Outputs = None,
@@ -269,7 +279,8 @@ def design_levels(
     request = SolveRequest.of(gap, settings, max_seconds, started, windows=windows, callback=callback)
     levels = levels_of_sample(sample, epsilons)
     counts = np.repeat(sample.counts[None], len(levels), axis=0)
-    private, useful = checked_set("privacy", privacy), checked_set("utility", utility)
+    private = checked_set("privacy", privacy)
+    useful = checked_set("utility", usual_utility(sample, utility))
     problem = _problem(counts, levels, distances, private, useful, epsilon_known)
     if sample.noise is not None:
         problem = with_noise(problem, sample, private, useful)
@@ -302,8 +313,8 @@ def _within_memory(sample: Sample) -> Iterator[None]:
         if sample.reading is None or len(sample.reading.value) < 2:
             raise
         raise NotEnoughMemory(
-            f"{error}; so does a chain of the columns (chain=True, with privacy='credible' and "
-            f"utility='nominal'), or fewer bins{sample.reading.coarser(_FEW)}"
+            f"{error}; so does a chain of the columns (chain=True, with privacy='credible'), "
+            f"or fewer bins{sample.reading.coarser(_FEW)}"
         ) from error
 
 
