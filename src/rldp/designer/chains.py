@@ -240,10 +240,11 @@ def solve_chain(
 def _aim(target: float, draws: int) -> float:
     """A smaller share of the draws of the search where a large table has few: proofs by looks are dear there.
 
-    By what the share of so few misses the risk of a protocol by, beyond what it misses with the usual number.
+    By twice what the share of so few misses the risk by, beyond what it misses with the usual number: a
+    search finds sets whose share is small by chance.
     """
     missing = max(1 / draws - 1 / _SEARCH_DRAWS, 0.0)
-    return max(target - math.sqrt(target * (1 - target) * missing), target / 2)
+    return max(target - 2 * math.sqrt(target * (1 - target) * missing), target / 2)
 
 
 def _is_proved(tables: Sequence[Floats], problem: ChainProblem, risk: Risk, trial: int) -> bool:
