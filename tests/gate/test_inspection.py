@@ -184,12 +184,12 @@ def test_what_promises_every_distribution_is_not_refused_for_drift():
 
 @pytest.mark.parametrize("privacy", ["chi2", "nominal"])
 def test_releases_from_the_same_population_are_refused_at_most_once_in_a_thousand(privacy, monkeypatch):
-    """1000 of them, each with a sample of its own. At LEVEL, one in two thousand would be refused."""
+    """2000 of them, each with a sample of its own. At LEVEL, one would be refused in the mean."""
     monkeypatch.setattr(inspection, "p_value", partial(p_value, seed=0))
     draws, refusals = rng(7), 0
     made = designed(rldp.Sample([[120, 40, 20], [40, 80, 100]]), privacy=privacy)
     labels = made.secrets, made.values, made.outputs
-    for i in range(1000):
+    for i in range(2000):
         sample = rldp.Sample(draws.multinomial(300, TRUTH.ravel()).reshape(2, 3), SECRETS, VALUES)
         claim = dataclasses.replace(made.guarantee, sample=sample)
         new = draws.multinomial((50, 1000)[i % 2], TRUTH.ravel()).reshape(2, 3)
@@ -197,7 +197,7 @@ def test_releases_from_the_same_population_are_refused_at_most_once_in_a_thousan
             Inspection(rldp.Protocol(made.matrix, *labels, guarantee=claim), OPTIONS)(tally(new))
         except rldp.DataError:
             refusals += 1
-    assert refusals <= 1
+    assert refusals <= 2
 
 
 def test_the_p_value_is_that_of_all_divisions_of_the_pooled_rows():

@@ -68,7 +68,7 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         As in :meth:`rldp.Sample.from_data`.
     missing : {"refuse", "category"}
         How missing entries are treated. Rows cannot be skipped, since a transformer keeps all rows. With
-        "category" they become a text, so a column of numbers must be that of a pandas frame.
+        "category" they are a value of their own, which is null or NaN in a column of numbers.
     sample : Sample, optional
         The public sample to design on instead of the rows of ``fit``. Pass one if these rows are
         confidential: a design on them reveals something about them. ``sample.noisy(…)`` makes such a sample
