@@ -140,7 +140,7 @@ _HEADINGS = ("place", "claim", "measured", "verdict", "correction")
 
 
 def as_csv(checked: list[Checked]) -> str:
-    """The table of claims as CSV."""
+    """Return the table of claims as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_HEADINGS)
@@ -149,7 +149,7 @@ def as_csv(checked: list[Checked]) -> str:
 
 
 def as_markdown(checked: list[Checked]) -> str:
-    """The table of claims as Markdown."""
+    """Return the table of claims as Markdown."""
     rows = ["| place | claim | measured | verdict |", "|---|---|---|---|"]
     for c in checked:
         verdict = f"**{c.verdict}**" + (f": {c.correction}" if c.correction else "")

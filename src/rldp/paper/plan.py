@@ -143,7 +143,7 @@ BEYOND = ("promises",)
 
 
 def tasks(experiment: Experiment, settings: Settings) -> Iterator[Task]:
-    """The tasks of an experiment, in the order of its table."""
+    """Return the tasks of an experiment, in the order of its table."""
     instances = experiment.instances if settings.instances is None else settings.instances
     if experiment.short and settings.instances is not None:
         instances = min(max(1, instances // 2), experiment.instances)

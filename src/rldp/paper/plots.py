@@ -133,12 +133,12 @@ def _draw(axes: Axes, panel: Panel, across: Across, names: Mapping[str, str]) ->
 
 
 def _floor(panel: Panel) -> float:
-    """The smallest positive number that a logarithmic axis has to show."""
+    """Return the smallest positive number that a logarithmic axis has to show."""
     shown = np.concatenate([np.concatenate([band.middle, band.low]) for band in panel.series.values()])
     positive = shown[shown > 0]
     return float(positive.min()) if len(positive) else 1.0
 
 
 def files(figure: Drawing) -> dict[str, bytes]:
-    """The figure as a PNG and as a PDF."""
+    """Return the figure as a PNG and as a PDF."""
     return {kind: _plots.content(figure, kind) for kind in ("png", "pdf")}

@@ -108,7 +108,7 @@ def reference_design(
 
 
 def _robust_utility(v: Any, estimate: Floats, radius: float, constraints: list[Any]) -> Any:
-    """The least D; its w and c become variables of the program."""
+    """Return the least D; its w and c become variables of the program."""
     w, c = cp.Variable(v.shape), cp.Variable(nonneg=True)
     means = _geometric_means(c, cp.vec(w - v, order="C"), constraints)
     return -2 * (estimate.ravel() @ means) + cp.max(w) + c * (radius + 1)

@@ -105,7 +105,7 @@ def reproduce(
 
 
 def _checked_figures(figures: Iterable[str]) -> list[str]:
-    """The names, each once, in the order of the registry."""
+    """Return the names, each once, in the order of the registry."""
     if isinstance(figures, str) or not isinstance(figures, Iterable):
         raise InvalidArgumentType(f"figures must be a list of names, got {shown(figures)}")
     given = list(figures)
@@ -140,7 +140,7 @@ def _require_libraries() -> None:
 
 
 def _experiments(names: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:
-    """The experiments behind the figures, each once, and a note if some are left out."""
+    """Return the experiments behind the figures, each once, and a note if some are left out."""
     own = [FIGURES[name].experiment for name in names]
     beside = [name for figure in names for name in FIGURES[figure].beside]
     reason = _no_reference(settings)

@@ -37,14 +37,14 @@ class Results:
         return len(self.columns["n"])
 
     def where(self, **wanted: object) -> Results:
-        """The rows where each named column has the given value."""
+        """Return the rows where each named column has the given value."""
         mask = np.ones(len(self), dtype=bool)
         for name, value in wanted.items():
             mask &= self[name] == value
         return self.rows(mask)
 
     def rows(self, mask: NDArray[np.bool_]) -> Results:
-        """The rows that ``mask`` names."""
+        """Return the rows that ``mask`` names."""
         return Results({name: column[mask] for name, column in self.columns.items()})
 
 
@@ -114,7 +114,7 @@ def summary(values: Floats) -> Summary:
 
 
 def finite(values: Floats) -> Floats:
-    """The values that are numbers."""
+    """Return the values that are numbers."""
     return values[np.isfinite(values)]
 
 

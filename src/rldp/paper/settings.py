@@ -82,11 +82,11 @@ class Settings:
         return np.asarray((u[:, None] - u[None, :]) ** 2.0)
 
     def uncertainty(self, alpha: float | None) -> Nominal | PowerDivergence:
-        """The set at level ``alpha``; the estimate alone for None."""
+        """Return the set at level ``alpha``; the estimate alone for None."""
         return Nominal() if alpha is None else PowerDivergence(self.lambda_, alpha)
 
     def promise(self, name: str) -> PowerDivergence | Pairs | Credible:
-        """The privacy set of a name in :data:`PROMISES`, at level ``alpha``.
+        """Return the privacy set of a name in :data:`PROMISES`, at level ``alpha``.
 
         Raises
         ------
@@ -104,6 +104,6 @@ class Settings:
 
     @classmethod
     def from_manifest(cls, text: str) -> Settings:
-        """The settings that :meth:`manifest` wrote down."""
+        """Return the settings that :meth:`manifest` wrote down."""
         known = json.loads(text)
         return cls(**{name: known[name] for name in cls.__dataclass_fields__})

@@ -62,7 +62,7 @@ class Store:
         return shown(str(self.folder))
 
     def has(self, task: Task) -> bool:
-        """Whether the part is there, and all of it."""
+        """Return whether the part is there, and all of it."""
         try:
             content = self._part(task).read_bytes()
         except OSError:
@@ -91,7 +91,7 @@ class Store:
         return self._parts / task.file
 
     def _holds_something(self) -> bool:
-        """Whether there are files that may be someone's; hidden ones do not count."""
+        """Return whether there are files that may be someone's; hidden ones do not count."""
         paths = [path for folder in (self.folder, self._parts) for path in folder.glob("[!.]*")]
         return any(path != self._parts for path in paths)
 

@@ -32,7 +32,7 @@ def means(table: Results, column: str, problems: tuple[str, ...]) -> list[float]
 
 
 def means_over_n(data: Evidence, column: str) -> dict[str, dict[float, float]]:
-    """The means that the figures over n show: by problem, then by N."""
+    """Return the means that the figures over n show: by problem, then by N."""
     summaries = over_n(data["vs-n"], column, data.settings)
     return {problem: {m: s.mean for m, s in by_n.items()} for problem, by_n in summaries.items()}
 
@@ -45,12 +45,12 @@ def rise(before: float, after: float) -> float:
 
 
 def at_each_n(rows: Results, cells: int) -> dict[float, Results]:
-    """The rows by N."""
+    """Return the rows by N."""
     return {n / cells: rows.where(n=n) for n in np.unique(rows["n"]).tolist()}
 
 
 def listed(by_n: Mapping[float, float], form: str) -> str:
-    """A figure at each N, in words."""
+    """Return a figure at each N, in words."""
     return "; ".join(f"N = {m:g}: {x:{form}}" for m, x in by_n.items())
 
 

@@ -58,7 +58,7 @@ def header(settings: Settings) -> str:
 
 
 def lines(task: Task, settings: Settings) -> str:
-    """The rows of the table that belong to ``task``, ordered by problem or promise, then by instance.
+    """Return the rows of the table that belong to ``task``, ordered by problem or promise, then by instance.
 
     Linear algebra runs on one thread: the number of threads would change the last digits.
     """
@@ -132,7 +132,7 @@ def _by_clarabel(problem: str, draws: Draws, cell: Cell, settings: Settings) -> 
 
 
 def _covered(draws: Draws, cell: Cell, settings: Settings) -> NDArray[np.float64]:
-    """Whether the truth lies in the privacy set: 1, 0, or NaN where the cell has none."""
+    """Return whether the truth lies in the privacy set: 1, 0, or NaN where the cell has none."""
     if cell.alpha_privacy is None:
         return np.full(len(draws.counts), np.nan)
     uncertainty = settings.uncertainty(cell.alpha_privacy)
@@ -145,7 +145,7 @@ def _joined(items: Iterable[object]) -> str:
 
 
 def _written(item: object) -> str:
-    """A number in full, so that it comes back bit for bit; nothing for what does not exist."""
+    """Return a number in full, so that it comes back bit for bit; nothing for what does not exist."""
     if item is None:
         return ""
     number = float(item)  # type: ignore[arg-type]

@@ -180,7 +180,7 @@ PROMISE_LOOKS = {
 
 
 def looks_of(promises: Iterable[str]) -> list[Look]:
-    """A look for each: its own for a promise that has one, and one that is left for any other name."""
+    """Return a look for each: its own for a promise that has one, and one that is left for any other name."""
     names = list(promises)
     taken = [PROMISE_LOOKS[name] for name in names if name in PROMISE_LOOKS]
     left = cycle([look for look in LOOKS if look not in taken] or LOOKS)
@@ -189,7 +189,7 @@ def looks_of(promises: Iterable[str]) -> list[Look]:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The house's settings, whatever the user's are; for calls of matplotlib's own methods."""
+    """Apply the settings of this module instead of the user's, for direct calls of matplotlib methods."""
     with _one_at_a_time, matplotlib.style.context(["default", _STYLE]):
         yield
 
@@ -212,7 +212,7 @@ def new_figure(
     size: tuple[float, float] = (WIDTH, 4.0),
     share_y: bool = False,
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure with its axes, row by row.
+    """Return an empty figure with its axes, row by row.
 
     Parameters
     ----------
@@ -252,13 +252,13 @@ def _write_caption(figure: Figure, caption: str, edge: float) -> None:
 
 
 def _kept_together(line: str, longest: int) -> str:
-    """The line with spaces at which it may be broken: between facts, and within long ones."""
+    """Return the line with spaces at which it may be broken: between facts, and within long ones."""
     parts = [part if len(part) > longest else part.replace(" ", "\u00a0") for part in line.split(" · ")]
     return "\u00a0· ".join(parts)
 
 
 def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: int | None = None) -> str:
-    """A caption: what was fixed.
+    """Return a caption: what was fixed.
 
     >>> facts("median and middle half of 30 truths", epsilon=0.5, uncertainty="χ² set, α = 0.05", n=15_000)
     'ε = 0.5 · χ² set, α = 0.05 · n = 15\u202f000 · median and middle half of 30 truths'
@@ -273,7 +273,7 @@ def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: in
 
 
 def number(x: float) -> str:
-    """A number in few letters, thousands apart: 0.05, 750, 15 000, 10⁶ and beyond by powers of ten."""
+    """Return a number in few letters, thousands apart: 0.05, 750, 15 000, 10⁶ and beyond by powers of ten."""
     sign, size = "−" if x < 0 else "", abs(x)
     if size == 0 or 1e-3 <= size < 1e6:
         whole, _, part = f"{size:.6g}".partition(".")
@@ -294,9 +294,9 @@ def line(
     label: str = "",
     band: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> None:
-    """A line with markers, and a band from ``band[0]`` to ``band[1]`` around it.
+    """Draw a line with markers, and a band from ``band[0]`` to ``band[1]`` around it.
 
-    ``label`` is what :func:`label_lines` or :func:`legend` shows.
+    :func:`label_lines` and :func:`legend` show the ``label``.
     """
     xs = np.asarray(x, dtype=float)
     if band is not None:
@@ -351,10 +351,10 @@ def level(
     axis: Literal["x", "y"] = "y",
     end: Literal["left", "right"] = "left",
 ) -> None:
-    """A thin dotted line across the axes at ``value``, with words beside it, inside the axes.
+    """Draw a thin dotted line across the axes at ``value``, with a label inside the axes.
 
-    To be called when the axes have their data and their scale. Words beside a line at a height stand at its
-    left or right ``end``.
+    Call it after the data and the scale of the axes are set. The label of a horizontal line is at its left or
+    right ``end``.
     """
     quiet = {"color": _QUIET, "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1.2}
     if axis == "y":
@@ -374,7 +374,7 @@ def level(
 
 @_in_style
 def log_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | None = None) -> None:
-    """A logarithmic axis whose ticks are numbers as people write them."""
+    """Make an axis logarithmic, with plain numbers as tick labels."""
     (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
     chosen = axes.xaxis if axis == "x" else axes.yaxis
     if ticks is None:
@@ -388,7 +388,7 @@ def log_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | No
 
 @_in_style
 def share_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | None = None) -> None:
-    """An axis of shares between 0 and 1, both excluded, that has as much room near 1 as near 0 (logit)."""
+    """Give an axis for shares between 0 and 1, both excluded, equal room near 0 and near 1 (logit)."""
     (axes.set_xscale if axis == "x" else axes.set_yscale)("logit")
     chosen = axes.xaxis if axis == "x" else axes.yaxis
     if ticks is not None:
@@ -417,7 +417,7 @@ def name_axes(axes: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
 
 @_in_style
 def legend(axes: Axes, *, columns: int = 1) -> None:
-    """A key to the right of the axes, or above them in several columns, for points, which have no end."""
+    """Add a legend right of the axes, or above them in columns, for points, which cannot be labelled."""
     if columns == 1:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, handletextpad=0.3)
     else:
@@ -477,12 +477,12 @@ def _written(axes: Axes, label: str, colour: str, x: float, y: float) -> Annotat
 
 
 def _text_box(text: Text) -> Bbox:
-    """The place of the words, without the dots that join them to a line."""
+    """Return the place of the words, without the dots that join them to a line."""
     return Text.get_window_extent(text)
 
 
 def _apart(wanted: Floats, heights: Floats, low: float, high: float) -> Floats:
-    """The centres nearest to ``wanted`` at which labels of these heights do not overlap.
+    """Return the centres nearest to ``wanted`` at which labels of these heights do not overlap.
 
     They stay between ``low`` and ``high`` if there is room, and share what is missing otherwise.
     """
@@ -498,7 +498,7 @@ def _apart(wanted: Floats, heights: Floats, low: float, high: float) -> Floats:
 
 
 def _readable(colour: str) -> tuple[float, float, float]:
-    """The colour, darkened until text in it can be read on white."""
+    """Return the colour, darkened until text in it can be read on white."""
     rgb = np.array(to_rgb(colour))
     while 1.05 / (_luminance(rgb) + 0.05) < _CONTRAST:
         rgb = rgb * 0.95
@@ -512,14 +512,14 @@ def _luminance(rgb: Floats) -> float:
 
 @_in_style
 def content(figure: Figure, kind: str) -> bytes:
-    """The figure as the bytes of a file: "png", "svg" or "pdf"."""
+    """Return the figure as the bytes of a file: "png", "svg" or "pdf"."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, metadata=_NO_DATES[kind])
     return buffer.getvalue()
 
 
 def kind_of(path: str | PathLike[str], name: str = "path") -> str:
-    """The kind of file that the name asks for; call it before the work whose result is to be drawn."""
+    """Return the kind of file that the name asks for; call it before the work whose result is to be drawn."""
     suffix = checked_path(path).suffix.lower().removeprefix(".")
     if suffix not in _NO_DATES:
         known = ", ".join(f".{kind}" for kind in _NO_DATES)

@@ -59,7 +59,7 @@ DENOMINATOR: int = 2**BITS
 
 
 def namespace(x: Array) -> Any:
-    """The array library of ``x``, as the array API standard has it."""
+    """Return the array library of ``x``, as the array API standard has it."""
     return _QUICK if type(x) is np.ndarray else array_api_compat.array_namespace(x)
 
 
@@ -220,7 +220,7 @@ def add_to_diagonal(matrix: Array, x: Array) -> Array:
 
 
 def updated(value: Value, **changes: Any) -> Value:
-    """A copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes.
+    """Return a copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes.
 
     Cached properties stay behind: they may depend on what changes.
     """
@@ -234,7 +234,7 @@ def updated(value: Value, **changes: Any) -> Value:
 
 @lru_cache(maxsize=256)
 def _cached_properties(kind: type[Any]) -> tuple[str, ...]:
-    """The names of a class's cached properties, its bases' too."""
+    """Return the names of a class's cached properties, its bases' too."""
     return tuple(name for name in dir(kind) if isinstance(getattr(kind, name), cached_property))
 
 
@@ -280,7 +280,7 @@ def choose(mask: Array, yes: Tree, no: Tree) -> Tree:
 
 @lru_cache(maxsize=64)
 def ordered_pairs(secrets: int) -> NDArray[np.int64]:
-    """All (s1, s2) with s1 ≠ s2 as an array (T, 2): s1 = 0 first, s2 counting up cyclically."""
+    """Return all (s1, s2) with s1 ≠ s2 as an array (T, 2): s1 = 0 first, s2 counting up cyclically."""
     first = np.repeat(np.arange(secrets), secrets - 1)
     second = (first + 1 + np.tile(np.arange(secrets - 1), secrets)) % secrets
     pairs = np.stack([first, second], axis=1)
@@ -309,7 +309,7 @@ def per_secret(table: Array) -> tuple[Array, Array]:
 
 
 def per_pair(table: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same for the two ends of every pair: (..., T, 2) and (..., T, 2, U)."""
+    """Return the same for the two ends of every pair: (..., T, 2) and (..., T, 2, U)."""
     pairs = ordered_pairs(table.shape[-2])
     masses, conditionals = per_secret(table)
     return masses[..., pairs], conditionals[..., pairs, :]
@@ -345,6 +345,6 @@ def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def numerators(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The integers that probabilities on the grid are, over ``DENOMINATOR``."""
+    """Return the integers that probabilities on the grid are, over ``DENOMINATOR``."""
     units: NDArray[np.int64] = (matrix * DENOMINATOR).astype(np.int64)
     return units

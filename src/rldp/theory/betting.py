@@ -69,7 +69,7 @@ class Triples:
         return np.asarray(np.maximum(self.sizes.sum(axis=-1), 1.0))
 
     def subset(self, index: NDArray[np.int64]) -> Triples:
-        """The triples numbered ``index``."""
+        """Return the triples numbered ``index``."""
         return Triples(self.q[index], self.rows[index], self.known[index])
 
     def scores(self, e: Floats) -> Floats:
@@ -101,7 +101,7 @@ class Play:
     wealth: Floats
 
     def subset(self, index: NDArray[np.int64]) -> Play:
-        """The bets for the triples numbered ``index``."""
+        """Return the bets for the triples numbered ``index``."""
         return Play(self.edges[index], self.bets[index], self.wealth[index])
 
 
@@ -135,7 +135,7 @@ def split(counts: NDArray[np.int64], shares: Floats, rng: np.random.Generator) -
 
 
 def caps(q: Floats) -> Floats:
-    """The least ε ≥ 0 at which a triple holds whatever the distribution, rounded up: (T,).
+    """Return the least ε ≥ 0 at which a triple holds whatever the distribution, rounded up: (T,).
 
     That is ln(max q₁ / min q₂), and 0 for an output that s₁ never gives.
 
@@ -186,7 +186,7 @@ def play(triples: Triples, epsilon: Floats, goal: float) -> Play:
 
 
 def log_wealth(triples: Triples, made: Play, epsilon: Floats) -> Floats:
-    """The least ln W over all c, rounded down, at an ε no smaller than the bets were made for: (T,).
+    """Return the least ln W over all c, rounded down, at an ε no smaller than the bets were made for: (T,).
 
     It grows with ε: the factors of the second secret do, and there are fewer c to bet against.
     """
@@ -206,7 +206,7 @@ def _safe_e(epsilon: Floats) -> Floats:
 
 
 def _ends(edges: Floats, lowest: Floats) -> Floats:
-    """Both ends of every cell; below ``lowest`` they are cut off where they go on above: (T, J, 2)."""
+    """Return both ends of every cell; below ``lowest`` they are cut off where they go on above: (T, J, 2)."""
     first, last = edges[:, :-1], edges[:, 1:]
     return np.stack([np.clip(lowest[:, None], first, last), last], axis=-1)
 
@@ -244,7 +244,7 @@ def _gain(scores: Floats, rows: Floats, ends: Floats, bets: Floats) -> Floats:
 
 
 def _rounding(triples: Triples, scores: Floats, ends: Floats, bets: Floats) -> Floats:
-    r"""A bound on the rounding error of ln W: (T, J, 1).
+    r"""Return a bound on the rounding error of ln W: (T, J, 1).
 
     With :math:`u = 2^{-53}` and q for a score, a row adds at most :math:`(60 + 2U + 4B)u\,m`, where
     :math:`m = |\lambda|(c + q)`, or for the second secret :math:`1 + 2\lambda c + \ln(1 + \lambda q)` if that
@@ -264,7 +264,7 @@ def _rounding(triples: Triples, scores: Floats, ends: Floats, bets: Floats) -> F
 
 
 def _least(wealth: Floats, edges: Floats, lowest: Floats) -> Floats:
-    """The least ln W of all c from ``lowest`` on: (T,), from both ends of every cell (T, J, 2)."""
+    """Return the least ln W of all c from ``lowest`` on: (T,), from both ends of every cell (T, J, 2)."""
     idle = _without_extent(edges) | (edges[:, 1:] < lowest[:, None])
     return np.asarray(np.where(idle, np.inf, _lesser(wealth)).min(axis=-1))
 

@@ -43,7 +43,7 @@ def evidence_below(hits: ArrayLike, trials: ArrayLike, level: ArrayLike) -> Floa
 
 
 def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:
-    r"""A bound that is below the probability of a hit with probability ``error`` at most, rounded up.
+    r"""Return a bound that is below the probability of a hit with probability ``error`` at most, rounded up.
 
     .. math:: \max\{p : \Pr(\mathrm{Bin}(M, p) \le f) > \mathrm{error}\}
 
@@ -98,7 +98,7 @@ def lower_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Float
 
 
 def _stepped(start: Floats, end: Floats, tail: Callable[[Floats], Floats], error: float) -> Floats:
-    """The first p on the way from ``start`` to ``end`` where the tail is small enough; else ``end``.
+    """Return the first p on the way from ``start`` to ``end`` where the tail is small enough; else ``end``.
 
     A root finder may stop on either side of its root. So its answer is moved, in steps that double,
     to where the tail itself says that the bound holds.

@@ -70,7 +70,7 @@ def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
 
 
 def privacy_mean(problem: DesignProblem) -> NestedMean:
-    """The privacy set as two groups for each pair: (K, 1, T, 2, U)."""
+    """Return the privacy set as two groups for each pair: (K, 1, T, 2, U)."""
     ball = problem.privacy
     assert ball is not None
     masses, conditionals = _pair_data(problem)
@@ -85,7 +85,7 @@ def _enlarged(mean: NestedMean) -> NestedMean:
 
 
 def estimated_members(problem: DesignProblem) -> Floats:
-    """The centre's conditionals, members of every set, as (K, Y, T, 2, U); uniform if unseen."""
+    """Return the centre's conditionals, members of every set, as (K, Y, T, 2, U); uniform if unseen."""
     masses, conditionals = _pair_data(problem)
     members = np.where(masses[..., None] > 0, conditionals, 1 / conditionals.shape[-1])
     return np.repeat(members, problem.distortion.shape[1], axis=1)
@@ -136,7 +136,7 @@ def privacy_excess(
 
 
 def utility_mean(problem: DesignProblem) -> NestedMean:
-    """The utility set as one group that holds every cell."""
+    """Return the utility set as one group that holds every cell."""
     assert problem.utility is not None
     ball = problem.utility
     cells = problem.useful_centre.reshape(len(problem.counts), 1, -1)
@@ -144,7 +144,7 @@ def utility_mean(problem: DesignProblem) -> NestedMean:
 
 
 def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
-    """The member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
+    """Return the member of the utility set (nearly) worst for costs ``v`` (K, |S|, |U|); P̂ if nominal."""
     if problem.utility is None or problem.utility.enlarged:
         return problem.useful_centre
     flat = v.reshape(len(v), 1, -1)
@@ -176,12 +176,12 @@ def largest_mean(problem: DesignProblem, v: Floats, start: Floats | None = None)
 
 
 def _may_underflow(costs: Floats) -> bool:
-    """Whether products of some costs with probabilities may be less than a float can hold."""
+    """Return whether products of some costs with probabilities may be less than a float can hold."""
     return bool(((costs > 0) & (costs < _NORMAL)).any())
 
 
 def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
-    """A distortion that no private protocol beats, rounded down: (K,)."""
+    """Return a distortion that no private protocol beats, rounded down: (K,)."""
     cost = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
     size = np.abs(cost)
     if witness.z.any():  # closed forms have none; in large tables, the products take most of their time

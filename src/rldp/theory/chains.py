@@ -93,12 +93,12 @@ def as_one_table(tables: Sequence[Floats]) -> Floats:
 
 
 def kept_as_it_is(contexts: int, secrets: int, labels: int) -> Floats:
-    """The table of a kept column: every label stands for itself, (contexts, |S|, labels, labels)."""
+    """Return the table of a kept column: every label stands for itself, (contexts, |S|, labels, labels)."""
     return np.broadcast_to(np.eye(labels), (contexts, secrets, labels, labels))
 
 
 def spread(table: Floats, own: Sequence[int], sizes: Sequence[int]) -> Floats:
-    """A table of all contexts, from one that knows some of the columns before it.
+    """Return a table of all contexts, from one that knows some of the columns before it.
 
     Parameters
     ----------

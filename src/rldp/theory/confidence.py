@@ -41,7 +41,7 @@ class Claims(Protocol):
         """How many values a row can have."""
 
     def subset(self, index: NDArray[np.int64]) -> Self:
-        """The numbers numbered ``index``."""
+        """Return the numbers numbered ``index``."""
 
     def at(self, x: Floats) -> tuple[Triples, Floats]:
         """Triples, and the ε (T,) at which they fail if θ > x, for x (T,)."""
@@ -117,7 +117,7 @@ def _lowered(
 
 
 def _bisected(claims: Claims, made: Play, lost: Floats, shown: Floats, goal: float) -> Floats:
-    """The least x found above ``lost`` where the bets that lost there win, or else ``shown``: (T,)."""
+    """Return the least x found above ``lost`` where the bets that lost there win, or else ``shown``: (T,)."""
     if not len(lost):
         return shown
 

@@ -37,7 +37,7 @@ class Derived(ABC):
 
     @abstractmethod
     def limits(self) -> tuple[Floats, Floats]:
-        """The least and largest answers at all: (m,), (m,)."""
+        """Return the least and largest answers at all: (m,), (m,)."""
 
     @abstractmethod
     def at(self, m: Floats) -> Floats:
@@ -87,7 +87,7 @@ class Line(Derived):
         return np.stack([x, y, x * x, x * y], axis=-1)
 
     def limits(self) -> tuple[Floats, Floats]:
-        r"""The slope is a weighted mean of the slopes between pairs of values of x."""
+        r"""Return the extreme slopes between pairs of values of x; the slope is a weighted mean of these."""
         steepest = np.ptp(self.y) / np.diff(np.unique(self.x)).min()
         reach = steepest * np.abs(self.x).max()
         return np.array([-steepest, self.y.min() - reach]), np.array([steepest, self.y.max() + reach])
@@ -137,7 +137,7 @@ class Correlation(Derived):
         return np.array([-1.0]), np.array([1.0])
 
     def at(self, m: Floats) -> Floats:
-        """The correlation; estimated moments may give one beyond 1."""
+        """Return the correlation; estimated moments may give one beyond 1."""
         x, y, xx, xy, yy = m
         product = (xx - x * x) * (yy - y * y)
         defined = xx > x * x and yy > y * y
@@ -193,12 +193,12 @@ class GroupMeans(Derived):
         return np.concatenate([self.groups, self.groups * (self.x - _centre(self.x))[:, None]], axis=-1)
 
     def limits(self) -> tuple[Floats, Floats]:
-        """The least and largest value."""
+        """Return the least and largest value."""
         count = self.groups.shape[1]
         return np.full(count, self.x.min()), np.full(count, self.x.max())
 
     def at(self, m: Floats) -> Floats:
-        """The means; NaN in groups whose share is not positive."""
+        """Return the means; NaN in groups whose share is not positive."""
         shares, sums = np.split(m, 2)
         means = np.divide(sums, shares, out=np.full_like(sums, np.nan), where=shares > 0)
         return np.asarray(_centre(self.x) + means)
@@ -234,12 +234,12 @@ class GroupDifferences(Derived):
         return self.means.moments
 
     def limits(self) -> tuple[Floats, Floats]:
-        """The range of x either way."""
+        """Return the range of x either way."""
         least, most = self.means.limits()
         return (least - most)[1:], (most - least)[1:]
 
     def at(self, m: Floats) -> Floats:
-        """The differences."""
+        """Return the differences."""
         means = self.means.at(m)
         return np.asarray(means[1:] - means[0])
 

@@ -67,7 +67,7 @@ _MANY = 1e7  # from here on a difference of logarithms of gamma functions is tak
 
 
 def grid_for(values: int) -> Floats:
-    """The a that the adaptive prior tries, all equally likely before the counts are seen.
+    """Return the a that the adaptive prior tries, all equally likely before the counts are seen.
 
     They are 0.01, 0.02, 0.05, 0.1, 0.2 and 0.5, as far as a·|U| is at most 8. A heavier prior outweighs the
     rows of small groups in large tables: it makes secrets look alike that are not (``docs/promises.md``).
@@ -76,7 +76,7 @@ def grid_for(values: int) -> Floats:
 
 
 def mixture(counts: NDArray[np.int64], prior: Prior) -> tuple[Floats, Floats]:
-    """The a of the posterior's components and their weights, (J,) each; one component for a number."""
+    """Return the a of the posterior's components and their weights, (J,) each; one component for a number."""
     if prior != "adaptive":
         return np.array([float(prior)]), np.ones(1)
     return grid_for(counts.shape[1]), _weights(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1])
@@ -122,7 +122,7 @@ def posterior_mean(counts: NDArray[np.int64], prior: Prior, noise: Noise = None)
 
 
 def centre_counts(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> NDArray[np.int64]:
-    """The same in integers that sum to 2^52, as files hold it."""
+    """Return the same in integers that sum to 2^52, as files hold it."""
     mean = posterior_mean(counts, prior, noise)
     on_it = on_grid(mean.reshape(1, 1, 1, -1)).reshape(counts.shape)
     return np.rint(on_it * DENOMINATOR).astype(np.int64)
@@ -168,7 +168,7 @@ def conditionals(
 def masses(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Floats:
-    """All of :func:`mass_blocks` in one array (|S|, draws)."""
+    """Return all of :func:`mass_blocks` in one array (|S|, draws)."""
     return np.asarray(_drawn(_mass_law(counts, prior, noise), draws, (seed, stream))[0])
 
 
@@ -209,7 +209,7 @@ def _mass_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _
 
 
 def _tried(counts: NDArray[np.int64], prior: Prior) -> Floats:
-    """The a that a prior tries."""
+    """Return the a that a prior tries."""
     return grid_for(counts.shape[1]) if prior == "adaptive" else np.array([float(prior)])
 
 
@@ -236,7 +236,7 @@ def _parts(law: _Law, draws: int, key: tuple[int, int]) -> Iterator[Callable[[],
 
 
 def _drawn(law: _Law, draws: int, key: tuple[int, int]) -> Floats:
-    """All blocks in one array (rows, columns, draws)."""
+    """Return all blocks in one array (rows, columns, draws)."""
     blocks = -(-draws // law.block)
     drawn = np.empty((*law.shape, blocks * law.block))
     for number in range(blocks):

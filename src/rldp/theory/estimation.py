@@ -62,7 +62,7 @@ def row_space(tallies: Sequence[Tally]) -> Floats | None:
 
 
 def identified(basis: Floats | None, a: Floats) -> NDArray[np.bool_]:
-    """Whether the laws of the outcomes determine each functional of a (k, m): (m,)."""
+    """Return whether the laws of the outcomes determine each functional of a (k, m): (m,)."""
     if basis is None:
         return np.ones(a.shape[1], dtype=np.bool_)
     rest = a - basis @ (basis.T @ a)
@@ -133,7 +133,7 @@ def rows_worth(tallies: Sequence[Tally], p: Floats) -> float:
 
 
 def pilot(tallies: Sequence[Tally]) -> Floats:
-    """A positive P that fits the tallies well enough to choose weights by: (k,).
+    """Return a positive P that fits the tallies well enough to choose weights by: (k,).
 
     Close to the mode of a posterior whose prior has half a row in every cell.
     """
@@ -230,7 +230,7 @@ class UnbiasedEstimates:
 def unbiased(
     tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator
 ) -> UnbiasedEstimates:
-    r"""The cross-fitted estimate of :math:`\langle a,P\rangle`, exactly unbiased, and its covariance.
+    r"""Return the cross-fitted estimate of :math:`\langle a,P\rangle`, exactly unbiased, and its covariance.
 
     Every tally is split at random into the same number of folds, at most ten. The weights for the rows of a
     fold are those of least variance at a :func:`pilot` of the other folds; the estimate is the mean over the
@@ -280,7 +280,7 @@ def _law(tally: Tally, counts: NDArray[np.int64], p: Floats) -> Floats:
 
 
 def on_simplex(shares: Floats) -> Floats:
-    """The distribution nearest to ``shares`` (m,), in the sum of squared differences."""
+    """Return the distribution nearest to ``shares`` (m,), in the sum of squared differences."""
     falling = np.sort(shares)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
     kept = int(np.flatnonzero(falling > excess)[-1])

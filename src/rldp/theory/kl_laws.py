@@ -149,7 +149,7 @@ class Boxes:
 
     @classmethod
     def covering(cls, grid: Grid, fewest: int, most: int, top: float) -> Boxes:
-        """All n from ``fewest`` to ``most`` and μ up to ``top``, in blocks [n₁, n₂].
+        """Return all n from ``fewest`` to ``most`` and μ up to ``top``, in blocks [n₁, n₂].
 
         Blocks with 1/n₁ − 1/n₂ ≤ 2·looseness/(3μ) are as loose as ``grid`` says.
         """
@@ -234,7 +234,7 @@ class Law:
 
     @classmethod
     def of(cls, grid: Grid, boxes: Boxes) -> Law:
-        """The law of some boxes."""
+        """Return the law of some boxes."""
         first, last = int(boxes.first.min()), int(boxes.last.max())
         j = np.arange(first, last + 1)[None, :]
         low, high, most = boxes.low[:, None], boxes.high[:, None], boxes.most[:, None]

@@ -80,7 +80,7 @@ class Tail:
     waste: float
 
     def at(self, x: float) -> float:
-        """The bound at ``x``; beyond the grid it is that at its end."""
+        """Return the bound at ``x``; beyond the grid it is that at its end."""
         if x <= 0:
             return 1.0
         end = min(x, self.grid.points * self.grid.step)
@@ -88,7 +88,7 @@ class Tail:
         return min(1.0, (supremum * math.exp(-self.grid.tilt * end) + self.waste) * _ROUNDING)
 
     def radius(self, alpha: float) -> float:
-        """An x, about the smallest, with a bound of at most α; infinity if the grid ends before."""
+        """Return an x, about the smallest, with a bound of at most α; infinity if the grid ends before."""
         left = alpha / _ROUNDING**2 - self.waste
         if left <= 0:
             return math.inf
@@ -116,7 +116,7 @@ def _grid(strata: Strata, alpha: float, reach: float, tilt: float, resolution: R
 def recursion_tail(
     strata: Strata, alpha: float, *, reach: float, tilt: float, resolution: Resolution
 ) -> Tail:
-    """A tail that is sharp where it is about ``alpha``.
+    """Return a tail that is sharp where it is about ``alpha``.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _points(grid: Grid, before: int) -> int:
 
 
 def _trimmed(grid: Grid, tail: Floats, lost: float) -> tuple[Floats, float]:
-    """The tail without what is below ``least``, which is lost instead."""
+    """Return the tail without what is below ``least``, which is lost instead."""
     points = len(tail)
     highest = tail * np.exp(-grid.tilt * grid.step * np.arange(points))
     keep = int(np.searchsorted(-highest, -grid.least)) + 1
@@ -225,7 +225,7 @@ def _suprema(grid: Grid, tail: Floats) -> Floats:
 
 
 def _normal(grid: Grid, tail: Floats, cells: int) -> Floats:
-    """The same for all cells with a mean above 400."""
+    """Return the same for all cells with a mean above 400."""
     points = len(tail)
     y = np.arange(points * _FINER + 1.0) * (grid.step / _FINER)
     survival = normal_survival(y, cells)

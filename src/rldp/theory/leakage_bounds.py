@@ -119,7 +119,7 @@ def ratio_bounds(triples: Triples, alpha: float, *, claim: float = math.inf, flo
 
 
 def _in_order(matrix: Floats, blocks: NDArray[np.int64], known: Floats) -> NDArray[np.int64]:
-    """All triples (y, s1, s2) as an array (T, 3), those first that can be expected to decide."""
+    """Return all triples (y, s1, s2) as an array (T, 3), those first that can be expected to decide."""
     columns = np.moveaxis(matrix, 2, 1)
     mean, variance = moments(columns, np.broadcast_to(known[:, None], columns.shape))
     used, mean = mean > 0, np.maximum(mean, _SMALLEST_MEAN)

@@ -49,7 +49,7 @@ class Likeliest:
 
 
 def maximum_likelihood(tallies: Sequence[Tally], *, gap: float = _GAP) -> Likeliest:
-    """A distribution whose gap is at most ``gap``, if rounding allows that.
+    """Return a distribution whose gap is at most ``gap``, if rounding allows that.
 
     Newton steps are those of a primal-dual interior-point method for max L(P) − N ΣP over P ≥ 0, whose
     solution sums to one. Where many distributions are equally likely, it ends well inside of them all.

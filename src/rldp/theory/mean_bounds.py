@@ -49,7 +49,7 @@ class Game:
     largest: float = math.inf
 
     def subset(self, index: NDArray[np.int64]) -> Game:
-        """The functionals numbered ``index``."""
+        """Return the functionals numbered ``index``."""
         scores, blocks, known = (
             (first[index], second[index]) for first, second in (self.scores, self.blocks, self.known)
         )
@@ -115,7 +115,7 @@ def betting_limits(
 
 
 def games(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator) -> list[Game]:
-    """A game for every two tallies, about all functionals and then about their negatives.
+    """Return a game for every two tallies, about all functionals and then about their negatives.
 
     A few rows choose the weights and the bets. A tally without another plays against a constant.
     """

@@ -31,7 +31,7 @@ def randomised_response(size: int, epsilon: float) -> Floats:
 
 
 def secret_randomised_response(secrets: int, values: int, epsilon: float) -> Floats:
-    r"""A report (s′, u′) of secret and value: (|S|, |U|, |S|, |U|).
+    r"""Return a report (s′, u′) of secret and value: (|S|, |U|, |S|, |U|).
 
     .. math::
         Q[s,u,s',u'] = \kappa\cdot\begin{cases}

@@ -20,7 +20,7 @@ _SMALLEST_TRACE = 1e-280  # below, floats lose digits
 
 
 def pulled_inside(lambda_: float, radius: float, estimate: Floats, target: Floats) -> Floats:
-    r"""The last point on the way from the estimate to ``target`` that is proved to lie in the set.
+    r"""Return the last point on the way from the estimate to ``target`` that is proved to lie in the set.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def _with_traces(estimate: Floats, target: Floats, mass: float) -> Floats:
 
 
 def _divergence_at_most(lambda_: float, estimate: Floats, distribution: Floats) -> float:
-    r"""An upper bound on the divergence of the exact distribution from the exact estimate.
+    r"""Return an upper bound on the divergence of the exact distribution from the exact estimate.
 
     With u = 2⁻⁵³ and k cells: entries are off by (k + 2)u of themselves at most (the estimate's by u, the
     distribution's by its sum), so a logarithm L of their ratio by (k + 5)u + 2u|L|, a term

@@ -66,7 +66,7 @@ class Ball:
 
     @classmethod
     def of_radius(cls, lambda_: float, radius: Floats) -> Ball:
-        """The sets of the given order and radii (K,)."""
+        """Return the sets of the given order and radii (K,)."""
         budget = radius if lambda_ == 0 else np.expm1(np.log1p(radius) / (1 + lambda_))
         return cls._for_floats(lambda_, budget[:, None])
 
@@ -76,7 +76,7 @@ class Ball:
         return cls(lambda_, np.clip(budget, _SMALLEST_BUDGET, _LARGEST_BUDGET), enlarged)
 
     def subset(self, index: NDArray[np.int64]) -> Ball:
-        """The sets numbered ``index``."""
+        """Return the sets numbered ``index``."""
         return replace(self, budget=self.budget[index])
 
 
@@ -141,7 +141,7 @@ class DesignProblem:
         privacy: UncertaintySet,
         utility: UncertaintySet,
     ) -> DesignProblem:
-        """The problems for samples ``counts`` and their sets."""
+        """Return the problems for samples ``counts`` and their sets."""
         balls = Ball.of(privacy, counts), Ball.of(utility, counts)
         return cls(counts, epsilon, distortion, *balls, _centres(privacy, counts), _centres(utility, counts))
 
@@ -197,7 +197,7 @@ class DesignProblem:
         return self.distortion / self.scale
 
     def subset(self, index: NDArray[np.int64]) -> DesignProblem:
-        """The problems numbered ``index``."""
+        """Return the problems numbered ``index``."""
         privacy, utility = (
             None if ball is None else ball.subset(index) for ball in (self.privacy, self.utility)
         )

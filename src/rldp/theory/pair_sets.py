@@ -31,7 +31,7 @@ _HAIR = 1e-9  # of a radius: a member this far inside is inside for every reader
 
 
 def unordered_pairs(secrets: int) -> NDArray[np.int64]:
-    """All (s1, s2) with s1 < s2 as an array (C, 2): (0, 1), (0, 2), …, (1, 2), …."""
+    """Return all (s1, s2) with s1 < s2 as an array (C, 2): (0, 1), (0, 2), …, (1, 2), …."""
     return np.stack(np.triu_indices(secrets, 1), axis=1)
 
 
@@ -80,7 +80,7 @@ def pair_budgets(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
 
 
 def radii_values(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
-    """The numbers of :func:`radii_of`: (K, C)."""
+    """Return the numbers of :func:`radii_of`: (K, C)."""
     values = [[radius.value for radius in radii] for radii in radii_of(pairs, counts)]
     return np.array(values, dtype=np.float64)
 

@@ -135,7 +135,7 @@ def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
 
 
 def _failures_of_pairs(matrices: Floats, levels: Floats, conditionals: Array) -> NDArray[np.int64]:
-    """The same where levels (K, T) differ from pair to pair, for draws (K or 1, |S|, |U|, draws)."""
+    """Return the same where levels (K, T) differ from pair to pair, for draws (K or 1, |S|, |U|, draws)."""
     failed = np.zeros(len(matrices), dtype=np.int64)
     for k, (matrix, own) in enumerate(zip(matrices, from_pairs(levels, matrices.shape[1]), strict=True)):
         harmless = _harmless_pairs(matrix, own)
@@ -148,7 +148,7 @@ def _failures_of_pairs(matrices: Floats, levels: Floats, conditionals: Array) ->
 
 
 def keeps_levels(matrix: Floats, levels: Floats) -> bool:
-    """Whether every pair of secrets keeps its level (|S|, |S|), whatever the distribution."""
+    """Return whether every pair of secrets keeps its level (|S|, |S|), whatever the distribution."""
     return bool(_harmless_pairs(matrix, levels).all())
 
 
@@ -245,7 +245,7 @@ def largest_ratios(matrix: Floats) -> Floats:
 
 
 def always_infinite(matrix: Floats) -> bool:
-    """Whether one secret can give an output, and another cannot with any value."""
+    """Return whether one secret can give an output, and another cannot with any value."""
     given = matrix.max(axis=1) > 0
     return bool((given.any(axis=0) & ~given.all(axis=0)).any())
 
@@ -318,7 +318,7 @@ def excesses(matrix: Floats, d: Floats, most: float, conditionals: Floats, masse
 
 
 def _never_exceeds(matrix: Floats, d: Floats, most: float) -> bool:
-    """Whether no cell costs more than ``most``, by exact arithmetic where floats leave it open."""
+    """Return whether no cell costs more than ``most``, by exact arithmetic where floats leave it open."""
     costs = (matrix * d).sum(axis=2)
     if not costs.max() <= most * (1 + (d.shape[1] + 2) * _UNIT) + _SMALLEST * d.shape[1]:
         return False

@@ -133,7 +133,7 @@ def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
 
 
 def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[float, float]:
-    """The radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
+    """Return the radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
     from scipy.optimize import minimize_scalar  # only now: it takes a while to import
 
     level = -math.log(alpha) * (1 + 8 * _UNIT) + 1e-300
@@ -148,7 +148,7 @@ def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[fl
 
 
 def log_moment_bound(n: int, cells: int, t: float) -> float:
-    r"""An upper bound on log G, sharp up to rounding, for 0 < t ≤ 1.
+    r"""Return an upper bound on log G, sharp up to rounding, for 0 < t ≤ 1.
 
     .. math:: G_{k,n}(t)=\sum_{m=0}^{n}\binom{k+m-2}{m}\,t^m\,\frac{n!}{(n-m)!\,n^m}
               \ \ge\ E\exp\big(t\,n\,KL(\hat P\|P)\big)\quad\text{for every P on k cells.}
@@ -197,7 +197,7 @@ def _log_sum(n: int, cells: int, t: float, terms: int) -> float | None:
 
 
 def recursion_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
-    """An x with T(x) ≤ α, rounded up (theorem A2); infinity where that would take too long.
+    """Return an x with T(x) ≤ α, rounded up (theorem A2); infinity where that would take too long.
 
     It is valid for all samples of at least one row, or, where each has at least 16 rows for a cell, for all
     such samples. How long it takes is counted, not measured, so that it is the same on every machine.
@@ -253,7 +253,7 @@ def _recursion_radius(strata: Strata, alpha: float) -> float:
 def _tried(
     strata: Strata, alpha: float, reach: float, tilt: float, resolution: Resolution, most: float
 ) -> float:
-    """A radius of at most ``reach``; infinity if it takes more than ``most`` numbers, or is larger."""
+    """Return a radius of at most ``reach``; infinity if it takes more than ``most`` numbers, or is larger."""
     if work(strata, alpha, reach=reach, tilt=tilt, resolution=resolution) > most:
         return math.inf
     return recursion_tail(strata, alpha, reach=reach, tilt=tilt, resolution=resolution).radius(alpha)

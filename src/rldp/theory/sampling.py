@@ -33,7 +33,7 @@ class RowWords(Interface):
         values: NDArray[np.integer],
         before: Sequence[NDArray[np.integer]],
     ) -> NDArray[np.uint64]:
-        """A word of 64 bits for each row.
+        """Return a word of 64 bits for each row.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ def words_of_stage(
     values: NDArray[np.integer],
     before: Sequence[NDArray[np.integer]] = (),
 ) -> Randomness:
-    """The words from which the outputs of a stage are drawn, in the order of the rows."""
+    """Return the words from which the outputs of a stage are drawn, in the order of the rows."""
     if callable(words):
         return words
     left = words.of_stage(stage, secrets, values, before)
@@ -105,7 +105,7 @@ class Sampler:
         object.__setattr__(self, "ends", ends.reshape(-1))
 
     def outputs(self, rows: NDArray[np.int64], integers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The output that each integer in 0, …, 2^b − 1 stands for, in the row given beside it.
+        """Return the output that each integer in 0, …, 2^b − 1 stands for, in the row given beside it.
 
         It is the number of intervals that end at or before the integer, found by bisection: an
         empty interval is always passed over, so that what has probability zero is never drawn.
@@ -118,7 +118,7 @@ class Sampler:
         return at & (self.width - 1)
 
     def draw(self, rows: NDArray[np.integer], source: Randomness) -> NDArray[np.int32]:
-        """An output for every entry of ``rows``; one word of ``source`` each, in order."""
+        """Return an output for every entry of ``rows``; one word of ``source`` each, in order."""
         drawn = np.empty(len(rows), dtype=np.int32)
         for start in range(0, len(rows), _BLOCK):
             block = rows[start : start + _BLOCK].astype(np.int64)

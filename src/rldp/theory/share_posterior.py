@@ -62,7 +62,7 @@ class Posterior:
 
 
 def posterior(tallies: Sequence[Tally], alphas: Floats = ALPHAS) -> Posterior:
-    """The posterior of P, by expectation propagation for each of ``alphas``.
+    """Return the posterior of P, by expectation propagation for each of ``alphas``.
 
     Parameters
     ----------
@@ -217,10 +217,10 @@ def _propagated(factors: _Factors, gaussians: _Gaussians) -> _Gaussians:
 
 
 def _round(factors: _Factors, now: _Gaussians, length: Floats) -> _Gaussians:
-    """Every factor takes the place of its Gaussian in turn; all that follows is then used at once.
+    """Replace every Gaussian by its factor in turn, and apply all results at once.
 
-    Where the others alone do not hold the number of an outcome, its factor is expanded from then on; that of
-    a cell keeps its Gaussian, and α counts as not settled.
+    If the other Gaussians alone do not determine the number of an outcome, its factor is expanded from then
+    on. The factor of a cell keeps its Gaussian in that case, and α counts as not settled.
     """
     mean, variance, integral = _marginals(factors, now.nu, now.tau)
     others_nu, others_tau = mean / variance - now.nu, 1 / variance - now.tau
@@ -292,7 +292,7 @@ def _positive(matrices: Floats) -> NDArray[np.bool_]:
 
 
 def _weights(gaussians: _Gaussians, alphas: Floats, k: int) -> Floats:
-    """The posterior probabilities of α: evidence times prior, for those that have settled."""
+    """Return the posterior probabilities of α: evidence times prior, for those that have settled."""
     from scipy.special import gammaln  # only now: it takes a while to import
 
     logs = gaussians.evidence + gammaln(k * alphas) - k * gammaln(alphas)

@@ -208,7 +208,7 @@ def _log_means(mean: NestedMean, below: Floats, above: Floats, mean_below: Float
 def _log_share(
     theta: float, w: Floats, ratio: Floats, m: Floats, m_error: Floats, values: int
 ) -> tuple[Floats, Floats]:
-    """The part of L that does not come from the budget (...), and a bound on its error."""
+    """Return the part of L that does not come from the budget (...), and a bound on its error."""
     d = ratio - 1
     log_ratio = np.where(d < -0.5, np.log(ratio), np.log1p(np.maximum(d, -0.5)))
     x = log_ratio + m

@@ -49,5 +49,5 @@ class Tally:
         return int(self.counts.sum())
 
     def at(self, distribution: Floats) -> Floats:
-        """The probability of every outcome under P (…, k): (…, M), never 0."""
+        """Return the probability of every outcome under P (…, k): (…, M), never 0."""
         return np.maximum(distribution if self.is_sample else distribution @ self.channel, _SMALLEST)

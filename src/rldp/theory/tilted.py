@@ -35,7 +35,7 @@ def has_peak(a: Floats, nu: Floats, tau: Floats) -> NDArray[np.bool_]:
 
 
 def moments(a: Floats, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats]:
-    """The logarithm of the integral, and the mean and variance of t: arrays of one shape.
+    """Return the logarithm of the integral, and the mean and variance of t: arrays of one shape.
 
     Parameters
     ----------

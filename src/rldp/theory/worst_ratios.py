@@ -43,7 +43,7 @@ def over_everything(matrix: Floats) -> WorstRatio:
 
 
 def over_set(problem: DesignProblem, matrix: Floats) -> WorstRatio:
-    """The largest ratio over the privacy set, by Dinkelbach's iteration for each output and pair.
+    """Return the largest ratio over the privacy set, by Dinkelbach's iteration for each output and pair.
 
     With R the worst members for R1·q1 − E·R2·q2, the next E is R1·q1 / R2·q2; it rises to the supremum.
     """
@@ -69,7 +69,7 @@ def over_set(problem: DesignProblem, matrix: Floats) -> WorstRatio:
 
 
 def _pair_mean(problem: DesignProblem) -> NestedMean:
-    """The set of the one problem, as two groups for each pair: (T, 2, U)."""
+    """Return the set of the one problem, as two groups for each pair: (T, 2, U)."""
     mean = bounds.privacy_mean(problem)
     return NestedMean(mean.lambda_, mean.masses[0, 0], mean.conditionals[0, 0], mean.budget[0, 0])
 
@@ -86,7 +86,7 @@ def _quotients(top: Floats, bottom: Floats) -> Floats:
 
 
 def proved_ratio(problem: DesignProblem, matrix: Floats, attained: float) -> float:
-    """An e^ε for which the closed form proves every constraint, as small as rounding allows.
+    """Return an e^ε for which the closed form proves every constraint, as small as rounding allows.
 
     Never more than the largest ratio of two entries of a column, which no distribution exceeds.
     """

@@ -1,8 +1,8 @@
-"""The primal–dual path: iterate until the gap is proved; problems that are done leave the batch.
+"""The primal–dual path: iterate until the gap is proved, and drop finished problems from the batch.
 
-Every iterate is strictly inside: Q > 0, p > 0, σ > 0, so every iterate is a strictly private
-protocol. Where the multipliers promise a small gap, each gives a lower bound too, and the best of either
-kind is kept. See ``docs/theory.md``, 'The engine'.
+Every iterate is strictly feasible (Q > 0, p > 0, σ > 0), so it is a strictly private protocol. If its
+multipliers promise a small gap, a lower bound is computed as well. The best point and the best bound are
+kept. See ``docs/theory.md``, 'The engine'.
 """
 
 from __future__ import annotations
@@ -77,16 +77,16 @@ class EngineResult:
     ----------
     q : array (K, Y, |S|, U), or (K, Y, 1, U) where all secrets share a row
     eta : array (K, Y, T, 2), or (K, 0) for nominal privacy, or (K, Y, 2|S| + 1) for windows
-        With Q, proves privacy over the whole set.
+        Together with Q, these scalars prove privacy over the whole set.
     eta_utility : array (K, 1), or (K, 0) for nominal utility
-        With Q, proves the objective.
+        Together with Q, these scalars prove the objective.
     objective, bound : array (K,)
-        In the units of the scaled distortion; not yet rounded to the safe side.
+        In units of the scaled distortion; not yet rounded to the safe side.
     witness : Witness
-        Proves the bound, in the same units; of windows where the path kept windows.
+        Proves the bound, in the same units; it is for windows if the path used windows.
     steps : array (K,)
     stop : array (K,)
-        Why the path ended, as numbers of :class:`Stop`.
+        Reasons to stop, as values of :class:`Stop`.
     """
 
     q: Array
@@ -100,13 +100,13 @@ class EngineResult:
 
     @property
     def closed(self) -> Array:
-        """Whether the gap was closed: (K,)."""
+        """Return whether the gap was closed: (K,)."""
         return self.stop == Stop.GAP_CLOSED
 
 
 @dataclass(frozen=True)
 class _Patience:
-    """Per problem: how often it has failed to get anywhere, and the gap it had."""
+    """The number of iterations without progress, and the last gap, of every problem."""
 
     strikes: Array
     gap: Array
@@ -131,15 +131,15 @@ def solve(
     gap : float
     settings : Settings
     windows : bool
-        Keep privacy by windows instead of pairs.
+        Use windows instead of pairs as the privacy constraints.
     xp : array namespace
-        The array library to compute with; the result is in its arrays.
+        The array library to compute with; the result has its arrays.
     callback : callable, optional
     deadline : float
-        When the result must be there, proofs included, by :func:`time.perf_counter`; the best iterate by
-        then is returned.
+        Time by which the result must be returned, proofs included, as of :func:`time.perf_counter`. The best
+        iterate found by then is returned.
     """
-    with np.errstate(all="ignore"):  # a step that leaves the floats is not taken
+    with np.errstate(all="ignore"):  # steps that overflow are rejected
         return _solve(problem, gap, settings, windows, xp, callback, deadline)
 
 
@@ -153,11 +153,11 @@ def _solve(
     deadline: float,
 ) -> EngineResult:
     distortion = xp.asarray(np.ascontiguousarray(problem.scaled_distortion.T[:, None, :]))
-    xp = namespace(distortion)  # the same library; of NumPy, its quick part
+    xp = namespace(distortion)  # the same library; for NumPy, lean versions of its functions
     iterate = _start(problem, windows, distortion, settings)
     total = iterate.q.shape[0]
     where = xp.arange(total)
-    record: Any = None  # an EngineResult, once there is one
+    record: Any = None  # an EngineResult after the first iteration
     idle = xp.zeros((total,), dtype=distortion.dtype)
     patience = _Patience(idle, xp.full_like(idle, xp.inf))
     finished: list[tuple[Array, EngineResult]] = []
@@ -197,7 +197,7 @@ def _solve(
 
 
 def _last_step(iteration: int, a_step: float, left: float, settings: Settings) -> Stop | None:
-    """Return why to stop, with ``left`` seconds if a step takes ``a_step``; None to go on."""
+    """Return the reason to stop if a step takes ``a_step`` of the ``left`` seconds; None to continue."""
     if iteration == settings.most_steps:
         return Stop.STEP_LIMIT
     return Stop.TIME_LIMIT if (1 + settings.proof_steps) * a_step > left else None
@@ -226,7 +226,7 @@ def _asked(objective: Array, gap: float, scale: float) -> Array:
 def _allowed(objective: Array, gap: float, scale: float, settings: Settings) -> Array:
     """Return the gap at which to stop: the requested one, or a tighter one if the objective is small.
 
-    An objective far below 1 should be right to a few digits too; but it may be 0, so there is a limit.
+    An objective far below 1 should have a few correct digits too. It may be 0, so there is a limit.
     """
     xp = namespace(objective)
     own = settings.small_objective * gap * objective
@@ -235,9 +235,9 @@ def _allowed(objective: Array, gap: float, scale: float, settings: Settings) -> 
 
 
 def _start(problem: DesignProblem, windows: bool, distortion: Array, settings: Settings) -> Iterate:
-    """The uniform protocol, with centred constraints and multipliers that are stationary in Q."""
+    """Return the uniform protocol with centred constraints, and multipliers that are stationary in Q."""
     xp, (k, secrets, values), outputs = namespace(distortion), problem.counts.shape, distortion.shape[0]
-    rows = 1 if problem.epsilon_known == 0 else secrets  # of unknowns: one for all secrets, or one for each
+    rows = 1 if problem.epsilon_known == 0 else secrets  # one row for all secrets, or one for each
     uniform = xp.full((k, outputs, secrets, values), 1 / outputs, dtype=distortion.dtype)
     q, mu = uniform[:, :, :rows, :], xp.full((k,), 0.5 / (outputs * rows * values), dtype=uniform.dtype)
     at = Start(problem, uniform, mu, settings)
@@ -258,7 +258,7 @@ def _start(problem: DesignProblem, windows: bool, distortion: Array, settings: S
 def _recorded(
     iterate: Iterate, distortion: Array, record: EngineResult | None, iteration: int
 ) -> tuple[EngineResult, Array]:
-    """Return the record with this iterate's objective and bound where they are better; and its own gap."""
+    """Return the record, updated where this iterate's objective or bound is better, and the iterate's gap."""
     xp = namespace(iterate.q)
     members = iterate.privacy.members()
     distribution = reshape(iterate.utility.member(), (-1, *iterate.q.shape[2:]))
@@ -293,11 +293,11 @@ def _in_order(finished: list[tuple[Array, EngineResult]], xp: Any) -> EngineResu
     return map_arrays(lambda *arrays: xp.take(xp.concat(arrays), order, axis=0), *parts)
 
 
-# Which terms a problem has: a line for each kind of constraint and of objective
+# The terms of a problem: one line for each kind of constraint and objective
 
 
 def privacy_term(at: Start, *, windows: bool) -> PrivacyTerm:
-    """The constraints: on pairs of secrets, or by ``windows``; and beside them on who knows the value."""
+    """Return the constraints on pairs, or as ``windows``, with those for readers who know the value."""
     term = _of_secrets(at, windows)
     if at.problem.epsilon_known == 0:
         return term if isinstance(term, NominalPairs) else SharedRow(term, at.q.shape[2])
@@ -311,5 +311,5 @@ def _of_secrets(at: Start, windows: bool) -> PrivacyTerm:
 
 
 def utility_term(at: Start, v: Array) -> UtilityTerm:
-    """The objective, for the expected distortion ``v`` (K, |S|U) of each cell."""
+    """Return the objective, for the expected distortion ``v`` (K, |S|U) of each cell."""
     return NominalUtility.start(at, v) if at.problem.utility is None else RobustUtility.start(at, v)

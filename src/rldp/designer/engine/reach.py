@@ -1,7 +1,7 @@
-r"""How far a step may go: inside all boundaries, as far as second order can tell.
+r"""Step lengths: how far a step can go inside all boundaries, to second order.
 
-Of two directions, all those between them are at hand without another solution. The point and the multipliers
-choose from these for themselves, as in linear programming. See ``docs/theory.md``, 'Direction and
+All directions between two given ones are available without another solve. The point and the multipliers
+choose among them independently, as in linear programming. See ``docs/theory.md``, 'Direction and
 corrections'.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["Between", "CurvedBetween", "Lengths", "farthest", "reach_of_sigma", 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How far a step goes: the point, which is Q and η with their slacks, and the multipliers."""
+    """The step lengths of the point (Q and η with their slacks) and of the multipliers."""
 
     point: Array  # (K,)
     multipliers: Array  # (K,)
@@ -30,13 +30,13 @@ class Lengths:
 
 
 def to_boundary(relative: Array, settings: Settings) -> Array:
-    """How far positive numbers may go that move by ``relative`` (K, M) of themselves, at most 1: (K,)."""
+    """Return the longest step, at most 1, for positive numbers that change by ``relative`` (K, M): (K,)."""
     xp = namespace(relative)
     return 1 / xp.clip(xp.min(relative, axis=1) / -settings.boundary, min=1.0)
 
 
 def reach_of_sigma(sigma: Array, slope: Array, curve: Array, most: Array, settings: Settings) -> Array:
-    """Where σ + t·slope + t²·curve has used up all but a share of σ, at ``most`` (K,)."""
+    """Return the t, at most ``most`` (K,), where σ + t·slope + t²·curve has used up all but a share of σ."""
     xp = namespace(slope)
     keep = (2 * settings.boundary - 1) * sigma
     inverse = (xp.sqrt(slope * slope - 4 * keep * curve) - slope) / (2 * keep)
@@ -45,7 +45,7 @@ def reach_of_sigma(sigma: Array, slope: Array, curve: Array, most: Array, settin
 
 @dataclass(frozen=True)
 class Between:
-    """Two ways for positive numbers to move, in those entries that either of them would use up."""
+    """Two moves of positive numbers, restricted to the entries that limit either of them."""
 
     one: Array  # (K, N): relative to the numbers
     other: Array  # (K, N)
@@ -55,12 +55,12 @@ class Between:
     def of(cls, x: Array, one: Array, other: Array, settings: Settings) -> Between:
         xp = namespace(x)
         one, other = one / x, other / x
-        limiting = ~(xp.minimum(one, other) >= -settings.boundary)  # what is not a number is among them
+        limiting = ~(xp.minimum(one, other) >= -settings.boundary)  # includes NaN
         places = xp.nonzero(xp.any(limiting, axis=0))[0]
         return cls(xp.take(one, places, axis=1), xp.take(other, places, axis=1), settings)
 
     def reach(self, share: float) -> Array:
-        """With a ``share`` of what leads from one to the other: (K,)."""
+        """Return the step length after moving a ``share`` of the way from one to the other: (K,)."""
         xp = namespace(self.one)
         if self.one.shape[1] == 0:
             return xp.ones((self.one.shape[0],), dtype=self.one.dtype)
@@ -69,12 +69,12 @@ class Between:
 
 @dataclass(frozen=True)
 class CurvedBetween:
-    """The same for slacks of which some, σ, are curved along the two ways."""
+    """The same for slacks of which some, σ, are curved along the two moves."""
 
     linear: Between
     sigma: Array  # (K, Y, M)
     slopes: tuple[Array, Array]
-    curves: tuple[Array, Array, Array]  # along one, along the other, and along both
+    curves: tuple[Array, Array, Array]  # along one, along the other, and mixed
 
     @classmethod
     def of(
@@ -85,7 +85,7 @@ class CurvedBetween:
         return cls(linear, sigma, slopes, curves)
 
     def reach(self, share: float) -> Array:
-        """With a ``share`` of what leads from one to the other: (K,)."""
+        """Return the step length after moving a ``share`` of the way from one to the other: (K,)."""
         (one, other), rest = self.slopes, 1 - share
         first, last, both = self.curves
         curve = rest**2 * first + 2 * rest * share * both + share**2 * last
@@ -94,7 +94,7 @@ class CurvedBetween:
 
 
 def farthest(reach: Callable[[float], Array], settings: Settings) -> tuple[Array, Array]:
-    """The share (K,) of ``settings.blends`` that goes farthest, earlier ones first; and how far it goes."""
+    """Return the share (K,) of ``settings.blends`` with the longest step, and that step; first on ties."""
     first, *others = settings.blends
     length = reach(first)
     xp = namespace(length)

@@ -1,18 +1,18 @@
-r"""One iteration: a direction, its correction, a step, and the Newton system behind them.
+r"""One iteration: a direction, its correction, a step, and the Newton system.
 
-Newton's system at an iterate is factorised once and solved twice: for the direction to a smaller μ, and
-again with the second-order terms along that direction, those of the products of slacks and multipliers
-and those of the constraints themselves. A correction that gets nowhere is taken in shares. In large tables,
-whose factorisation is dear, the point and the multipliers each take the share that carries them farthest, and
-a short step is corrected once more, by the second-order terms along itself. The point and the multipliers
-each go as far as they can. See ``docs/theory.md``, 'Direction and corrections'.
+The Newton system at an iterate is factorised once and solved twice: first for the direction to a smaller μ,
+then with the second-order terms along that direction. These come from the products of slacks and multipliers
+and from the curved constraints. If the correction shortens the step too much, only a share of it is used. In
+large tables, where the factorisation is expensive, the point and the multipliers each use the share with the
+longest step, and a short step is corrected once more by the second-order terms along itself. The point and
+the multipliers have separate step lengths. See ``docs/theory.md``, 'Direction and corrections'.
 
-The unknowns are Q, the η of privacy and of utility, and the multipliers ν of :math:`\sum_y Q = 1`.
-With η eliminated, output y has a matrix :math:`H_y` of size |S||U|; the outputs meet only in
-:math:`\sum_y Q` and in :math:`v = \sum_y d_y Q_y`, so one Schur complement of size |S||U| finishes
-the elimination. Near the end :math:`H_y` mixes curvatures 1e18 apart and elimination alone loses
-digits; it serves as the preconditioner of a residual-minimising iteration (GCR) on the system that
-was never eliminated, whose products lose none. See ``docs/theory.md``, 'The engine'.
+The unknowns are Q, the η of privacy and of utility, and the multipliers ν of :math:`\sum_y Q = 1`. After
+elimination of η, output y has a matrix :math:`H_y` of size |S||U|. The outputs are coupled only by
+:math:`\sum_y Q` and :math:`v = \sum_y d_y Q_y`, so one Schur complement of size |S||U| completes the
+elimination. Near the solution the curvatures in :math:`H_y` differ by a factor of 1e18, and elimination alone
+loses digits. It then serves as the preconditioner of a residual-minimising iteration (GCR) on the full
+system, whose products are accurate. See ``docs/theory.md``, 'The engine'.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Parts: TypeAlias = tuple[Array, ...]  # of Q, η, η of the utility, ν
 
 @dataclass(frozen=True)
 class Centre(Constant):
-    """Where slacks lie side by side, and what their products with multipliers are on the central path."""
+    """The layout of the slacks, and their products with the multipliers on the central path."""
 
     layout: Layout
     shares: Array  # (M,): in units of μ
@@ -85,12 +85,12 @@ class Iterate:
     privacy: PrivacyTerm
     utility: UtilityTerm
     centre: Centre
-    slacks: Array  # (K, M): all of them side by side
+    slacks: Array  # (K, M): all slacks, concatenated
     multipliers: Array  # (K, M)
     mu: Array  # (K,)
-    ease: Array  # (K,): below this ratio of multipliers to slacks elimination misses no digits
-    rough: Array  # (K,): whether it was found to
-    reached: Array  # (K,): length of the step that led here, the shorter of its two
+    ease: Array  # (K,): up to this ratio of multipliers to slacks, elimination is accurate
+    rough: Array  # (K,): whether elimination was found to be inaccurate
+    reached: Array  # (K,): the shorter of the two step lengths that led here
 
     @classmethod
     def of(
@@ -105,7 +105,7 @@ class Iterate:
         rough: Array,
         reached: Array,
     ) -> Iterate:
-        """With ``multipliers`` (K, M) of all slacks; the terms know where they are, not yet those."""
+        """Build an iterate from ``multipliers`` (K, M) of all slacks, and terms that do not have them yet."""
         layout, end = centre.layout, 1 + len(privacy.slacks)
         slacks = layout.join((q, *privacy.slacks, *utility.slacks))
         mu = namespace(q).vecdot(slacks, multipliers) / centre.total
@@ -120,18 +120,18 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction in everything an iterate holds; slacks and multipliers side by side."""
+    """A direction in all parts of an iterate; slacks and multipliers are concatenated."""
 
     unknowns: tuple[Array, ...]
     slacks: Array  # (K, M)
     multipliers: Array  # (K, M)
     variation: Variation | None  # of the privacy constraints, unless they are linear
-    rough: Array  # (K,): where refinement was needed to find it
+    rough: Array  # (K,): where refinement was needed
 
 
 @dataclass(frozen=True)
 class NewtonModel:
-    """An iterate and Newton's system there."""
+    """An iterate and its Newton system."""
 
     iterate: Iterate
     distortion: Array
@@ -151,20 +151,20 @@ class NewtonModel:
 
     @cached_property
     def _missing(self) -> Array:
-        """From the sums of Q to one: (K, |S|U)."""
+        """One minus the sums of Q: (K, |S|U)."""
         q = self.iterate.q
         return flat(1 - namespace(q).sum(q, axis=1))
 
     @property
     def _utility_from(self) -> int:
-        """Where the slacks of the utility begin, in the order of ``layout``."""
+        """Index of the first slack of the utility in ``layout``."""
         return 1 + len(self.iterate.privacy.slacks)
 
     def direction(self, target: Array, guide: Direction | None = None, rough: Array = None) -> Direction:
-        """Newton's direction towards products ``target`` (K,).
+        """Return the Newton direction towards products ``target`` (K,).
 
-        With a ``guide``, the second-order terms along it are taken into account. Only ``rough`` (K,)
-        problems are refined; if not given, those that need it.
+        If a ``guide`` is given, the second-order terms along it are included. Only ``rough`` (K,) problems
+        are refined; by default, those that need it.
         """
         it = self.iterate
         wanted, second_order, variation = target[:, None] * it.centre.shares, None, None
@@ -188,7 +188,7 @@ class NewtonModel:
         return Direction(x, moves, turns, it.privacy.along(privacy), rough)
 
     def _second_order(self, guide: Direction) -> tuple[Array, SecondOrder | None, Variation | None]:
-        """Second-order terms along a direction: of the products, and where ϱ and π find theirs."""
+        """Return the second-order terms along a direction: of the products, and the inputs for ϱ and π."""
         privacy, second_order = self.iterate.privacy, None
         second = guide.slacks * guide.multipliers
         if guide.variation is not None:
@@ -200,7 +200,7 @@ class NewtonModel:
         return second, second_order, self.iterate.utility.along(moves)
 
     def reach(self, step: Direction) -> Lengths:
-        """How far a step should go: inside all boundaries, as far as second order can tell."""
+        """Return the step lengths that stay inside all boundaries, to second order."""
         it = self.iterate
         point = to_boundary(step.slacks / it.slacks, self.settings)
         multipliers = to_boundary(step.multipliers / it.multipliers, self.settings)
@@ -210,11 +210,11 @@ class NewtonModel:
         return Lengths(point, multipliers)
 
     def reach_of_sigma(self, slope: Array, curve: Array, most: Array) -> Array:
-        """How far σ with this slope and curve lets a step go, at ``most`` (K,)."""
+        """Return the step length, at most ``most`` (K,), that σ with this slope and curve allows."""
         return reach_of_sigma(self.iterate.privacy.sigma, slope, curve, most, self.settings)
 
     def tempered(self, plain: Direction, corrected: Direction, lengths: Lengths) -> tuple[Direction, Lengths]:
-        """The corrected direction, with less of its correction where it gets nowhere; and how far it goes."""
+        """Return the direction, with less correction where its step is too short, and the step lengths."""
         xp, step = namespace(plain.slacks), corrected
         for share in (0.5, 0.0):
             lost = ~(lengths.least >= self.settings.near)
@@ -224,7 +224,7 @@ class NewtonModel:
         return step, lengths
 
     def _between(self, one: Direction, other: Direction, share: float) -> Direction:
-        """``one`` and a ``share`` of what leads to ``other``."""
+        """Return the direction at a ``share`` of the way from ``one`` to ``other``."""
         pairs = zip(one.unknowns, other.unknowns, strict=True)
         unknowns = tuple(x + share * (y - x) for x, y in pairs)
         slacks = one.slacks + share * (other.slacks - one.slacks)
@@ -232,13 +232,13 @@ class NewtonModel:
         return Direction(unknowns, slacks, multipliers, self._variation(slacks), other.rough)
 
     def _variation(self, slacks: Array) -> Variation | None:
-        """How the privacy constraints are curved along moves (K, M) of the slacks."""
+        """Return the curvature of the privacy constraints along moves (K, M) of the slacks."""
         return self.iterate.privacy.along(self.layout.split(slacks)[1 : self._utility_from])
 
     def farther(
         self, one: Direction, lengths: Lengths, other: Direction, short: Array
     ) -> tuple[Direction, Lengths]:
-        """The direction that reaches farther, for ``short`` (K,) problems; ``one`` otherwise, and how far."""
+        """Return the direction with the longer step where ``short`` (K,), else ``one``; and its lengths."""
         reached = self.reach(other)
         better = short & (reached.least > lengths.least)
         chosen = choose(better, other, one)
@@ -249,11 +249,11 @@ class NewtonModel:
     def blended(
         self, one: Direction, other: Direction, short: Array, kept: tuple[float, Lengths]
     ) -> tuple[Direction, Lengths]:
-        """For ``short`` (K,) problems the directions from ``one`` to ``other`` that go farthest; and how far.
+        """Return the directions between ``one`` and ``other`` with the longest steps, and their lengths.
 
-        The point and the multipliers choose for themselves: a correction for constraints that are nearly used
-        up may stop the multipliers where it carries the point far, and the reverse. Other problems take the
-        share that is ``kept``, which goes as far as is told.
+        This applies to ``short`` (K,) problems; others use the share ``kept`` and its lengths. The point and
+        the multipliers choose separately, because a correction for nearly active constraints may lengthen the
+        step of one and shorten that of the other.
         """
         xp, it, settings = namespace(short), self.iterate, self.settings
         linear = Between.of(it.slacks, one.slacks, other.slacks, settings)
@@ -272,7 +272,7 @@ class NewtonModel:
         return self._mixed(one, other, shares), reached
 
     def _mixed(self, one: Direction, other: Direction, shares: Lengths) -> Direction:
-        """``one`` and shares of what leads to ``other``: those of the point and those of the multipliers."""
+        """Return ``one`` plus shares of the way to ``other``, separate for the point and the multipliers."""
 
         def mixed(x: Array, y: Array, share: Array) -> Array:
             return x + along(share, x) * (y - x)
@@ -285,9 +285,9 @@ class NewtonModel:
 
 
 def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Settings) -> tuple[Iterate, Array]:
-    """One iteration; the new iterate and the length of its step, the shorter of its two.
+    """Run one iteration. Return the new iterate and the shorter of its two step lengths.
 
-    μ stays above the share ``settings.lag`` of the gap, per slack: the more, the more careful.
+    μ stays above the share ``settings.lag`` of the gap per slack; a larger share is more careful.
     """
     xp, model = namespace(iterate.q), NewtonModel.at(iterate, distortion, settings)
     centring = xp.clip(0.5 * (1 - iterate.reached), min=settings.centring)
@@ -300,7 +300,7 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Setti
     large = iterate.nu.shape[1] >= settings.large
     enough = settings.far if large else settings.near
     if not bool(xp.all(lengths.least >= enough)):
-        if bool(xp.any(step.rough & ~iterate.rough)):  # shares of a correction start from a refined direction
+        if bool(xp.any(step.rough & ~iterate.rough)):  # blends start from a refined direction
             plain = model.direction(target, rough=step.rough)
         if large:
             short = ~(lengths.least >= enough)
@@ -314,7 +314,7 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Setti
 
 
 def _moved(model: NewtonModel, step: Direction, lengths: Lengths) -> tuple[Iterate, Array]:
-    """The iterate after the step, its point held back until the curved slacks stay positive."""
+    """Return the iterate after the step, with the point's step shortened until curved slacks are positive."""
     iterate, sigma, length = model.iterate, model.iterate.privacy.sigma, lengths.point
     settings = model.settings
     xp, (*unknowns, nu), (*moves, dnu) = namespace(length), iterate.unknowns, step.unknowns
@@ -341,7 +341,7 @@ def _moved(model: NewtonModel, step: Direction, lengths: Lengths) -> tuple[Itera
 
 
 class NewtonSystem:
-    """The system at one iterate, factorised once and solved for several right-hand sides.
+    """The Newton system at one iterate, factorised once and solved for several right-hand sides.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ class NewtonSystem:
         self.border = privacy.blocks(barrier, settings).border(distortion, utility, settings)
 
     def apply(self, x: Array) -> Array:
-        """The system times ``x`` (K, N), without any elimination."""
+        """Multiply the system by ``x`` (K, N), without elimination."""
         return self._applied(self.layout.split(x))
 
     def _applied(self, parts: Parts) -> Array:
@@ -383,10 +383,10 @@ class NewtonSystem:
         return self.layout.join((gq, geta, eta_utility, namespace(dq).sum(dq, axis=1)))
 
     def solve(self, rhs: Parts, tolerance: Array, rough: Array = None) -> tuple[Parts, Array]:
-        """Solve to ``tolerance`` (K,), where refinement reaches it.
+        """Solve to ``tolerance`` (K,), if refinement can reach it.
 
-        Elimination is good enough except for problems that are ``rough`` (K,); if that is not known,
-        it is found out. Returned along with the solution.
+        Problems that are not ``rough`` (K,) are solved by elimination alone. If ``rough`` is None, it is
+        determined here. It is returned with the solution.
         """
         xp, layout = namespace(tolerance), self.layout
         solution, image = self._eliminate(rhs), None
@@ -402,7 +402,7 @@ class NewtonSystem:
         return layout.split(put_problems(joined[2], rough, refined)), rough
 
     def _of(self, problems: Array) -> NewtonSystem:
-        """The systems of some of the problems."""
+        """Return the system restricted to some of the problems."""
         some = copy(self)
         names = ("barrier", "privacy", "utility", "border")
         parts = take_problems(tuple(getattr(self, name) for name in names), problems)
@@ -410,10 +410,10 @@ class NewtonSystem:
         return some
 
     def _refined(self, rhs: Array, tolerance: Array, direction: Array, image: Array = None) -> Array:
-        """Generalised conjugate residuals; the residual never grows.
+        """Refine a solution by generalised conjugate residuals; the residual never grows.
 
-        ``direction`` is the eliminated solution, and ``image`` what the system makes of it, if known.
-        Each step adds the multiple of a new direction that leaves the smallest residual.
+        ``direction`` is the solution by elimination, and ``image`` the system times it, if known. Each step
+        adds the multiple of a new direction that minimises the residual.
         """
         xp = namespace(rhs)
         residual, x = rhs, 0 * rhs
@@ -433,7 +433,7 @@ class NewtonSystem:
         return x
 
     def _eliminate(self, rhs: Parts) -> Parts:
-        """Solve by block elimination; the answer may miss digits."""
+        """Solve by block elimination; the result may lose digits."""
         rq, reta, reta_utility, rnu = rhs
         k, outputs = rq.shape[:2]
         from_eta, eta0 = self.privacy.reduce(-reta)
@@ -448,11 +448,11 @@ class NewtonSystem:
         return dq, self.privacy.expand(dq, eta0), reta_utility, nu
 
     def _per_cell(self, x: Array) -> Array:
-        """(K, |S|U) → (K, 1, |S|, U)."""
+        """Reshape (K, |S|U) → (K, 1, |S|, U)."""
         return reshape(x, (x.shape[0], 1, *self.barrier.shape[2:]))
 
 
 def _largest(x: Array) -> Array:
-    """Largest size of an entry, per problem."""
+    """Return the largest absolute value of an entry, per problem."""
     xp = namespace(x)
     return xp.max(xp.abs(x), axis=1)

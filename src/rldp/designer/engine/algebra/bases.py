@@ -1,4 +1,4 @@
-"""Low ranks in an orthonormal basis, where what is stiff and what is soft are entries of their own size.
+"""Low-rank terms in an orthonormal basis, so that stiff and soft directions keep entries of their own size.
 
 See ``docs/theory.md``, 'Low ranks'.
 """
@@ -13,29 +13,29 @@ from rldp.theory.arrays import Array, apply, namespace
 
 __all__ = ["apply_core", "core_of", "orthonormal", "split_off"]
 
-_DEPENDENT = 2.0**-46  # of its length: what rounding leaves of a column that depends on a few others
+_DEPENDENT = 2.0**-46  # relative to its length: the rounding residue of a column that depends on a few others
 
 
 def split_off(basis: Array, x: Array) -> tuple[Array, Array]:
-    """What is left of x (…, U) beside an orthonormal ``basis`` (…, U, m), and its coordinates there (…, m).
+    """Return x (…, U) less its part in an orthonormal ``basis`` (…, U, m), and its coordinates there (…, m).
 
-    Taken apart twice: what is left is then orthogonal to the basis to its own last digit, not to that of x.
+    The projection is done twice, so the residual is orthogonal to the basis to its own last digit, not x's.
     """
     rest, seen, more = _seen_twice(basis, x)
     return rest - apply(basis, more), seen + more
 
 
 def apply_core(basis: Array, core: Callable[[Array], Array], x: Array) -> Array:
-    """(1 − BBᵀ + BNBᵀ)x for x (…, U), an orthonormal ``basis`` B (…, U, m) and N, which ``core`` applies.
+    """Return (1 − BBᵀ + BNBᵀ)x for x (…, U) and an orthonormal ``basis`` B (…, U, m); ``core`` applies N.
 
-    x is taken :func:`split_off`, and what is left is put together with the rest in one product.
+    x is decomposed by :func:`split_off`, and both parts are recombined in one product.
     """
     rest, seen, more = _seen_twice(basis, x)
     return rest + apply(basis, core(seen + more) - more)
 
 
 def _seen_twice(basis: Array, x: Array) -> tuple[Array, Array, Array]:
-    """x less its part in the basis, the coordinates of that part, and what rounding left in the rest."""
+    """Return x less its part in the basis, that part's coordinates, and the rounding error left in x."""
     transposed = namespace(x).matrix_transpose(basis)
     seen = apply(transposed, x)
     rest = x - apply(basis, seen)
@@ -43,9 +43,9 @@ def _seen_twice(basis: Array, x: Array) -> tuple[Array, Array, Array]:
 
 
 def orthonormal(columns: Array, settings: Settings) -> tuple[Array, Array]:
-    """An orthonormal basis (…, U, r) of ``columns`` (…, U, m), and what they are in it (…, r, m).
+    """Return an orthonormal basis (…, U, r) of ``columns`` (…, U, m), and their coordinates in it (…, r, m).
 
-    Where a column depends on those before it, but for rounding, the basis has zeros instead of another.
+    A column that depends on earlier ones, up to rounding, gets a column of zeros in the basis.
     """
     xp, (values, m) = namespace(columns), columns.shape[-2:]
     if m > min(values, settings.gram_schmidt):
@@ -65,7 +65,7 @@ def orthonormal(columns: Array, settings: Settings) -> tuple[Array, Array]:
 
 
 def core_of(stiff: Array, settings: Settings) -> Array:
-    """N = (1 + stiff)⁻¹ for symmetric ``stiff`` (…, m, m) whose ranks have an orthonormal basis."""
+    """Return N = (1 + stiff)⁻¹ for symmetric ``stiff`` (…, m, m), given in an orthonormal basis."""
     xp = namespace(stiff)
     stiff = (stiff + xp.matrix_transpose(stiff)) / 2
     return scaled_inverse(stiff + xp.eye(stiff.shape[-1], dtype=stiff.dtype), settings.schur_jitter, settings)

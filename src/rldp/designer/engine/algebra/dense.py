@@ -1,13 +1,12 @@
-r"""The matrices :math:`H_y` of the outputs as they are, inverted, and how the outputs meet.
+r"""Dense inverses of the matrices :math:`H_y` of the outputs, and the system that couples the outputs.
 
-They meet in :math:`\sum_y Q_y` and, with a robust utility, in :math:`v = \sum_y d_y Q_y`. A border solves
-for all of it: :math:`H_y q_y - \nu + d_y F = r_y` with :math:`\sum_y q_y = t` and the force
-:math:`F = Kv` that a change of v meets.
+The outputs are coupled by :math:`\sum_y Q_y` and, with a robust utility, by :math:`v = \sum_y d_y Q_y`. A
+border solves the coupled system :math:`H_y q_y - \nu + d_y F = r_y` with :math:`\sum_y q_y = t` and the
+force :math:`F = Kv`.
 
-Symmetric positive definite matrices are inverted in their place, by Cholesky's factor. LAPACK is called
-through SciPy's Cython interface. SciPy's Python wrappers of the same routines hold the interpreter's lock
-while they work, so that blocks on two threads would take as long as on one; NumPy's ``inv``, which does not,
-takes about three times the arithmetic.
+Symmetric positive definite matrices are inverted in place by Cholesky factorisation. LAPACK is called through
+SciPy's Cython interface, because SciPy's Python wrappers hold the interpreter lock and threads would gain
+nothing. NumPy's ``inv`` releases the lock, but takes about three times the arithmetic.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ _SIGNATURE = b"void (char *, int *, __pyx_t_5scipy_6linalg_13cython_lapack_d *, 
 
 
 def scaled_inverse(matrix: Array, jitter: float, settings: Settings) -> Array:
-    """Inverse of symmetric positive definite matrices, which may be overwritten.
+    """Return the inverse of symmetric positive definite matrices, which may be overwritten.
 
-    Their diagonals are scaled to one first, and ``jitter`` is added to them. Large NumPy matrices
-    go through Cholesky's factor, at a third of the work.
+    The matrices are scaled to a unit diagonal, and ``jitter`` is added to it. Large NumPy matrices are
+    inverted by Cholesky factorisation, at a third of the cost.
     """
     xp, n = namespace(matrix), matrix.shape[-1]
     scale = xp.clip(xp.linalg.diagonal(matrix), min=1e-300) ** -0.5
@@ -53,7 +52,7 @@ def scaled_inverse(matrix: Array, jitter: float, settings: Settings) -> Array:
 
 
 def inverse(matrix: Array) -> Array:
-    """Inverses of matrices (..., n, n), NaN where there is none: a step that is not a number is not taken."""
+    """Return inverses of matrices (..., n, n); NaN if singular. Steps with NaN are rejected later."""
     xp = namespace(matrix)
     try:
         return xp.linalg.inv(matrix)
@@ -64,7 +63,7 @@ def inverse(matrix: Array) -> Array:
 
 
 def _singular() -> tuple[type[Exception], ...]:
-    """What a singular matrix raises; running out of memory is also a RuntimeError to PyTorch."""
+    """Return the exceptions for a singular matrix. PyTorch raises RuntimeError for lack of memory too."""
     torch = sys.modules.get("torch")
     return (np.linalg.LinAlgError, *(() if torch is None else (torch.linalg.LinAlgError,)))
 
@@ -80,12 +79,12 @@ def _invert_scaled(matrix: Matrix, scale: Matrix, jitter: float) -> None:
 
 
 def invert_positive(matrix: Matrix) -> None:
-    """Invert a symmetric positive definite matrix in its place.
+    """Invert a symmetric positive definite matrix in place.
 
     Raises
     ------
     ValueError
-        If it is not a square array of doubles in rows, which is what LAPACK is told it gets.
+        If the matrix is not a square, C-contiguous array of doubles, as the LAPACK call assumes.
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"matrix must be square, got shape {matrix.shape}")
@@ -99,7 +98,7 @@ def invert_positive(matrix: Matrix) -> None:
 
 
 def _factorise_and_invert(matrix: Matrix) -> bool:
-    """Put the inverse above the diagonal; False where there is no Cholesky factor."""
+    """Write the inverse above the diagonal. Return False if there is no Cholesky factor."""
     if _dpotrf is None or _dpotri is None:
         return _by_wrappers(matrix)
     size, failed = ctypes.c_int(len(matrix)), ctypes.c_int(0)
@@ -112,7 +111,7 @@ def _factorise_and_invert(matrix: Matrix) -> bool:
 
 
 def _by_wrappers(matrix: Matrix) -> bool:
-    """The same by SciPy's wrappers, which read columns first: below is above there."""
+    """Do the same with SciPy's wrappers. They use column-major order, so below and above are swapped."""
     factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
     if failed:
         return False
@@ -122,7 +121,7 @@ def _by_wrappers(matrix: Matrix) -> bool:
 
 
 def _routine(name: str) -> Callable[..., None] | None:
-    """A LAPACK routine, or None where this SciPy's has other arguments than we would give it."""
+    """Return a LAPACK routine, or None if its signature in this SciPy is not the expected one."""
     pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )
@@ -138,19 +137,19 @@ _dpotrf, _dpotri = _routine("dpotrf"), _routine("dpotri")
 
 @lru_cache(maxsize=8)
 def _below(size: int) -> NDArray[Any]:
-    """Below the diagonal: what LAPACK, which reads columns first, calls above."""
+    """Return a mask of the entries below the diagonal, which column-major LAPACK calls above."""
     return np.tri(size, k=-1, dtype=bool)
 
 
 @dataclass(frozen=True)
 class DenseBlocks:
-    """Matrices of any form, inverted as they are."""
+    """Dense matrices of any structure with their inverses."""
 
     inverse: Array  # (K, Y, n, n)
 
     @classmethod
     def of(cls, matrix: Callable[[slice], Array], like: Array, settings: Settings) -> DenseBlocks:
-        """Of the matrices that ``matrix`` makes for some outputs; ``like`` is (K, Y, |S|, U)."""
+        """Invert the matrices that ``matrix`` returns for a slice of outputs; ``like`` is (K, Y, |S|, U)."""
         xp, (k, outputs, secrets, values) = namespace(like), like.shape
         n = secrets * values
         parts = runs(outputs, 8 * k * n * n, like, settings)
@@ -167,21 +166,21 @@ class DenseBlocks:
     def border(
         self, distortion: Array, coupling: Coupling | None, settings: Settings
     ) -> DenseBorder | CoupledBorder:
-        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        """Return the coupled system of the outputs, for a ``distortion`` (Y, 1, U)."""
         if coupling is None:
             return DenseBorder(self, scaled_inverse(self._total(), settings.schur_jitter, settings))
         return CoupledBorder.of(self, distortion, coupling, settings)
 
     def solve(self, r: Array) -> Array:
-        """H⁻¹ r for r (K, Y, n), or (K, 1, n) for all outputs alike."""
+        """Return H⁻¹ r for r (K, Y, n), or for r (K, 1, n) shared by all outputs."""
         return apply(self.inverse, r)
 
     def _total(self) -> Array:
-        """Σ H⁻¹ over the outputs: (K, n, n)."""
+        """Return Σ H⁻¹ over the outputs: (K, n, n)."""
         return namespace(self.inverse).sum(self.inverse, axis=1)
 
     def totals(self, d: Array, settings: Settings) -> tuple[Array, ...]:
-        """Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
+        """Return Σ H⁻¹, Σ H⁻¹ d and Σ d H⁻¹ d over the outputs, for diagonal d (K, Y, n)."""
         xp, (k, outputs, n, _) = namespace(d), self.inverse.shape
 
         def summed(rows: slice) -> list[Array]:
@@ -204,13 +203,13 @@ class DenseBlocks:
 
 @dataclass(frozen=True)
 class DenseBorder:
-    """One Schur complement over all cells, for a linear utility."""
+    """A Schur complement over all cells, for a linear utility."""
 
     blocks: DenseBlocks
     schur: Array  # (K, n, n)
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        """Solve for q (K, Y, n) and ν (K, n), given forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
         moved = self.blocks.solve(r)
         nu = apply(self.schur, total - namespace(r).sum(moved, axis=1))
         return moved + self.blocks.solve(nu[:, None, :]), nu
@@ -218,22 +217,23 @@ class DenseBorder:
 
 @dataclass(frozen=True)
 class CoupledBorder:
-    """The same where the outputs also meet in v, with d measured from ``centre``."""
+    """A Schur complement for outputs that are also coupled by v, with d measured from ``centre``."""
 
     blocks: DenseBlocks
     schur: Array  # (K, n, n)
     centre: Array  # (K, n)
     centred: Array  # (K, Y, n)
-    joint: Array  # (K, n, n): from forces on v to the need for ν
-    force: Array  # (K, n, n): from the change of v that is asked for to the force it meets
+    joint: Array  # (K, n, n): maps forces on v to ν
+    force: Array  # (K, n, n): maps the requested change of v to a force
 
     @classmethod
     def of(
         cls, blocks: DenseBlocks, distortion: Array, coupling: Coupling, settings: Settings
     ) -> CoupledBorder:
-        """v moves with Q through d, and a shift of d that is the same for every output is absorbed by ν.
+        """Build the Schur complement with a centred d.
 
-        Measured from the outputs that are free to move, the couplings do not cancel.
+        v depends on Q through d, and ν absorbs a shift of d that all outputs share. The centre is that of the
+        outputs that are free to move, so that the couplings do not cancel.
         """
         xp, (k, outputs, n, _) = namespace(distortion), blocks.inverse.shape
         values = distortion.shape[-1]
@@ -251,7 +251,7 @@ class CoupledBorder:
         return cls(blocks, schur, flat(centre), centred, joint, coupling.times(softened))
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        """Solve for q (K, Y, n) and ν (K, n), given forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
         xp, moved = namespace(r), self.blocks.solve(r)
         needed = total - xp.sum(moved, axis=1)
         reached = xp.sum(self.centred * moved, axis=1) + self.centre * total
@@ -263,7 +263,7 @@ class CoupledBorder:
 
 
 def _product(a: Array, b: Array, settings: Settings) -> Array:
-    """a b for matrices (K, n, n), some rows at a time where they are large."""
+    """Return the product a b of matrices (K, n, n), by blocks of rows if they are large."""
     xp, (k, n, _) = namespace(a), a.shape
     parts = runs(n, 8 * k * n, a, settings)
     if len(parts) == 1:
@@ -277,18 +277,18 @@ def _product(a: Array, b: Array, settings: Settings) -> Array:
     return product
 
 
-# In parts that fit the cache, on every core
+# Work in parts that fit the cache, on every core
 
 
 def runs(count: int, size: int, like: Array, settings: Settings) -> list[slice]:
-    """Runs of ``count`` items, of ``size`` bytes each, that fit the cache, or an accelerator, together."""
+    """Split ``count`` items of ``size`` bytes each into runs that fit the cache, or an accelerator."""
     most = settings.part_bytes if type(like) is np.ndarray else settings.device_part_bytes
     some = max(1, most // size)
     return [slice(i, min(i + some, count)) for i in range(0, count, some)]
 
 
 def each(work: Callable[[Item], None], items: Sequence[Item], like: Array) -> None:
-    """Call ``work`` on every item: on every core where ``like`` is NumPy's, otherwise one after the other."""
+    """Call ``work`` on every item: on all cores if ``like`` is a NumPy array, otherwise one by one."""
     if type(like) is np.ndarray and len(items) > 1:
         on_every_core(work, items)
         return

@@ -1,4 +1,4 @@
-"""What the linear algebra offers to a Newton step, and the one thing that it asks for.
+"""The interfaces between the linear algebra and a Newton step.
 
 Shapes: K problems, Y outputs, and n = |S|U cells of each output.
 """
@@ -14,24 +14,24 @@ __all__ = ["Blocks", "Border", "Coupling"]
 
 
 class Coupling(Protocol):
-    r"""The curvature K through which all outputs meet in :math:`v = \sum_y d_y Q_y`: F = Kv."""
+    r"""The curvature K that couples all outputs through :math:`v = \sum_y d_y Q_y`: F = Kv."""
 
     def times(self, matrix: Array) -> Array:
-        """K times ``matrix`` (K, n, ·)."""
+        """Return K times ``matrix`` (K, n, ·)."""
 
     def compliance(self) -> tuple[Array, Array, Array]:
-        """How v gives way to forces: 1/D and β/D (K, n), and δ (K,); see ``docs/theory.md``, 'Windows'."""
+        """Return the response of v to forces, 1/D, β/D (K, n) and δ (K,): ``docs/theory.md``, 'Windows'."""
 
 
 class Blocks(Protocol):
-    """The matrices of the outputs, each of size n, factorised."""
+    """The factorised matrices of the outputs, each of size n."""
 
     def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> Border:
-        """How the outputs meet, for a ``distortion`` (Y, 1, U); ``coupling`` is None if not in v."""
+        """Return the coupled system for ``distortion`` (Y, 1, U); a linear utility has no ``coupling``."""
 
 
 class Border(Protocol):
-    """The outputs together: their sum is given, and with a coupling they meet in v too."""
+    """The coupled system of the outputs: their sum is given, and a coupling also links them through v."""
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""
+        """Solve for q (K, Y, n) and ν (K, n), given forces ``r`` (K, Y, n) and sums ``total`` (K, n)."""

@@ -1,8 +1,8 @@
-r"""How outputs meet whose matrices are never written out.
+r"""The coupled system of outputs whose matrices are kept in low-rank form.
 
-With :math:`H_y^{-1} = A_y^{-1} + f_y f_y^\top/\lambda_y` they meet as in :mod:`.dense`, and their border is
-found group by group of the cells that :math:`A_y` keeps apart. See ``docs/theory.md``, 'Windows' and
-'Low ranks'.
+With :math:`H_y^{-1} = A_y^{-1} + f_y f_y^\top/\lambda_y` the system is that of :mod:`.dense`. Its border is
+computed separately for each group of cells, because :math:`A_y` does not link groups. See
+``docs/theory.md``, 'Windows' and 'Low ranks'.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["GroupedBlocks", "LowRankBorder", "with_scaling_direction"]
 
 
 class GroupedBlocks(Protocol):
-    r""":math:`H^{-1} = A^{-1} + ff^\top/\lambda`, where A keeps G groups of W cells apart."""
+    r""":math:`H^{-1} = A^{-1} + ff^\top/\lambda`, where A is block diagonal over G groups of W cells."""
 
     @property
     def inverse(self) -> Array:
-        """What A would have on the diagonal of its inverse if it were diagonal: (K, Y, G, W)."""
+        """The inverse of A's diagonal part: (K, Y, G, W)."""
 
     @property
     def free(self) -> Array:
@@ -34,20 +34,20 @@ class GroupedBlocks(Protocol):
         """λ: (K, Y)."""
 
     def per_group(self, r: Array) -> Array:
-        """A⁻¹ r for r (K, Y, G, W)."""
+        """Return A⁻¹ r for r (K, Y, G, W)."""
 
     def total(self, left: Array, right: Array) -> Array:
-        """Σ left A⁻¹ right over the outputs: (K, G, W, W), for diagonal weights (K, Y, G, W)."""
+        """Return Σ left A⁻¹ right over the outputs: (K, G, W, W), for diagonal weights (K, Y, G, W)."""
 
 
 Blocks = TypeVar("Blocks", bound=GroupedBlocks)
 
 
 def with_scaling_direction(blocks: Blocks, image: Array, settings: Settings) -> Blocks:
-    """With f and λ, where ``blocks`` hold a direction ξ and its energy ξ·Hξ in their places.
+    """Compute f and λ for ``blocks`` that hold a direction ξ and its energy ξ·Hξ in those fields.
 
-    ``image`` (K, Y, G, W) is Hξ. Then f = ξ − A⁻¹Hξ and λ = ξ·Hξ − Hξ·A⁻¹Hξ, in numbers of the size of the
-    result. Solving for the row of A that f belongs to instead would lose all digits that matter.
+    ``image`` (K, Y, G, W) is Hξ. Then f = ξ − A⁻¹Hξ and λ = ξ·Hξ − Hξ·A⁻¹Hξ, computed without cancellation.
+    Solving for the corresponding row of A instead would lose all significant digits.
     """
     xp, energy = namespace(image), blocks.energy
     reply = blocks.per_group(image)
@@ -59,9 +59,10 @@ def with_scaling_direction(blocks: Blocks, image: Array, settings: Settings) -> 
 class LowRankBorder:
     r"""A Schur complement for each group of cells, and one over the outputs.
 
-    Unknowns x that all outputs see of a cell are ν and, with a robust utility, the force F. With
-    :math:`q_y = A_y^{-1}(r_y + \sum_c e_{cy} x_c) + f_y t_y`, where e = 1 for ν and −d for F, they
-    meet only in t and in two numbers of the utility: its η, and what its rank-one curvature takes of F.
+    The unknowns x shared by all outputs are ν and, with a robust utility, the force F. With
+    :math:`q_y = A_y^{-1}(r_y + \sum_c e_{cy} x_c) + f_y t_y`, where e = 1 for ν and −d for F, the outputs
+    are coupled only by t and by two numbers of the utility: its η, and the part of F along its rank-one
+    curvature.
     """
 
     blocks: GroupedBlocks
@@ -69,14 +70,14 @@ class LowRankBorder:
     centre: Array  # (K, G, W): d is measured from here
     schur: Array  # (K, G, cW, cW)
     across: Array  # (K, G, cW, Y or Y + 2)
-    reply: Array  # the same, met by the Schur complements
+    reply: Array  # ``across``, multiplied by the inverse Schur complements
     inner: Array  # (K, Y, Y), or (K, Y + 2, Y + 2)
 
     @classmethod
     def of(
         cls, blocks: GroupedBlocks, distortion: Array, coupling: Coupling | None, settings: Settings
     ) -> LowRankBorder:
-        """For a ``distortion`` (Y, 1, W)."""
+        """Build the border for a ``distortion`` (Y, 1, W)."""
         xp, (k, _, groups, width) = namespace(blocks.free), blocks.free.shape
         cells, one = (k, groups, width), xp.ones_like(blocks.free)
         freedom = xp.sum(blocks.inverse, axis=1)
@@ -100,9 +101,9 @@ class LowRankBorder:
         return cls(blocks, weights, centre, schur, across, reply, inner)
 
     def solve(self, r: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, n) and ν (K, n) for forces ``r`` (K, Y, n) and sums ``total`` (K, n).
+        """Solve for q (K, Y, n) and ν (K, n), given forces ``r`` (K, Y, n) and sums ``total`` (K, n).
 
-        Sums that rounding missed are made good in a second pass: protocols live by them.
+        A second pass corrects rounding errors in the sums, because the rows of a protocol must sum to one.
         """
         blocks = self.blocks
         xp, (k, outputs, groups, width) = namespace(r), blocks.free.shape
@@ -112,7 +113,7 @@ class LowRankBorder:
         return reshape(q + more, (k, outputs, -1)), flat(nu + extra)
 
     def _solve_border(self, moved: Array, asked: Array, total: Array) -> tuple[Array, Array]:
-        """The q (K, Y, G, W) and ν (K, G, W), from A⁻¹r, f·r and the sums."""
+        """Solve for q (K, Y, G, W) and ν (K, G, W), given A⁻¹r, f·r and the sums."""
         blocks, xp, width = self.blocks, namespace(moved), moved.shape[3]
         wanted = (total, self.centre * total)[: len(self.weights)]
         pairs = zip(wanted, self.weights, strict=True)
@@ -126,13 +127,13 @@ class LowRankBorder:
         return q, parts[0] if len(parts) == 1 else parts[0] + self.centre * parts[1]
 
     def _padded(self, x: Array) -> Array:
-        """(K, Y) with zeros for the numbers of the utility."""
+        """Append zeros for the numbers of the utility to ``x`` (K, Y)."""
         missing = self.inner.shape[-1] - x.shape[1]
         return namespace(x).concat([x, 0 * x[:, :missing]], axis=1) if missing else x
 
 
 def _symmetric(lower: list[list[Array]]) -> Array:
-    """Blocks (K, G, W, W) on and below the diagonal of a symmetric matrix → (K, G, cW, cW)."""
+    """Join blocks (K, G, W, W) on and below the diagonal into symmetric matrices (K, G, cW, cW)."""
     if len(lower) == 1:
         return lower[0][0]
     xp = namespace(lower[0][0])

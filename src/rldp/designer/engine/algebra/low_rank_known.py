@@ -1,9 +1,9 @@
-r"""Low ranks where the cells of one value are coupled across secrets.
+r"""Low-rank blocks in which the cells of one value are coupled across secrets.
 
-With windows for readers who know the value, :math:`H_y = M_y + V_y K_y V_y^\top` has in place of a diagonal
-a block :math:`M_{yu} = \mathrm{diag}(D) - cc^\top/h` over the secrets of each value. Its root
-:math:`M = LL^\top` is a rank-one change of that of D, so that all of 'Low ranks' holds with
-:math:`L^{-1}` in the place of :math:`D^{-1/2}`. See ``docs/theory.md``, 'Readers who know the value'.
+With windows for readers who know the value, the diagonal of :math:`H_y = M_y + V_y K_y V_y^\top` is replaced
+by a block :math:`M_{yu} = \mathrm{diag}(D) - cc^\top/h` over the secrets of each value. Its root
+:math:`M = LL^\top` is a rank-one update of the root of D. The section 'Low ranks' therefore applies with
+:math:`L^{-1}` instead of :math:`D^{-1/2}`. See ``docs/theory.md``, 'Readers who know the value'.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CoupledCells:
 
     @classmethod
     def of(cls, rest: Array, above: Array, below: Array, factor: float) -> CoupledCells:
-        """With D = rest + A + B, c = A + KB and h = Σ (A + K²B); in ω nothing cancels."""
+        """Use D = rest + A + B, c = A + KB and h = Σ (A + K²B); ω is computed without cancellation."""
         xp = namespace(rest)
         d = rest + above + below
         root = 1 / xp.sqrt(d)
@@ -41,24 +41,24 @@ class CoupledCells:
         return cls(root, w / length, left / xp.sum(own, axis=2, keepdims=True))
 
     def half(self, x: Array) -> Array:
-        """L⁻¹x for x (K, Y, S, U)."""
+        """Return L⁻¹x for x (K, Y, S, U)."""
         return self._turned(self.root * x, self.omega**-0.5 - 1)
 
     def back(self, x: Array) -> Array:
-        """L⁻ᵀx."""
+        """Return L⁻ᵀx."""
         return self.root * self._turned(x, self.omega**-0.5 - 1)
 
     def whole(self, x: Array) -> Array:
-        """Lᵀx."""
+        """Return Lᵀx."""
         return self._turned(x / self.root, namespace(x).sqrt(self.omega) - 1)
 
     def _turned(self, x: Array, theta: Array) -> Array:
         return x + theta * self.w * namespace(x).sum(self.w * x, axis=2, keepdims=True)
 
     def half_of_each(self, vectors: Array) -> Array:
-        """L⁻¹ of columns (K, Y, S, U, m) over the cells of one secret each: (K, Y, SU, Sm)."""
+        """Apply L⁻¹ to columns (K, Y, S, U, m), each over the cells of one secret: (K, Y, SU, Sm)."""
         xp, (k, outputs, secrets, values) = namespace(vectors), self.root.shape
-        scaled = self.root[..., None] * vectors  # (K, Y, S', U, m), of the secret that a column is about
+        scaled = self.root[..., None] * vectors  # (K, Y, S', U, m), S' being the secret of a column
         seen = xp.permute_dims(self.w[..., None] * scaled, (0, 1, 3, 2, 4))[:, :, None, ...]  # (…, U, S', m)
         turned = ((self.omega**-0.5 - 1) * self.w)[..., None, None] * seen
         apart = reshape(xp.eye(secrets, dtype=scaled.dtype), (secrets, 1, secrets, 1))
@@ -66,7 +66,7 @@ class CoupledCells:
         return reshape(columns, (k, outputs, secrets * values, -1))
 
     def back_of_each(self, basis: Array) -> Array:
-        """L⁻ᵀ of columns (K, Y, SU, m)."""
+        """Apply L⁻ᵀ to columns (K, Y, SU, m)."""
         shape = (*self.root.shape, basis.shape[-1])
         x, w = reshape(basis, shape), self.w[..., None]
         theta = (self.omega**-0.5 - 1)[..., None]
@@ -74,7 +74,7 @@ class CoupledCells:
         return reshape(self.root[..., None] * turned, basis.shape)
 
     def total(self, left: Array, right: Array) -> Array:
-        """Σ left M⁻¹ right over the outputs: (K, SU, SU), for diagonal weights (K, Y, S, U)."""
+        """Return Σ left M⁻¹ right over the outputs: (K, SU, SU), for diagonal weights (K, Y, S, U)."""
         xp, (k, _, secrets, values) = namespace(left), left.shape
         pull = self.root * self.w
         one, other = left * pull * (1 / self.omega - 1), right * pull
@@ -102,7 +102,7 @@ class LowRankKnown:
 
     @classmethod
     def of(cls, model: LowRankModel, cells: CoupledCells, settings: Settings) -> LowRankKnown:
-        """Of ``model`` with ``cells`` in the place of its diagonal, which its direction knows already."""
+        """Factorise ``model`` with ``cells`` instead of its diagonal; its direction already includes them."""
         xp, (k, outputs, secrets, values) = namespace(model.d), cells.root.shape
         n = secrets * values
         stacked = cells.half_of_each(model.vectors)
@@ -120,19 +120,19 @@ class LowRankKnown:
         return with_scaling_direction(blocks, image, settings)
 
     def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:
-        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        """Return the coupled system of the outputs, for a ``distortion`` (Y, 1, U)."""
         tiled = namespace(distortion).tile(distortion, (1, 1, self.cells.root.shape[2]))
         return LowRankBorder.of(self, tiled, coupling, settings)
 
     def per_group(self, r: Array) -> Array:
-        """A⁻¹ r for r (K, Y, 1, n)."""
+        """Return A⁻¹ r for r (K, Y, 1, n)."""
         shape = self.cells.root.shape
         half = reshape(self.cells.half(reshape(r, shape)), (*shape[:2], -1))
         met = apply_core(self.basis, lambda seen: apply(self.core, seen), half)
         return reshape(self.cells.back(reshape(met, shape)), r.shape)
 
     def total(self, left: Array, right: Array) -> Array:
-        """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
+        """Return Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
         xp, shape = namespace(left), self.cells.root.shape
         m, back = self.basis.shape[-1], self.cells.back_of_each(self.basis)
         taken = xp.eye(m, dtype=left.dtype) - self.core
@@ -143,13 +143,13 @@ class LowRankKnown:
 
 
 def _outputs_inside(x: Array) -> Array:
-    """(K, Y, n, m) → (K, n, Y·m)."""
+    """Reshape (K, Y, n, m) → (K, n, Y·m)."""
     k, outputs, n, m = x.shape
     return reshape(namespace(x).permute_dims(x, (0, 2, 1, 3)), (k, n, outputs * m))
 
 
 def _bordered(kernel: Array, stiffness: Array) -> Array:
-    """Kernels (K, Y, m, m) with one more rank of its own ``stiffness`` (K, Y)."""
+    """Extend kernels (K, Y, m, m) by one uncoupled rank of ``stiffness`` (K, Y)."""
     xp = namespace(kernel)
     side = 0 * kernel[..., :1]
     corner = reshape(stiffness, (*stiffness.shape, 1, 1))

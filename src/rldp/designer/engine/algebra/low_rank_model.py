@@ -1,4 +1,4 @@
-"""Matrices that are a diagonal and a few ranks for each secret, before they are factorised."""
+"""Matrices of the form diagonal plus low rank per secret, before factorisation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LowRankModel"]
 
 @dataclass(frozen=True)
 class LowRankModel:
-    r""":math:`H = \mathrm{diag}(d) + V K V^\top`, or where K is not linked, less what one more unknown gives.
+    r""":math:`H = \mathrm{diag}(d) + V K V^\top`, less the effect of one more unknown if K is not linked.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class LowRankModel:
         V: columns over the cells of each secret.
     kernel : array (K, Y, Sm, Sm) if linked, otherwise (K, Y, S, m, m)
     free, image : array (K, Y, S, U)
-        A direction where H is nearly singular, and what H makes of it.
+        A direction along which H is nearly singular, and H times it.
     energy : array (K, Y)
-        Of that direction.
+        Energy of that direction.
     linked : bool
-        Whether the kernel links secrets, as that of pairs does; windows keep them apart.
+        Whether the kernel links secrets: true for pairs, false for windows.
     """
 
     d: Array
@@ -39,13 +39,13 @@ class LowRankModel:
     linked: bool
 
     def blocks(self, settings: Settings) -> LowRankPairs | LowRankWindows:
-        """The matrices, factorised."""
+        """Factorise the matrices."""
         kind = LowRankPairs if self.linked else LowRankWindows
         return kind.of(self.d, self.vectors, self.kernel, self.free, self.image, self.energy, settings)
 
     @property
     def linked_kernel(self) -> Array:
-        """(K, Y, Sm, Sm), whether it links secrets or not."""
+        """Return the kernel as (K, Y, Sm, Sm), whether it links secrets or not."""
         if self.linked:
             return self.kernel
         xp, (k, outputs, secrets, m, _) = namespace(self.kernel), self.kernel.shape
@@ -53,7 +53,7 @@ class LowRankModel:
         return reshape(self.kernel[:, :, :, :, None, :] * apart, (k, outputs, secrets * m, secrets * m))
 
     def shared(self) -> LowRankModel:
-        """The same where all secrets have one row of unknowns: (K, Y, 1, U)."""
+        """Return the model in the unknowns (K, Y, 1, U) of a row that all secrets share."""
         xp, (k, outputs, secrets, values, m) = namespace(self.d), self.vectors.shape
         moved = xp.permute_dims(self.vectors, (0, 1, 3, 2, 4))
         kernel = self.linked_kernel

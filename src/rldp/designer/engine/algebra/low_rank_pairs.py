@@ -1,9 +1,10 @@
-r"""The matrices :math:`H_y` of pairs, never written out: a diagonal and a few ranks for each secret.
+r"""The matrices :math:`H_y` of pairs in factored form: a diagonal plus a low rank per secret.
 
 :math:`H_y = D_y + V_y K_y V_y^\top`, where :math:`V_y` has a few columns over the cells of each secret and
-the kernel :math:`K_y` links them across secrets. It is almost singular along :math:`Q_y` near the end. This
-direction is stiffened, :math:`A_y = H_y + D_yQ_yQ_y^\top D_y/(Q_y\cdot D_yQ_y)`, and taken out again by what
-is known of it: :math:`H_y^{-1} = A_y^{-1} + f_yf_y^\top/\lambda_y`. See ``docs/theory.md``, 'Low ranks'.
+the kernel :math:`K_y` links them across secrets. Near the solution :math:`H_y` is almost singular along
+:math:`Q_y`. This direction is stiffened, :math:`A_y = H_y + D_yQ_yQ_y^\top D_y/(Q_y\cdot D_yQ_y)`, and the
+inverse is corrected afterwards: :math:`H_y^{-1} = A_y^{-1} + f_yf_y^\top/\lambda_y`. See ``docs/theory.md``,
+'Low ranks'.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from rldp.designer.engine.settings import Settings
 from rldp.theory.arrays import Array, apply, diagonal_matrix, namespace, reshape
 
 _SHARES, _LARGE = 8, 2**17
-"""Into how many parts a sum over the outputs is divided where secrets are few, so that every core has one;
-and the outputs times values from which that pays."""
+"""Number of parts into which a sum over the outputs is split for few secrets, so that every core has one;
+and the number of outputs times values from which splitting pays off."""
 
 
 @dataclass(frozen=True)
 class LowRankPairs:
     r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}`, all cells in one group.
 
-    B is an orthonormal basis of what the ranks of each secret span.
+    B is an orthonormal basis of the span of each secret's ranks.
     """
 
     inverse: Array  # (K, Y, 1, n): 1/d
@@ -48,7 +49,7 @@ class LowRankPairs:
         energy: Array,
         settings: Settings,
     ) -> LowRankPairs:
-        """Of diag(d) + vectors kernel vectorsᵀ, where ``q`` meets the forces ``image`` with this ``energy``.
+        """Factorise diag(d) + vectors kernel vectorsᵀ, given its ``image`` of ``q`` and the ``energy``.
 
         d, q and image are (K, Y, S, U), vectors (K, Y, S, U, m) and kernel (K, Y, Sm, Sm).
         """
@@ -73,12 +74,12 @@ class LowRankPairs:
         return with_scaling_direction(blocks, image, settings)
 
     def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:
-        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        """Return the coupled system of the outputs, for a ``distortion`` (Y, 1, U)."""
         xp = namespace(distortion)
         return LowRankBorder.of(self, xp.tile(distortion, (1, 1, self.basis.shape[2])), coupling, settings)
 
     def per_group(self, r: Array) -> Array:
-        """A⁻¹ r for r (K, Y, 1, n)."""
+        """Return A⁻¹ r for r (K, Y, 1, n)."""
         k, outputs, secrets, values, m = self.basis.shape
 
         def core(seen: Array) -> Array:
@@ -88,7 +89,7 @@ class LowRankPairs:
         return self.root * reshape(apply_core(self.basis, core, x), r.shape)
 
     def total(self, left: Array, right: Array) -> Array:
-        """Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
+        """Return Σ left A⁻¹ right over the outputs: (K, 1, n, n), for diagonal weights (K, Y, 1, n)."""
         xp, (k, outputs, secrets, values, m) = namespace(left), self.basis.shape
         shape = (k, outputs, secrets, values, 1)
         total = (1 + self.jitter) * diagonal_matrix(xp.sum(left * self.inverse * right, axis=1))
@@ -96,7 +97,7 @@ class LowRankPairs:
         columns = reshape(xp.permute_dims(columns, (0, 2, 1, 4, 3)), (k, secrets, outputs * m, values))
         taken = xp.eye(secrets * m, dtype=left.dtype) - self.core
 
-        symmetric = left is right  # then what lies below the diagonal is enough
+        symmetric = left is right  # then the entries below the diagonal suffice
 
         def take(cells: tuple[int, slice]) -> None:
             secret, part = cells
@@ -120,7 +121,7 @@ class LowRankPairs:
 
 
 def _with_last(kernel: Array, stiffness: Array, secrets: int) -> Array:
-    """Kernels (K, Y, Sm, Sm) with one more column for each secret; of all together, ``stiffness`` (K, Y)."""
+    """Extend kernels (K, Y, Sm, Sm) by a column per secret, with a joint ``stiffness`` (K, Y)."""
     xp, (k, outputs, size, _) = namespace(kernel), kernel.shape
     m = size // secrets
     links = xp.zeros((k, outputs, secrets, m + 1, secrets, m + 1), dtype=kernel.dtype)
@@ -130,7 +131,7 @@ def _with_last(kernel: Array, stiffness: Array, secrets: int) -> Array:
 
 
 def _congruent(rows: Array, links: Array) -> Array:
-    """rows links rowsᵀ for rows (K, Y, S, m, w), block by block: (K, Y, Sm, Sm)."""
+    """Return rows links rowsᵀ for rows (K, Y, S, m, w), computed block by block: (K, Y, Sm, Sm)."""
     xp, (k, outputs, secrets, m, wide) = namespace(rows), rows.shape
     half = reshape(xp.matmul(rows, links), (k, outputs, secrets * m, secrets, wide))
     both = xp.matmul(rows, xp.permute_dims(half, (0, 1, 3, 4, 2)))

@@ -1,4 +1,4 @@
-r"""The matrices :math:`H_y` of windows, never written out: all secrets apart but for one direction.
+r"""The matrices :math:`H_y` of windows in factored form: secrets are linked by one direction only.
 
 :math:`H_y^{-1} = A_y^{-1} + f_y f_y^\top/\lambda_y`, where :math:`A_y` has a diagonal and a low rank for each
 secret. See ``docs/theory.md``, 'Windows' and 'Low ranks'.
@@ -17,9 +17,9 @@ from rldp.theory.arrays import Array, apply, diagonal_matrix, namespace, reshape
 
 @dataclass(frozen=True)
 class LowRankWindows:
-    r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}` for each secret; the secrets are the groups.
+    r""":math:`A^{-1} = D^{-1/2}(1 - BB^\top + BNB^\top)D^{-1/2}` per secret; each secret is a group.
 
-    B is an orthonormal basis of what the ranks of a secret span.
+    B is an orthonormal basis of the span of a secret's ranks.
     """
 
     inverse: Array  # (K, Y, S, U): 1/d
@@ -41,10 +41,11 @@ class LowRankWindows:
         energy: Array,
         settings: Settings,
     ) -> LowRankWindows:
-        """Of diag(d) + vectors kernel vectorsᵀ per secret, less what one more unknown per output gives way.
+        """Factorise diag(d) + vectors kernel vectorsᵀ per secret, and eliminate one more unknown per output.
 
-        Rather than its row, it is known what the whole makes of a direction where it is nearly singular:
-        ``free`` with a unit of that unknown meets the forces ``image`` and has this ``energy``.
+        The row of that unknown is not given. Instead a direction is known along which the matrix is nearly
+        singular: ``free`` with a unit of the unknown. ``image`` is the matrix times it, ``energy`` its
+        energy.
         """
         xp = namespace(d)
         inverse = 1 / d
@@ -56,15 +57,15 @@ class LowRankWindows:
         return with_scaling_direction(blocks, image, settings)
 
     def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:
-        """How the outputs meet, for a ``distortion`` (Y, 1, U)."""
+        """Return the coupled system of the outputs, for a ``distortion`` (Y, 1, U)."""
         return LowRankBorder.of(self, distortion, coupling, settings)
 
     def per_group(self, r: Array) -> Array:
-        """A⁻¹ r for r (K, Y, S, U)."""
+        """Return A⁻¹ r for r (K, Y, S, U)."""
         return self.root * apply_core(self.basis, lambda seen: apply(self.core, seen), self.root * r)
 
     def total(self, left: Array, right: Array) -> Array:
-        """Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
+        """Return Σ left A⁻¹ right over the outputs: (K, S, U, U), for diagonal weights (K, Y, S, U)."""
         xp, root = namespace(left), self.root[..., None]
         taken = xp.eye(self.core.shape[-1], dtype=root.dtype) - self.core
         rows = _outputs_inside(left[..., None] * root * self.basis)
@@ -74,7 +75,7 @@ class LowRankWindows:
 
 
 def _outputs_inside(x: Array) -> Array:
-    """(K, Y, S, U, m) → (K, S, U, Y·m)."""
+    """Reshape (K, Y, S, U, m) → (K, S, U, Y·m)."""
     k, outputs, secrets, values, m = x.shape
     moved = namespace(x).permute_dims(x, (0, 2, 3, 1, 4))
     return reshape(moved, (k, secrets, values, outputs * m))

@@ -1,1 +1,1 @@
-"""What a Newton step is made of: privacy and utility at a strictly private point."""
+"""The privacy and utility terms of a Newton step, at a strictly private point."""

@@ -1,8 +1,9 @@
-"""What the engine asks of a term: of privacy, of utility, and of the curvature of each.
+"""The interfaces of privacy and utility terms, and of their curvatures.
 
-A term knows its slacks and multipliers at one strictly private point. It is a value, and moving makes a new
-one. A new kind of constraint is a class with the methods of :class:`PrivacyTerm`, some of which it can have
-from :class:`LinearTerm` or :class:`RobustTerm`, and a line in :func:`rldp.designer.engine.path.privacy_term`.
+A term holds its slacks and multipliers at one strictly private point. It is immutable: a step returns a new
+term. To add a kind of constraint, write a class with the methods of :class:`PrivacyTerm` and add a line to
+:func:`rldp.designer.engine.path.privacy_term`; :class:`LinearTerm` and :class:`RobustTerm` implement some of
+the methods.
 Shapes: K problems, Y outputs, |S| secrets, U values, T ordered pairs of secrets, and M constraints σ > 0 of
 each output.
 """
@@ -37,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Start:
-    """Where the path begins, and what a term may read of the problem.
+    """The start of the path, and the data of the problem that terms may read.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class Start:
     q : array (K, Y, |S|, U)
         The uniform protocol.
     mu : array (K,)
-        What a slack times its multiplier shall be.
+        Target for the product of a slack and its multiplier.
     settings : Settings
     """
 
@@ -55,7 +56,7 @@ class Start:
     settings: Settings
 
     def array(self, x: Any) -> Array:
-        """NumPy's array as one of the engine's library."""
+        """Convert a NumPy array to the engine's array library."""
         return namespace(self.q).asarray(x)
 
     @cached_property
@@ -65,22 +66,22 @@ class Start:
 
     @cached_property
     def useful_centre(self) -> Array:
-        """The centre of the utility set: (K, |S|, U), or (K, 1, U) where all secrets share a row."""
+        """The centre of the utility set: (K, |S|, U), or (K, 1, U) if all secrets share a row."""
         centre = self.problem.useful_centre
         return self.array(centre.sum(axis=1, keepdims=True) if self.problem.epsilon_known == 0 else centre)
 
     @cached_property
     def e(self) -> Array:
-        """E = e^ε of every ordered pair of secrets: (K, T), or (K, 1) where all are the same."""
+        """E = e^ε of every ordered pair of secrets: (K, T), or (K, 1) if all are equal."""
         return namespace(self.q).exp(self.array(self.problem.pair_epsilon))
 
     def budget(self, ball: Ball) -> Array:
-        """Budgets of the sets: (K, 1) or (K, T)."""
+        """Return the budgets of the sets: (K, 1) or (K, T)."""
         return self.array(ball.budget)
 
 
 class SecondOrder(NamedTuple):
-    """A step, as the second derivatives of a term see it: along σ's curvature, with its change of z."""
+    """The inputs for second derivatives of a term along a step: the curvature of σ and the change of z."""
 
     variation: Variation
     dz: Array
@@ -91,15 +92,15 @@ class PrivacyTerm(Protocol):
 
     @property
     def eta(self) -> Array:
-        """Scalars that the term solves for beside Q: (K, Y, …), or (K, 0) for none."""
+        """Scalar unknowns of the term besides Q: (K, Y, …), or (K, 0) for none."""
 
     @property
     def proof(self) -> Array:
-        """Those of the scalars that prove privacy with Q."""
+        """The scalars that prove privacy together with Q."""
 
     @property
     def sigma(self) -> Array:
-        """How far inside the constraints are, positive: (K, Y, M)."""
+        """Slacks of the constraints, positive: (K, Y, M)."""
 
     @property
     def z(self) -> Array:
@@ -107,91 +108,91 @@ class PrivacyTerm(Protocol):
 
     @property
     def slacks(self) -> tuple[Array, ...]:
-        """All that must stay positive, σ first: (K, Y, M, …) each."""
+        """All slacks, which must stay positive, σ first: (K, Y, M, …) each."""
 
     @property
     def multipliers(self) -> tuple[Array, ...]:
-        """Of the slacks, in their shapes."""
+        """Multipliers of the slacks, in the same shapes."""
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """What a slack times its multiplier is on the central path, in units of μ, for each kind."""
+        """Product of a slack and its multiplier on the central path, in units of μ, for each kind."""
 
     @property
     def cell_share(self) -> float:
-        """The same for Q > 0 itself: 1, or less where other slacks imply it."""
+        """The same for Q > 0 itself: 1, or less if other slacks imply it."""
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
-        """The same point with other multipliers."""
+        """Return the term at the same point with other multipliers."""
 
     def at(self, q: Array, eta: Array) -> Self:
-        """The term at other Q (K, Y, |S|, U) and η, with the multipliers as they are."""
+        """Return the term at another Q (K, Y, |S|, U) and η, with unchanged multipliers."""
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """First-order change of the slacks along a step."""
+        """Return the first-order change of the slacks along a step."""
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How σ is curved along a step that moves the slacks so; None if it is linear."""
+        """Return the curvature of σ along a step with these ``moves`` of the slacks; None if σ is linear."""
 
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q (K, Y, |S|, U) and in η, for the given multipliers.
+        """Return the gradient of the Lagrangian in Q (K, Y, |S|, U) and in η, for the given multipliers.
 
-        With ``second_order``, half its second derivative along that step is added.
+        If ``second_order`` is given, half the second derivative along that step is added.
         """
 
     def curvature(self, settings: Settings) -> PrivacyCurvature:
-        """Newton's quadratic model here."""
+        """Return Newton's quadratic model at this point."""
 
     def privacy_cost(self) -> Array:
-        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        """Return the contribution of the current multipliers to the cost of Q: (K, Y, |S|, U)."""
 
     def members(self) -> Array:
-        """Members of the projected sets that the multipliers point to: (K, Y, M, …, U)."""
+        """Return the members of the projected sets given by the multipliers: (K, Y, M, …, U)."""
 
     def weights(self) -> Array:
-        """What the members weigh in a lower bound: (K, Y, M)."""
+        """Return the weights of the members in a lower bound: (K, Y, M)."""
 
     def reduced_cost(self, members: Array) -> Array:
-        """What those weights of ``members`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of the weighted ``members`` to the cost of Q: (K, Y, |S|, U)."""
 
     def prices(self) -> Array | None:
-        """Prices γ of readers who know the value in a lower bound (K, Y, |S|, U); None if there are none."""
+        """Return the prices γ for readers who know the value in a lower bound (K, Y, |S|, U), or None."""
 
 
 class PrivacyCurvature(Protocol):
     """Newton's quadratic model of a privacy term, in Q and η."""
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step: the Hessian, without any elimination."""
+        """Return the change of the residual along a step: the full Hessian, without elimination."""
 
     def reduce(self, geta: Array) -> tuple[Array | float, Array]:
-        """Eliminate η: what a residual in it means for Q, and the step it asks for by itself."""
+        """Eliminate η: return the effect of its residual on Q, and the step in η at dQ = 0."""
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The step in η that belongs to ``dq``."""
+        """Return the step in η that corresponds to ``dq``."""
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
-        """The model in Q alone, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` (K, Y, |S|, U) of Q > 0."""
 
 
 class WrittenOut(PrivacyCurvature, Protocol):
-    """A model that can be written out as a matrix for each output, and added to another's."""
+    """A model that can be assembled as a dense matrix per output, and added to another model."""
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
-        """The model in Q alone with ``barrier`` on its diagonal: (K, …, |S|U, |S|U) for some outputs."""
+        """Return the model in Q, with ``barrier`` on its diagonal: (K, …, |S|U, |S|U) for ``outputs``."""
 
 
 class FewRanks(PrivacyCurvature, Protocol):
-    """A model that is a diagonal and a few ranks for each output."""
+    """A model of the form diagonal plus low rank for each output."""
 
     def low_rank(self, barrier: Array) -> LowRankModel:
-        """The model in Q alone with ``barrier`` on its diagonal, not yet factorised."""
+        """Return the model in Q with ``barrier`` on its diagonal, before factorisation."""
 
 
 def has_few_ranks(model: PrivacyCurvature) -> TypeGuard[FewRanks]:
-    """Whether a model has few ranks; an instance check in every step took 5 % of a small design."""
+    """Return whether a model has few ranks. It avoids isinstance, which took 5 % of a small design."""
     return hasattr(model, "low_rank")
 
 
@@ -200,69 +201,69 @@ class UtilityTerm(Protocol):
 
     @classmethod
     def start(cls, at: Start, v: Array) -> Self:
-        """The term where the path begins, for the expected distortion ``v`` (K, |S|U) of each cell."""
+        """Return the term at the start of the path, for the expected distortions ``v`` (K, |S|U)."""
 
     @property
     def objective(self) -> Array:
-        """(K,)."""
+        """Value of the objective: (K,)."""
 
     @property
     def eta(self) -> Array:
-        """Scalars that the term solves for beside Q: (K, 1), or (K, 0) for none."""
+        """Scalar unknowns of the term besides Q: (K, 1), or (K, 0) for none."""
 
     @property
     def slacks(self) -> tuple[Array, ...]:
-        """All that must stay positive."""
+        """All slacks, which must stay positive."""
 
     @property
     def multipliers(self) -> tuple[Array, ...]:
-        """Of the slacks, in their shapes."""
+        """Multipliers of the slacks, in the same shapes."""
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """What a slack times its multiplier is on the central path, in units of μ, for each kind."""
+        """Product of a slack and its multiplier on the central path, in units of μ, for each kind."""
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> Self:
-        """The same point with other multipliers."""
+        """Return the term at the same point with other multipliers."""
 
     def at(self, v: Array, eta: Array) -> Self:
-        """The term at other v (K, |S|U) and η, with the multipliers as they are."""
+        """Return the term at another v (K, |S|U) and η, with unchanged multipliers."""
 
     def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """First-order change of the slacks along a step."""
+        """Return the first-order change of the slacks along a step."""
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the objective is curved along a step that moves the slacks so; None if it is linear."""
+        """Return the curvature of the objective along a step with these ``moves``; None if it is linear."""
 
     def residual(
         self, multipliers: tuple[Array, ...], variation: Variation | None = None
     ) -> tuple[Array, Array]:
-        """π (K, |S|U) and the gradient in η; with a ``variation``, half their second derivative is added."""
+        """Return π (K, |S|U) and the gradient in η, plus half their second derivative for a ``variation``."""
 
     def curvature(self) -> UtilityCurvature | None:
-        """Newton's quadratic model here; None if the objective is linear."""
+        """Return Newton's quadratic model at this point; None if the objective is linear."""
 
     def member(self) -> Array:
-        """The distribution that the lower bound uses: (K, |S|U)."""
+        """Return the distribution that the lower bound uses: (K, |S|U)."""
 
 
 class UtilityCurvature(Coupling, Protocol):
-    """Newton's quadratic model of a utility term, in v and η; with η eliminated it couples the outputs."""
+    """Newton's quadratic model of a utility term in v and η; with η eliminated, it couples the outputs."""
 
     def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of π and of the gradient in η along a step."""
+        """Return the change of π and of the gradient in η along a step."""
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate η: what a residual in it means for v, and the step it asks for by itself."""
+        """Eliminate η: return the effect of its residual on v, and the step in η at dv = 0."""
 
     def expand(self, dv: Array, eta0: Array) -> Array:
-        """The step in η that belongs to ``dv``."""
+        """Return the step in η that corresponds to ``dv``."""
 
 
 class LinearTerm:
-    """What nominal privacy terms share, whether they compare pairs of secrets or keep windows.
+    """Base class of nominal privacy terms, for pairs of secrets and for windows.
 
-    Their constraints σ > 0, with multipliers z, are linear, and the projected set has one member.
+    The constraints σ > 0, with multipliers z, are linear, and the projected set has one member.
     """
 
     eta: Array
@@ -277,7 +278,7 @@ class LinearTerm:
         return self.eta
 
     def prices(self) -> None:
-        """Readers who know the value are promised nothing."""
+        """Return None: there are no constraints for readers who know the value."""
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -291,23 +292,23 @@ class LinearTerm:
         return updated(self, z=multipliers[0])
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the constraints are curved along a step: not at all."""
+        """Return None: the constraints are linear."""
         return None
 
     def cost_of(self, z: Array) -> Array:
-        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of multipliers ``z`` to the cost of Q: (K, Y, |S|, U)."""
         raise NotImplementedError
 
     def privacy_cost(self) -> Array:
-        """The same, for the multipliers as they are."""
+        """Return the contribution of the current multipliers."""
         return self.cost_of(self.z)
 
 
 class RobustTerm:
-    r"""What robust privacy terms share, whether they compare pairs of secrets or keep windows.
+    r"""Base class of robust privacy terms, for pairs of secrets and for windows.
 
-    A term has constraints :math:`\sigma > 0` that hold G at points :math:`p > 0`, with multipliers z and w.
-    Stationarity sees it only through :math:`\varrho = z\,\nabla G + w`.
+    The constraints :math:`\sigma > 0` contain G at points :math:`p > 0`; the multipliers are z and w. The
+    stationarity conditions depend on the term only through :math:`\varrho = z\,\nabla G + w`.
     """
 
     mean: NestedMean
@@ -325,7 +326,7 @@ class RobustTerm:
         return self.eta
 
     def prices(self) -> None:
-        """Readers who know the value are promised nothing."""
+        """Return None: there are no constraints for readers who know the value."""
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -339,7 +340,7 @@ class RobustTerm:
         return updated(self, z=multipliers[0], w=multipliers[1])
 
     def varrho(self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None) -> Array:
-        """ϱ for the given multipliers, and half its second derivative along a step."""
+        """Return ϱ for the given multipliers, plus half its second derivative along a step."""
         z, w = multipliers
         if second_order is None:
             return z[..., None, None] * self.point.gradient + w
@@ -347,18 +348,18 @@ class RobustTerm:
         return second_order.variation.bent_gradient(z, dz, z_now) + w
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the constraints are curved along a step that moves the slacks so."""
+        """Return the curvature of the constraints along a step with these ``moves`` of the slacks."""
         return self.point.along(moves[1])
 
     def privacy_cost(self) -> Array:
-        """What the multipliers add to the cost of each cell and output, as they are: (K, Y, |S|, U)."""
+        """Return the contribution of the current multipliers to the cost of Q: (K, Y, |S|, U)."""
         return self.to_q(self.varrho(self.multipliers))
 
     def to_q(self, varrho: Array) -> Array:
-        """What entries of ϱ mean for Q: (K, Y, |S|, U)."""
+        """Map entries of ϱ to Q: (K, Y, |S|, U)."""
         raise NotImplementedError
 
     def members(self) -> Array:
-        """Members of the projected sets that the multipliers point to: ϱ, normalised, pulled inside."""
+        """Return the members of the projected sets given by the multipliers: ϱ, normalised, pulled inside."""
         varrho = self.varrho(self.multipliers)
         return self.mean.pulled_inside(varrho / row_sum(varrho)[..., None])

@@ -1,11 +1,12 @@
-r"""Readers who know the value: :math:`Q[s_1,u,y] \le K\,Q[s_2,u,y]`, to stand beside a privacy term.
+r"""Constraints for readers who know the value, :math:`Q[s_1,u,y] \le K\,Q[s_2,u,y]`.
 
-With a variable :math:`l_{uy}` for each value and output it is a window,
+They are added to another privacy term. With a variable :math:`l_{uy}` for each value and output they are
+windows,
 
 .. math:: a = Q[s,u,y] - l_{uy} > 0, \qquad b = K l_{uy} - Q[s,u,y] > 0,
 
-with multipliers α and β. Both are linear, and l is eliminated by hand. κ = 0 is in :mod:`.shared_row`. See
-``docs/theory.md``, 'Readers who know the value'.
+with multipliers α and β. Both are linear, and l is eliminated analytically. For κ = 0 see :mod:`.shared_row`.
+See ``docs/theory.md``, 'Readers who know the value'.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rldp.theory.nested_mean import Variation
 
 __all__ = ["KnownCurvature", "KnownValue"]
 
-_HAIR = 2.0**-44  # taken off prices, so that rounding cannot make them charge too much
+_HAIR = 2.0**-44  # subtracted from prices, so that rounding cannot make them too large
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ class KnownValue:
     alpha: Array  # (K, Y, S, U)
     beta: Array  # (K, Y, S, U)
 
-    cell_share: float = 1.0  # of Q > 0, which the windows imply
+    cell_share: float = 1.0  # share of Q > 0, which the windows imply
     shares: tuple[float, ...] = (1.0, 1.0)
 
     @classmethod
     def start(cls, at: Start) -> KnownValue:
-        """Where the path begins: the uniform protocol in the middle of its windows."""
+        """Return the term at the start of the path: the uniform protocol in the middle of its windows."""
         factor = math.exp(at.problem.epsilon_known)
         level, share = at.q[:, :, :1, :] / math.sqrt(factor), at.settings.known_cell_share
         term = cls(factor, at.q, level, at.q, at.q, share)
@@ -68,7 +69,7 @@ class KnownValue:
 
     @property
     def proof(self) -> Array:
-        """None is needed: the integers of a table show it."""
+        """An empty proof: the integers of a table suffice."""
         return self.eta[:, :0, 0, 0]
 
     def with_multipliers(self, multipliers: tuple[Array, ...]) -> KnownValue:
@@ -78,17 +79,17 @@ class KnownValue:
         return updated(self, q=q, eta=eta)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         return dq - deta, self.factor * deta - dq
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the windows are curved along a step: not at all."""
+        """Return None: the windows are linear."""
         return None
 
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in l, for the given multipliers."""
+        """Return the gradient of the Lagrangian in Q and in l, for the given multipliers."""
         alpha, beta = multipliers
         return beta - alpha, namespace(alpha).sum(alpha - self.factor * beta, axis=2, keepdims=True)
 
@@ -96,22 +97,22 @@ class KnownValue:
         return KnownCurvature(self)
 
     def privacy_cost(self) -> Array:
-        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of the multipliers to the cost of Q: (K, Y, |S|, U)."""
         return self.beta - self.alpha
 
     def members(self) -> Array:
-        """None: no set of distributions plays a part."""
+        """Return an empty array: the constraints involve no set of distributions."""
         return self.eta[:, :0, 0, 0]
 
     def weights(self) -> Array:
         return self.eta[:, :0, 0, 0]
 
     def reduced_cost(self, members: Array) -> Array:
-        """What the prices add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of the prices to the cost of Q: (K, Y, |S|, U)."""
         return self.prices()
 
     def prices(self) -> Array:
-        """γ = β − α, with less of what it charges where that is too much: K Σ_s γ⁺ ≤ Σ_s γ⁻."""
+        """Return γ = β − α, with its positive part scaled down so that K Σ_s γ⁺ ≤ Σ_s γ⁻."""
         xp, gamma = namespace(self.q), self.beta - self.alpha
         charged, given = xp.clip(gamma, min=0.0), xp.clip(-gamma, min=0.0)
         total = self.factor * xp.sum(charged, axis=2, keepdims=True)
@@ -121,7 +122,7 @@ class KnownValue:
 
 @dataclass(frozen=True)
 class KnownCurvature:
-    r"""Newton's quadratic model of the windows, with l eliminated by hand.
+    r"""Newton's quadratic model of the windows, with l eliminated analytically.
 
     With :math:`A = \alpha/a` and :math:`B = \beta/b` it is :math:`A\,(dQ - dl)^2 + B\,(K\,dl - dQ)^2`.
     """
@@ -130,13 +131,13 @@ class KnownCurvature:
 
     @cached_property
     def _stiffness(self) -> tuple[Array, Array]:
-        """A and B: (K, Y, S, U)."""
+        """Return A and B: (K, Y, S, U)."""
         above, below = self.term.slacks
         return self.term.alpha / above, self.term.beta / below
 
     @cached_property
     def _cross(self) -> Array:
-        """c = A + KB: how l meets Q."""
+        """c = A + KB, the coupling of l and Q."""
         above, below = self._stiffness
         return above + self.term.factor * below
 
@@ -147,25 +148,25 @@ class KnownCurvature:
         return namespace(above).sum(above + self.term.factor**2 * below, axis=2, keepdims=True)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step, without any elimination."""
+        """Return the change of the residual along a step, without elimination."""
         moves = zip(self._stiffness, self.term.moves(dq, deta), strict=True)
         return self.term.residual(tuple([-stiffness * move for stiffness, move in moves]))
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate l: what a residual in it means for Q, and the step it asks for by itself."""
+        """Eliminate l: return the effect of its residual on Q, and the step in l at dQ = 0."""
         eta0 = -geta / self._level
         return -self._cross * eta0, eta0
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The step in l that belongs to ``dq``."""
+        """Return the step in l that corresponds to ``dq``."""
         return eta0 + namespace(dq).sum(self._cross * dq, axis=2, keepdims=True) / self._level
 
     def blocks(self, barrier: Array, settings: Settings) -> DenseBlocks:
-        """The model in Q, with the curvature ``barrier`` of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` of Q > 0."""
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
-        """Matrices (K, …, |S|U, |S|U) that couple the cells of a value, with ``barrier`` on the diagonal."""
+        """Return matrices (K, …, |S|U, |S|U) that link the cells of a value, with ``barrier`` added."""
         above, below = self._stiffness
         own = (barrier + above + below)[:, outputs, ...]
         xp, (k, some, secrets, values) = namespace(own), own.shape
@@ -180,15 +181,16 @@ class KnownCurvature:
         return add_to_diagonal(reshape(entries, (k, some, n, n)), own)
 
     def beside(self, model: LowRankModel, settings: Settings) -> LowRankKnown:
-        """Added to another model that has few ranks."""
+        """Add this model to another one that has few ranks."""
         image, energy = self._scaling(model.free)
         model = replace(model, image=model.image + image, energy=model.energy + energy)
         return LowRankKnown.of(model, CoupledCells.of(model.d, *self._stiffness, self.term.factor), settings)
 
     def _scaling(self, free: Array) -> tuple[Array, Array]:
-        """What the windows add to the forces and to the energy of an output that is scaled up.
+        """Return the contribution of the windows to the forces and the energy when an output is scaled up.
 
-        They are homogeneous, so that scaling Q and l meets the multipliers; l is then eliminated.
+        The windows are homogeneous, so the forces for scaled Q and l are the multipliers; l is then
+        eliminated.
         """
         xp, term = namespace(free), self.term
         unit = (free[:, :, 0, 0] / term.q[:, :, 0, 0])[..., None, None]

@@ -1,18 +1,18 @@
-r"""Privacy terms: the constraints of one output on pairs of secrets, at a strictly private point.
+r"""Privacy terms for pairs: the constraints of every output on pairs of secrets, at a strictly private point.
 
 For an output y and a pair (s1, s2) put :math:`x_1 = Q[s_1,:,y]`, :math:`x_2 = -E\,Q[s_2,:,y]`.
 
 * nominal: :math:`\sigma = -\sum_i \hat P_{\cdot|s_i}\cdot x_i > 0`;
 * robust: :math:`\sigma = G(p) - \eta_1 - \eta_2 > 0` with :math:`p_i = \eta_i - x_i > 0`.
 
-z is the multiplier of σ > 0 and w that of p > 0. Stationarity sees a term only through
-:math:`\varrho_i = z\,\nabla_i G + w_i` (nominal: :math:`z\,\hat P_{\cdot|s_i}`), which is z times a
-member of the projected set; see ``docs/theory.md``, 'The engine'.
+z is the multiplier of σ > 0 and w that of p > 0. The stationarity conditions depend on a term only through
+:math:`\varrho_i = z\,\nabla_i G + w_i` (nominal: :math:`z\,\hat P_{\cdot|s_i}`), which is z times a member
+of the projected set; see ``docs/theory.md``, 'The engine'.
 
-Newton's quadratic model of the robust constraints has η eliminated by hand. In :math:`x_i` a pair contributes
-:math:`\mathrm{diag}(D_i)` and a quadratic form in the four numbers :math:`b_i = \beta_i\cdot x_i` and
-:math:`\alpha_i = a_i\cdot x_i`; η replies to the same four. The model is either written out as one matrix for
-each output, or kept as these few ranks.
+In Newton's quadratic model of the robust constraints, η is eliminated analytically. A pair contributes
+:math:`\mathrm{diag}(D_i)` in :math:`x_i` and a quadratic form in the four numbers
+:math:`b_i = \beta_i\cdot x_i` and :math:`\alpha_i = a_i\cdot x_i`; the step in η depends on the same four
+numbers. The model is stored as one dense matrix per output, or in low-rank form.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 
 def has_few_ranks(secrets: int, values: int, settings: Settings, *, on_device: bool = False) -> bool:
-    """Whether pairs, with four ranks each, are better kept as ranks than as matrices over all cells."""
+    """Return whether the low-rank form of pairs, of rank four each, is faster than dense matrices."""
     ranks = 4 * secrets * (secrets - 1)
     share = settings.device_linked_share if on_device else settings.linked_share
     return ranks + settings.linked_more <= share * secrets * values
@@ -51,29 +51,30 @@ def has_few_ranks(secrets: int, values: int, settings: Settings, *, on_device: b
 
 @dataclass(frozen=True)
 class EtaModel:
-    r"""What η of the pairs can give way to: :math:`\eta\cdot V\eta + |M\eta - Nb|^2 - 2\eta\cdot\alpha`.
+    r"""The model of a pair in η: :math:`\eta\cdot V\eta + |M\eta - Nb|^2 - 2\eta\cdot\alpha`.
 
-    Beyond variances and D, the model is a square: its rows are G's curvature between the ends and σ.
+    Apart from variances and D, the model is a square. Its rows are the curvature of G between the ends, and
+    σ.
     """
 
     variance: Array  # (K, Y, T, 2): V
     m: Array  # (K, Y, T, 2, 2): M
     n: Array  # (K, Y, T, 2, 2): N
-    within: Array  # (K, Y, T, 2): A, the curvature of G that is taken back along β
+    within: Array  # (K, Y, T, 2): A, the curvature of G to subtract along β
 
 
 @dataclass(frozen=True)
 class RobustCurvature:
-    """What both ways have in common."""
+    """Base class of the dense and the low-rank model."""
 
     term: RobustPairs
     ratio: Array  # (K, Y, T): z/σ
     stiffness: Array  # (K, Y, T, 2, U): w/p
     diagonal: Array  # (K, Y, T, 2, U): D
-    a: Array  # (K, Y, T, 2, U): what α sees
+    a: Array  # (K, Y, T, 2, U): α = a·x
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step: the model's Hessian without any elimination."""
+        """Return the change of the residual along a step: the full Hessian, without elimination."""
         term = self.term
         dsigma, dp = term.moves(dq, deta)
         dz = -self.ratio * dsigma
@@ -83,7 +84,7 @@ class RobustCurvature:
 
 
 def _modelled(term: RobustPairs) -> tuple[RobustCurvature, EtaModel]:
-    """What both ways have in common, and the model of η."""
+    """Return the fields of the base class, and the model of η."""
     point, z = term.point, term.z
     xp = namespace(z)
     slope = point.value[..., None] * point.tau  # ∂G/∂b
@@ -106,10 +107,10 @@ def _modelled(term: RobustPairs) -> tuple[RobustCurvature, EtaModel]:
 
 @dataclass(frozen=True)
 class DenseCurvature(RobustCurvature):
-    r"""With a matrix over all cells for each output, put together from rows that are forms of Q.
+    r"""The model as a dense matrix per output, assembled from rows that are forms of Q.
 
-    In x a pair contributes the quadratic form ``base`` in b, and less what η can give way to: with the cross
-    term :math:`-d\eta\cdot Cx` and the Hessian H in η, that is :math:`Cx\cdot H^{-1}Cx`.
+    A pair contributes the quadratic form ``base`` in b, less the effect of eliminating η: with the cross term
+    :math:`-d\eta\cdot Cx` and the Hessian H in η, this is :math:`Cx\cdot H^{-1}Cx`.
     """
 
     inverse: Array  # (K, Y, T, 2, 2): H⁻¹
@@ -130,11 +131,11 @@ class DenseCurvature(RobustCurvature):
         return cls(**vars(common), inverse=inverse, base=base, beta=beta, cross=cross, reply=reply)
 
     def blocks(self, barrier: Array, settings: Settings) -> DenseBlocks:
-        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` (K, Y, |S|, U) of Q > 0."""
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
-        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
+        """Return the model for ``outputs`` as matrices (K, …, |S|U, |S|U), with ``barrier`` added."""
         beta, cross, reply = (x[:, outputs, ...] for x in (self.beta, self.cross, self.reply))
         xp, term = namespace(beta), self.term
         left = xp.concat([beta, cross], axis=-2)
@@ -143,19 +144,19 @@ class DenseCurvature(RobustCurvature):
         return add_to_diagonal(term.forms.gram(left, right), diagonal)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
+        """Eliminate η: return the effect of its residual on Q, and the step in η at dQ = 0."""
         return self.term.forms.total(self.reply, geta), -apply(self.inverse, geta)
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The η step that belongs to ``dq``."""
+        """Return the η step that corresponds to ``dq``."""
         return eta0 + self.term.forms.values(self.reply, dq)
 
 
 @dataclass(frozen=True)
 class LowRankCurvature(RobustCurvature):
-    """With the few ranks that pairs have, where values are many and secrets few."""
+    """The model in low-rank form, for many values and few secrets."""
 
-    kernel: Array  # (K, Y, T, 4, 4): of (b₁, b₂, α₁, α₂); its last two rows are −η's reply
+    kernel: Array  # (K, Y, T, 4, 4): of (b₁, b₂, α₁, α₂); its last two rows give −dη
 
     @classmethod
     def of(cls, term: RobustPairs) -> LowRankCurvature:
@@ -163,11 +164,11 @@ class LowRankCurvature(RobustCurvature):
         return cls(**vars(common), kernel=_kernel(eta))
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
-        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` (K, Y, |S|, U) of Q > 0."""
         return self.low_rank(barrier).blocks(settings)
 
     def low_rank(self, barrier: Array) -> LowRankModel:
-        """The same, not yet factorised."""
+        """Return the same before factorisation."""
         xp, term = namespace(barrier), self.term
         signed = [term.pairs.per_secret(term.ends.sign * x) for x in (term.point.beta, self.a)]
         vectors = xp.matrix_transpose(xp.concat(signed, axis=3))
@@ -176,7 +177,7 @@ class LowRankCurvature(RobustCurvature):
         return LowRankModel(d, vectors, kernel, *self._scaling(barrier), linked=True)
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
-        """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy."""
+        """Return Q, the forces and the energy of the direction that scales an output up."""
         term = self.term
         charge, slope = term.residual(term.multipliers)
         forces, reply = self.reduce(slope)
@@ -186,20 +187,20 @@ class LowRankCurvature(RobustCurvature):
         return term.q, multiplier - charge - forces, energy
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate η: what a residual in η means for Q, and the η step it asks for by itself."""
+        """Eliminate η: return the effect of its residual on Q, and the step in η at dQ = 0."""
         weights = apply(self.kernel[..., :, 2:], geta)[..., None]
         dvarrho = weights[..., :2, :] * self.term.point.beta + weights[..., 2:, :] * self.a
         return -self.term.to_q(dvarrho), apply(self.kernel[..., 2:, 2:], geta)
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The η step that belongs to ``dq``."""
+        """Return the η step that corresponds to ``dq``."""
         xp, x = namespace(dq), self.term.ends.seen(dq)
         numbers = xp.concat([xp.vecdot(self.term.point.beta, x), xp.vecdot(self.a, x)], axis=-1)
         return eta0 - apply(self.kernel[..., 2:, :], numbers)
 
 
 def _inverse(eta: EtaModel, square: Array) -> Array:
-    """(V + MᵀM)⁻¹ for 2×2 matrices, MᵀM = ``square``; in the determinant nothing cancels."""
+    """Return (V + MᵀM)⁻¹ for 2×2 matrices, MᵀM = ``square``, with no cancellation in the determinant."""
     xp, m = namespace(square), eta.m
     v0, v1 = eta.variance[..., 0], eta.variance[..., 1]
     h00, h01, h11 = v0 + square[..., 0, 0], square[..., 0, 1], v1 + square[..., 1, 1]
@@ -210,11 +211,11 @@ def _inverse(eta: EtaModel, square: Array) -> Array:
 
 
 def _kernel(eta: EtaModel) -> Array:
-    r"""Of (b₁, b₂, α₁, α₂), with η eliminated: (K, Y, T, 4, 4).
+    r"""Return the kernel in (b₁, b₂, α₁, α₂) after elimination of η: (K, Y, T, 4, 4).
 
     With :math:`W = (1 + MV^{-1}M^\top)^{-1} = LL^\top` it is :math:`N^\top WN - \mathrm{diag}(within)` in b,
-    :math:`-V^{-1}M^\top WN` between α and b, and :math:`-(V + M^\top M)^{-1}` in α: no difference of large
-    numbers, however steep σ is.
+    :math:`-V^{-1}M^\top WN` between α and b, and :math:`-(V + M^\top M)^{-1}` in α. This avoids differences
+    of large numbers, however steep σ is.
     """
     xp, m, softness = namespace(eta.m), eta.m, 1 / eta.variance
     transposed = xp.matrix_transpose(m)
@@ -235,13 +236,13 @@ def _kernel(eta: EtaModel) -> Array:
 
 @dataclass(frozen=True)
 class NominalPairs(LinearTerm):
-    """Linear constraints under the estimate; pairs with an unseen secret hold by definition.
+    """Linear constraints under the estimate; pairs with an unseen secret are satisfied by definition.
 
-    Where all secrets share a row (κ = 0), the shapes with |S| have 1 in its place.
+    If all secrets share a row (κ = 0), |S| is replaced by 1 in the shapes.
     """
 
     forms: Forms
-    conditionals: Array  # (K, 1, T, 2, U): zero in pairs that hold by definition
+    conditionals: Array  # (K, 1, T, 2, U): zero for pairs that are satisfied by definition
     rows: Array  # (K, 1, T, 1, ·): σ as a form of Q
     active: Array  # (K, 1, T)
     eta: Array  # (K, 0)
@@ -265,43 +266,43 @@ class NominalPairs(LinearTerm):
         return updated(self, sigma=_sigma(self.forms, self.rows, self.active, q))
 
     def slope(self, dq: Array) -> Array:
-        """Change of σ along a step."""
+        """Return the change of σ along a step."""
         return self.forms.values(self.rows, dq)[..., 0]
 
     def cost_of(self, z: Array) -> Array:
-        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of multipliers ``z`` to the cost of Q: (K, Y, |S|, U)."""
         return -self.forms.total(self.rows, z[..., None])
 
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in η, for the given multipliers."""
+        """Return the gradient of the Lagrangian in Q and in η, for the given multipliers."""
         return self.cost_of(multipliers[0]), self.eta
 
     def curvature(self, settings: Settings) -> NominalCurvature:
         return NominalCurvature(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         return (self.slope(dq),)
 
     def members(self) -> Array:
-        """The only member of the projected set: the estimated conditionals."""
+        """Return the only member of the projected set: the estimated conditionals."""
         xp = namespace(self.z)
         return xp.broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
 
     def weights(self) -> Array:
-        """What the members weigh in a lower bound."""
+        """Return the weights of the members in a lower bound."""
         return self.z
 
     def reduced_cost(self, members: Array) -> Array:
-        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of the multipliers to the cost of Q: (K, Y, |S|, U)."""
         return self.privacy_cost()
 
 
 @dataclass(frozen=True)
 class NominalCurvature:
-    """Newton's quadratic model of the linear constraints: a rank one per pair and output."""
+    """Newton's quadratic model of the linear constraints: one rank per pair and output."""
 
     term: NominalPairs
 
@@ -310,17 +311,17 @@ class NominalCurvature:
         return self.term.z / self.term.sigma
 
     def blocks(self, barrier: Array, settings: Settings) -> DenseBlocks:
-        """The model in Q, with the curvature ``barrier`` (K, Y, |S|, U) of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` (K, Y, |S|, U) of Q > 0."""
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
-        """The model with ``barrier`` on its diagonal: a matrix (K, …, |S|U, |S|U) for each of ``outputs``."""
+        """Return the model for ``outputs`` as matrices (K, …, |S|U, |S|U), with ``barrier`` added."""
         scaled = self._weight[:, outputs, :, None, None] * self.term.rows
         rows = namespace(scaled).broadcast_to(self.term.rows, scaled.shape)
         return add_to_diagonal(self.term.forms.gram(scaled, rows), barrier[:, outputs, ...])
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step."""
+        """Return the change of the residual along a step."""
         return self.term.cost_of(-self._weight * self.term.slope(dq)), deta
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
@@ -348,10 +349,10 @@ class RobustPairs(RobustTerm):
 
     @classmethod
     def start(cls, at: Start) -> RobustPairs:
-        """The term where the path begins.
+        """Return the term at the start of the path.
 
-        There v is constant and any η above it loses a fixed share of its excess, the deficit. The
-        excess starts at the scale the solution will want, deficit^(−1/2), if half the slack allows.
+        There v is constant, and any η above it loses a fixed share of its excess, the deficit. The excess
+        starts at the scale expected at the solution, deficit^(−1/2), if half the slack allows it.
         """
         xp, q, ball = namespace(at.q), at.q, at.problem.privacy
         assert ball is not None
@@ -376,42 +377,42 @@ class RobustPairs(RobustTerm):
         return updated(self, q=q, eta=eta, point=point, sigma=point.value - row_sum(eta))
 
     def to_q(self, varrho: Array) -> Array:
-        """What entries (K, Y, T, 2, U) of the pairs mean for Q: (K, Y, |S|, U)."""
+        """Map entries (K, Y, T, 2, U) of the pairs to Q: (K, Y, |S|, U)."""
         return self.ends.back(varrho)
 
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in η, for the given multipliers.
+        """Return the gradient of the Lagrangian in Q and in η, for the given multipliers.
 
-        With a ``second_order``, half its second derivative along that step is added.
+        If ``second_order`` is given, half the second derivative along that step is added.
         """
         z, varrho = multipliers[0], self.varrho(multipliers, second_order)
         return self.to_q(varrho), z[..., None] - row_sum(varrho)
 
     def curvature(self, settings: Settings) -> DenseCurvature | LowRankCurvature:
-        """With the ranks that pairs have where these are few, otherwise with matrices over all cells."""
+        """Return the model, in low-rank form if the ranks are few, else as dense matrices."""
         secrets, values = self.q.shape[2:]
         few = has_few_ranks(secrets, values, settings, on_device=type(self.q) is not np.ndarray)
         return LowRankCurvature.of(self) if few else DenseCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         xp = namespace(dq)
         dp = deta[..., None] - self.ends.seen(dq)
         return row_sum(xp.vecdot(self.point.gradient, dp) - deta), dp
 
     def weights(self) -> Array:
-        """What the members weigh in a lower bound."""
+        """Return the weights of the members in a lower bound."""
         return self.z
 
     def reduced_cost(self, members: Array) -> Array:
-        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of the multipliers to the cost of Q: (K, Y, |S|, U)."""
         return self.to_q(self.z[..., None, None] * members)
 
 
 def _per_pair(at: Start) -> tuple[PairIndex, Array, Array, Array]:
-    """The pairs, their masses (K, 1, T, 2), conditionals (K, 1, T, 2, U) and signs (K, 1, T or 1, 2, 1)."""
+    """Return the pairs, masses (K, 1, T, 2), conditionals (K, 1, T, 2, U), signs (K, 1, T or 1, 2, 1)."""
     xp = namespace(at.q)
     pairs = PairIndex.of(at.q.shape[2], xp, at.settings)
     masses, conditionals = per_secret(at.private_centre)
@@ -421,14 +422,15 @@ def _per_pair(at: Start) -> tuple[PairIndex, Array, Array, Array]:
 
 
 def _sigma(forms: Forms, rows: Array, active: Array, q: Array) -> Array:
-    """Slacks of linear constraints; 1 where a pair holds by definition."""
+    """Return the slacks of linear constraints; 1 for pairs that are satisfied by definition."""
     return namespace(q).where(active, forms.values(rows, q)[..., 0], 1.0)
 
 
 def _shares(pairs: PairIndex, values: int, settings: Settings) -> tuple[float, float]:
-    """Of μ for each σ, and for each p: all p that see a cell of Q count together as much as the cell.
+    """Return the shares of μ for σ and for p. All p of a cell of Q together count as much as the cell.
 
-    In large tables an end of a pair counts no more than a few cells, and the few σ count with the many cells.
+    In large tables an end of a pair counts for a few cells at most, and the weight of the few σ grows with
+    the number of cells.
     """
     others = pairs.secrets - 1
     sigma, p = 1.0, 1 / (2 * others)

@@ -1,7 +1,7 @@
-r"""One row for all secrets, which is κ = 0: :math:`Q[s,u,y] = q[u,y]`.
+r"""Protocols with one row for all secrets (κ = 0): :math:`Q[s,u,y] = q[u,y]`.
 
-The unknowns are q. Another privacy term is wrapped: it sees the same row for every secret, and what it says
-about Q is summed over the secrets. Nominal pairs need no wrapper: their forms are added up once. See
+The unknowns are q. The wrapped privacy term gets the same row for every secret, and its derivatives in Q are
+summed over the secrets. Nominal pairs need no wrapper, because their forms are summed once. See
 ``docs/theory.md``, 'Readers who know the value'.
 """
 
@@ -27,19 +27,19 @@ __all__ = ["SharedRow"]
 
 
 def _summed(x: Array) -> Array:
-    """(K, Y, S, U) → (K, Y, 1, U)."""
+    """Sum over the secrets: (K, Y, S, U) → (K, Y, 1, U)."""
     return namespace(x).sum(x, axis=2, keepdims=True)
 
 
 @dataclass(frozen=True)
 class SharedRow:
-    """Another privacy term at a Q that is the same for all secrets."""
+    """A privacy term at a Q that is the same for all secrets."""
 
     others: PrivacyTerm
     secrets: int
 
     def _repeated(self, q: Array) -> Array:
-        """(K, Y, 1, U) → (K, Y, S, U)."""
+        """Repeat for every secret: (K, Y, 1, U) → (K, Y, S, U)."""
         return namespace(q).concat([q] * self.secrets, axis=2)
 
     @property
@@ -82,7 +82,7 @@ class SharedRow:
         return updated(self, others=self.others.at(self._repeated(q), eta))
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         return self.others.moves(self._repeated(dq), deta)
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
@@ -91,7 +91,7 @@ class SharedRow:
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in q and in η, for the given multipliers."""
+        """Return the gradient of the Lagrangian in q and in η, for the given multipliers."""
         gq, geta = self.others.residual(multipliers, second_order)
         return _summed(gq), geta
 
@@ -99,7 +99,7 @@ class SharedRow:
         return SharedCurvature(self, self.others.curvature(settings))
 
     def privacy_cost(self) -> Array:
-        """What the multipliers add to the cost of each value and output: (K, Y, 1, U)."""
+        """Return the contribution of the multipliers to the cost of q: (K, Y, 1, U)."""
         return _summed(self.others.privacy_cost())
 
     def members(self) -> Array:
@@ -109,43 +109,43 @@ class SharedRow:
         return self.others.weights()
 
     def reduced_cost(self, members: Array) -> Array:
-        """What members add to the cost of each value and output: (K, Y, 1, U)."""
+        """Return the contribution of the members to the cost of q: (K, Y, 1, U)."""
         return _summed(self.others.reduced_cost(members))
 
     def prices(self) -> None:
-        """None are needed: the bound adds up the costs of all secrets."""
+        """Return None: the bound sums the costs of all secrets."""
 
 
 @dataclass(frozen=True)
 class SharedCurvature:
-    """Newton's quadratic model of the other term, summed over the secrets."""
+    """Newton's quadratic model of the wrapped term, summed over the secrets."""
 
     term: SharedRow
     others: PrivacyCurvature
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step, without any elimination."""
+        """Return the change of the residual along a step, without elimination."""
         gq, geta = self.others.apply(self.term._repeated(dq), deta)
         return _summed(gq), geta
 
     def reduce(self, geta: Array) -> tuple[Array | float, Array]:
-        """Eliminate η: what a residual in it means for q, and the step it asks for by itself."""
+        """Eliminate η: return the effect of its residual on q, and the step in η at dq = 0."""
         from_eta, eta0 = self.others.reduce(geta)
         return from_eta if isinstance(from_eta, float) else _summed(from_eta), eta0
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The step in η that belongs to ``dq``."""
+        """Return the step in η that corresponds to ``dq``."""
         return self.others.expand(self.term._repeated(dq), eta0)
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
-        """The model in q, with the curvature ``barrier`` (K, Y, 1, U) of q > 0 added."""
+        """Return the model in q, plus the curvature ``barrier`` (K, Y, 1, U) of q > 0."""
         part = self.term._repeated(barrier / self.term.secrets)
         if has_few_ranks(self.others):
             return self.others.low_rank(part).shared().blocks(settings)
         return DenseBlocks.of(lambda outputs: self._matrix(part, outputs), barrier, settings)
 
     def _matrix(self, part: Array, outputs: slice) -> Array:
-        """The other's matrices (K, …, |S|U, |S|U), summed to (K, …, U, U)."""
+        """Return the wrapped model's matrices (K, …, |S|U, |S|U), summed to (K, …, U, U)."""
         matrix = cast(WrittenOut, self.others).matrix(part, outputs)
         (k, some, n, _), secrets = matrix.shape, self.term.secrets
         cells = reshape(matrix, (k, some, secrets, n // secrets, secrets, n // secrets))

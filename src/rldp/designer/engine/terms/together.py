@@ -1,7 +1,7 @@
-"""Two terms as one: privacy, and a linear constraint beside it.
+"""A privacy term combined with a linear constraint.
 
-The slacks, multipliers and scalars of both lie side by side. Where the first model has few ranks and the
-second knows what to do with them, they stay so; otherwise both are written out as matrices and added.
+The slacks, multipliers and scalars of both are concatenated. If the first model has few ranks and the second
+supports them, the low-rank form is kept. Otherwise both are assembled as dense matrices and added.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Together"]
 
 @dataclass(frozen=True)
 class Together:
-    """``first``, which may be curved and on which the lower bound rests, and ``second``, which is linear."""
+    """``first``, which may be curved and provides the lower bound, and ``second``, which is linear."""
 
     first: PrivacyTerm
     second: PrivacyTerm
@@ -39,7 +39,7 @@ class Together:
         return Layout.of((self.first.eta, self.second.eta))
 
     def _split(self, multipliers: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-        """What belongs to the slacks of the first, and of the second."""
+        """Split multipliers into those of the first term and those of the second."""
         end = len(self.first.slacks)
         return multipliers[:end], multipliers[end:]
 
@@ -124,7 +124,7 @@ class Together:
 
 @dataclass(frozen=True)
 class TogetherCurvature:
-    """The sum of two models, whose scalars are eliminated one by one."""
+    """The sum of two models, whose scalars are eliminated separately."""
 
     first: PrivacyCurvature
     second: WrittenOut
@@ -150,6 +150,6 @@ class TogetherCurvature:
         return DenseBlocks.of(lambda outputs: self.matrix(barrier, outputs), barrier, settings)
 
     def matrix(self, barrier: Array, outputs: slice) -> Array:
-        """The model with ``barrier`` on its diagonal: (K, …, |S|U, |S|U) for each of ``outputs``."""
+        """Return the model for ``outputs`` as matrices (K, …, |S|U, |S|U), with ``barrier`` added."""
         first = cast(WrittenOut, self.first)
         return first.matrix(barrier, outputs) + self.second.matrix(0 * barrier, outputs)

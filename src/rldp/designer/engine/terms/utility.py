@@ -4,7 +4,7 @@ r"""Utility terms: the objective as a function of :math:`v = \sum_y d(\cdot,y)\,
 * robust: :math:`\min_\eta \eta - G(\eta - v)` over :math:`p = \eta - v > 0`, the support function of
   the set (one group that holds every cell), with multipliers w of p > 0.
 
-Stationarity sees a term only through :math:`\pi = \nabla G + w`, a member of the set.
+The stationarity conditions depend on a term only through :math:`\pi = \nabla G + w`, a member of the set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rldp.theory.nested_mean import MeanPoint, NestedMean, Variation
 
 
 def expected(distortion: Array, q: Array) -> Array:
-    r""":math:`v = \sum_y d_y Q_y`, the expected distortion of each cell: (K, |S|U) for Q (K, Y, |S|, U)."""
+    r"""Return the expected distortions :math:`v = \sum_y d_y Q_y`: (K, |S|U) for Q (K, Y, |S|, U)."""
     return flat(namespace(q).sum(distortion * q, axis=1))
 
 
@@ -49,22 +49,22 @@ class NominalUtility:
     def residual(
         self, multipliers: tuple[Array, ...], variation: Variation | None = None
     ) -> tuple[Array, Array]:
-        """π and the gradient in η."""
+        """Return π and the gradient in η."""
         return self.estimate, self.eta
 
     def curvature(self) -> None:
-        """A linear function has none."""
+        """Return None: a linear objective has no curvature."""
 
     def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         return ()
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the objective is curved along a step: not at all."""
+        """Return None: the objective is linear."""
         return None
 
     def member(self) -> Array:
-        """The distribution that the lower bound uses: (K, |S|U)."""
+        """Return the distribution that the lower bound uses: (K, |S|U)."""
         return self.estimate
 
 
@@ -82,7 +82,7 @@ class RobustUtility:
 
     @classmethod
     def start(cls, at: Start, v: Array) -> RobustUtility:
-        """The term where the path begins, with η at the scale the solution will want."""
+        """Return the term at the start of the path, with η at the scale expected at the solution."""
         xp, ball = namespace(v), at.problem.utility
         assert ball is not None
         cells = flat(at.useful_centre)[:, None, :]
@@ -110,7 +110,7 @@ class RobustUtility:
     def residual(
         self, multipliers: tuple[Array, ...], variation: Variation | None = None
     ) -> tuple[Array, Array]:
-        """π and the gradient in η; with a ``variation``, half their second derivative is added."""
+        """Return π and the gradient in η, plus half their second derivative for a ``variation``."""
         gradient = self.point.gradient if variation is None else variation.bent_gradient(1.0, 0.0, 1.0)
         pi = (gradient + multipliers[0])[:, 0, :]
         return pi, 1 - row_sum(pi)[:, None]
@@ -119,22 +119,22 @@ class RobustUtility:
         return RobustUtilityCurvature.of(self)
 
     def moves(self, distortion: Array, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         return (deta[..., None] - expected(distortion, dq)[:, None, :],)
 
     def along(self, moves: tuple[Array, ...]) -> Variation | None:
-        """How the objective is curved along a step that moves the slacks so."""
+        """Return the curvature of the objective along a step with these ``moves`` of the slacks."""
         return self.point.along(moves[0])
 
     def member(self) -> Array:
-        """The distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
+        """Return the distribution that the lower bound uses, pulled inside the set: (K, |S|U)."""
         pi = self.point.gradient + self.w
         return self.mean.pulled_inside(pi / row_sum(pi)[..., None])[:, 0, :]
 
 
 @dataclass(frozen=True)
 class RobustUtilityCurvature:
-    """Newton's quadratic model of the robust objective in v, with η eliminated by hand."""
+    """Newton's quadratic model of the robust objective in v, with η eliminated analytically."""
 
     term: RobustUtility
     a: Array  # (K, |S|U)
@@ -156,7 +156,7 @@ class RobustUtilityCurvature:
         return cls(term, a[:, 0, :], diagonal[:, 0, :], stiffness, within, variance[:, 0])
 
     def times(self, matrix: Array) -> Array:
-        """The model in v times ``matrix`` (K, |S|U, ·): a diagonal less two ranks, never written out."""
+        """Multiply the model in v by ``matrix`` (K, |S|U, ·), as a diagonal minus two ranks."""
         xp, (rows, weighted) = namespace(matrix), self._ranks
         return self.diagonal[..., None] * matrix - xp.matmul(weighted, xp.matmul(rows, matrix))
 
@@ -169,7 +169,7 @@ class RobustUtilityCurvature:
         return rows, xp.matrix_transpose(weights[..., None] * rows)
 
     def compliance(self) -> tuple[Array, Array, Array]:
-        r"""How v gives way to forces F, before η is eliminated: 1/D and β/D (K, |S|U), and δ (K,).
+        r"""Return the response of v to forces F, before elimination of η: 1/D and β/D (K, |S|U), and δ (K,).
 
         :math:`v - \eta = D^{-1}F + D^{-1}\beta\,c` with :math:`\delta c = \beta\cdot D^{-1}F`; see
         ``docs/theory.md``, 'Windows'.
@@ -180,7 +180,7 @@ class RobustUtilityCurvature:
         return 1 / self.diagonal, pull, left
 
     def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of π and of the gradient in η along a step."""
+        """Return the change of π and of the gradient in η along a step."""
         term = self.term
         dp = deta[..., None] - dv[:, None, :]
         pi = term.point.gradient * term.point.along(dp).log_gradient_slope
@@ -188,11 +188,11 @@ class RobustUtilityCurvature:
         return pi[:, 0, :], -row_sum(pi)
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate η: what a residual in η means for v, and the η step it asks for by itself."""
+        """Eliminate η: return the effect of its residual on v, and the step in η at dv = 0."""
         eta0 = -geta / self.eta_curvature[:, None]
         return -self.a * eta0, eta0
 
     def expand(self, dv: Array, eta0: Array) -> Array:
-        """The η step that belongs to ``dv``."""
+        """Return the η step that corresponds to ``dv``."""
         xp = namespace(dv)
         return eta0 + (xp.vecdot(self.a, dv) / self.eta_curvature)[:, None]

@@ -1,15 +1,16 @@
-r"""Decoupled privacy terms: one window for the probability of an output, whatever the secret.
+r"""Privacy terms for windows: the probability of an output lies in the same interval for every secret.
 
-Instead of two secrets that share a budget, every secret s has all of it: with
-:math:`\Delta_s = \Delta/\hat P_s` its conditional lies in a ball of its own, and :math:`P(y|s)` is kept
-in one window :math:`[a_y/E, a_y]`, the same for all secrets. A row is a secret and a side of the window,
+For pairs, two secrets share a budget. Here every secret s has all of it: with
+:math:`\Delta_s = \Delta/\hat P_s` its conditional lies in a separate ball, and :math:`P(y|s)` is kept in a
+window :math:`[a_y/E, a_y]` that is the same for all secrets. A row is a secret and a side of the window,
 
 .. math:: x = Q[s,:,y],\ o = 1 \text{ (upper)};\qquad x = -E\,Q[s,:,y],\ o = -1 \text{ (lower)};
 
-it asks :math:`\sigma = o\,a_y - \eta + g(p) > 0` with :math:`p = \eta - x > 0`, g the power mean of the
-ball; under the estimate alone, where windows are privacy itself,
+with the constraint :math:`\sigma = o\,a_y - \eta + g(p) > 0` for :math:`p = \eta - x > 0`, where g is the
+power mean of the ball. Under the estimate alone, windows are equivalent to privacy, and
 :math:`\sigma = o\,a_y - \hat P_{\cdot|s}\cdot x > 0`. There are 2|S| rows per output instead of |S|(|S|−1)
-pairs, each touches one secret only, and they meet in :math:`a_y` alone. See ``docs/theory.md``, 'Windows'.
+pairs. Each row involves one secret, and rows are coupled by :math:`a_y` only. See ``docs/theory.md``,
+'Windows'.
 """
 
 from __future__ import annotations
@@ -26,30 +27,30 @@ from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 
 class Windows:
-    """What rows do to Q and to a, whatever the set: upper sides of all secrets first, then lower ones."""
+    """The maps between rows, Q and a, for any set: upper sides of all secrets first, then lower ones."""
 
     sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
     offset: Array  # (K, 1, 2S): o
     z: Array  # (K, Y, 2S)
 
     def x_of(self, q: Array) -> Array:
-        """What the rows see of Q: (K, Y, 2S, 1, U)."""
+        """Return x for every row: (K, Y, 2S, 1, U)."""
         return _seen(self.sign, q)
 
     def to_q(self, varrho: Array) -> Array:
-        """What entries (K, Y, 2S, 1, U) of the rows mean for Q: (K, Y, S, U)."""
+        """Map entries (K, Y, 2S, 1, U) of the rows to Q: (K, Y, S, U)."""
         signed = (self.sign * varrho)[..., 0, :]
         half = signed.shape[2] // 2
         return signed[:, :, :half, :] + signed[:, :, half:, :]
 
     def level_of(self, z: Array) -> Array:
-        """What multipliers ``z`` of σ > 0 ask of a: (K, Y, 1)."""
+        """Map multipliers ``z`` of σ > 0 to a: (K, Y, 1)."""
         return -row_sum(self.offset * z)[..., None]
 
     def weights(self) -> Array:
-        """z, scaled down where one side of an output outweighs the other.
+        """Return z, scaled down so that both sides of an output have the same weight.
 
-        A bound must hold for every a, so both sides have to weigh the same.
+        The bound must hold for every a, which requires equal weights.
         """
         xp, z = namespace(self.z), self.offset**2 * self.z
         half = z.shape[-1] // 2
@@ -59,17 +60,17 @@ class Windows:
         return xp.concat([upper * (least / above), lower * (least / below)], axis=-1)
 
     def reduced_cost(self, members: Array) -> Array:
-        """What the multipliers add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of the multipliers to the cost of Q: (K, Y, |S|, U)."""
         return self.to_q(self.weights()[..., None, None] * members)
 
 
 @dataclass(frozen=True)
 class NominalWindows(Windows, LinearTerm):
-    """Linear rows under the estimate; those of an unseen secret hold by definition. ``eta`` holds a."""
+    """Linear rows under the estimate; rows of an unseen secret are satisfied by definition. ``eta`` is a."""
 
     sign: Array  # (K, 1, 2S, 1, 1)
-    offset: Array  # (K, 1, 2S): 0 in rows that hold by definition
-    conditionals: Array  # (K, 1, 2S, 1, U): as are these
+    offset: Array  # (K, 1, 2S): 0 in rows that are satisfied by definition
+    conditionals: Array  # (K, 1, 2S, 1, U): also 0 there
     q: Array  # (K, Y, S, U)
     eta: Array  # (K, Y, 1)
     sigma: Array  # (K, Y, 2S)
@@ -77,7 +78,7 @@ class NominalWindows(Windows, LinearTerm):
 
     @classmethod
     def start(cls, at: Start) -> NominalWindows:
-        """The term where the path begins: in the middle of its windows."""
+        """Return the term at the start of the path, in the middle of its windows."""
         q = at.q
         seen, _, conditionals = _per_secret(at.private_centre)
         sign, offset, level = _middle(at, seen)
@@ -91,34 +92,34 @@ class NominalWindows(Windows, LinearTerm):
         return updated(self, q=q, eta=eta, sigma=sigma)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         return (self.offset * deta - self.seen_by_rows(dq),)
 
     def seen_by_rows(self, q: Array) -> Array:
-        """The mean of x under the estimate: (K, Y, 2S)."""
+        """Return the mean of x under the estimate: (K, Y, 2S)."""
         return _means(self.conditionals, self.sign, q)
 
     def cost_of(self, z: Array) -> Array:
-        """What multipliers ``z`` add to the cost of each cell and output: (K, Y, |S|, U)."""
+        """Return the contribution of multipliers ``z`` to the cost of Q: (K, Y, |S|, U)."""
         return self.to_q(z[..., None, None] * self.conditionals)
 
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in a, for the given multipliers."""
+        """Return the gradient of the Lagrangian in Q and in a, for the given multipliers."""
         return self.cost_of(multipliers[0]), self.level_of(multipliers[0])
 
     def curvature(self, settings: Settings) -> NominalWindowsCurvature:
         return NominalWindowsCurvature(self)
 
     def members(self) -> Array:
-        """The only member of the projected set: the estimated conditionals."""
+        """Return the only member of the projected set: the estimated conditionals."""
         return namespace(self.z).broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
 
 
 @dataclass(frozen=True)
 class NominalWindowsCurvature:
-    """Newton's quadratic model of the linear rows, with a eliminated by hand."""
+    """Newton's quadratic model of the linear rows, with a eliminated analytically."""
 
     term: NominalWindows
 
@@ -132,11 +133,11 @@ class NominalWindowsCurvature:
         return row_sum(self.term.offset**2 * self._weight)[..., None]
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
-        """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` (K, Y, S, U) of Q > 0."""
         return self.low_rank(barrier).blocks(settings)
 
     def low_rank(self, barrier: Array) -> LowRankModel:
-        """The same, not yet factorised."""
+        """Return the same before factorisation."""
         term, half = self.term, barrier.shape[2]
         weights = (term.sign[..., 0, 0] ** 2 * self._weight)[..., None, None]
         vectors = term.conditionals[:, :, :half, 0, :, None]
@@ -146,22 +147,22 @@ class NominalWindowsCurvature:
         return LowRankModel(barrier, vectors, kernel, *scaling, linked=False)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step: the model's Hessian without any elimination."""
+        """Return the change of the residual along a step: the full Hessian, without elimination."""
         return self.term.residual((-self._weight * self.term.moves(dq, deta)[0],))
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate a: what a residual in it means for Q, and the step it asks for by itself."""
+        """Eliminate a: return the effect of its residual on Q, and the step in a at dQ = 0."""
         eta0 = -geta / self._level
         return -self.term.cost_of(self._weight * self.term.offset * eta0), eta0
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The step in a that belongs to ``dq``."""
+        """Return the step in a that corresponds to ``dq``."""
         return eta0 - self.term.level_of(self._weight * self.term.seen_by_rows(dq)) / self._level
 
 
 @dataclass(frozen=True)
 class RobustWindows(Windows, RobustTerm):
-    """The rows of every output, upper sides first; ``eta`` holds their η and, last, the output's a."""
+    """The rows of every output, upper sides first; ``eta`` holds the rows' η followed by the output's a."""
 
     sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
     offset: Array  # (K, 1, 2S): o
@@ -175,7 +176,7 @@ class RobustWindows(Windows, RobustTerm):
 
     @classmethod
     def start(cls, at: Start) -> RobustWindows:
-        """The term where the path begins: in the middle of its windows."""
+        """Return the term at the start of the path, in the middle of its windows."""
         xp, q, ball = namespace(at.q), at.q, at.problem.privacy
         assert ball is not None
         seen, known, conditionals = _per_secret(at.private_centre)
@@ -204,9 +205,9 @@ class RobustWindows(Windows, RobustTerm):
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
     ) -> tuple[Array, Array]:
-        """Gradient of the Lagrangian in Q and in (η, a), for the given multipliers.
+        """Return the gradient of the Lagrangian in Q and in (η, a), for the given multipliers.
 
-        With a ``second_order``, half its second derivative along that step is added.
+        If ``second_order`` is given, half the second derivative along that step is added.
         """
         z, varrho = multipliers[0], self.varrho(multipliers, second_order)
         return self.to_q(varrho), _join(z - row_sum(varrho)[..., 0], self.level_of(z))
@@ -215,7 +216,7 @@ class RobustWindows(Windows, RobustTerm):
         return RobustWindowsCurvature.of(self)
 
     def moves(self, dq: Array, deta: Array) -> tuple[Array, ...]:
-        """Change of the slacks along a step."""
+        """Return the change of the slacks along a step."""
         xp = namespace(dq)
         rows, level = deta[..., :-1], deta[..., -1:]
         dp = rows[..., None, None] - self.x_of(dq)
@@ -224,7 +225,7 @@ class RobustWindows(Windows, RobustTerm):
 
 @dataclass(frozen=True)
 class RobustWindowsCurvature:
-    r"""Newton's quadratic model of the rows, with η and then a eliminated by hand.
+    r"""Newton's quadratic model of the rows, with η and then a eliminated analytically.
 
     With :math:`b = \beta\cdot x`, a row contributes :math:`\mathrm{diag}(D)` plus a quadratic form in b and
     :math:`A\cdot x`; a meets x through the same two numbers.
@@ -233,12 +234,12 @@ class RobustWindowsCurvature:
     term: RobustWindows
     a: Array  # (K, Y, 2S, U): A
     diagonal: Array  # (K, Y, 2S, U): D
-    within: Array  # (K, Y, 2S): curvature of g that is taken back along β
+    within: Array  # (K, Y, 2S): curvature of g to subtract along β
     variance: Array  # (K, Y, 2S): curvature in η without that of σ
     ratio: Array  # (K, Y, 2S): z/σ
     c: Array  # (K, Y, 2S): ∂σ/∂η
     stiffness: Array  # (K, Y, 2S): curvature in η
-    level: Array  # (K, Y): curvature in a, once η is eliminated
+    level: Array  # (K, Y): curvature in a, after elimination of η
 
     @classmethod
     def of(cls, term: RobustWindows) -> RobustWindowsCurvature:
@@ -270,11 +271,11 @@ class RobustWindowsCurvature:
         return self.ratio * self.term.point.value
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
-        """The model in Q, with the curvature ``barrier`` (K, Y, S, U) of Q > 0 added."""
+        """Return the model in Q, plus the curvature ``barrier`` (K, Y, S, U) of Q > 0."""
         return self.low_rank(barrier).blocks(settings)
 
     def low_rank(self, barrier: Array) -> LowRankModel:
-        """The same, not yet factorised."""
+        """Return the same before factorisation."""
         term, xp, half = self.term, namespace(barrier), barrier.shape[2]
         beta, sign = term.point.beta[..., 0, :], term.sign[..., 0, :]
         vectors = xp.stack([sign * beta, sign * self.a], axis=-1)
@@ -300,7 +301,7 @@ class RobustWindowsCurvature:
         return _scaling(term, barrier, charge - self._forces(rows, 0.0), products)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
-        """Change of the residual along a step: the model's Hessian without any elimination."""
+        """Return the change of the residual along a step: the full Hessian, without elimination."""
         term = self.term
         dsigma, dp = term.moves(dq, deta)
         dz = -self.ratio * dsigma
@@ -309,19 +310,19 @@ class RobustWindowsCurvature:
         return term.to_q(dvarrho), _join(dz - row_sum(dvarrho)[..., 0], term.level_of(dz))
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
-        """Eliminate (η, a): what a residual in them means for Q, and the step it asks for by itself."""
+        """Eliminate (η, a): return the effect of their residual on Q, and the step in (η, a) at dQ = 0."""
         eta0 = -self._solved(geta)
         rows, level = eta0[..., :-1], eta0[..., -1:]
         return self._forces(rows, level), eta0
 
     def _forces(self, rows: Array, level: Array | float) -> Array:
-        """What a step in (η, a) means for Q."""
+        """Map a step in (η, a) to Q."""
         weight_b = self._slope * (self.c * rows + self.term.offset * level)
         dvarrho = -(weight_b[..., None] * self.term.point.beta[..., 0, :] + rows[..., None] * self.a)
         return self.term.to_q(dvarrho[..., None, :])
 
     def expand(self, dq: Array, eta0: Array) -> Array:
-        """The step in (η, a) that belongs to ``dq``."""
+        """Return the step in (η, a) that corresponds to ``dq``."""
         xp = namespace(dq)
         x = self.term.x_of(dq)
         pull = self._slope * xp.vecdot(self.term.point.beta, x)[..., 0]
@@ -330,7 +331,7 @@ class RobustWindowsCurvature:
         return eta0 + self._solved(_join(rows, level))
 
     def _solved(self, rhs: Array) -> Array:
-        """The Hessian in (η, a), an arrow, inverted on ``rhs`` (K, Y, 2S + 1)."""
+        """Solve with the Hessian in (η, a), an arrowhead matrix, for ``rhs`` (K, Y, 2S + 1)."""
         rows, level = rhs[..., :-1], rhs[..., -1]
         cross = self.ratio * self.c * self.term.offset
         da = ((level - row_sum(cross * rows / self.stiffness)) / self.level)[..., None]
@@ -340,10 +341,10 @@ class RobustWindowsCurvature:
 def _scaling(
     term: NominalWindows | RobustWindows, barrier: Array, charge: Array, products: Array
 ) -> tuple[Array, Array, Array]:
-    """An output with all that belongs to it, scaled up: its Q, the forces that meets, its energy.
+    """Return Q, the forces and the energy of the direction that scales an output up.
 
-    The rows are homogeneous, so their slacks scale along, and what they meet is the multipliers themselves:
-    ``charge`` on Q, and ``products`` with the slacks. In units of a; what is eliminated before a is left out.
+    The rows are homogeneous, so their slacks scale too, and the forces are the multipliers: ``charge`` on Q,
+    and ``products`` with the slacks. Everything is in units of a; parts eliminated before a are left out.
     """
     level, multiplier = term.eta[..., -1], barrier * term.q
     energy = products + namespace(barrier).sum(multiplier * term.q, axis=(2, 3))
@@ -352,16 +353,16 @@ def _scaling(
 
 
 def _per_secret(estimate: Array) -> tuple[Array, Array, Array]:
-    """Whether secrets were seen, as 0 or 1, their masses, or 1 if unseen, and conditionals: (K, S[, U])."""
+    """Return whether secrets were seen (0 or 1), masses (1 if unseen) and conditionals: (K, S[, U])."""
     masses, conditionals = per_secret(estimate)
     seen = namespace(estimate).astype(masses > 0, masses.dtype)
     return seen, masses + (1 - seen), conditionals
 
 
 def _per_secret_budget(budget: Array, known: Array) -> Array:
-    """Budgets (K, |S|) of the secrets' balls, from those of the pairs: (K, 1) or (K, T).
+    """Return the budgets (K, |S|) of the secrets' balls, from those of the pairs: (K, 1) or (K, T).
 
-    Either end of a pair has all of its budget, which is the same for (s1, s2) and (s2, s1).
+    Either end of a pair gets the pair's whole budget, which is the same for (s1, s2) and (s2, s1).
     """
     if budget.shape[1] > 1:
         budget = namespace(budget).max(reshape(budget, (*known.shape, -1)), axis=2)
@@ -369,17 +370,17 @@ def _per_secret_budget(budget: Array, known: Array) -> Array:
 
 
 def _seen(sign: Array, q: Array) -> Array:
-    """x (K, Y, 2S, 1, U): what the rows see of ``q``, with their signs."""
+    """Return x (K, Y, 2S, 1, U): ``q`` with the signs of the rows."""
     return sign * _both_sides(q, axis=2)[..., None, :]
 
 
 def _means(conditionals: Array, sign: Array, q: Array) -> Array:
-    """The mean of x under the estimate: (K, Y, 2S)."""
+    """Return the mean of x under the estimate: (K, Y, 2S)."""
     return namespace(q).vecdot(conditionals, _seen(sign, q))[..., 0]
 
 
 def _middle(at: Start, seen: Array) -> tuple[Array, Array, Array]:
-    """Signs and offsets of the rows, and the a (K, Y, 1) with the uniform protocol amid its windows."""
+    """Return the rows' signs and offsets, and the a (K, Y, 1) that centres the uniform protocol."""
     xp, q, ones = namespace(at.q), at.q, namespace(at.q).ones_like(seen)
     e = xp.min(at.e, axis=1)
     sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
@@ -388,7 +389,7 @@ def _middle(at: Start, seen: Array) -> tuple[Array, Array, Array]:
 
 
 def _join(rows: Array, level: Array) -> Array:
-    """Entries of the rows and, last, that of a."""
+    """Append the entry of a to those of the rows."""
     return namespace(rows).concat([rows, level], axis=-1)
 
 
@@ -397,7 +398,7 @@ def _both_sides(x: Array, axis: int = 1) -> Array:
 
 
 def _block_diagonal(one: Array, other: Array) -> Array:
-    """(..., m, m) twice → (..., 2m, 2m)."""
+    """Return the block diagonal (..., 2m, 2m) of two matrices (..., m, m)."""
     xp = namespace(one)
     zero = 0 * one
     return xp.concat([xp.concat([one, zero], axis=-1), xp.concat([zero, other], axis=-1)], axis=-2)
