@@ -1,9 +1,9 @@
-"""Operations on arrays that all of the mathematics shares.
+"""Array operations shared by all modules of the mathematics.
 
-Which library an array belongs to, with NumPy's functions without the detours they take; batches, whose first
-axis runs over problems, and values made of them; ordered pairs of secrets, and what a table says about their
-two ends; the grid that probabilities live on: integers over one power of two, so that every one is exact.
-The code follows the array API standard.
+The module finds the library of an array, with lean versions of NumPy's functions. It handles batches, whose
+first axis runs over problems, and dataclasses of them. It numbers ordered pairs of secrets and extracts the
+data of their two ends. It rounds probabilities to a grid of integers over one power of two, so that every one
+is exact. The code follows the array API standard.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def namespace(x: Array) -> Any:
 
 
 def row_sum(x: Array) -> Array:
-    """Sum over the last axis. As a product with ones it is several times quicker on short rows."""
+    """Sum over the last axis, as a product with ones, which is several times faster on short rows."""
     if type(x) is np.ndarray:
         return np.vecdot(x, _ones(x.shape[-1]))
     xp = namespace(x)
@@ -99,10 +99,10 @@ def _eye(size: int, dtype: Any = np.float64) -> Array:
 
 
 def _quick_numpy() -> Any:
-    """NumPy's own namespace, which follows the standard, with lean versions of what runs often.
+    """Return NumPy's namespace, which follows the standard, with lean versions of frequent functions.
 
-    On small arrays NumPy's reductions and views spend most of their time on the way to the method
-    or ufunc that does the work. ``eye`` cannot be written to.
+    On small arrays NumPy's reductions and views spend most of their time on dispatch. ``eye`` returns a
+    read-only array.
     """
     quick = SimpleNamespace(**{name: x for name, x in vars(np).items() if not name.startswith("_")})
     for name, ufunc in {
@@ -145,28 +145,28 @@ class Constant:
 
 
 def along(batch: Array, like: Array) -> Array:
-    """``batch`` (K,) shaped so that it multiplies ``like`` (K, ...)."""
+    """Reshape ``batch`` (K,) so that it broadcasts against ``like`` (K, ...)."""
     return batch[(...,) + (None,) * (like.ndim - 1)]
 
 
 def on_path(mu: Array, slack: Array) -> Array:
-    """Multipliers of ``slack`` (K, ...) on the central path: their products with it are ``mu`` (K,)."""
+    """Return multipliers of ``slack`` (K, ...) on the central path, so that the products are ``mu`` (K,)."""
     return along(mu, slack) / slack
 
 
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
-    """``x`` in another shape. NumPy's method costs a quarter of its function, and this runs often."""
+    """Reshape ``x``. NumPy's method takes a quarter of the time of its function."""
     return x.reshape(shape) if type(x) is np.ndarray else namespace(x).reshape(x, shape)
 
 
 def flat(x: Array) -> Array:
-    """``x`` (K, ...) with everything but the problems in one axis."""
+    """Flatten all axes of ``x`` (K, ...) except the first."""
     return reshape(x, (x.shape[0], -1))
 
 
 @dataclass(frozen=True)
 class Layout(Constant):
-    """How several arrays (K, ...) lie side by side in one (K, N)."""
+    """The layout of several arrays (K, ...) that are concatenated to one (K, N)."""
 
     places: tuple[tuple[slice, tuple[int, ...]], ...]
 
@@ -198,7 +198,7 @@ def _layout(shapes: tuple[tuple[int, ...], ...]) -> Layout:
 
 
 def apply(matrix: Array, vector: Array) -> Array:
-    """Matrix times vector, batched: (..., m, n), (..., n) → (..., m)."""
+    """Multiply matrices by vectors, batched: (..., m, n), (..., n) → (..., m)."""
     if type(vector) is np.ndarray:
         return np.matvec(matrix, vector)
     xp = namespace(vector)
@@ -206,13 +206,13 @@ def apply(matrix: Array, vector: Array) -> Array:
 
 
 def diagonal_matrix(x: Array) -> Array:
-    """(..., n) → (..., n, n) with ``x`` on the diagonal."""
+    """Return matrices (..., n, n) with ``x`` (..., n) on the diagonal."""
     xp = namespace(x)
     return x[..., None] * xp.eye(x.shape[-1], dtype=x.dtype)
 
 
 def add_to_diagonal(matrix: Array, x: Array) -> Array:
-    """``matrix`` (K, Y, n, n), which is overwritten, with the cells of ``x`` (K, Y, …) added."""
+    """Add the cells of ``x`` (K, Y, …) to the diagonal of ``matrix`` (K, Y, n, n), in place."""
     k, outputs, n, _ = matrix.shape
     entries = reshape(matrix, (k, outputs, n * n))
     entries[:, :, :: n + 1] += reshape(x, (k, outputs, n))
@@ -220,9 +220,9 @@ def add_to_diagonal(matrix: Array, x: Array) -> Array:
 
 
 def updated(value: Value, **changes: Any) -> Value:
-    """Return a copy of a dataclass with other fields, at a fraction of what ``dataclasses.replace`` takes.
+    """Return a copy of a dataclass with other fields, in a fraction of the time of ``dataclasses.replace``.
 
-    Cached properties stay behind: they may depend on what changes.
+    Cached properties are dropped, because they may depend on the changed fields.
     """
     kind: type[Any] = type(value)
     new: Value = object.__new__(kind)
@@ -234,12 +234,12 @@ def updated(value: Value, **changes: Any) -> Value:
 
 @lru_cache(maxsize=256)
 def _cached_properties(kind: type[Any]) -> tuple[str, ...]:
-    """Return the names of a class's cached properties, its bases' too."""
+    """Return the names of the cached properties of a class and its bases."""
     return tuple(name for name in dir(kind) if isinstance(getattr(kind, name), cached_property))
 
 
 def map_arrays(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:
-    """Apply ``function`` to the arrays in equally built dataclasses; leave everything else alone."""
+    """Apply ``function`` to the arrays in dataclasses of the same structure; keep everything else."""
     if array_api_compat.is_array_api_obj(tree):
         return function(tree, *others)  # type: ignore[no-any-return]
     if isinstance(tree, tuple):
@@ -259,14 +259,14 @@ def take_problems(tree: Tree, index: Array) -> Tree:
 
 
 def put_problems(array: Array, mask: Array, some: Array) -> Array:
-    """``array`` (K, ...) with the problems where ``mask`` holds replaced by ``some``, in their order."""
+    """Return ``array`` (K, ...) with the problems selected by ``mask`` replaced by ``some``, in order."""
     xp, k = namespace(array), array.shape[0]
     place = k - 1 + xp.cumulative_sum(xp.astype(mask, xp.int64))
     return xp.take(xp.concat([array, some]), xp.where(mask, place, xp.arange(k)), axis=0)
 
 
 def choose(mask: Array, yes: Tree, no: Tree) -> Tree:
-    """Per problem, ``yes`` where ``mask`` holds and ``no`` elsewhere."""
+    """Return, per problem, ``yes`` where ``mask`` is true and ``no`` elsewhere."""
     xp = namespace(mask)
     if bool(xp.all(mask)):
         return yes
@@ -289,7 +289,7 @@ def ordered_pairs(secrets: int) -> NDArray[np.int64]:
 
 
 def from_pairs(numbers: NDArray[np.float64], secrets: int) -> NDArray[np.float64]:
-    """Numbers of ordered pairs (..., T or 1) as tables (..., |S|, |S|) with zeros on the diagonal."""
+    """Arrange numbers of ordered pairs (..., T or 1) as (..., |S|, |S|), with zeros on the diagonal."""
     table = np.zeros((*numbers.shape[:-1], secrets, secrets))
     first, second = ordered_pairs(secrets).T
     table[..., first, second] = numbers
@@ -297,12 +297,12 @@ def from_pairs(numbers: NDArray[np.float64], secrets: int) -> NDArray[np.float64
 
 
 def per_secret(table: Array) -> tuple[Array, Array]:
-    """Masses (..., |S|) and conditionals (..., |S|, U) of the secrets.
+    """Return masses (..., |S|) and conditionals (..., |S|, U) of the secrets.
 
     Parameters
     ----------
     table : array (..., |S|, U)
-        Counts or probabilities. The conditional of a secret without any is zero.
+        Counts or probabilities. The conditional of a secret with zero mass is zero.
     """
     masses = row_sum(table)
     return masses, table / namespace(masses).where(masses > 0, masses, 1.0)[..., None]
@@ -316,7 +316,7 @@ def per_pair(table: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 def summed_per_secret(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Entries of the ends of pairs (..., T, 2, U), added up by secret: (..., |S|, U)."""
+    """Sum entries of the ends of pairs (..., T, 2, U) by secret: (..., |S|, U)."""
     head, values = table.shape[:-3], table.shape[-1]
     secrets = (1 + math.isqrt(1 + 4 * table.shape[-3])) // 2  # T = |S|(|S| − 1)
     places = slots(secrets)
@@ -328,7 +328,7 @@ def summed_per_secret(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=64)
 def slots(secrets: int) -> NDArray[np.int64]:
-    """For each secret its places among the ends of all pairs: (|S|·2(|S|−1),)."""
+    """Return the positions of each secret among the ends of all pairs: (|S|·2(|S|−1),)."""
     return np.argsort(ordered_pairs(secrets).reshape(-1), kind="stable")
 
 
@@ -336,7 +336,7 @@ def slots(secrets: int) -> NDArray[np.int64]:
 
 
 def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nearest multiples of the grain; the largest entry of a row (last axis) takes what is left over."""
+    """Round to the grid. The largest entry of a row (last axis) absorbs the remainder."""
     units = np.rint(matrix * DENOMINATOR)
     left = DENOMINATOR - units.sum(axis=-1)
     largest = np.arange(matrix.shape[-1]) == matrix.argmax(axis=-1)[..., None]
@@ -345,6 +345,6 @@ def on_grid(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def numerators(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the integers that probabilities on the grid are, over ``DENOMINATOR``."""
+    """Return the numerators, over ``DENOMINATOR``, of probabilities on the grid."""
     units: NDArray[np.int64] = (matrix * DENOMINATOR).astype(np.int64)
     return units

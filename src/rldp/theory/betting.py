@@ -1,16 +1,16 @@
-r"""Confirming from fresh rows that a protocol is private: block betting, valid for every n and distribution.
+r"""Confirmation from fresh rows that a protocol is private, by block betting; valid for all n and all P.
 
-A triple (y, s₁, s₂) *fails* at ε if :math:`P(y|s_1) > e^\varepsilon P(y|s_2)`. Fresh rows confirm that it
-does not, by a game. For every possible value c of P(y|s₁), bet against 'P(y|s₁) = c, and the triple fails':
+A triple (y, s₁, s₂) *fails* at ε if :math:`P(y|s_1) > e^\varepsilon P(y|s_2)`. A game on fresh rows can rule
+this out. For every possible value c of P(y|s₁), bet against 'P(y|s₁) = c, and the triple fails':
 
 .. math::
     \ln W(c) = \sum_b\Big\{\sum_u N^1_{bu}\ln\big(1 + \lambda_{1b}(c - q_1(u))\big)
              + \sum_u N^2_{bu}\ln\big(1 + \lambda_{2b}(e^\varepsilon q_2(u) - c)\big)\Big\},
 
-with λ₂ ≥ 0, all factors positive, and bets that depend on earlier blocks only. If the triple fails, W at
-the true c has mean at most one, so it reaches 1/α with probability α at most. ln W is concave in c; so over
-a cell of c that shares its bets it is smallest at an end. How the bets are chosen decides how soon a true
-claim is confirmed, never how often a false one is. See ``docs/theory.md``, 'Confirmation'.
+with λ₂ ≥ 0, all factors positive, and bets that depend on earlier blocks only. If the triple fails, W at the
+true c has mean at most one, so it reaches 1/α with probability at most α. ln W is concave in c. A cell is an
+interval of c that shares its bets, so ln W is smallest at one of its ends. The choice of bets affects how
+soon a true claim is confirmed, but never how often a false one is. See ``docs/theory.md``, 'Confirmation'.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ __all__ = ["LARGEST_EPSILON", "Play", "Triples", "block_shares", "caps", "log_we
 LARGEST_EPSILON = 300.0  # beyond, only the table itself bounds ε: e^{2ε} must fit in a float
 
 _BLOCKS = (
-    32  # over the normal width, in the limit of many rows: 1.13 with 16 blocks, 1.08 with 32, 1.04 with 64
+    32  # width relative to the normal one, for many rows: 1.13 with 16 blocks, 1.08 with 32, 1.04 with 64
 )
 _FINER_TOWARDS_THE_END = (
     2.5  # the last bets are the boldest, so the last blocks are the smallest; flat from 2 to 3
 )
-_STAKE = 0.75  # of what a row could lose; 0.5 widens by a fifth where n is 50 and one value decides
-_NARROWEST = 1e-6  # of the largest c: keeps bets, and with them rounding errors, finite
-_MOST_SHUFFLED = 10**9  # NumPy draws from urns smaller than this
+_STAKE = 0.75  # share of a row's largest loss; 0.5 is a fifth wider if n = 50 and one value decides
+_NARROWEST = 1e-6  # relative to the largest c: keeps bets, and thus rounding errors, finite
+_MOST_SHUFFLED = 10**9  # limit of NumPy's hypergeometric sampling
 _UNIT = 2.0**-52
 _SIGNS = np.array([1.0, -1.0])  # of c in the factors of the two secrets
 
 
 @dataclass(frozen=True)
 class Triples:
-    """T triples (y, s₁, s₂), the fresh rows of either secret, and what was known before.
+    """T triples (y, s₁, s₂), the fresh rows of either secret, and prior knowledge.
 
     Attributes
     ----------
     q : array (T, 2, U)
         Q(y|s₁,·) and Q(y|s₂,·), multiples of 2⁻⁵².
     rows : array (T, 2, B, U)
-        How often each value occurs in each block of the fresh rows.
+        Counts of each value in each block of the fresh rows.
     known : array (T, 2, U), positive
-        Weights of the values as known before any fresh row: for bets only.
+        Prior weights of the values, used for bets only.
     """
 
     q: Floats
@@ -60,12 +60,12 @@ class Triples:
 
     @property
     def sizes(self) -> Floats:
-        """How many rows of either secret each block has: (T, 2, B)."""
+        """Number of rows of either secret in each block: (T, 2, B)."""
         return np.asarray(self.rows.sum(axis=-1))
 
     @property
     def n(self) -> Floats:
-        """How many there are in all; 1 in place of 0: (T, 2)."""
+        """Total number of rows, at least 1: (T, 2)."""
         return np.asarray(np.maximum(self.sizes.sum(axis=-1), 1.0))
 
     def subset(self, index: NDArray[np.int64]) -> Triples:
@@ -73,18 +73,18 @@ class Triples:
         return Triples(self.q[index], self.rows[index], self.known[index])
 
     def scores(self, e: Floats) -> Floats:
-        """q₁ and e^ε q₂: (T, 2, U)."""
+        """Return q₁ and e^ε q₂: (T, 2, U)."""
         return self.q * np.stack([np.ones_like(e), e], axis=-1)[..., None]
 
     def range(self, e: Floats) -> tuple[Floats, Floats]:
-        """Where P(y|s₁) lies if the triple fails: (T,), (T,)."""
+        """Return the range of P(y|s₁) if the triple fails: (T,), (T,)."""
         lowest = self.q.min(axis=-1)
         return np.maximum(lowest[:, 0], e * lowest[:, 1]), self.q[:, 0].max(axis=-1)
 
 
 @dataclass(frozen=True)
 class Play:
-    """Bets for T triples, each made for its own ε, and what they won at that ε.
+    """Bets for T triples, each made for its own ε, and their wealth at that ε.
 
     Attributes
     ----------
@@ -106,25 +106,25 @@ class Play:
 
 
 def block_shares() -> Floats:
-    """Which share of the rows the blocks up to each one hold: (B,)."""
+    """Return the cumulative shares of rows in the blocks: (B,)."""
     return 1 - (1 - np.arange(1, _BLOCKS + 1) / _BLOCKS) ** _FINER_TOWARDS_THE_END
 
 
 def split(counts: NDArray[np.int64], shares: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Counts (S, U) of rows as blocks (S, B, U), in a random order of the rows.
+    """Split counts (S, U) of rows into blocks (S, B, U), in a random order of the rows.
 
-    Given how often each value occurs, every order of independent rows is equally likely; so drawing one gives
-    blocks with the law that they have in the order in which the rows were collected.
+    Given the counts, every order of independent rows is equally likely. A random order therefore gives blocks
+    with the same law as the order in which the rows were collected.
 
     Parameters
     ----------
     shares : array (B,), increasing, the last one 1
-        Which share of the rows the blocks up to each one hold.
+        Cumulative shares of rows in the blocks.
     """
     blocks = np.zeros((counts.shape[0], len(shares), counts.shape[1]), dtype=np.int64)
     for secret, row in enumerate(counts):
         total = int(row.sum())
-        if total >= _MOST_SHUFFLED:  # every row draws its block: the sizes vary a little
+        if total >= _MOST_SHUFFLED:  # draw a block for every row: sizes vary a little
             blocks[secret] = rng.multinomial(row, np.diff(shares, prepend=0.0)).T
             continue
         left = row.copy()
@@ -135,9 +135,9 @@ def split(counts: NDArray[np.int64], shares: Floats, rng: np.random.Generator) -
 
 
 def caps(q: Floats) -> Floats:
-    """Return the least ε ≥ 0 at which a triple holds whatever the distribution, rounded up: (T,).
+    """Return the least ε ≥ 0 at which a triple holds for every distribution, rounded up: (T,).
 
-    That is ln(max q₁ / min q₂), and 0 for an output that s₁ never gives.
+    This is ln(max q₁ / min q₂), and 0 for an output with probability 0 given s₁.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ def caps(q: Floats) -> Floats:
 
 
 def play(triples: Triples, epsilon: Floats, goal: float) -> Play:
-    """Bets against a failure at ε, block by block, aimed at ln W ≥ goal for every c.
+    """Bet against a failure at ε, block by block, with the goal ln W ≥ goal for every c.
 
-    A cell that has reached the goal bets no more.
+    A cell that has reached the goal stops betting.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def play(triples: Triples, epsilon: Floats, goal: float) -> Play:
 def log_wealth(triples: Triples, made: Play, epsilon: Floats) -> Floats:
     """Return the least ln W over all c, rounded down, at an ε no smaller than the bets were made for: (T,).
 
-    It grows with ε: the factors of the second secret do, and there are fewer c to bet against.
+    It grows with ε, because the factors of the second secret grow and the range of c shrinks.
     """
     e = _safe_e(epsilon)
     scores = triples.scores(e)
@@ -201,20 +201,20 @@ def log_wealth(triples: Triples, made: Play, epsilon: Floats) -> Floats:
 
 
 def _safe_e(epsilon: Floats) -> Floats:
-    """e^ε rounded down: what is confirmed with it is confirmed with e^ε."""
+    """Return e^ε rounded down: a claim that is confirmed with it is confirmed with e^ε."""
     return np.where(epsilon == 0, 1.0, np.exp(epsilon) * (1 - 8 * _UNIT))
 
 
 def _ends(edges: Floats, lowest: Floats) -> Floats:
-    """Return both ends of every cell; below ``lowest`` they are cut off where they go on above: (T, J, 2)."""
+    """Return both ends of every cell, (T, J, 2); cells that contain ``lowest`` are cut off there."""
     first, last = edges[:, :-1], edges[:, 1:]
     return np.stack([np.clip(lowest[:, None], first, last), last], axis=-1)
 
 
 def _limits(scores: Floats, ends: Floats) -> tuple[Floats, Floats]:
-    """The least and the largest bets with all factors above 1 − _STAKE on the cell: (T, J, 2), (T, J, 2).
+    """Return the smallest and largest bets that keep all factors above 1 − _STAKE: (T, J, 2), (T, J, 2).
 
-    There is no bet on a score that does not depend on the value.
+    Scores that do not depend on the value get no bet.
     """
     smallest, largest = scores.min(axis=-1)[:, None], scores.max(axis=-1)[:, None]
     floor = _NARROWEST * largest[..., 0]
@@ -227,7 +227,7 @@ def _limits(scores: Floats, ends: Floats) -> tuple[Floats, Floats]:
 
 
 def _gain(scores: Floats, rows: Floats, ends: Floats, bets: Floats) -> Floats:
-    """What one block adds to ln W at both ends of every cell: (T, J, 2); cells without bets are skipped.
+    """Return the gain of ln W from one block at both ends of every cell: (T, J, 2). Skip cells without bets.
 
     Parameters
     ----------
@@ -270,10 +270,10 @@ def _least(wealth: Floats, edges: Floats, lowest: Floats) -> Floats:
 
 
 def _lesser(wealth: Floats) -> Floats:
-    """At that end of a cell where it is less; NumPy's own minimum over so short an axis is slow."""
+    """Return the minimum over both ends of a cell; NumPy's minimum is slow on such a short axis."""
     return np.minimum(wealth[..., 0], wealth[..., 1])
 
 
 def _without_extent(edges: Floats) -> NDArray[np.bool_]:
-    """Cells of a single c, which belongs to a neighbour too: (T, J)."""
+    """Return the mask of cells with a single c, which also belongs to a neighbour: (T, J)."""
     return np.asarray((edges[:, 1:] == edges[:, :-1]) & (edges[:, -1:] > edges[:, :1]))

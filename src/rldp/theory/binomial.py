@@ -1,7 +1,7 @@
-r"""Bounds on the probability of a hit, from the number of hits among independent trials.
+r"""Confidence bounds on a binomial probability.
 
-The bounds of Clopper and Pearson: with f hits in M trials, the upper one is the largest p under which so
-few hits have a probability above ``error``. See ``docs/theory.md``, 'Monte Carlo'.
+These are the Clopper–Pearson bounds: with f hits in M trials, the upper bound is the largest p under which at
+most f hits have a probability above ``error``. See ``docs/theory.md``, 'Monte Carlo'.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ __all__ = ["evidence_below", "lower_probability", "upper_probability"]
 
 Floats = NDArray[np.float64]
 
-_DISTRUST = 1e-6  # relative; far more than the tails of SciPy are wrong by, and nothing in the bounds
-_FIRST_STEP = 2.0**-50  # a share of the way that is left
+_DISTRUST = 1e-6  # relative; far above the error of SciPy's tails, and negligible in the bounds
+_FIRST_STEP = 2.0**-50  # as a share of the remaining way
 _MOST_STEPS = 50  # the last one goes half of the way
-_PARTS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])  # of a level: probabilities that evidence is sought for
+_PARTS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])  # alternatives in the mixture, relative to the level
 
 
 def evidence_below(hits: ArrayLike, trials: ArrayLike, level: ArrayLike) -> Floats:
-    r"""How strongly hits speak against every probability of at least ``level``, as a logarithm, rounded down.
+    r"""Return the log evidence of hits against every probability of at least ``level``, rounded down.
 
-    A mixture of likelihood ratios :math:`(p/\ell)^f((1-p)/(1-\ell))^{M-f}` over some p below the level ℓ.
-    While trials go on, each is a supermartingale under every probability of at least ℓ, so that the
-    evidence ever reaches x with probability :math:`e^{-x}` at most (Ville), however often one looks.
+    The evidence is a mixture of likelihood ratios :math:`(p/\ell)^f((1-p)/(1-\ell))^{M-f}` over some p below
+    the level ℓ. As trials are added, each ratio is a supermartingale under every probability of at least ℓ.
+    The evidence therefore ever reaches x with probability at most :math:`e^{-x}` (Ville's inequality).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def evidence_below(hits: ArrayLike, trials: ArrayLike, level: ArrayLike) -> Floa
 
 
 def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:
-    r"""Return a bound that is below the probability of a hit with probability ``error`` at most, rounded up.
+    r"""Return an upper confidence bound on the probability of a hit, of level 1 − ``error``, rounded up.
 
     .. math:: \max\{p : \Pr(\mathrm{Bin}(M, p) \le f) > \mathrm{error}\}
 
@@ -66,7 +66,7 @@ def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Float
     0.0295
     """
     f, m = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))
-    misses = np.maximum(m - f, 1.0)  # where all trials hit, 1 is the answer, whatever is computed
+    misses = np.maximum(m - f, 1.0)  # if all trials hit, the answer is 1, whatever is computed
     return np.where(
         f < m,
         _stepped(
@@ -77,14 +77,14 @@ def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Float
 
 
 def lower_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:
-    r"""A bound that is above the probability of a hit with probability ``error`` at most, rounded down.
+    r"""Return a lower confidence bound on the probability of a hit, of level 1 − ``error``, rounded down.
 
     .. math:: \min\{p : \Pr(\mathrm{Bin}(M, p) \ge f) > \mathrm{error}\}
 
     Parameters as in :func:`upper_probability`.
     """
     f, m = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))
-    some = np.maximum(f, 1.0)  # where no trial hits, 0 is the answer, whatever is computed
+    some = np.maximum(f, 1.0)  # if no trial hits, the answer is 0, whatever is computed
     return np.where(
         f > 0,
         _stepped(
@@ -100,8 +100,8 @@ def lower_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Float
 def _stepped(start: Floats, end: Floats, tail: Callable[[Floats], Floats], error: float) -> Floats:
     """Return the first p on the way from ``start`` to ``end`` where the tail is small enough; else ``end``.
 
-    A root finder may stop on either side of its root. So its answer is moved, in steps that double,
-    to where the tail itself says that the bound holds.
+    A root finder may stop on either side of its root. Its answer is therefore moved, in steps that double,
+    until the tail itself confirms the bound.
     """
     p = start
     share = _FIRST_STEP

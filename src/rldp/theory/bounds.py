@@ -1,8 +1,8 @@
-"""Bounds that can be proved for a given protocol, rounded to the safe side, without any solver.
+"""Proved bounds for a given protocol, rounded to the safe side, without a solver.
 
-Every number here follows from a protocol and a few witnesses (η, multipliers, members of a set) by
-formulas that hold for any witnesses at all. A float that carries a claim has a bound on its own
-rounding error added (upper bounds) or taken off (lower bounds). See ``docs/theory.md``, 'Two bounds'.
+Every number is computed from a protocol and a few witnesses (η, multipliers, members of a set) by formulas
+that hold for arbitrary witnesses. For floats that carry a claim, a bound on the rounding error is added
+(upper bounds) or subtracted (lower bounds). See ``docs/theory.md``, 'Two bounds'.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ _RADIUS_ERROR = 1e-11  # relative; quantiles of χ² are not known better for α
 
 
 def _safe_e(problem: DesignProblem) -> Floats:
-    """e^ε (K, T or 1) rounded down, and finite: what holds with it holds with e^ε."""
+    """Return e^ε (K, T or 1) rounded down, and finite: a constraint that holds with it holds with e^ε."""
     return np.exp(np.minimum(problem.pair_epsilon, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
 
 
 def _large_e(problem: DesignProblem) -> Floats:
-    """e^ε (K, T or 1) rounded up: what is private with e^ε is private with it.
+    """Return e^ε (K, T or 1) rounded up: a protocol that is private with e^ε is private with it.
 
-    Above 700 it stays finite. There a constraint raises a bound by less than 1e-300 of the distortions, which
-    is nothing beside the rounding that a lower bound takes off.
+    It stays finite for ε above 700. There a constraint raises a bound by less than 1e-300 of the distortions,
+    which is negligible relative to the rounding error subtracted from a lower bound.
     """
     return np.exp(np.minimum(problem.pair_epsilon, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
 
 
 def _signs(e: Floats) -> Floats:
-    """1 and −E for the ends of the pairs: (K, 1, T or 1, 2, 1)."""
+    """Return 1 and −E for the ends of the pairs: (K, 1, T or 1, 2, 1)."""
     return np.stack([np.ones_like(e), -e], axis=-1)[:, None, :, :, None]
 
 
 def _pair_data(problem: DesignProblem) -> tuple[Floats, Floats]:
-    """Masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs at the privacy set's centre."""
+    """Return masses (K, 1, T, 2) and conditionals (K, 1, T, 2, U) of the pairs at the privacy centre."""
     totals, conditionals = per_pair(problem.private_counts[:, None])
     return totals / problem.private_counts.sum(axis=(1, 2))[:, None, None, None], conditionals
 
 
 def seen_by_pairs(problem: DesignProblem, matrix: Floats) -> Floats:
-    """x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
+    """Return x (K, Y, T, 2, U): Q[s1,:,y] and −E·Q[s2,:,y]."""
     columns = np.moveaxis(matrix, 3, 1)
     return np.asarray(columns[:, :, ordered_pairs(matrix.shape[1])] * _signs(_safe_e(problem)))
 
@@ -80,7 +80,7 @@ def privacy_mean(problem: DesignProblem) -> NestedMean:
 
 
 def _enlarged(mean: NestedMean) -> NestedMean:
-    """The set with its radius rounded up, for upper bounds; members for lower bounds need it as it is."""
+    """Return the set with its radius rounded up, for upper bounds. Lower bounds need the exact radius."""
     return replace(mean, budget=mean.budget * (1 + _RADIUS_ERROR))
 
 
@@ -92,15 +92,14 @@ def estimated_members(problem: DesignProblem) -> Floats:
 
 
 def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
-    """η = max x: proves privacy of protocols that need no knowledge of the distribution."""
+    """Return η = max x, which proves privacy of protocols that are private for every distribution."""
     return np.asarray(seen_by_pairs(problem, matrix).max(axis=-1))
 
 
 def _above(eta: Floats, x: Floats) -> Floats:
-    """η raised a hair above max x where it is not already.
+    """Raise η slightly above max x where it is not above it already.
 
-    Any η ≥ max x proves its bound, so raising it is safe, and so is another where a search went astray; η − x
-    of exactly 0 would have no logarithm.
+    Any η ≥ max x proves its bound, so raising or replacing it is safe. η − x = 0 would have no logarithm.
     """
     top = x.max(axis=-1)
     hair = np.maximum(_UNIT * np.abs(top), 1e-290)
@@ -110,13 +109,13 @@ def _above(eta: Floats, x: Floats) -> Floats:
 def privacy_excess(
     problem: DesignProblem, matrix: Floats, eta: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Upper bounds on P(y|s1) − e^ε P(y|s2) over the whole privacy set, for every y and pair.
+    """Return upper bounds on P(y|s1) − e^ε P(y|s2) over the whole privacy set, for every y and pair.
 
     Parameters
     ----------
     matrix : array (K, |S|, |U|, |Y|)
     eta : array (K, Y, T, 2), or None for nominal privacy
-        Any numbers; raised to max x where they are smaller.
+        Arbitrary numbers; raised to max x where they are smaller.
 
     Returns
     -------
@@ -152,9 +151,9 @@ def worst_distribution(problem: DesignProblem, v: Floats) -> Floats:
 
 
 def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
-    """Largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1).
+    """Return the largest expected distortion over the utility set, rounded up (K,), and its η (K, 0 or 1).
 
-    ``start`` (K, 1) may hold scalars that are known to be near the best η.
+    ``start`` (K, 1) may hold initial values near the best η.
     """
     v = (matrix * problem.distortion[None, None]).sum(axis=3) * (1 + 2 * _UNIT * (matrix.shape[3] + 2))
     if _may_underflow(problem.distortion):
@@ -163,7 +162,7 @@ def objective(problem: DesignProblem, matrix: Floats, start: Floats | None = Non
 
 
 def largest_mean(problem: DesignProblem, v: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
-    """The largest mean of ``v`` (…, K, |S|, |U|) over the utility set, rounded up (…, K), and its η."""
+    """Return the largest mean of ``v`` (…, K, |S|, |U|) over the utility set, rounded up, and its η."""
     flat = v.reshape(*v.shape[:-2], 1, -1)
     if problem.utility is None:
         value = (problem.useful_centre * v).sum(axis=(-2, -1)) * (1 + 2 * _UNIT * (flat.shape[-1] + 2))
@@ -176,7 +175,7 @@ def largest_mean(problem: DesignProblem, v: Floats, start: Floats | None = None)
 
 
 def _may_underflow(costs: Floats) -> bool:
-    """Return whether products of some costs with probabilities may be less than a float can hold."""
+    """Return whether products of costs and probabilities may underflow."""
     return bool(((costs > 0) & (costs < _NORMAL)).any())
 
 
@@ -184,7 +183,7 @@ def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
     """Return a distortion that no private protocol beats, rounded down: (K,)."""
     cost = np.moveaxis(witness.distribution[..., None] * problem.distortion[None, None], 3, 1)
     size = np.abs(cost)
-    if witness.z.any():  # closed forms have none; in large tables, the products take most of their time
+    if witness.z.any():  # zero for closed forms; in large tables these products would take most of the time
         weighted = witness.z[..., None, None] * witness.members * _signs(_large_e(problem))
         cost, size = cost + summed_per_secret(weighted), size + summed_per_secret(np.abs(weighted))
     if witness.known is not None:
@@ -197,7 +196,7 @@ def lower_bound(problem: DesignProblem, witness: Witness) -> Floats:
 
 
 def _overcharge(problem: DesignProblem, witness: Witness) -> Floats | float:
-    """What prices of readers who know the value may add to a private protocol, at most: (K,)."""
+    """Return the largest amount that prices for readers who know the value may overcharge: (K,)."""
     if witness.known is None:
         return 0.0
     factor = np.exp(min(problem.epsilon_known, _LARGEST_EXPONENT)) * (1 + 4 * _UNIT)
@@ -206,9 +205,9 @@ def _overcharge(problem: DesignProblem, witness: Witness) -> Floats | float:
 
 
 def known_excess(problem: DesignProblem, matrix: Floats) -> Floats:
-    """Upper bounds on Q[s1,u,y] − e^κ Q[s2,u,y] over all secrets: (K, |U|, |Y|); −∞ where all are equal.
+    """Return upper bounds on Q[s1,u,y] − e^κ Q[s2,u,y] over all secrets: (K, |U|, |Y|); −∞ if all are equal.
 
-    A protocol keeps what is promised to readers who know the value where this is below 0.
+    A protocol satisfies the constraints for readers who know the value where this is below 0.
     """
     highest, lowest = matrix.max(axis=1), matrix.min(axis=1)
     excess = highest - np.exp(min(problem.epsilon_known, _LARGEST_EXPONENT)) * (1 - _MARGIN) * lowest
@@ -216,6 +215,6 @@ def known_excess(problem: DesignProblem, matrix: Floats) -> Floats:
 
 
 def constant_lower_bound(problem: DesignProblem, distribution: Floats) -> Floats:
-    """A distortion that no protocol beats whose output ignores secret and value, rounded down: (K,)."""
+    """Return a lower bound, rounded down, for protocols that ignore secret and value: (K,)."""
     cost = np.einsum("ksu,uy->ky", distribution, problem.distortion)
     return np.asarray(cost.min(axis=1) * (1 - 4 * _UNIT * (problem.counts[0].size + 4)))

@@ -1,16 +1,16 @@
-r"""Chains: several columns, released one after the other, each given what is already out.
+r"""Chains: several columns released one after the other, each given the outputs before it.
 
 Column j has values :math:`U_j` and outputs :math:`Y_j`. Its table :math:`Q_j(y_j\,|\,s,u_j,c)` reads the
 secret, the column's own value and the context :math:`c=(y_1,\dots,y_{j-1})`. The protocol of the whole row is
 
 .. math:: Q(y\,|\,s,u)=\prod_jQ_j(y_j\,|\,s,u_j,y_{<j}),\qquad P(y\,|\,s)=\sum_uP(u\,|\,s)\,Q(y\,|\,s,u).
 
-A table reads one value only, so that value can be summed out as soon as its column is released. The law of
-the outputs follows stage by stage, and the product of the alphabets is held once, never squared. Values and
-contexts are numbered in the order of :func:`itertools.product`. See ``docs/theory.md``, 'Chains'.
+A table reads one value only, so that value is summed out as soon as its column is released. The law of the
+outputs is computed stage by stage, and memory grows with the product of the alphabets, not its square. Values
+and contexts are numbered in the order of :func:`itertools.product`. See ``docs/theory.md``, 'Chains'.
 
-The first stages may be fixed: a kept column has the identity as its table, an output that is published
-already the table that it was drawn from. See ``docs/theory.md``, 'Contexts'.
+The first stages may be fixed: the table of a kept column is the identity, and that of a published output is
+the table it was drawn from. See ``docs/theory.md``, 'Contexts'.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-52
-_LARGEST_EXPONENT = 700.0  # what is private with a smaller ε is private
+_LARGEST_EXPONENT = 700.0  # a protocol that is private with a smaller ε is private
 _VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
-_AT_ONCE = 2**21  # numbers that are held for a piece of the draws
+_AT_ONCE = 2**21  # numbers held at once for a part of the draws
 
 
 def shape_of(tables: Sequence[Floats]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
-    """|S|, and the numbers of values and of outputs of every column."""
+    """Return |S|, and the numbers of values and of outputs of every column."""
     return len(tables[0][0]), tuple(t.shape[2] for t in tables), tuple(t.shape[3] for t in tables)
 
 
 def contexts(weights: Floats, tables: Sequence[Floats], values: Sequence[int]) -> Floats:
-    r"""Weights of contexts and of the values still to be released, after the stages in ``tables``.
+    r"""Return weights of contexts and of the values still to be released, after the stages in ``tables``.
 
     Parameters
     ----------
     weights : array (…, |S|, |U|)
-        Of the values u of all columns, for instance :math:`P(u\,|\,s)`.
+        Weights of the values u of all columns, for instance :math:`P(u\,|\,s)`.
     tables : sequence of array (C_j, |S|, |U_j|, |Y_j|)
         The first stages, with :math:`C_j=\prod_{i<j}|Y_i|`; may be empty.
     values : sequence of int
@@ -80,12 +80,12 @@ def contexts(weights: Floats, tables: Sequence[Floats], values: Sequence[int]) -
 
 
 def output_law(conditionals: Floats, tables: Sequence[Floats]) -> Floats:
-    """P(y|s) of the whole row: (…, |S|, |Y|), for conditionals P(u|s) (…, |S|, |U|)."""
+    """Return P(y|s) of the whole row: (…, |S|, |Y|), for conditionals P(u|s) (…, |S|, |U|)."""
     return contexts(conditionals, tables, shape_of(tables)[1])[..., 0]
 
 
 def as_one_table(tables: Sequence[Floats]) -> Floats:
-    """Q (|S|, |U|, |Y|) of the whole row, for alphabets whose product is small."""
+    """Return Q (|S|, |U|, |Y|) of the whole row, for alphabets with a small product."""
     secrets, values, _ = shape_of(tables)
     cells = prod(values)
     every_value = np.broadcast_to(np.eye(cells)[:, None], (cells, secrets, cells))
@@ -93,17 +93,17 @@ def as_one_table(tables: Sequence[Floats]) -> Floats:
 
 
 def kept_as_it_is(contexts: int, secrets: int, labels: int) -> Floats:
-    """Return the table of a kept column: every label stands for itself, (contexts, |S|, labels, labels)."""
+    """Return the table of a kept column, the identity: (contexts, |S|, labels, labels)."""
     return np.broadcast_to(np.eye(labels), (contexts, secrets, labels, labels))
 
 
 def spread(table: Floats, own: Sequence[int], sizes: Sequence[int]) -> Floats:
-    """Return a table of all contexts, from one that knows some of the columns before it.
+    """Expand a table for contexts of some earlier columns to all contexts.
 
     Parameters
     ----------
     table : array (C, |S|, |U_j|, |Y_j|)
-        For the contexts that are made of the columns ``own``, in their order.
+        For contexts made of the columns ``own``, in order.
     own : sequence of int
         Numbers of columns, increasing.
     sizes : sequence of int
@@ -117,7 +117,7 @@ def spread(table: Floats, own: Sequence[int], sizes: Sequence[int]) -> Floats:
 
 
 def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats, known: int = 1) -> int:
-    r"""Under how many draws the whole row is not ε-private, counted to the safe side.
+    r"""Count the draws under which the whole row is not ε-private, on the safe side.
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats, kno
     epsilon : float
     conditionals : array (draws, |S|, |U|)
     known : int
-        The number of combinations of the first columns, kept as they are, that readers know: the ratio is
-        then that of P(y|s, k).
+        Number of combinations k of the first columns, which are kept and known to readers. The ratio is then
+        that of P(y|s, k).
 
     Notes
     -----
@@ -147,7 +147,7 @@ def failures(tables: Sequence[Floats], epsilon: float, conditionals: Floats, kno
 
 
 def leakages(tables: Sequence[Floats], conditionals: Floats, known: int = 1) -> Floats:
-    """ε* of the whole row under every draw (draws,); ∞ where a probability is lost to underflow."""
+    """Return ε* of the whole row under every draw (draws,); ∞ if a probability underflows."""
     leaked = []
     for law in _laws(tables, conditionals):
         lost = law.min(axis=-2) < _VANISHING
@@ -159,7 +159,7 @@ def leakages(tables: Sequence[Floats], conditionals: Floats, known: int = 1) -> 
 
 
 def _given_known(law: Floats, known: int) -> Floats:
-    """P(y|s, k) from P(k, y|s) (…, |S|, |Y|), the k first; zeros where k has no probability."""
+    """Return P(y|s, k) from P(k, y|s) (…, |S|, |Y|), k first; zeros if k has probability 0."""
     if known == 1:
         return law
     by_known = law.reshape(*law.shape[:-1], known, -1)
@@ -169,9 +169,9 @@ def _given_known(law: Floats, known: int) -> Floats:
 
 
 def log_ratios(law: Floats, known: int = 1) -> Floats:
-    """log P(c|s1)/P(c|s2) for every output c and ordered pair of secrets (C, T), from P(c|s) (|S|, C).
+    """Return log P(c|s1)/P(c|s2) for every output c and ordered pair (C, T), from P(c|s) (|S|, C).
 
-    With ``known``, of P(c|s, k). Where a probability is zero, the ratio counts as one.
+    With ``known``, use P(c|s, k). If a probability is zero, the ratio counts as one.
     """
     given = _given_known(law, known)
     logs = np.log(given, out=np.zeros_like(given), where=given > 0)
@@ -181,12 +181,13 @@ def log_ratios(law: Floats, known: int = 1) -> Floats:
 
 
 def known_leakage(tables: Sequence[Floats]) -> float:
-    r"""What a row reveals about the secret to a reader who knows all values, whatever the distribution.
+    r"""Return what a row reveals about the secret to a reader who knows all values, for any distribution.
 
     .. math:: \kappa^*=\max_{s,s'}\max_{y,u}\sum_j
         \log\frac{Q_j(y_j\,|\,s,u_j,y_{<j})}{Q_j(y_j\,|\,s',u_j,y_{<j})}
 
-    over the rows that s can give; by recursion from the last stage, as a stage reads its own value only.
+    over the rows that s can give. The recursion starts at the last stage, as a stage reads only its own
+    value.
     """
     contexts, secrets = len(tables[-1]) * tables[-1].shape[3], tables[-1].shape[1]
     ahead = np.zeros((contexts, secrets, secrets))
@@ -196,7 +197,7 @@ def known_leakage(tables: Sequence[Floats]) -> float:
             ratios = logs[:, :, None] - logs[:, None]  # (C, S, S, U, Y)
         ratios[np.broadcast_to((table == 0)[:, :, None], ratios.shape)] = -np.inf
         own = np.moveaxis(ratios.max(axis=3), -1, 1)  # (C, Y, S, S)
-        whole = np.full(own.shape, -np.inf)  # of what s never gives, whatever comes behind it
+        whole = np.full(own.shape, -np.inf)  # for outputs that s never gives, whatever follows
         np.add(own, ahead.reshape(own.shape), out=whole, where=own > -np.inf)
         ahead = whole.max(axis=1)
     return max(float(ahead.max()), 0.0)
@@ -205,7 +206,7 @@ def known_leakage(tables: Sequence[Floats]) -> float:
 def expected_distortions(
     tables: Sequence[Floats], distortions: Sequence[Floats], distribution: Floats
 ) -> Floats:
-    """E d_j(U_j, Y_j) of every column (columns,) under P (|S|, |U|)."""
+    """Return E d_j(U_j, Y_j) of every column (columns,) under P (|S|, |U|)."""
     _, values, _ = shape_of(tables)
     costs = []
     for j, (table, d) in enumerate(zip(tables, distortions, strict=True)):
@@ -221,7 +222,7 @@ def _margin(tables: Sequence[Floats]) -> float:
 
 
 def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
-    """Which outputs of the whole row (|Y|,) no secret gives with any value."""
+    """Return the mask of outputs of the whole row (|Y|,) that have probability 0 for all cells."""
     unreachable = np.zeros(1, dtype=bool)
     for table in tables:
         never = ~(table > 0).any(axis=(1, 2))  # (C, Y)
@@ -230,7 +231,7 @@ def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
 
 
 def _laws(tables: Sequence[Floats], conditionals: Floats) -> Iterator[Floats]:
-    """P(y|s) under the draws, a piece at a time."""
+    """Yield P(y|s) under the draws, a part at a time."""
     secrets, values, outputs = shape_of(tables)
     widest = max(prod(outputs[:j]) * prod(values[j:]) for j in range(len(values) + 1))
     piece = max(1, _AT_ONCE // (secrets * widest))

@@ -1,10 +1,9 @@
-r"""Upper confidence bounds from tests that bets make, for every hypothesis of the form 'more than x'.
+r"""Upper confidence bounds by inverting betting tests of the hypotheses 'more than x'.
 
-For every x there is a test, of level α, of the hypothesis that a number θ is more than x. The tests come in
-pieces: **levels** x₀ < x₁ < … are fixed before the rows are bet on, and the test at any x in [x_g, x_{g+1})
-uses the bets that were made for x_g. Within a piece the wealth grows with x. So θ ≤ x is shown for *all* x
-from some point on if it is shown there, and at every level above. The least such point is an upper confidence
-bound for θ. See ``docs/theory.md``, 'Confirmation'.
+For every x there is a test of level α of the hypothesis θ > x. **Levels** x₀ < x₁ < … are fixed before any
+betting, and the test at x in [x_g, x_{g+1}) uses the bets made for x_g. Within such an interval the wealth
+grows with x. If θ ≤ x is shown at some x and at every level above it, it is therefore shown for *all* larger
+x. The least such x is an upper confidence bound for θ. See ``docs/theory.md``, 'Confirmation'.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from rldp.theory.model import Floats
 __all__ = ["Claims", "levels_around", "most_together", "upper_bounds"]
 
 _FAR = 2.8 * 2.0 ** np.arange(1, 8)
-_OFFSETS = np.concatenate([-_FAR, np.linspace(-2.8, 2.8, 61), _FAR])  # twice as many levels narrow by 1 %
+_OFFSETS = np.concatenate([-_FAR, np.linspace(-2.8, 2.8, 61), _FAR])  # twice as many: 1 % narrower
 _HALVINGS = 24
 _LEVELS_TOGETHER = 8
-_MOST_NUMBERS = 2**21  # in one array: what fits the caches is fastest
-_CELLS = 24  # about as many as a game has, to know the size of arrays
+_MOST_NUMBERS = 2**21  # in one array: arrays that fit the caches are fastest
+_CELLS = 24  # typical number in a game, to estimate the size of arrays
 _UNIT = 2.0**-52
 
 
@@ -34,40 +33,40 @@ class Claims(Protocol):
 
     @property
     def largest(self) -> float:
-        """There are games for x up to this."""
+        """The largest x for which there is a game."""
 
     @property
     def values(self) -> int:
-        """How many values a row can have."""
+        """Number of values that a row can have."""
 
     def subset(self, index: NDArray[np.int64]) -> Self:
-        """Return the numbers numbered ``index``."""
+        """Return the claims numbered ``index``."""
 
     def at(self, x: Floats) -> tuple[Triples, Floats]:
-        """Triples, and the ε (T,) at which they fail if θ > x, for x (T,)."""
+        """Return triples, and the ε (T,) at which they fail if θ > x, for x (T,)."""
 
 
 def levels_around(expected: Floats, spread: Floats) -> Floats:
-    """Levels for T bounds, most of them where these are expected, give or take some spreads: (T, G)."""
+    """Return levels for T bounds, most of them within a few spreads of the expected bound: (T, G)."""
     return np.asarray(expected[:, None] + spread[:, None] * _OFFSETS)
 
 
 def most_together(values: int) -> int:
-    """How many games to play at once, if a row can have so many values."""
+    """Return the number of games to play at once, for rows with this many values."""
     return max(1, _MOST_NUMBERS // (4 * _CELLS * values))
 
 
 def upper_bounds(
     claims: Claims, levels: Floats, bound: Floats, alpha: float, *, floor: float = -math.inf
 ) -> Floats:
-    """Upper confidence bounds on T numbers, each of level 1 − α and no less than ``floor``: (T,).
+    """Return upper confidence bounds on T numbers, each of level 1 − α and at least ``floor``: (T,).
 
     Parameters
     ----------
     levels : array (T, G)
-        Fixed before the rows are bet on.
+        Fixed before any betting.
     bound : array (T,)
-        No θ is larger than this, whatever the rows.
+        An upper bound on θ that holds for any rows.
     """
     goal = -math.log(alpha) * (1 + 4 * _UNIT)
     levels, bound = np.sort(levels, axis=1)[:, ::-1], np.maximum(bound, floor)
@@ -87,13 +86,13 @@ def upper_bounds(
 def _lowered(
     claims: Claims, levels: Floats, bound: Floats, floor: float, goal: float
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Go down some levels: bounds as low as they allow, and which of them are final.
+    """Lower the bounds through some levels. Return the bounds, and which of them are final.
 
     Parameters
     ----------
     levels : array (T, g), in decreasing order
     bound : array (T,)
-        θ ≤ x is shown there and for every x above.
+        θ ≤ x is shown there and for every larger x.
     """
     above = np.minimum(np.concatenate([bound[:, None], levels[:, :-1]], axis=1), bound[:, None])
     wanted = (levels < above) & (above > floor)

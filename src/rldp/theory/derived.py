@@ -1,10 +1,10 @@
-r"""Slopes, correlations and means of groups: smooth functions of moments that are estimated without bias.
+r"""Slopes, correlations and group means: smooth functions of moments with unbiased estimates.
 
 A moment is a linear functional :math:`m_i=\sum_u P(u)a_i(u)`; rows of several columns give unbiased estimates
 :math:`\hat m` and their covariance V. An answer is :math:`f(m)`, estimated by :math:`f(\hat m)`. Its bias is
-of the order 1/rows, and by the delta method its variance is :math:`\nabla f^\top V\,\nabla f`. Where each
-moment that f needs lies between limits, f(m) lies between the ends of f over the box of these limits, found
-here by interval arithmetic. See ``docs/theory.md``, 'Functions of moments'.
+of the order 1/rows, and by the delta method its variance is :math:`\nabla f^\top V\,\nabla f`. Limits on the
+moments give limits on f(m): the extremes of f over the box of the moments, by interval arithmetic. See
+``docs/theory.md``, 'Functions of moments'.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Derived(ABC):
     moments : array (|U|, k)
         a(u) of every moment.
     needed : int
-        How many moments an answer needs at most.
+        Largest number of moments that an answer needs.
     """
 
     moments: Floats
@@ -37,22 +37,22 @@ class Derived(ABC):
 
     @abstractmethod
     def limits(self) -> tuple[Floats, Floats]:
-        """Return the least and largest answers at all: (m,), (m,)."""
+        """Return the least and largest possible answers: (m,), (m,)."""
 
     @abstractmethod
     def at(self, m: Floats) -> Floats:
-        """f(m): (m,); NaN where moments (k,) are those of no distribution for which f is defined."""
+        """Return f(m): (m,); NaN if f is undefined at the moments (k,)."""
 
     @abstractmethod
     def gradient(self, m: Floats) -> Floats:
-        """∇f: (m, k)."""
+        """Return ∇f: (m, k)."""
 
     @abstractmethod
     def within(self, lower: Floats, upper: Floats) -> list[Ends]:
-        """Ends of f over the box of moments, or wider ones."""
+        """Return the extremes of f over the box of moments, or wider limits."""
 
     def between(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """Limits on the answers from limits on the moments: (m,), (m,)."""
+        """Return limits on the answers from limits on the moments: (m,), (m,)."""
         low, high = np.array(self.within(lower, upper)).T
         least, most = self.limits()
         return np.maximum(low, least), np.minimum(high, most)
@@ -82,18 +82,18 @@ class Line(Derived):
 
     @property
     def moments(self) -> Floats:  # type: ignore[override]
-        """Of the centred columns: (|U|, 4)."""
+        """Moments of the centred columns: (|U|, 4)."""
         x, y = self.x - _centre(self.x), self.y - _centre(self.y)
         return np.stack([x, y, x * x, x * y], axis=-1)
 
     def limits(self) -> tuple[Floats, Floats]:
-        r"""Return the extreme slopes between pairs of values of x; the slope is a weighted mean of these."""
+        r"""Return limits based on the steepest slope between two values of x, which bounds the slope."""
         steepest = np.ptp(self.y) / np.diff(np.unique(self.x)).min()
         reach = steepest * np.abs(self.x).max()
         return np.array([-steepest, self.y.min() - reach]), np.array([steepest, self.y.max() + reach])
 
     def at(self, m: Floats) -> Floats:
-        """Slope and intercept."""
+        """Return slope and intercept."""
         x, y, xx, xy = m
         variance = xx - x * x
         if not variance > 0:
@@ -102,7 +102,7 @@ class Line(Derived):
         return np.array([slope, y + _centre(self.y) - slope * (x + _centre(self.x))])
 
     def gradient(self, m: Floats) -> Floats:
-        """Of slope and intercept: (2, 4)."""
+        """Return the gradients of slope and intercept: (2, 4)."""
         x, y, xx, _ = m
         slope, variance = self.at(m)[0], xx - x * x
         of_slope = np.array([2 * x * slope - y, -x, -slope, 1.0]) / variance
@@ -110,7 +110,7 @@ class Line(Derived):
         return np.stack([of_slope, of_intercept])
 
     def within(self, lower: Floats, upper: Floats) -> list[Ends]:
-        """By interval arithmetic; nothing where the variance of x may be 0."""
+        """Use interval arithmetic; return no limits if the variance of x may be 0."""
         (x, y, xx, xy), (c, d) = zip(lower, upper, strict=True), (_centre(self.x), _centre(self.y))
         slope = _ratio(_less(xy, _times(x, y)), _less(xx, _square(x)))
         reach = _times(slope, (x[0] + c, x[1] + c))
@@ -119,7 +119,7 @@ class Line(Derived):
 
 @dataclass(frozen=True)
 class Correlation(Derived):
-    """The correlation of x and y; moments as of a line, and the square of y."""
+    """The correlation of x and y; the moments are those of a line, and the square of y."""
 
     x: Floats
     y: Floats
@@ -128,12 +128,12 @@ class Correlation(Derived):
 
     @property
     def moments(self) -> Floats:  # type: ignore[override]
-        """Of the centred columns: (|U|, 5)."""
+        """Moments of the centred columns: (|U|, 5)."""
         y = self.y - _centre(self.y)
         return np.concatenate([Line(self.x, self.y).moments, (y * y)[:, None]], axis=-1)
 
     def limits(self) -> tuple[Floats, Floats]:
-        """−1 and 1."""
+        """Return −1 and 1."""
         return np.array([-1.0]), np.array([1.0])
 
     def at(self, m: Floats) -> Floats:
@@ -144,7 +144,7 @@ class Correlation(Derived):
         return np.array([(xy - x * y) / np.sqrt(product) if defined else np.nan])
 
     def gradient(self, m: Floats) -> Floats:
-        """(1, 5)."""
+        """Return the gradient: (1, 5)."""
         x, y, xx, xy, yy = m
         vx, vy, covariance = xx - x * x, yy - y * y, xy - x * y
         root = np.sqrt(vx * vy)
@@ -162,7 +162,7 @@ class Correlation(Derived):
         )
 
     def within(self, lower: Floats, upper: Floats) -> list[Ends]:
-        """By interval arithmetic."""
+        """Use interval arithmetic."""
         x, y, xx, xy, yy = zip(lower, upper, strict=True)
         vx, vy = _less(xx, _square(x)), _less(yy, _square(y))
         if vx[0] <= 0 or vy[0] <= 0:
@@ -173,7 +173,7 @@ class Correlation(Derived):
 
 @dataclass(frozen=True)
 class GroupMeans(Derived):
-    """The mean of x in every group of values; moments are the groups' shares, then E (x − c) 1[group].
+    """The mean of x in every group of values. The moments are the groups' shares, then E (x − c) 1[group].
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class GroupMeans(Derived):
 
     @property
     def moments(self) -> Floats:  # type: ignore[override]
-        """(|U|, 2g)."""
+        """Moments of shares and of x by group: (|U|, 2g)."""
         return np.concatenate([self.groups, self.groups * (self.x - _centre(self.x))[:, None]], axis=-1)
 
     def limits(self) -> tuple[Floats, Floats]:
@@ -204,14 +204,14 @@ class GroupMeans(Derived):
         return np.asarray(_centre(self.x) + means)
 
     def gradient(self, m: Floats) -> Floats:
-        """(g, 2g)."""
+        """Return the gradients: (g, 2g)."""
         shares, _ = np.split(m, 2)
         means = self.at(m) - _centre(self.x)
         scale = np.divide(1.0, shares, out=np.full_like(shares, np.nan), where=shares > 0)
         return np.concatenate([np.diag(-means * scale), np.diag(scale)], axis=1)
 
     def within(self, lower: Floats, upper: Floats) -> list[Ends]:
-        """By interval arithmetic."""
+        """Use interval arithmetic."""
         (low, sums_low), (high, sums_high) = np.split(lower, 2), np.split(upper, 2)
         c, means = _centre(self.x), []
         for g in range(len(low)):
@@ -222,7 +222,7 @@ class GroupMeans(Derived):
 
 @dataclass(frozen=True)
 class GroupDifferences(Derived):
-    """Means of groups less that of the first group."""
+    """Differences between the group means and that of the first group."""
 
     means: GroupMeans
 
@@ -230,11 +230,11 @@ class GroupDifferences(Derived):
 
     @property
     def moments(self) -> Floats:  # type: ignore[override]
-        """Those of the means."""
+        """Moments of the group means."""
         return self.means.moments
 
     def limits(self) -> tuple[Floats, Floats]:
-        """Return the range of x either way."""
+        """Return minus and plus the range of x."""
         least, most = self.means.limits()
         return (least - most)[1:], (most - least)[1:]
 
@@ -244,12 +244,12 @@ class GroupDifferences(Derived):
         return np.asarray(means[1:] - means[0])
 
     def gradient(self, m: Floats) -> Floats:
-        """(g − 1, 2g)."""
+        """Return the gradients: (g − 1, 2g)."""
         gradient = self.means.gradient(m)
         return np.asarray(gradient[1:] - gradient[0])
 
     def within(self, lower: Floats, upper: Floats) -> list[Ends]:
-        """By interval arithmetic, each mean kept to the range of x."""
+        """Use interval arithmetic, with each mean clipped to the range of x."""
         means = list(zip(*self.means.between(lower, upper), strict=True))
         return [_less(each, means[0]) for each in means[1:]]
 
@@ -274,7 +274,7 @@ def _square(one: Ends) -> Ends:
 
 
 def _ratio(above: Ends, below: Ends) -> Ends:
-    """Of a positive denominator; anything where it may be 0."""
+    """Divide by a positive denominator; the result is unbounded if the denominator may be 0."""
     if below[0] <= 0:
         return -np.inf, np.inf
     return _times(above, (1 / below[1], 1 / below[0]))

@@ -1,22 +1,21 @@
 r"""Draws from the posterior of a table of counts, and its mean.
 
-Two kinds of prior. With a number a, P ~ Dirichlet(a, …, a) on the cells: the conditionals :math:`P_{U|s}`
-are then independent of one another and of :math:`P_S` in the posterior too,
+There are two kinds of prior. For a number a, P ~ Dirichlet(a, …, a) on the cells. The conditionals
+:math:`P_{U|s}` are then independent of one another and of :math:`P_S` in the posterior too,
 
 .. math:: P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a),\qquad P_S\sim\mathrm{Dirichlet}(N_s+a|U|).
 
 The *adaptive* prior learns from the counts how sparse the table is: a is uniform on a grid
 (:func:`grid_for`), the conditionals are independent Dirichlet(a, …, a) given a, and
-:math:`P_S\sim\mathrm{Dirichlet}(½, …, ½)` apart from them.
-The posterior is a mixture over the grid with the weights
+:math:`P_S\sim\mathrm{Dirichlet}(½, …, ½)` independently. The posterior is a mixture over the grid with
+weights
 
 .. math:: w_a \propto \prod_s\frac{\Gamma(a|U|)}{\Gamma(a|U|+N_s)}\prod_u\frac{\Gamma(a+N_{su})}{\Gamma(a)} ,
 
-of which every draw takes an a anew, one for all secrets.
+Every draw samples a new a, the same for all secrets.
 
-Draws come in blocks, each from a generator of its own, so that draw number m is the same whatever number of
-draws is asked for, and memory is bounded. The draws are the last axis of every array. See
-``docs/theory.md``, 'Credible privacy'.
+Draws come in blocks with separate generators. Draw number m is therefore the same for any number of draws,
+and memory is bounded. The draws are the last axis of every array. See ``docs/theory.md``, 'Credible privacy'.
 """
 
 from __future__ import annotations
@@ -49,34 +48,34 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Noise: TypeAlias = float | None
-"""The level of the noise that counts have, if they have any."""
+"""The level of the noise on the counts, or None."""
 
 BLOCK = 2048
-"""Draws that are made together, of small alphabets."""
+"""Number of draws per block for small alphabets."""
 
-_HUNDREDTHS = (1, 2, 5, 10, 20, 50)  # the a that the adaptive prior may try
-_HEAVIEST = 800  # hundredths: what a prior may weigh in all, beside the rows of a secret
+_HUNDREDTHS = (1, 2, 5, 10, 20, 50)  # the values of a on the adaptive prior's grid
+_HEAVIEST = 800  # hundredths: largest total weight of a prior, compared with the rows of a secret
 _OF_SECRETS = 0.5  # the adaptive prior's parameter of the law of secrets
 
-_BLOCK_NUMBERS = 2**22  # of large ones
-_SMALL_SHAPE = 1 / 16  # below, a gamma variable may underflow; at it, 2^-848 is the least there is
-_MEAN_DRAWS, _MEAN_STREAM = 16_384, 2**32  # of a mean that has no formula
-_SHAPES = (1e-290, 1e290)  # whose quotients and sums are finite
-_LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all odds
-_MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
+_BLOCK_NUMBERS = 2**22  # numbers per block for large alphabets
+_SMALL_SHAPE = 1 / 16  # below, a gamma variable may underflow; here, the smallest is 2^-848
+_MEAN_DRAWS, _MEAN_STREAM = 16_384, 2**32  # for a mean without a formula
+_SHAPES = (1e-290, 1e290)  # range in which quotients and sums are finite
+_LEAST_WEIGHT = 2.0**-1022  # replaces a gamma variable that underflowed
+_MANY = 1e7  # from here on, differences of log-gamma functions use Stirling's series
 
 
 def grid_for(values: int) -> Floats:
-    """Return the a that the adaptive prior tries, all equally likely before the counts are seen.
+    """Return the grid of a of the adaptive prior, all equally likely a priori.
 
-    They are 0.01, 0.02, 0.05, 0.1, 0.2 and 0.5, as far as a·|U| is at most 8. A heavier prior outweighs the
-    rows of small groups in large tables: it makes secrets look alike that are not (``docs/promises.md``).
+    It is 0.01, 0.02, 0.05, 0.1, 0.2 and 0.5, as long as a·|U| is at most 8. A heavier prior outweighs the
+    rows of small groups in large tables and makes different secrets look alike (``docs/promises.md``).
     """
     return np.array([a / 100 for a in _HUNDREDTHS if a * values <= _HEAVIEST or a == _HUNDREDTHS[0]])
 
 
 def mixture(counts: NDArray[np.int64], prior: Prior) -> tuple[Floats, Floats]:
-    """Return the a of the posterior's components and their weights, (J,) each; one component for a number."""
+    """Return the a of the posterior's components and their weights, (J,) each; J = 1 for a number."""
     if prior != "adaptive":
         return np.array([float(prior)]), np.ones(1)
     return grid_for(counts.shape[1]), _weights(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1])
@@ -84,7 +83,7 @@ def mixture(counts: NDArray[np.int64], prior: Prior) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=1024)
 def _weights(table: bytes, values: int) -> Floats:
-    """How likely each a of the grid is: (J,)."""
+    """Return the posterior probability of each a of the grid: (J,)."""
     counts, a = np.frombuffer(table, dtype=np.int64).reshape(-1, values), grid_for(values)[:, None]
     of_cells = _log_rising(a, counts.reshape(1, -1)).sum(axis=1)
     logs = of_cells - _log_rising(values * a, counts.sum(axis=1)[None]).sum(axis=1)
@@ -95,7 +94,7 @@ def _weights(table: bytes, values: int) -> Floats:
 
 
 def _log_rising(a: Floats, n: NDArray[np.int64]) -> Floats:
-    """log Γ(a + n)/Γ(a), up to a term that does not depend on a."""
+    """Return log Γ(a + n)/Γ(a), up to a term that does not depend on a."""
     size = np.maximum(n, 1).astype(np.float64)
     near = gammaln(a + size) - gammaln(size)
     far = (size + a - 0.5) * np.log1p(a / size) + a * (np.log(size) - 1)
@@ -103,7 +102,7 @@ def _log_rising(a: Floats, n: NDArray[np.int64]) -> Floats:
 
 
 def posterior_mean(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> Floats:
-    """The mean of P given the counts: (|S|, |U|). Where those have noise, draws of a fixed seed give it."""
+    """Return the mean of P given the counts: (|S|, |U|). For noisy counts, use draws of a fixed seed."""
     if noise is not None:
         options: dict[str, Any] = {
             "prior": prior,
@@ -122,7 +121,7 @@ def posterior_mean(counts: NDArray[np.int64], prior: Prior, noise: Noise = None)
 
 
 def centre_counts(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> NDArray[np.int64]:
-    """Return the same in integers that sum to 2^52, as files hold it."""
+    """Return the posterior mean as integers that sum to 2^52, as stored in files."""
     mean = posterior_mean(counts, prior, noise)
     on_it = on_grid(mean.reshape(1, 1, 1, -1)).reshape(counts.shape)
     return np.rint(on_it * DENOMINATOR).astype(np.int64)
@@ -131,7 +130,7 @@ def centre_counts(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) 
 def conditional_blocks(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Iterator[Floats]:
-    """Conditionals P(u|s) from the posterior, block by block: arrays (|S|, |U|, m), with Σ m = draws.
+    """Yield conditionals P(u|s) from the posterior in blocks: arrays (|S|, |U|, m), with Σ m = draws.
 
     Parameters
     ----------
@@ -139,7 +138,7 @@ def conditional_blocks(
     prior : float or "adaptive"
     draws : int
     seed, stream : int
-        They determine every draw, and either makes the draws independent of others.
+        They determine every draw. A different seed or stream gives independent draws.
     """
     return (make() for make in conditional_parts(counts, prior, draws, (seed, stream), noise))
 
@@ -147,34 +146,34 @@ def conditional_blocks(
 def conditional_parts(
     counts: NDArray[np.int64], prior: Prior, draws: int, key: tuple[int, int], noise: Noise = None
 ) -> Iterator[Callable[[], Floats]]:
-    """Functions that return these blocks, on any thread; ``key`` is the seed and the stream."""
+    """Yield functions that return these blocks, on any thread; ``key`` is the seed and the stream."""
     return _parts(_conditional_law(counts, prior, noise), draws, key)
 
 
 def mass_blocks(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Iterator[Floats]:
-    """P(s) from the posterior, arrays (|S|, m): for every block of :func:`conditional_blocks` one."""
+    """Yield P(s) from the posterior, an array (|S|, m) for every block of :func:`conditional_blocks`."""
     return (make()[0] for make in _parts(_mass_law(counts, prior, noise), draws, (seed, stream)))
 
 
 def conditionals(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Floats:
-    """All of :func:`conditional_blocks` in one array (|S|, |U|, draws), to be used for many protocols."""
+    """Return all :func:`conditional_blocks` as one array (|S|, |U|, draws), for use with many protocols."""
     return _drawn(_conditional_law(counts, prior, noise), draws, (seed, stream))
 
 
 def masses(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Floats:
-    """Return all of :func:`mass_blocks` in one array (|S|, draws)."""
+    """Return all :func:`mass_blocks` as one array (|S|, draws)."""
     return np.asarray(_drawn(_mass_law(counts, prior, noise), draws, (seed, stream))[0])
 
 
 @dataclass(frozen=True)
 class _Law:
-    """Vectors that are drawn together, in blocks of one size; ``place`` tells laws of the same seed apart."""
+    """Vectors drawn together, in blocks of one size; ``place`` distinguishes laws with the same seed."""
 
     vectors: _Dirichlets | _Mixture | _NoisyConditionals | _NoisyMasses
     shape: tuple[int, int]
@@ -201,7 +200,7 @@ def _conditional_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = Non
 
 
 def _mass_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _Law:
-    if noise is not None:  # the same draws as those of the conditionals, which depend on them
+    if noise is not None:  # the same draws as for the conditionals, which depend on them
         law = noisy_law(counts, noise, _tried(counts, prior))
         return _Law(_NoisyMasses(law), (1, len(counts)), 0, _block_size(counts))
     shapes = np.clip(_mass_shapes(counts, prior), *_SHAPES)[None]
@@ -209,12 +208,12 @@ def _mass_law(counts: NDArray[np.int64], prior: Prior, noise: Noise = None) -> _
 
 
 def _tried(counts: NDArray[np.int64], prior: Prior) -> Floats:
-    """Return the a that a prior tries."""
+    """Return the values of a of a prior."""
     return grid_for(counts.shape[1]) if prior == "adaptive" else np.array([float(prior)])
 
 
 def _mass_shapes(counts: NDArray[np.int64], prior: Prior) -> Floats:
-    """Parameters (|S|,) of the law of P_S."""
+    """Return the parameters (|S|,) of the law of P_S."""
     if prior == "adaptive":
         return np.asarray(counts.sum(axis=1) + _OF_SECRETS)
     return np.asarray((counts + float(prior)).sum(axis=1))
@@ -225,7 +224,7 @@ def _block_size(counts: NDArray[np.int64]) -> int:
 
 
 def _parts(law: _Law, draws: int, key: tuple[int, int]) -> Iterator[Callable[[], Floats]]:
-    """Arrays (rows, columns, m). A block is drawn whole, so that fewer draws are the first of more."""
+    """Yield functions that return arrays (rows, columns, m). Blocks are drawn whole and then cut."""
 
     def block(number: int, left: int) -> Floats:
         drawn = np.empty((*law.shape, law.block))
@@ -266,14 +265,14 @@ class _NoisyMasses:
 
 @dataclass(frozen=True)
 class _Mixture:
-    """Vectors Dirichlet(counts + a), a row for each, with one a for all of them that is drawn anew."""
+    """Vectors Dirichlet(counts + a), one per row; each draw samples one a for all rows."""
 
     counts: NDArray[np.int64]
     components: Floats
     weights: Floats
 
     def fill(self, drawn: Floats, generator: np.random.Generator) -> None:
-        """How many draws have which a is drawn first; then these, and in what order they come."""
+        """Draw the number of draws for each a, then the draws, then their order."""
         size, start, grouped = drawn.shape[2], 0, np.empty_like(drawn)
         shares = generator.multinomial(size, self.weights)
         for a, many in zip(self.components.tolist(), shares.tolist(), strict=True):
@@ -284,10 +283,10 @@ class _Mixture:
 
 
 def _fill_alike(drawn: Floats, counts: NDArray[np.int64], a: float, generator: np.random.Generator) -> None:
-    """Fill (rows, columns, m) with vectors Dirichlet(counts + a): gamma variables over their sum.
+    """Fill (rows, columns, m) with vectors Dirichlet(counts + a): gamma variables divided by their sum.
 
-    That of a cell never seen, Gamma(a), is Gamma(1 + a) times the 1/a-th power of a uniform, which may
-    underflow. Beside a cell that was seen this is harmless; where none was, logarithms are drawn.
+    For an unseen cell, Gamma(a) is Gamma(1 + a) times the 1/a-th power of a uniform, which may underflow.
+    This is harmless if another cell of the row was seen. Otherwise logarithms are drawn.
     """
     for weights, row in zip(drawn, counts.tolist(), strict=True):
         for weight, count in zip(weights, row, strict=True):
@@ -310,10 +309,10 @@ class _Dirichlets:
     shapes: Floats
 
     def fill(self, drawn: Floats, generator: np.random.Generator) -> None:
-        """Gamma variables over their sum.
+        """Fill with gamma variables divided by their sum.
 
-        Where a shape is small they would underflow, perhaps all of a row; there the logarithms are drawn, as
-        Gamma(α) is Gamma(α + 1) times the 1/α-th power of a uniform.
+        For small shapes they could underflow, perhaps in a whole row. There logarithms are drawn, as Gamma(α)
+        is Gamma(α + 1) times the 1/α-th power of a uniform.
         """
         for weights, row in zip(drawn, self.shapes, strict=True):
             small = row < _SMALL_SHAPE
@@ -328,8 +327,8 @@ class _Dirichlets:
 
 
 def _gammas(out: Floats, shape: float, generator: np.random.Generator) -> None:
-    """Gamma variables. Those of shape ½ are half the square of a normal one, which is drawn in no time."""
-    if shape == 0.5:  # a cell never seen, under Jeffreys' prior
+    """Draw gamma variables. For shape ½ they are half the square of a normal variable, which is fast."""
+    if shape == 0.5:  # an unseen cell under Jeffreys' prior
         generator.standard_normal(out=out)
         out *= out
         out *= 0.5

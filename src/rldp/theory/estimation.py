@@ -2,14 +2,14 @@ r"""Estimation of linear functionals of P from released rows and a public sample
 
 A *tally* counts independent rows by outcome: rows with cell i (a pair of secret and value) have outcome y
 with probability :math:`Q(i,y)`, the tally's **channel**. Released rows, released rows beside known secrets
-and a public sample are tallies; the channel of a sample is the identity. All rows come from one distribution
+and a public sample are tallies; the channel of a sample is the identity. All rows have the same distribution
 P on the k cells. For weights g with :math:`\sum_j Q_j g_j = a`,
 
 .. math:: \hat\theta = \sum_j \frac{1}{N_j}\sum_{i\le N_j} g_j(Y_{ji}),\qquad
           E\,\hat\theta = \sum_j \langle P, Q_j g_j\rangle = \langle a, P\rangle = \theta .
 
-The weights of least variance depend on P. Here they come from other rows than those they are used on, so
-that the expectation stays exact. See ``docs/theory.md``, 'Estimation'.
+The weights of least variance depend on P. Here they are computed from other rows than those they are applied
+to, so that the expectation stays exact. See ``docs/theory.md``, 'Estimation'.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ __all__ = [
 ]
 
 _FOLDS = 10
-_PRIOR = 0.5  # rows in every cell that a pilot pretends to have seen
-# rows more for every outcome in the law of a tally: where an outcome never came, its variance is not 0
+_PRIOR = 0.5  # pseudo-counts per cell of a pilot
+# pseudo-counts per outcome in the law of a tally, so that an unseen outcome has a positive variance
 _PRETENDED = 0.5
-_ROUGHLY = 0.01  # nats that a pilot may be less likely than the likeliest
-_RANK = 1e-6  # of the largest singular value: smaller ones count as zero
-_FEASIBLE = 1e-9  # by how much outcomes may miss their limits in a linear program
+_ROUGHLY = 0.01  # largest gap of a pilot's log-likelihood, in nats
+_RANK = 1e-6  # relative to the largest singular value: smaller ones count as zero
+_FEASIBLE = 1e-9  # tolerance for the limits of outcomes in a linear program
 
 
 # Identifiable functionals
 
 
 def row_space(tallies: Sequence[Tally]) -> Floats | None:
-    """An orthonormal basis (k, r) of the functionals that outcomes tell; None where that is all of them."""
+    """Return an orthonormal basis (k, r) of the identifiable functionals; None if all are identifiable."""
     if any(tally.is_sample for tally in tallies):
         return None
     left, sizes, _ = np.linalg.svd(np.concatenate([tally.channel for tally in tallies], axis=1))
@@ -70,10 +70,10 @@ def identified(basis: Floats | None, a: Floats) -> NDArray[np.bool_]:
 
 
 def outcome_limits(tallies: Sequence[Tally], alpha: float) -> list[tuple[Floats, Floats]]:
-    """Limits on the probabilities of all outcomes, of which one is wrong with probability α at most.
+    """Return limits on the probabilities of all outcomes that hold jointly with probability at least 1 − α.
 
-    Clopper and Pearson's, each missed with probability α over twice the number of outcomes; they hold for
-    every number of rows and every P.
+    These are Clopper–Pearson limits, each at level α over twice the number of outcomes. They hold for every
+    number of rows and every P.
     """
     share = alpha / (2 * sum(tally.channel.shape[1] for tally in tallies))
     return [
@@ -85,7 +85,7 @@ def outcome_limits(tallies: Sequence[Tally], alpha: float) -> list[tuple[Floats,
 def allowed(
     tallies: Sequence[Tally], limits: Sequence[tuple[Floats, Floats]], a: Floats
 ) -> tuple[Floats, Floats] | None:
-    r"""The least and largest :math:`\langle a, P\rangle` under limits on the outcomes, by linear programs.
+    r"""Return the extremes of :math:`\langle a, P\rangle` under limits on the outcomes, by linear programs.
 
     .. math:: \min / \max\ \langle a,P\rangle\quad\text{over } P\ge 0,\ \textstyle\sum P = 1,\
               l_j \le Q_j^\top P \le u_j\ \text{for all } j.
@@ -98,9 +98,9 @@ def allowed(
 
     Returns
     -------
-    lower, upper : array (m,), or None where no P keeps all limits
+    lower, upper : array (m,), or None if no P satisfies all limits
     """
-    from scipy.optimize import linprog  # only now: it takes a while to import
+    from scipy.optimize import linprog  # imported late, because it is slow
 
     table = np.concatenate([tally.channel for tally in tallies], axis=1).T
     lower = np.concatenate([low for low, _ in limits]) - _FEASIBLE
@@ -119,10 +119,10 @@ def allowed(
 
 
 def rows_worth(tallies: Sequence[Tally], p: Floats) -> float:
-    r"""The size of a sample of cells that tells no functional better than the tallies do, if P is ``p``.
+    r"""Return the size of a sample that estimates no functional better than the tallies, if P is ``p``.
 
-    A sample of n rows has the information :math:`n\,\mathrm{diag}(p)^{-1}`; that of the tallies, F, is no
-    less in any direction where n is at most the smallest eigenvalue of
+    A sample of n rows has the information :math:`n\,\mathrm{diag}(p)^{-1}`. The information F of the tallies
+    is at least as large in every direction if n is at most the smallest eigenvalue of
     :math:`\mathrm{diag}(p)^{1/2}F\,\mathrm{diag}(p)^{1/2}`.
     """
     scale = np.sqrt(p)[:, None]
@@ -133,9 +133,9 @@ def rows_worth(tallies: Sequence[Tally], p: Floats) -> float:
 
 
 def pilot(tallies: Sequence[Tally]) -> Floats:
-    """Return a positive P that fits the tallies well enough to choose weights by: (k,).
+    """Return a positive P (k,) that fits the tallies well enough to choose weights.
 
-    Close to the mode of a posterior whose prior has half a row in every cell.
+    It is close to the posterior mode under a prior of half a row per cell.
     """
     k = tallies[0].channel.shape[0]
     prior = Tally(np.eye(k), np.full(k, _PRIOR), is_sample=True)
@@ -143,18 +143,18 @@ def pilot(tallies: Sequence[Tally]) -> Floats:
 
 
 def least_variance(tallies: Sequence[Tally], basis: Floats | None, p: Floats, a: Floats) -> list[Floats]:
-    r"""Weights g with :math:`\sum_j Q_j g_j = a` and the least variance if P is ``p``: M×m arrays.
+    r"""Return weights g with :math:`\sum_j Q_j g_j = a` and the least variance if P is ``p``: M×m arrays.
 
-    With :math:`F=\sum_j N_j Q_j\,\mathrm{diag}(Q_j^\top p)^{-1}Q_j^\top`, and λ a solution of
-    :math:`F\lambda = a-\langle a,p\rangle 1`, they are
-    :math:`g_j = N_j\,\mathrm{diag}(Q_j^\top p)^{-1}Q_j^\top\lambda + c_j` with any constants that sum to
-    :math:`\langle a,p\rangle`. The first tally gets the constant; where it is a sample, its weights are what
-    the others leave of a, so that the weights sum to a whatever the rounding of λ.
+    With :math:`F=\sum_j N_j Q_j\,\mathrm{diag}(Q_j^\top p)^{-1}Q_j^\top`, and λ a solution of :math:`F\lambda
+    = a-\langle a,p\rangle 1`, they are :math:`g_j = N_j\,\mathrm{diag}(Q_j^\top p)^{-1}Q_j^\top\lambda + c_j`
+    with any constants that sum to :math:`\langle a,p\rangle`. The first tally gets the constant. If it is a
+    sample, its weights are a minus the contributions of the others, so that the weights sum to a for any
+    rounding of λ.
 
     Parameters
     ----------
     basis : array (k, r) or None
-        Of the functionals that outcomes tell, which must hold those of ``a``.
+        Basis of the identifiable functionals, whose span must contain ``a``.
     p : array (k,), positive
     a : array (k, m)
     """
@@ -170,7 +170,7 @@ def least_variance(tallies: Sequence[Tally], basis: Floats | None, p: Floats, a:
 
 
 def _information(tallies: Sequence[Tally], p: Floats) -> Floats:
-    """F, Fisher's information of the tallies about the cells: (k, k)."""
+    """Return F, the Fisher information of the tallies about the cells: (k, k)."""
     factors = [tally.n / tally.at(p) for tally in tallies]
     parts = [
         np.diag(factor) if tally.is_sample else (tally.channel * factor) @ tally.channel.T
@@ -180,7 +180,7 @@ def _information(tallies: Sequence[Tally], p: Floats) -> Floats:
 
 
 def _solved(information: Floats, basis: Floats | None, right: Floats) -> Floats:
-    """λ with Fλ = right in the space of the basis; rows and columns are scaled first."""
+    """Solve Fλ = right in the span of the basis; rows and columns are scaled first."""
     if basis is not None:
         information, right = basis.T @ information @ basis, basis.T @ right
     scale = 1 / np.sqrt(np.diag(information))
@@ -210,12 +210,12 @@ class UnbiasedEstimates:
     skewness: Floats
 
     def limits(self, alpha: float) -> tuple[Floats, Floats]:
-        r"""Ends of normal intervals with a correction for skewness: (m,), (m,).
+        r"""Return the ends of normal intervals with a correction for skewness: (m,), (m,).
 
-        Those θ with :math:`(\hat\theta-\theta)^2\le z^2\big(V+\tfrac{\kappa_3}{V}(\theta-\hat\theta)\big)`,
-        where z is the normal quantile, V the variance and κ₃ the third moment: as rare outcomes have a
-        variance that grows with their mean, so V is taken to change with θ. For the share of an outcome it is
-        Wilson's interval up to terms of order 1/N.
+        The interval is the set of θ with :math:`(\hat\theta-\theta)^2\le
+        z^2\big(V+\tfrac{\kappa_3}{V}(\theta-\hat\theta)\big)`, where z is the normal quantile, V the variance
+        and κ₃ the third moment. The variance of rare outcomes grows with their mean, so V is taken to change
+        with θ. For the share of an outcome this is Wilson's interval up to terms of order 1/N.
         """
         from scipy.special import ndtri
 
@@ -232,10 +232,10 @@ def unbiased(
 ) -> UnbiasedEstimates:
     r"""Return the cross-fitted estimate of :math:`\langle a,P\rangle`, exactly unbiased, and its covariance.
 
-    Every tally is split at random into the same number of folds, at most ten. The weights for the rows of a
-    fold are those of least variance at a :func:`pilot` of the other folds; the estimate is the mean over the
-    folds of what each says. Given the other folds a fold is unbiased, so their mean is, for every P and every
-    number of rows. Where a tally has a single row, the weights are those for a uniform P.
+    Every tally is split at random into the same number of folds, at most ten. The weights for a fold are
+    those of least variance at a :func:`pilot` of the other folds, and the estimate is the mean over the
+    folds. Given the other folds a fold's estimate is unbiased, so the mean is unbiased for every P and every
+    number of rows. If a tally has a single row, the weights are those for a uniform P.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def unbiased(
     basis : array (k, r) or None
         From :func:`row_space`.
     a : array (k, m)
-        Of functionals that are identified.
+        Identifiable functionals.
 
     Returns
     -------
@@ -267,20 +267,20 @@ def unbiased(
         for tally, part, g in zip(tallies, parts, weights, strict=True):
             values += part[fold] @ g / part[fold].sum()
             centred = g - _law(tally, tally.counts, p) @ g
-            law = _law(tally, part[fold], p)  # of rows that had no part in g, so that V is not too small
+            law = _law(tally, part[fold], p)  # from rows that were not used for g, so that V is not too small
             covariance += (centred.T * law) @ centred / tally.n
             skewness += law @ centred**3 / tally.n**2
     return UnbiasedEstimates(values / len(pilots), covariance / len(pilots), skewness / len(pilots))
 
 
 def _law(tally: Tally, counts: NDArray[np.int64], p: Floats) -> Floats:
-    """The shares of outcomes among some rows; of the tally's rows, a few more are spread as a pilot says."""
+    """Return the shares of outcomes among some rows, with pseudo-counts spread according to a pilot."""
     pretended = _PRETENDED * tally.channel.shape[1] * counts.sum() / tally.n
     return np.asarray((counts + pretended * tally.at(p)) / (counts.sum() + pretended))
 
 
 def on_simplex(shares: Floats) -> Floats:
-    """Return the distribution nearest to ``shares`` (m,), in the sum of squared differences."""
+    """Return the distribution nearest to ``shares`` (m,), in Euclidean distance."""
     falling = np.sort(shares)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
     kept = int(np.flatnonzero(falling > excess)[-1])
@@ -288,18 +288,18 @@ def on_simplex(shares: Floats) -> Floats:
 
 
 def shrunk(shares: Floats, covariance: Floats) -> Floats:
-    r"""Shares drawn towards equal ones as far as their errors suggest, none below 0, with the sum 1.
+    r"""Shrink shares towards equal ones as far as their errors suggest; they are non-negative and sum to 1.
 
-    James and Stein's estimate in Bock's form: with :math:`d=\hat\theta-1/m`, the part
-    :math:`\min(1, (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is taken away. For normal errors
-    of covariance V its mean squared error is nowhere larger than that of :math:`\hat\theta`. Shares below 0
-    are then set to 0 and the others scaled. That last step was chosen among four by simulation: it does well
-    where truths are spread out, and worse than a projection where few values have most of the people.
+    This is the James–Stein estimate in Bock's form: with :math:`d=\hat\theta-1/m`, the share :math:`\min(1,
+    (\mathrm{tr} V/\lambda_{\max}(V)-2)_+/d^\top V^+d)` of d is subtracted. For normal errors of covariance V
+    its mean squared error never exceeds that of :math:`\hat\theta`. Negative shares are then set to 0 and the
+    others scaled. This last step was chosen among four by simulation. It does well if the truth is spread
+    out, and worse than a projection if most people share few values.
 
     Parameters
     ----------
     shares : array (m,)
-        That sum to one.
+        They sum to one.
     covariance : array (m, m)
     """
     sizes, directions = np.linalg.eigh(covariance)

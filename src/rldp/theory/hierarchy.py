@@ -1,13 +1,12 @@
-r"""Distributions that a sample makes likely, under two priors: independent cells, and similar secrets.
+r"""Draws of likely distributions given a sample, under two priors: independent cells, and similar secrets.
 
-With independent weights on all cells, distributions that are drawn tell secrets apart even where the sample
-hardly does: noise adds up over values. The other prior lets secrets be alike,
+With independent weights on all cells, drawn distributions separate the secrets even if the sample hardly
+does, because noise accumulates over values. The other prior allows similar secrets,
 
 .. math:: P_{\cdot|s} \sim \mathrm{Dirichlet}(\kappa m),
 
-with a common m and a uniform prior on log κ, and lets the sample decide how much, by the likelihood of κ.
-Neither is right for every table; plans draw half of their distributions from each. See
-``docs/theory.md``, 'Planning'.
+with a common m and a uniform prior on log κ. The likelihood of κ decides how similar they are. Neither prior
+suits every table, so plans draw half of their distributions from each. See ``docs/theory.md``, 'Planning'.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ _TINY = np.finfo(float).tiny
 
 
 def cells_apart(counts: NDArray[np.int64], prior: Prior, draws: int, rng: np.random.Generator) -> Floats:
-    """Draws from the posterior of :mod:`rldp.theory.dirichlet`: (draws, |S|, |U|)."""
+    """Draw from the posterior of :mod:`rldp.theory.dirichlet`: (draws, |S|, |U|)."""
     options: dict[str, Any] = {"prior": prior, "draws": draws, "seed": int(rng.integers(2**63))}
     joint = masses(counts, **options)[:, None] * conditionals(counts, **options)
     return np.moveaxis(np.maximum(joint, _TINY), 2, 0)
 
 
 def alike_secrets(counts: NDArray[np.int64], prior: Prior, draws: int, rng: np.random.Generator) -> Floats:
-    """Draws from the posterior law of the prior under which secrets may be alike: (draws, |S|, |U|).
+    """Draw from the posterior under the prior that allows similar secrets: (draws, |S|, |U|).
 
-    Shares of secrets and the common m are drawn from their own Dirichlet laws, given all rows; then κ from a
-    grid, by its likelihood; then the conditionals, given both. Where the prior is adaptive, those laws have
+    The shares of secrets and the common m are drawn from Dirichlet laws, given all rows; then κ from a grid,
+    by its likelihood; then the conditionals, given both. If the prior is adaptive, the Dirichlet laws use
     Jeffreys' prior.
     """
     rows = counts.sum(axis=1)
@@ -55,13 +54,13 @@ def alike_secrets(counts: NDArray[np.int64], prior: Prior, draws: int, rng: np.r
 
 
 def _log_likelihood(counts: NDArray[np.int64], kappa: float, common: Floats) -> Floats:
-    """Of κ, for each common m (draws, |U|), up to a constant: (draws,)."""
+    """Return the log-likelihood of κ for each common m (draws, |U|), up to a constant: (draws,)."""
     weights = np.maximum(kappa * common[:, None, :], _TINY)
     own = (gammaln(weights + counts) - gammaln(weights)).sum(axis=(1, 2))
     return np.asarray(own + (gammaln(kappa) - gammaln(kappa + counts.sum(axis=1))).sum())
 
 
 def _dirichlet(weights: Floats, rng: np.random.Generator) -> Floats:
-    """Draws along the last axis, none of them exactly zero."""
+    """Draw Dirichlet vectors along the last axis, with no entry exactly zero."""
     drawn = rng.standard_gamma(weights) + _TINY
     return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))

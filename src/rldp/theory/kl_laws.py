@@ -1,15 +1,15 @@
-r"""The law of one cell of the likelihood-ratio statistic, in bounds that hold for whole ranges of n and π.
+r"""Bounds on the law of one cell of the likelihood-ratio statistic, for whole ranges of n and π.
 
 With J ~ Bin(n, π) and mean μ = nπ, the cell adds c = n·kl(J/n, π) to the statistic, and
 
 .. math:: \Pr(J=j) = C_{n,j}\,e^{-c_n(j,\mu)},\qquad C_{n,j}=\binom nj (j/n)^j(1-j/n)^{n-j},\qquad
           c_n(j,\mu) = j\log\frac j\mu+(n-j)\log\frac{n-j}{n-\mu}.
 
-For fixed j and μ both C and c fall as n grows; c is convex in log μ, with its least value 0 at μ = j. So
-everything that the recursion of :mod:`rldp.theory.kl_recursion` asks for has a simple bound on a *box*: the
-n from ``fewest`` to ``most`` and the μ from ``low`` to ``high``. See ``docs/theory.md``, 'Radii for every n'.
+For fixed j and μ both C and c decrease in n; c is convex in log μ, with minimum 0 at μ = j. All quantities of
+the recursion in :mod:`rldp.theory.kl_recursion` therefore have simple bounds on a *box*: n from ``fewest`` to
+``most`` and μ from ``low`` to ``high``. See ``docs/theory.md``, 'Radii for every n'.
 
-Rounding: NumPy's elementary functions are taken to be right to four units in the last place.
+Rounding: NumPy's elementary functions are assumed to be correct to four units in the last place.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SPANS = np.array([2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256])
-"""Numbers of intervals over which suprema are kept; a longer range counts as everything below."""
+"""Numbers of intervals over which suprema are kept; longer ranges are extended to all lower intervals."""
 
 _UNIT = 2.0**-52
-_CHUNK = 2**19  # numbers gathered at once, so that they stay in the processor's cache
+_CHUNK = 2**19  # numbers gathered at once, to stay in the processor's cache
 _STIRLING_FROM = 257
 
 
 def _small_weights() -> Floats:
-    """log(j^j e^{-j} / j!) for j < 257, by the increments j·log(1 + 1/j) − 1."""
+    """Return log(j^j e^{-j} / j!) for j < 257, by the increments j·log(1 + 1/j) − 1."""
     j = np.arange(1.0, _STIRLING_FROM - 1)
     return np.concatenate([[0.0, -1.0], np.cumsum(j * np.log1p(1 / j) - 1) - 1])
 
@@ -45,10 +45,10 @@ _SMALL_WEIGHTS = _small_weights()
 
 
 def log_weight(j: ArrayLike) -> Floats:
-    """log(j^j e^{-j} / j!), which is 0 at j = 0, for integers j ≥ 0; wrong by less than 2^-40.
+    """Return log(j^j e^{-j} / j!), 0 at j = 0, for integers j ≥ 0, with an error below 2^-40.
 
-    From 257 on it is Stirling's series up to 1/(360 j³); the next term is below 2^-50. Below, at most 256
-    increments between −1 and 0 are added up, each wrong by less than 8·2^-52.
+    From 257 on it is Stirling's series up to 1/(360 j³); the next term is below 2^-50. Below, it is a sum of
+    at most 256 increments between −1 and 0, each with an error below 8·2^-52.
     """
     count = np.asarray(j, dtype=np.float64)
     large = np.maximum(count, _STIRLING_FROM)
@@ -58,7 +58,7 @@ def log_weight(j: ArrayLike) -> Floats:
 
 
 def divergence(n: ArrayLike, j: ArrayLike, mean: ArrayLike) -> tuple[Floats, Floats]:
-    """c_n(j, μ) = n·kl(j/n, μ/n) and a bound on its rounding error, for 0 ≤ j ≤ n and 0 < μ < n."""
+    """Return c_n(j, μ) = n·kl(j/n, μ/n) and a bound on its rounding error, for 0 ≤ j ≤ n, 0 < μ < n."""
     rows, count, mu = (np.asarray(x, dtype=np.float64) for x in (n, j, mean))
     hits = count * np.log(np.where(count > 0, count / mu, 1.0))
     misses = (rows - count) * np.log1p(np.where(count < rows, (mu - count) / (rows - mu), 0.0))
@@ -67,9 +67,9 @@ def divergence(n: ArrayLike, j: ArrayLike, mean: ArrayLike) -> tuple[Floats, Flo
 
 
 def sure_rows(n: int, share: float, cost: float) -> int:
-    """The largest m with Pr(Bin(n, p) < m) ≤ e^{-cost} for every p ≥ ``share``, by Chernoff's bound; or 0.
+    """Return the largest m with Pr(Bin(n, p) < m) ≤ e^{-cost} for p ≥ ``share``, by Chernoff's bound; or 0.
 
-    The eighth more that is asked for covers the rounding of n·share, for n below 2^53 and share ≤ 1 − 1/1000.
+    An extra eighth covers the rounding of n·share, for n below 2^53 and share ≤ 1 − 1/1000.
     """
     mean = n * share
     low, high = -1, math.floor(mean)
@@ -84,24 +84,24 @@ def sure_rows(n: int, share: float, cost: float) -> int:
 
 @dataclass(frozen=True)
 class Grid:
-    """How finely tails are computed.
+    """The resolution at which tails are computed.
 
     Attributes
     ----------
     step : float
-        δ, a power of two: values of the statistic are cut into intervals (iδ, (i+1)δ].
+        δ, a power of two: the statistic is divided into intervals (iδ, (i+1)δ].
     points : int
         Number of intervals.
     tilt : float
-        κ, a multiple of 1/64 between 0 and 1: of a tail T we keep sup e^{κx} T(x) over each interval.
+        κ, a multiple of 1/64 between 0 and 1: a tail T is stored as sup e^{κx} T(x) over each interval.
     width : float
         Width of the boxes in μ, in standard deviations of J.
     looseness : float
-        About how much the logarithms of C and c may change within a box as n changes.
+        Approximate limit on the change of log C and log c with n within a box.
     least : float
-        A cell with a mean below this counts as one whose hits prove nothing.
+        Hits of a cell with a mean below this are ignored.
     cut : float
-        Hits with a divergence above this are summed up by Chernoff's bound.
+        Hits with a divergence above this are covered by Chernoff's bound.
     """
 
     step: float
@@ -113,11 +113,11 @@ class Grid:
     cut: float
 
     def growth(self, points: int) -> Floats:
-        """e^{κx} at the upper ends of the first intervals."""
+        """Return e^{κx} at the upper ends of the first intervals."""
         return np.asarray(np.exp(self.tilt * self.step * np.arange(1, points + 1)))
 
     def means(self, top: float) -> Floats:
-        """Ends of the intervals of μ, from ``least`` to ``top`` or a little farther."""
+        """Return the ends of the intervals of μ, from ``least`` to ``top`` or slightly beyond."""
         ends = [self.least]
         while ends[-1] < top:
             mu = ends[-1]
@@ -128,14 +128,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Ranges of n and μ, a box each, and the hits that are looked at one by one.
+    """Boxes of n and μ, and the window of hits that are treated individually.
 
     Attributes
     ----------
     low, high : arrays (B,)
-        The means of a box.
+        The range of μ of a box.
     fewest, most : arrays (B,)
-        The n of a box; 2·low ≤ most.
+        The range of n of a box; 2·low ≤ most.
     first, last : arrays (B,)
         The window of hits.
     """
@@ -149,9 +149,9 @@ class Boxes:
 
     @classmethod
     def covering(cls, grid: Grid, fewest: int, most: int, top: float) -> Boxes:
-        """Return all n from ``fewest`` to ``most`` and μ up to ``top``, in blocks [n₁, n₂].
+        """Cover all n from ``fewest`` to ``most`` and μ up to ``top`` by blocks [n₁, n₂].
 
-        Blocks with 1/n₁ − 1/n₂ ≤ 2·looseness/(3μ) are as loose as ``grid`` says.
+        Blocks with 1/n₁ − 1/n₂ ≤ 2·looseness/(3μ) have the looseness of ``grid``.
         """
         ends = grid.means(min(most / 2, top))
         parts: list[tuple[Integers, Integers, Integers]] = []
@@ -171,7 +171,7 @@ class Boxes:
     def _of(cls, grid: Grid, ends: Floats, cell: Integers, fewest: Integers, most: Integers) -> Boxes:
         low, high = ends[:-1], ends[1:]
         j = np.arange(math.ceil(ends[-1] + math.sqrt(2 * grid.cut * ends[-1]) + grid.cut) + 1.0)
-        infinite_n = j * np.log(np.maximum(j, 1.0)) - j  # where c is smallest: windows are wide enough
+        infinite_n = j * np.log(np.maximum(j, 1.0)) - j  # where c is smallest: widest windows
         rare = (j > high[:, None]) & (infinite_n - np.outer(np.log(high), j) + high[:, None] > grid.cut)
         rare |= (j < low[:, None]) & (infinite_n - np.outer(np.log(low), j) + low[:, None] > grid.cut)
         first, count = (~rare).argmax(axis=1), (~rare).sum(axis=1)
@@ -182,11 +182,11 @@ class Boxes:
         return len(self.low)
 
     def chosen(self, which: slice | NDArray[np.bool_]) -> Boxes:
-        """Some of the boxes."""
+        """Select some of the boxes."""
         return Boxes(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def chunks(self, points: int) -> Iterator[Boxes]:
-        """Consecutive boxes whose hits, times ``points``, fill a chunk."""
+        """Yield consecutive boxes whose hits, times ``points``, fill a chunk."""
         start = 0
         while start < len(self):
             ahead = slice(start, start + max(1, _CHUNK // points))
@@ -199,7 +199,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Law:
-    r"""What the recursion needs to know of the hits j (J) in some boxes (B), at both ends of the means.
+    r"""The data of the recursion for hits j (J) in some boxes (B), at both ends of the means.
 
     Let T be 1 up to 0, f_i an upper bound on e^{κy} T(y) in interval i (f_i = e^{κδ(i+1)} for i < 0). Then
     for all n and μ of a box and x in interval i
@@ -220,7 +220,7 @@ class Law:
     tilted : array (B, 2, J)
         C_j e^{−(1−κ)c}.
     sure : array (B, 2, points)
-        e^{κx} times the probability of the hits whose c alone exceeds x.
+        e^{κx} times the probability of the hits for which c exceeds x.
     beyond : array (B,)
         Probability of the hits outside the window.
     """
@@ -257,13 +257,13 @@ class Law:
         )
 
     def chosen(self, which: NDArray[np.bool_]) -> Law:
-        """Some of the boxes."""
+        """Select some of the boxes."""
         arrays = (getattr(self, field.name)[which] for field in fields(self)[1:])
         return Law(self.boxes.chosen(which), *arrays)
 
 
 def _tangents(n: Integers, j: Integers, low: Floats, high: Floats) -> Floats:
-    """At the ends of the means (B, 2, J): lines in log μ that lie below c_n(j, μ) all over the box."""
+    """Return lines in log μ below c_n(j, μ) on the whole box, at the ends of the means (B, 2, J)."""
     middle = np.sqrt(low * high)
     value, error = divergence(n, j, middle)
     slope = (middle - j) * (n / (n - middle))
@@ -273,7 +273,7 @@ def _tangents(n: Integers, j: Integers, low: Floats, high: Floats) -> Floats:
 
 
 def _exceeding(weights: Floats, shift: Integers, points: int) -> Floats:
-    """Sums of the weights (B, 2, J) of hits with a shift above i, for i < points: (B, 2, points)."""
+    """Sum the weights (B, 2, J) of hits with a shift above i, for i < points: (B, 2, points)."""
     boxes = len(weights)
     place = np.arange(2 * boxes).reshape(boxes, 2, 1) * (points + 1) + shift[:, None, :]
     sums = np.bincount(place.ravel(), weights=weights.ravel(), minlength=2 * boxes * (points + 1))
@@ -281,7 +281,7 @@ def _exceeding(weights: Floats, shift: Integers, points: int) -> Floats:
 
 
 def _chernoff(n: Integers, j: int, mean: Floats) -> Floats:
-    """e^{−c}, rounded up: bounds the probability of j hits and those beyond; 0 if there are none."""
+    """Return e^{−c}, rounded up, a bound on the probability of j hits and beyond; 0 if impossible."""
     if j < 0:
         return np.zeros(mean.shape)
     value, error = divergence(np.maximum(n, j), j, mean)

@@ -1,16 +1,15 @@
-r"""Tails of Σ n_s·KL(P̂_s‖P_s) that hold for every n and every distribution (theorem A2).
+r"""Bounds on the tails of Σ n_s·KL(P̂_s‖P_s) that hold for every n and every distribution (theorem A2).
 
-A distribution on k cells is peeled cell by cell, the smallest first, so that a cell has probability at most
-1/k among those that are left; the statistic is then a sum of binomial divergences. With the worst probability
-at every step,
+Cells are removed one by one, the smallest first, so that a cell has probability at most 1/k among the k that
+remain. The statistic is then a sum of binomial divergences. With the worst probability at every step,
 
 .. math:: T_1(n,x)=1\{x\le 0\},\qquad
           T_k(n,x)=\sup_{0<\pi\le 1/k} E\,T_{k-1}\big(n-J,\ x-n\,\mathrm{kl}(J/n,\pi)\big)
 
 with J ~ Bin(n, π) bounds the tail for every distribution on k cells. A second stratum starts from the tail of
-the first instead of from T₁. What is computed here bounds T from above for every x, and for all n from some
-number of rows on at once; so one radius serves all pairs of a table. The proofs are in ``docs/theory.md``,
-'Radii for every n'. Every rounding is to the safe side.
+the first instead of from T₁. This module computes upper bounds on T for every x, and for all n from some
+number of rows on, so one radius serves all pairs of a table. The proofs are in ``docs/theory.md``, 'Radii for
+every n'. All rounding is to the safe side.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from rldp.theory.kl_laws import SPANS, Boxes, Floats, Grid, Law, sure_rows
 __all__ = ["Resolution", "Strata", "Tail", "normal_survival", "recursion_tail", "work"]
 
 _UNIT = 2.0**-52
-_ROUNDING = 1 + 2.0**-36  # more than the relative rounding of all weights and sums of one step
-_UNDERFLOW = 1e-290  # more than the probability of all hits whose weight underflows: each is below e^-700
+_ROUNDING = 1 + 2.0**-36  # exceeds the relative rounding of all weights and sums of one step
+_UNDERFLOW = 1e-290  # exceeds the total probability of hits whose weight underflows: each is below e^-700
 _MOST_ROWS = 2**53
-_NORMAL_FROM = 400.0  # a larger mean is bounded by the normal law
-_FINER = 8  # parts of an interval on which the normal law is summed up
-_SPARE = 1e-3  # share of α spent, at each of four places, on what is not looked at one by one
-_AHEAD = 3.0  # how much farther each tail is computed than the one before
+_NORMAL_FROM = 400.0  # larger means are bounded by the normal law
+_FINER = 8  # parts of an interval for the sum over the normal law
+_SPARE = 1e-3  # share of α spent on outcomes that are not enumerated, at each of four places
+_AHEAD = 3.0  # how much farther each tail is computed than the previous one
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Resolution:
 
 @dataclass(frozen=True)
 class Strata:
-    """So many independent multinomial samples on ``cells`` cells, each of at least ``fewest`` rows."""
+    """Independent multinomial samples on ``cells`` cells, each of at least ``fewest`` rows."""
 
     count: int
     cells: int
@@ -64,7 +63,7 @@ class Strata:
 
 @dataclass(frozen=True)
 class Tail:
-    """An upper bound on Pr(statistic ≥ x), whatever the distributions.
+    """An upper bound on Pr(statistic ≥ x) for all distributions.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class Tail:
     suprema : array (points,)
         Upper bounds on e^{κx} T(x) for x in (iδ, (i+1)δ].
     waste : float
-        Probability to be added.
+        Probability to add.
     """
 
     grid: Grid
@@ -80,7 +79,7 @@ class Tail:
     waste: float
 
     def at(self, x: float) -> float:
-        """Return the bound at ``x``; beyond the grid it is that at its end."""
+        """Return the bound at ``x``; beyond the grid, the bound at its end."""
         if x <= 0:
             return 1.0
         end = min(x, self.grid.points * self.grid.step)
@@ -88,7 +87,7 @@ class Tail:
         return min(1.0, (supremum * math.exp(-self.grid.tilt * end) + self.waste) * _ROUNDING)
 
     def radius(self, alpha: float) -> float:
-        """Return an x, about the smallest, with a bound of at most α; infinity if the grid ends before."""
+        """Return nearly the smallest x with a bound of at most α; infinity if it is beyond the grid."""
         left = alpha / _ROUNDING**2 - self.waste
         if left <= 0:
             return math.inf
@@ -123,11 +122,11 @@ def recursion_tail(
     strata : Strata
         At least one, with more than one cell.
     alpha : float
-        Says how much probability may be wasted on what is rare: less than α/100.
+        Limits the probability spent on rare outcomes to less than α/100.
     reach : float
         The tail is computed for x up to here.
     tilt : float
-        κ: about −d log T/dx where T is α; a multiple of 1/64. The bound holds for any.
+        κ, a multiple of 1/64, about −d log T/dx where T is α. The bound holds for any κ.
     resolution : Resolution
     """
     grid = _grid(strata, alpha, reach, tilt, resolution)
@@ -144,11 +143,11 @@ def recursion_tail(
 
 
 def _fewest(strata: Strata, grid: Grid) -> list[int]:
-    """Rows that are left for sure when 2, 3, … cells are left; each fails with probability ``least``."""
+    """Return the rows that remain for 2, 3, … cells, each except with probability ``least``."""
     cost = -math.log(grid.least)
     shares = [cells / strata.cells for cells in range(2, strata.cells)]
     sure = [sure_rows(strata.fewest, share, cost) for share in shares]
-    return [max(rows, 1) for rows in [*sure, strata.fewest]]  # without a row nothing is added
+    return [max(rows, 1) for rows in [*sure, strata.fewest]]  # a stratum without rows adds nothing
 
 
 @lru_cache(maxsize=2)
@@ -162,12 +161,12 @@ def _boxes(grid: Grid, fewest: int) -> Boxes:
 
 
 def _needed(boxes: Boxes, cells: int, rows: int) -> NDArray[np.bool_]:
-    """Which boxes hold some n ≥ ``rows`` and some π ≤ 1/``cells``."""
+    """Return the mask of boxes with some n ≥ ``rows`` and some π ≤ 1/``cells``."""
     return boxes.most >= np.maximum(rows, cells * boxes.low)
 
 
 def _peeled(grid: Grid, tail: Floats, laws: Sequence[Law], cells: int, rows: int) -> tuple[Floats, float]:
-    """From the tail for ``cells`` − 1 cells to that for ``cells`` cells, and the probability lost.
+    """Compute the tail for ``cells`` cells from that for ``cells`` − 1, and the probability lost.
 
     A tail is an array (points,) of sup e^{κx} T(x). Fewer than ``rows`` rows do not occur.
     """
@@ -190,13 +189,13 @@ def _peeled(grid: Grid, tail: Floats, laws: Sequence[Law], cells: int, rows: int
 
 
 def _points(grid: Grid, before: int) -> int:
-    """How many points of the next tail to compute."""
+    """Return the number of points of the next tail to compute."""
     ahead = math.ceil((_AHEAD if before else grid.cut) / grid.step)
     return min(grid.points, before + ahead)
 
 
 def _trimmed(grid: Grid, tail: Floats, lost: float) -> tuple[Floats, float]:
-    """Return the tail without what is below ``least``, which is lost instead."""
+    """Set parts of the tail below ``least`` to zero, and count them as lost."""
     points = len(tail)
     highest = tail * np.exp(-grid.tilt * grid.step * np.arange(points))
     keep = int(np.searchsorted(-highest, -grid.least)) + 1
@@ -206,7 +205,7 @@ def _trimmed(grid: Grid, tail: Floats, lost: float) -> tuple[Floats, float]:
 
 
 def _suprema(grid: Grid, tail: Floats) -> Floats:
-    """Maxima over spans of intervals that end at each interval: (spans, 2·points).
+    """Return maxima over spans of intervals that end at each interval: (spans, 2·points).
 
     The first half is 0: there x − c ≤ 0, and hits are counted as sure. Intervals below 0 hold e^{κy}.
     """
@@ -225,7 +224,7 @@ def _suprema(grid: Grid, tail: Floats) -> Floats:
 
 
 def _normal(grid: Grid, tail: Floats, cells: int) -> Floats:
-    """Return the same for all cells with a mean above 400."""
+    """Return the step of the recursion for all cells with a mean above 400."""
     points = len(tail)
     y = np.arange(points * _FINER + 1.0) * (grid.step / _FINER)
     survival = normal_survival(y, cells)
@@ -236,7 +235,7 @@ def _normal(grid: Grid, tail: Floats, cells: int) -> Floats:
 
 
 def normal_survival(y: Floats, cells: int) -> Floats:
-    """Upper bounds on Pr(c ≥ y) for all π ≤ 1/cells and n with nπ ≥ 400, for increasing y ≥ 0.
+    """Return upper bounds on Pr(c ≥ y) for all π ≤ 1/cells and n with nπ ≥ 400, for increasing y ≥ 0.
 
     By Zubkov and Serov's inequalities it is at most Pr(|Z| ≥ √(2y) − h), Z standard normal, where h bounds
     the steps of √(2c) from one hit to the next; and by Chernoff's at most 2e^{−y}.
@@ -248,7 +247,7 @@ def normal_survival(y: Floats, cells: int) -> Floats:
 
 
 def work(strata: Strata, alpha: float, *, reach: float, tilt: float, resolution: Resolution) -> float:
-    """How many numbers :func:`recursion_tail` gathers at most."""
+    """Return the largest number of values that :func:`recursion_tail` may gather."""
     grid = _grid(strata, alpha, reach, tilt, resolution)
     fewest = _fewest(strata, grid)
     boxes = _boxes(grid, min(fewest))

@@ -1,8 +1,8 @@
-r"""An upper confidence bound on ε* from fresh rows, by the bets of :mod:`rldp.theory.betting`.
+r"""An upper confidence bound on ε* from fresh rows, by the betting game of :mod:`rldp.theory.betting`.
 
-Every triple (y, s₁, s₂) has an upper confidence bound on ln P(y|s₁)/P(y|s₂), as
-:mod:`rldp.theory.confidence` finds it. The largest of these bounds is one for ε*, with no correction for the
-number of triples. See ``docs/theory.md``, 'Confirmation'.
+:mod:`rldp.theory.confidence` computes an upper confidence bound on ln P(y|s₁)/P(y|s₂) for every triple
+(y, s₁, s₂). The largest of these is a bound on ε*, with no correction for the number of triples. See
+``docs/theory.md``, 'Confirmation'.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rldp.theory.stakes import moments
 
 __all__ = ["leakage_bound", "ratio_bounds", "table_bound"]
 
-_EXPECTED = 1.9  # so many standard errors above the estimate the bound lies, as a rule
+_EXPECTED = 1.9  # typical distance of the bound above the estimate, in standard errors
 _FIRST_TRIPLES = 32
 _SMALLEST_MEAN = 1e-100
 
@@ -53,7 +53,7 @@ def leakage_bound(
     claim: float = math.inf,
     floor: float = 0.0,
 ) -> tuple[float, tuple[int, int, int] | None]:
-    """Upper confidence bound on ε* of level 1 − α, but no less than ``floor``, and the triple that decides.
+    """Return an upper confidence bound on ε* of level 1 − α, at least ``floor``, and the deciding triple.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def leakage_bound(
     blocks : int array (|S|, B, |U|)
         Fresh rows, in blocks.
     known : array (|S|, |U|), positive
-        Weights of the values as known beforehand: for bets only.
+        Prior weights of the values, used for bets only.
     claim : float
-        An ε that matters: bets are made for it too.
+        A relevant ε, for which bets are also made.
 
     Returns
     -------
     epsilon : float
-    triple : (y, s1, s2), or None where the bound is ``floor``
+    triple : (y, s1, s2), or None if the bound is ``floor``
     """
     order = _in_order(matrix, blocks, known)
     bound, decides, start = floor, None, 0
@@ -87,7 +87,7 @@ def leakage_bound(
 
 
 def table_bound(matrix: Floats, about: NDArray[np.bool_]) -> tuple[float, tuple[int, int, int] | None]:
-    """The largest ε* that the table allows any distribution for pairs of secrets with one of those ``about``.
+    """Return the largest ε* over all distributions, for pairs that include one of the secrets ``about``.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def table_bound(matrix: Floats, about: NDArray[np.bool_]) -> tuple[float, tuple[
     Returns
     -------
     epsilon : float
-    triple : (y, s1, s2), or None where the bound is 0
+    triple : (y, s1, s2), or None if the bound is 0
     """
     pairs = ordered_pairs(len(matrix))
     pairs = pairs[about[pairs].any(axis=1)]
@@ -110,16 +110,16 @@ def table_bound(matrix: Floats, about: NDArray[np.bool_]) -> tuple[float, tuple[
 
 
 def ratio_bounds(triples: Triples, alpha: float, *, claim: float = math.inf, floor: float = 0.0) -> Floats:
-    """Upper confidence bounds on ln P(y|s₁)/P(y|s₂), each of level 1 − α and no less than ``floor``: (T,).
+    """Return upper confidence bounds on ln P(y|s₁)/P(y|s₂), each of level 1 − α and at least ``floor``: (T,).
 
-    A bound is infinite where neither the rows nor the table itself bound the ratio. Every other one is an ε
-    at which the triple holds by the table alone, or was tested and confirmed with its wealth rounded down.
+    A bound is infinite if neither the rows nor the table bound the ratio. Any other bound is an ε at which
+    the triple holds by the table alone, or was tested and confirmed with its wealth rounded down.
     """
     return upper_bounds(_Ratios(triples), _levels(triples, claim), caps(triples.q), alpha, floor=floor)
 
 
 def _in_order(matrix: Floats, blocks: NDArray[np.int64], known: Floats) -> NDArray[np.int64]:
-    """Return all triples (y, s1, s2) as an array (T, 3), those first that can be expected to decide."""
+    """Return all triples (y, s1, s2) as an array (T, 3), the ones likely to decide first."""
     columns = np.moveaxis(matrix, 2, 1)
     mean, variance = moments(columns, np.broadcast_to(known[:, None], columns.shape))
     used, mean = mean > 0, np.maximum(mean, _SMALLEST_MEAN)
@@ -132,10 +132,10 @@ def _in_order(matrix: Floats, blocks: NDArray[np.int64], known: Floats) -> NDArr
 
 
 def _levels(triples: Triples, claim: float) -> Floats:
-    """Levels that bets are made for, down to 0: (T, G).
+    """Return the levels for which bets are made, down to 0: (T, G).
 
-    Most lie where the bound is expected: some standard errors above the estimate, give or take what fresh
-    and earlier rows may be off.
+    Most are near the expected bound, which is some standard errors above the estimate; their spread reflects
+    the errors of fresh and earlier rows.
     """
     mean, variance = moments(triples.q, triples.known)
     mean = np.maximum(mean, _SMALLEST_MEAN)

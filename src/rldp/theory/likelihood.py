@@ -185,7 +185,7 @@ def agreement(tallies: Sequence[Tally]) -> float | None:
     Twice the difference between the log-likelihoods with a P for each tally and with one for all. None where
     there is nothing to compare.
     """
-    from scipy.special import chdtrc  # only now: it takes a while to import
+    from scipy.special import chdtrc  # imported late, because it is slow
 
     if len(tallies) < 2:
         return None

@@ -40,7 +40,7 @@ class Game:
         g₁ and g₂: the functional is the sum of their means.
     blocks : (array (T, B, M₁), array (T, B, M₂))
     known : (array (T, M₁), array (T, M₂))
-        Weights of the outcomes as known before, for bets only.
+        Prior weights of the outcomes, used for bets only.
     """
 
     scores: tuple[Floats, Floats]
@@ -105,7 +105,7 @@ def betting_limits(
     basis : array (k, r) or None
         From :func:`rldp.theory.estimation.row_space`.
     a : array (k, m)
-        Of functionals that are identified.
+        Identifiable functionals.
     alpha : float
     """
     played = games(tallies, basis, a, rng)

@@ -36,7 +36,7 @@ _LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at 
 _DOUBLINGS = 4
 _NO_PART = 1e-9  # what is left out may change the posterior by so much
 _MOST_WORK = 5e9  # terms of all sums together; the judge adds up no more
-_MANY = 1e7  # from here on a difference of logarithms of gamma functions is taken by Stirling's series
+_MANY = 1e7  # from here on, differences of log-gamma functions use Stirling's series
 _SHORT = 1000  # sums of so many terms are kept from one block of draws to the next: 32 MB at most
 _UNLIKELY = 1e-18  # components that are less likely are left out
 

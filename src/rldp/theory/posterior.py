@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-52
 _SMALLEST = 2.0**-1074
-_LARGEST_EXPONENT = 700.0  # what is private with a smaller ε is private
+_LARGEST_EXPONENT = 700.0  # a protocol that is private with a smaller ε is private
 _VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
 
 _IN_CACHE = 2**16  # numbers: output probabilities that are looked at together, in NumPy

@@ -134,7 +134,7 @@ def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
 
 def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[float, float]:
     """Return the radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
-    from scipy.optimize import minimize_scalar  # only now: it takes a while to import
+    from scipy.optimize import minimize_scalar  # imported late, because it is slow
 
     level = -math.log(alpha) * (1 + 8 * _UNIT) + 1e-300
 

@@ -293,7 +293,7 @@ def _positive(matrices: Floats) -> NDArray[np.bool_]:
 
 def _weights(gaussians: _Gaussians, alphas: Floats, k: int) -> Floats:
     """Return the posterior probabilities of α: evidence times prior, for those that have settled."""
-    from scipy.special import gammaln  # only now: it takes a while to import
+    from scipy.special import gammaln  # imported late, because it is slow
 
     logs = gaussians.evidence + gammaln(k * alphas) - k * gammaln(alphas)
     logs += 2 * np.log(alphas) - 4 * np.log1p(2 * alphas)  # the prior, of log α
