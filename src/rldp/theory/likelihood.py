@@ -1,13 +1,13 @@
-r"""The distribution that maximises the likelihood of tallies, with a bound on its gap.
+r"""Maximum likelihood given tallies, with a bound on the gap.
 
 The log-likelihood :math:`L(P)=\sum_j\sum_y N_{jy}\ln (Q_j^\top P)_y` is concave. With its gradient G, and N
 rows in all, :math:`\langle G,P\rangle=N`; so for every distribution R
 
 .. math:: L(R) - L(P) \le \langle G, R-P\rangle \le \max_i G_i - N.
 
-The right-hand side is the **gap** of P. What is returned has a small gap, or says which it has. A round of
-EM, :math:`P_i \leftarrow P_iG_i/N`, never lowers L, but closes the gap slowly; so between rounds of EM come
-Newton steps. See ``docs/theory.md``, 'Estimation'.
+The right-hand side is the **gap** of P. Results have a small gap, or report the gap they have. A round of EM,
+:math:`P_i \leftarrow P_iG_i/N`, never lowers L, but closes the gap slowly. Newton steps are therefore taken
+between rounds of EM. See ``docs/theory.md``, 'Estimation'.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ __all__ = ["Likeliest", "agreement", "iterative_bayesian_update", "maximum_likel
 _GAP = 1e-6
 _FIRST_ROUNDS = 10
 _MOST_STEPS = 200
-_INSIDE = 0.995  # of the way to the nearest cell without mass
+_INSIDE = 0.995  # share of the way to the boundary
 _RANK = 1e-6  # smaller singular values count as zero
 _UNIT = 2.0**-52
-_LEAST = 1e-200  # of a share, so that what is divided by it stays finite
+_LEAST = 1e-200  # smallest share, so that divisions by it stay finite
 
 
 @dataclass(frozen=True)
 class Likeliest:
-    """A distribution that makes the tallies about as likely as any does.
+    """A distribution that nearly maximises the likelihood of the tallies.
 
     Attributes
     ----------
     distribution : array (k,)
     gap : float
-        No distribution has a log-likelihood larger by more than this; rounded up.
+        Upper bound on the distance to the maximum of the log-likelihood, rounded up.
     steps : int
     """
 
@@ -49,24 +49,24 @@ class Likeliest:
 
 
 def maximum_likelihood(tallies: Sequence[Tally], *, gap: float = _GAP) -> Likeliest:
-    """Return a distribution whose gap is at most ``gap``, if rounding allows that.
+    """Return a distribution with a gap of at most ``gap``, if rounding permits.
 
-    Newton steps are those of a primal-dual interior-point method for max L(P) − N ΣP over P ≥ 0, whose
-    solution sums to one. Where many distributions are equally likely, it ends well inside of them all.
+    The Newton steps are those of a primal-dual interior-point method for max L(P) − N ΣP over P ≥ 0, whose
+    solution sums to one. If many distributions are equally likely, it ends in the interior of their set.
 
     Parameters
     ----------
     tallies : sequence of Tally
-        With at least one row together.
+        With at least one row in total.
     gap : float
-        In units of the log-likelihood, whatever the number of rows.
+        In units of the log-likelihood, for any number of rows.
     """
     game = _Problem.of(tallies)
     p = np.full(game.table.shape[0], 1.0 / game.table.shape[0])
     for _ in range(_FIRST_ROUNDS):
         p = game.em(p)
     best, steps = game.judged(p, _FIRST_ROUNDS), _FIRST_ROUNDS
-    p = np.maximum(p, _LEAST)  # a value that no outcome allows has lost its share
+    p = np.maximum(p, _LEAST)  # values that no outcome allows have share 0
     slack = np.maximum(game.n - game.gradient(p), 0.1 * game.n)
     while best.gap > max(gap, 2 * game.rounding) and steps < _MOST_STEPS:
         p, slack = game.newton(p, slack)
@@ -78,7 +78,7 @@ def maximum_likelihood(tallies: Sequence[Tally], *, gap: float = _GAP) -> Likeli
 
 @dataclass(frozen=True)
 class _Problem:
-    """All outcomes that occurred, side by side: their columns (k, M), how often they did, and N."""
+    """All observed outcomes, concatenated: their columns (k, M), their counts, and N."""
 
     table: Floats
     counts: Floats
@@ -102,7 +102,7 @@ class _Problem:
         return np.asarray(self.table @ (self.counts / self.at(p)))
 
     def em(self, p: Floats) -> Floats:
-        """One round of EM; the result sums to one."""
+        """Run one round of EM; the result sums to one."""
         raised = p * self.gradient(p)
         return np.asarray(raised / raised.sum())
 
@@ -113,7 +113,7 @@ class _Problem:
         )
 
     def newton(self, p: Floats, slack: Floats) -> tuple[Floats, Floats]:
-        """One step towards G = N − slack with p·slack = μ, a tenth of what it is; both stay positive."""
+        """Take a step towards G = N − slack with p·slack = μ/10 for the current μ; both stay positive."""
         target = 0.1 * float(p @ slack) / len(p)
         at = self.at(p)
         gradient = self.table @ (self.counts / at)
@@ -129,7 +129,7 @@ class _Problem:
 
 
 def _length(x: Floats, move: Floats) -> float:
-    """How far to go, so that x stays positive."""
+    """Return the step length that keeps x positive."""
     falling = move < 0
     return min(1.0, _INSIDE * float((-x[falling] / move[falling]).min())) if falling.any() else 1.0
 
@@ -143,12 +143,12 @@ def iterative_bayesian_update(
     by_sum: bool = True,
     most: int = 10_000,
 ) -> tuple[Floats, int]:
-    r"""EM of one tally, stopped as other libraries stop it: when a round hardly moves anything.
+    r"""Run EM for one tally with the stopping rule of other libraries: stop when a round changes little.
 
     .. math:: P_i \leftarrow P_i\sum_y \frac{N_y}{N}\,\frac{Q(i,y)}{(Q^\top P)_y}
 
-    For comparison. The rule of stopping proves nothing; where several distributions explain the rows equally
-    well, the start decides which of them is found.
+    This is for comparison. The stopping rule proves nothing. If several distributions explain the rows
+    equally well, the result depends on the start.
 
     Parameters
     ----------
@@ -157,11 +157,11 @@ def iterative_bayesian_update(
     start : array (k,), optional
         Uniform by default.
     tolerance : float
-        A round that moves P by less is the last.
+        Stop after a round that changes P by less.
     by_sum : bool
-        Whether moves of all cells are summed up, as in qif, or the largest counts, as in multi-freq-ldpy.
+        Whether the changes of all cells are summed, as in qif, or the largest counts, as in multi-freq-ldpy.
     most : int
-        Rounds, at most.
+        Largest number of rounds.
 
     Returns
     -------
@@ -180,10 +180,10 @@ def iterative_bayesian_update(
 
 
 def agreement(tallies: Sequence[Tally]) -> float | None:
-    r"""How likely it is that tallies of one P differ as much as these, by the χ² law of many rows.
+    r"""Return the p-value of the hypothesis that all tallies have one P, by the χ² law for many rows.
 
-    Twice the difference between the log-likelihoods with a P for each tally and with one for all. None where
-    there is nothing to compare.
+    The statistic is twice the difference between the log-likelihoods with a P for each tally and with one for
+    all. The result is None if there is nothing to compare.
     """
     from scipy.special import chdtrc  # imported late, because it is slow
 

@@ -1,9 +1,10 @@
-r"""Intervals for :math:`\langle a,P\rangle` that hold for every number of rows and every P, by betting.
+r"""Confidence intervals for :math:`\langle a,P\rangle` by betting, valid for every P and number of rows.
 
-With weights g fixed before the rows are bet on, :math:`\theta=\sum_j E\,g_j(Y_j)`. For two tallies, 'θ > t'
-says that the mean of :math:`g_1(Y_1)` is above that of :math:`t-g_2(Y_2)`: it is a triple that fails at ε = 0
-in the game of :mod:`rldp.theory.betting`, with these scores in place of a protocol's columns. So the same
-bets rule it out, with no price for the unknown mean of either. See ``docs/theory.md``, 'Estimation'.
+With weights g fixed before any betting, :math:`\theta=\sum_j E\,g_j(Y_j)`. For two tallies, 'θ > t' means
+that the mean of :math:`g_1(Y_1)` is above that of :math:`t-g_2(Y_2)`. In the game of
+:mod:`rldp.theory.betting` this is a triple that fails at ε = 0, with these scores instead of a protocol's
+columns. The same bets therefore rule it out, with no loss for the unknown means. See ``docs/theory.md``,
+'Estimation'.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from rldp.theory.tallies import Tally
 
 __all__ = ["Game", "betting_limits", "games", "upper_limits"]
 
-_FIRST_ROWS = 0.08  # of every tally choose the weights and the bets, and are not bet on
-_KNOWN = 0.5  # rows more that the bets pretend to know
-_EXPECTED = 2.2  # so many standard errors above the estimate an upper limit lies, as a rule
+_FIRST_ROWS = 0.08  # share of a tally used to choose weights and bets, and not for betting
+_KNOWN = 0.5  # pseudo-counts of prior knowledge for the bets
+_EXPECTED = 2.2  # typical distance of an upper limit above the estimate, in standard errors
 _UNIT = 2.0**-52
 
 
@@ -62,12 +63,12 @@ class Game:
 
     @property
     def range(self) -> tuple[Floats, Floats]:
-        """The least and largest value that each functional can have: (T,), (T,)."""
+        """Least and largest possible value of each functional: (T,), (T,)."""
         first, second = self.scores
         return first.min(axis=1) + second.min(axis=1), first.max(axis=1) + second.max(axis=1)
 
     def at(self, t: Floats) -> tuple[Triples, Floats]:
-        """The games against θ > t, for t (T,): scores g₁ and t − g₂, moved and scaled into [0, 1]; ε is 0."""
+        """Return the games against θ > t, for t (T,): scores g₁ and t − g₂ mapped to [0, 1], and ε = 0."""
         first, second = self.scores
         least, most = self.range
         bottom = np.minimum(first.min(axis=1), least - second.max(axis=1))
@@ -81,7 +82,7 @@ class Game:
 
 
 def _filled(part: Floats, width: int, filling: Floats | float = 0.0) -> Floats:
-    """With more columns, up to ``width``: outcomes that do not occur."""
+    """Pad with columns up to ``width``, for outcomes that do not occur."""
     more = np.broadcast_to(filling, (*part.shape[:-1], width - part.shape[-1]))
     return np.concatenate([part, np.clip(more, 0.0, 1.0)], axis=-1)
 
@@ -93,10 +94,10 @@ def betting_limits(
     alpha: float,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
-    """Limits that are both right with probability 1 − α at least, for each functional: (m,), (m,).
+    """Return limits that both hold with probability at least 1 − α, for each functional: (m,), (m,).
 
-    Two tallies are one game. Where there are more, they are taken two by two, and the levels and limits of
-    the games are added up.
+    Two tallies form one game. More tallies are taken in pairs, and the levels and limits of the games are
+    added.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def betting_limits(
 def games(tallies: Sequence[Tally], basis: Floats | None, a: Floats, rng: np.random.Generator) -> list[Game]:
     """Return a game for every two tallies, about all functionals and then about their negatives.
 
-    A few rows choose the weights and the bets. A tally without another plays against a constant.
+    A few rows are used to choose weights and bets. An unpaired tally plays against a constant.
     """
     shares = np.concatenate([[_FIRST_ROWS], _FIRST_ROWS + (1 - _FIRST_ROWS) * block_shares()])
     parts = [split(tally.counts[None], shares, rng)[0].astype(np.float64) for tally in tallies]
@@ -141,14 +142,14 @@ def _game(*sides: tuple[Floats, Floats, Floats]) -> Game:
 
 
 def upper_limits(game: Game, alpha: float) -> Floats:
-    """Limits that are below their functional with probability α at most, each: (T,)."""
+    """Return upper confidence limits, each of level 1 − α: (T,)."""
     least, most = game.range
     limit = upper_bounds(game, np.clip(_levels(game), least[:, None], most[:, None]), most, alpha)
     return limit + 64 * _UNIT * (np.abs(least) + np.abs(most))
 
 
 def _levels(game: Game) -> Floats:
-    """Levels that bets are made for, most of them where the limit is expected: (T, G)."""
+    """Return the levels for which bets are made, most of them near the expected limit: (T, G)."""
     middle, fresh, earlier = (np.zeros(len(game.scores[0])) for _ in range(3))
     for scores, blocks, known in zip(game.scores, game.blocks, game.known, strict=True):
         mean, variance = moments(scores, known)

@@ -1,8 +1,8 @@
-r"""Distributions that certainly lie in a set, despite rounding.
+r"""Distributions that provably lie in a set, despite rounding.
 
-A set whose radius is near the rounding of floats has members that floats can hardly tell from the estimate.
-What a larger set gave is brought back along the segment to the estimate: the divergence is convex there and
-zero at its end, so that it falls all the way.
+If the radius of a set is near the rounding error of floats, its members are hard to separate from the
+estimate. A member of a larger set is moved along the segment to the estimate. The divergence is convex there
+and zero at the end, so it decreases all the way.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["pulled_inside"]
 Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-53
-_TRACE = 1e-12  # of the radius: mass of secrets that were never seen, at next to no cost
+_TRACE = 1e-12  # relative to the radius: mass of unseen secrets, at negligible cost
 _SMALLEST_TRACE = 1e-280  # below, floats lose digits
 
 
 def pulled_inside(lambda_: float, radius: float, estimate: Floats, target: Floats) -> Floats:
-    r"""Return the last point on the way from the estimate to ``target`` that is proved to lie in the set.
+    r"""Return the last point from the estimate to ``target`` that is proved to lie in the set.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def pulled_inside(lambda_: float, radius: float, estimate: Floats, target: Float
     Returns
     -------
     array (|S|, |U|)
-        The estimate itself where no other point is known to be inside. A secret that the estimate
-        does not show keeps a trace of its mass in ``target``, which every set allows.
+        The estimate itself if no other point is proved to be inside. An unseen secret keeps a trace of its
+        mass in ``target``, which every set allows.
     """
     start = _with_traces(estimate, target, _TRACE * min(1.0, radius))
 
@@ -55,7 +55,7 @@ def pulled_inside(lambda_: float, radius: float, estimate: Floats, target: Float
 
 
 def _with_traces(estimate: Floats, target: Floats, mass: float) -> Floats:
-    r"""The estimate and, for secrets it does not show, the conditionals of ``target``, hardly weighted.
+    r"""Return the estimate, plus the conditionals of ``target`` for unseen secrets, with a tiny weight.
 
     Their mass τ adds at most :math:`(1+\tau)^\lambda - 1` to the divergence, 10⁻¹⁰ of the radius.
     """
@@ -70,10 +70,10 @@ def _with_traces(estimate: Floats, target: Floats, mass: float) -> Floats:
 def _divergence_at_most(lambda_: float, estimate: Floats, distribution: Floats) -> float:
     r"""Return an upper bound on the divergence of the exact distribution from the exact estimate.
 
-    With u = 2⁻⁵³ and k cells: entries are off by (k + 2)u of themselves at most (the estimate's by u, the
-    distribution's by its sum), so a logarithm L of their ratio by (k + 5)u + 2u|L|, a term
-    :math:`e^{\lambda L} - 1` by :math:`e^{\lambda L}` times λ times that, and 3u of itself; their sum by
-    k·u of the sum of their sizes. All of it is doubled for what is of second order.
+    Let u = 2⁻⁵³ and k be the number of cells. Entries have a relative error of at most (k + 2)u (u for the
+    estimate, the rest for the sum of the distribution). A logarithm L of their ratio has an error of (k + 5)u
+    + 2u|L|. A term :math:`e^{\lambda L} - 1` has an error of :math:`e^{\lambda L}` times λ times that, plus
+    3u of itself. The sum adds k·u of the sum of magnitudes. The total is doubled to cover second-order terms.
     """
     seen = estimate > 0
     p_hat, p = estimate[seen], distribution[seen]

@@ -1,4 +1,4 @@
-"""The optimisation problem on arrays: what is to be solved, not how.
+"""The optimisation problem on arrays, without its solution method.
 
 See ``docs/theory.md``, 'Model'.
 """
@@ -20,9 +20,9 @@ __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
 
 Floats = NDArray[np.float64]
 
-_SMALLEST_BUDGET = 2e-11  # below, the closed form loses itself in rounding
+_SMALLEST_BUDGET = 2e-11  # below, the closed form is lost in rounding
 _LARGEST_BUDGET = 1e250  # from here on, G is smaller than any positive float, however large p is
-_SMALLEST_LAMBDA = 1e-6  # below, division by λ loses more digits than a design has to have
+_SMALLEST_LAMBDA = 1e-6  # below, division by λ loses too many digits
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,10 @@ class Ball:
         λ of the power divergence.
     budget : array (K, 1), or (K, T) with one for each pair of secrets
     enlarged : bool
-        Whether a set was too small for floats and a larger one stands for it. What holds on the larger
-        set holds; lower bounds must then rest on the estimate, which is in every set.
+        Whether a set was too small for floats and was replaced by a larger one. Guarantees on the larger set
+        still hold. Lower bounds must then use the estimate, which is in every set.
     everything : bool
-        Whether the sets hold every distribution, as if no secret had ever been seen; the budget then plays
-        no part.
+        Whether the sets contain every distribution, as if no secret had been seen. The budget is then unused.
     """
 
     lambda_: float
@@ -49,7 +48,7 @@ class Ball:
 
     @classmethod
     def of(cls, uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> Ball | None:
-        """The sets around samples ``counts`` (K, |S|, |U|); None where they are the estimates alone."""
+        """Return the sets around samples ``counts`` (K, |S|, |U|); None if they are the estimates alone."""
         match uncertainty:
             case Nominal():
                 return None
@@ -60,7 +59,7 @@ class Ball:
         around = uncertainty.proved_set if isinstance(uncertainty, Credible) else uncertainty
         if around.radius == 0 or counts[0].size == 1:
             return None
-        if 0 < around.lambda_ < _SMALLEST_LAMBDA:  # a radius in proportion to λ may be too small for a float
+        if 0 < around.lambda_ < _SMALLEST_LAMBDA:  # a radius proportional to λ may underflow
             return replace(cls._for_floats(0.0, _kl_radius(around, counts)[:, None]), enlarged=True)
         return cls.of_radius(around.lambda_, around.size(counts.sum(axis=(1, 2)), counts[0].size))
 
@@ -81,7 +80,7 @@ class Ball:
 
 
 def _kl_radius(uncertainty: PowerDivergence, counts: NDArray[np.int64]) -> Floats:
-    r"""Radii r of sets of λ = 0 that hold those of a small λ > 0: (K,).
+    r"""Return radii r of sets of λ = 0 that contain those of a small λ > 0: (K,).
 
     :math:`K_i \ge e^{\lambda\,\mathrm{KL}_i}` and :math:`e^x \ge 1 + x` give
     :math:`\sum P_i\,\mathrm{KL}_i \le \Delta(1+\lambda)/\lambda \le B/\lambda`, the last by Bernoulli's
@@ -108,17 +107,17 @@ class DesignProblem:
     ----------
     counts : int array (K, |S|, |U|)
     epsilon : array (K,), or (K, T) with one for each ordered pair of secrets; non-negative
-        May be infinite: such a pair is not protected.
+        A pair with infinite ε is not protected.
     distortion : array (|U|, |Y|), non-negative
     privacy, utility : Ball or None
-        The sets; None is their centre alone.
+        The sets; None means the centre alone.
     centre_of_privacy, centre_of_utility : int array (K, |S|, |U|), or None
-        Integers in proportion to the centres of the sets; None where those are the estimates.
+        Integers proportional to the centres of the sets; None if these are the estimates.
     noise : float, optional
-        The level of the noise that the counts have. ``noisy_counts`` (K, |S|, |U|) are then those that were
-        published, and ``counts`` the same with zeros for negative ones.
+        Level of the noise on the counts. ``noisy_counts`` (K, |S|, |U|) are then the published counts, and
+        ``counts`` are the same with negative ones set to 0.
     epsilon_known : float
-        κ: Q[s1,u,y] ≤ e^κ Q[s2,u,y] for all u, y, s1, s2 too; ∞ asks for nothing.
+        κ: requires Q[s1,u,y] ≤ e^κ Q[s2,u,y] for all u, y, s1, s2; ∞ means no constraint.
     """
 
     counts: NDArray[np.int64]
@@ -147,7 +146,7 @@ class DesignProblem:
 
     @property
     def published(self) -> NDArray[np.int64]:
-        """The counts that the posterior is given: (K, |S|, |U|)."""
+        """The counts on which the posterior is conditioned: (K, |S|, |U|)."""
         return self.counts if self.noisy_counts is None else self.noisy_counts
 
     @property
@@ -157,12 +156,12 @@ class DesignProblem:
 
     @property
     def private_counts(self) -> NDArray[np.int64]:
-        """Integers in proportion to the centre of the privacy set: (K, |S|, |U|)."""
+        """Integers proportional to the centre of the privacy set: (K, |S|, |U|)."""
         return self.counts if self.centre_of_privacy is None else self.centre_of_privacy
 
     @property
     def private_centre(self) -> Floats:
-        """The centre of the privacy set (K, |S|, |U|): zeros where it holds every distribution."""
+        """The centre of the privacy set (K, |S|, |U|): zeros if it contains every distribution."""
         ignored = self.privacy is not None and self.privacy.everything
         return np.zeros(self.counts.shape) if ignored else _distribution(self.private_counts)
 
@@ -173,7 +172,7 @@ class DesignProblem:
 
     @property
     def pair_epsilon(self) -> Floats:
-        """ε of the ordered pairs of secrets: (K, T), or (K, 1) where all are the same."""
+        """ε of the ordered pairs of secrets: (K, T), or (K, 1) if all are equal."""
         return self.epsilon.reshape(len(self.counts), -1)
 
     @property
@@ -218,7 +217,7 @@ class DesignProblem:
 
 
 def _centres(uncertainty: UncertaintySet, counts: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Where a promise says its set is centred, for each of the samples; None: at their estimates."""
+    """Return the centre of a promise's set for each sample; None if it is the estimate."""
     if isinstance(uncertainty, Pairs | AllDistributions) or uncertainty.centre is None:
         return None
     centre = np.array(uncertainty.centre, dtype=np.int64)
@@ -241,12 +240,12 @@ class Witness:
     ----------
     z : array (K, Y, T), non-negative
     members : array (K, Y, T, 2, U)
-        In the projected privacy set of each pair, in the order of
+        Members of the projected privacy set of each pair, in the order of
         :func:`rldp.theory.arrays.ordered_pairs`.
     distribution : array (K, |S|, |U|)
-        In the utility set; (K, 1, |U|) of its marginals where all secrets share a row.
+        A member of the utility set; if all secrets share a row, its marginal (K, 1, |U|).
     known : array (K, Y, |S|, |U|), or None
-        Prices γ of readers who know the value; see ``docs/theory.md``, 'A lower bound with prices'.
+        Prices γ for readers who know the value; see ``docs/theory.md``, 'A lower bound with prices'.
     """
 
     z: Array

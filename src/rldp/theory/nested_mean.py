@@ -1,4 +1,4 @@
-r"""The nested power mean: one concave function for utility and for privacy, and the set it belongs to.
+r"""The nested power mean, a concave function for both utility and privacy, and its set.
 
 A distribution in :math:`F_\lambda` induces, on any family of secrets :math:`i` (all cells as one
 group for utility, two conditionals for privacy), conditionals :math:`R_i` with
@@ -19,8 +19,7 @@ function at :math:`v = (v_i)` is a minimum over one scalar per group,
 with :math:`M_i(p) = (\sum_u \hat P_{u|i}\,p_u^\rho)^{1/\rho}`, :math:`\rho = \lambda/(1+\lambda)`,
 :math:`\theta = \lambda/(1+2\lambda)`. See ``docs/theory.md``, 'The support function'.
 
-Arrays end in the axes (group, value); any axes before them are a batch. The code follows the array
-API standard.
+The last axes of arrays are (group, value); earlier axes are a batch. The code follows the array API standard.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from functools import cached_property
 
 from rldp.theory.arrays import Array, namespace, row_sum
 
-_LARGE_LOG = 600.0  # up to here, a sum of exponentials is far from overflow
+_LARGE_LOG = 600.0  # up to here, a sum of exponentials cannot overflow
 
 __all__ = ["MeanPoint", "NestedMean", "Variation"]
 
@@ -39,8 +38,8 @@ __all__ = ["MeanPoint", "NestedMean", "Variation"]
 class MeanPoint:
     r"""The nested mean at a point :math:`p`, with its derivatives.
 
-    With :math:`e = dp/p`, its mean :math:`\bar e_i` under :math:`\omega_i` and the mean of those under
-    :math:`\tau`, every derivative is a weighted mean or a variance of ``e``; nothing cancels
+    Let :math:`e = dp/p`, with means :math:`\bar e_i` under :math:`\omega_i` and their mean under
+    :math:`\tau`. Every derivative is a weighted mean or a variance of ``e``, without cancellation
     (``docs/theory.md``, 'Derivatives').
 
     Attributes
@@ -49,7 +48,7 @@ class MeanPoint:
     value : array (...)
         :math:`G(p)`.
     tau : array (..., I)
-        Weights of the groups; they sum to one unless no group was ever seen.
+        Weights of the groups; they sum to one unless no group was seen.
     omega : array (..., I, U)
         Weights of the values within a group; they sum to one for every group that was seen.
     inverse, beta, gradient : array (..., I, U)
@@ -67,12 +66,12 @@ class MeanPoint:
     theta: float
 
     def along(self, dp: Array) -> Variation:
-        """Derivatives along a direction ``dp`` (..., I, U)."""
+        """Return derivatives along a direction ``dp`` (..., I, U)."""
         return Variation(self, dp)
 
 
 class Variation:
-    """Derivatives of the nested mean along a direction, all from the same few means of e = dp/p."""
+    """Derivatives of the nested mean along a direction, computed from a few means of e = dp/p."""
 
     def __init__(self, point: MeanPoint, dp: Array) -> None:
         self.point = point
@@ -93,7 +92,7 @@ class Variation:
         return namespace(self._deviation).vecdot(self.point.omega, self._deviation**2)[..., None]
 
     def _mean(self, x: Array) -> Array:
-        """Of ``x`` (..., I, 1), weighted like the groups: (...)."""
+        """Return the mean of ``x`` (..., I, 1) over the groups: (...)."""
         return namespace(x).vecdot(self.point.tau, x[..., 0])
 
     @cached_property
@@ -104,7 +103,7 @@ class Variation:
         return -0.5 * point.value * self._mean(spread)
 
     def curvature_with(self, other: Variation) -> Array:
-        """Half the second derivative of G along this direction and another at the same point: (...)."""
+        """Return half the mixed second derivative of G along this and another direction: (...)."""
         point, xp = self.point, namespace(self._deviation)
         within = xp.vecdot(point.omega, self._deviation * other._deviation)[..., None]
         spread = (1 - point.theta) * (self._between * other._between) + (1 - point.rho) * within
@@ -117,9 +116,9 @@ class Variation:
         return (point.theta - 1) * self._between + (point.rho - 1) * self._deviation
 
     def bent_gradient(self, base: Array, first: Array, second: Array) -> Array:
-        """``base``·g + ``first``·g′ + ``second``·½g″ for g = ∂G/∂p: (..., I, U).
+        """Return ``base``·g + ``first``·g′ + ``second``·½g″ for g = ∂G/∂p: (..., I, U).
 
-        The weights are scalars, or (..., 1, 1). Within a group all three are g times a polynomial in
+        The weights are scalars, or (..., 1, 1). Within a group, all three terms are g times a polynomial in
         the deviation of e from its mean.
         """
         point, rho, theta, kappa = self.point, self.point.rho, self.point.theta, 1 - self.point.rho
@@ -146,9 +145,9 @@ class NestedMean:
     lambda_ : float
         λ of the power divergence.
     masses : array (..., I)
-        :math:`P_i`, the estimated mass of each group; 0 for one that was never seen.
+        :math:`P_i`, the estimated mass of each group; 0 for an unseen group.
     conditionals : array (..., I, U)
-        :math:`\hat P_{u|i}`; zero for a group that was never seen.
+        :math:`\hat P_{u|i}`; zero for an unseen group.
     budget : array (...)
         :math:`\Delta` (λ > 0) or r (λ = 0).
     """
@@ -166,8 +165,8 @@ class NestedMean:
     def theta(self) -> float:
         return self.lambda_ / (1 + 2 * self.lambda_)
 
-    # Groups that were never seen have mass zero. The constants below keep them, and a family of
-    # which none was seen, out of every quotient and logarithm.
+    # Unseen groups have mass zero. The constants below keep them, and families without seen groups,
+    # out of every quotient and logarithm.
 
     @cached_property
     def _total(self) -> Array:
@@ -175,12 +174,12 @@ class NestedMean:
 
     @cached_property
     def _unseen(self) -> Array:
-        """1 for a group that was never seen, else 0."""
+        """1 for an unseen group, else 0."""
         return namespace(self.masses).astype(self.masses <= 0, self.masses.dtype)
 
     @cached_property
     def _alone(self) -> Array:
-        """1 for a family of which no group was seen, else 0."""
+        """1 for a family without seen groups, else 0."""
         return namespace(self.masses).astype(self._total <= 0, self.masses.dtype)
 
     @cached_property
@@ -193,7 +192,7 @@ class NestedMean:
 
     @cached_property
     def _size(self) -> Array:
-        """C, or 0 for a family of which no group was seen: there G = 0."""
+        """C, or 0 for a family without seen groups, for which G = 0."""
         return (self.budget + self._total) * (1 - self._alone)
 
     @cached_property
@@ -206,15 +205,15 @@ class NestedMean:
 
     @cached_property
     def _log_conditionals(self) -> Array:
-        """Of the cells that were seen; 0 for the others."""
+        """Log conditionals of the seen cells; 0 for the others."""
         xp = namespace(self.masses)
         return xp.log(xp.where(self._seen_cells, self.conditionals, 1.0))
 
     def at(self, p: Array) -> MeanPoint:
-        """G and its weights at ``p`` (..., I, U), all positive.
+        """Evaluate G and its weights at ``p`` (..., I, U), all positive.
 
-        Powers are taken as ``expm1`` of logarithms, so that λ → 0 and radius → 0 lose no digits,
-        and of ratios to a mean, so that no scale of ``p`` can make them vanish together.
+        Powers are computed as ``expm1`` of logarithms, so that λ → 0 and radius → 0 lose no digits. They are
+        powers of ratios to a mean, so that no scale of ``p`` causes underflow.
         """
         xp = namespace(p)
         log_mean, omega = self._group_means(p)
@@ -240,7 +239,7 @@ class NestedMean:
         return self._point(p, value, part / total[..., None], omega)
 
     def _group_means(self, p: Array) -> tuple[Array, Array]:
-        """Log of each group's mean M and the weights of its terms; no digits are lost near or far off."""
+        """Return the log of each group's mean M and the weights of its terms, accurate at any scale."""
         xp = namespace(p)
         if self.lambda_ == 0:
             return xp.vecdot(self.conditionals, xp.log(p)), xp.broadcast_to(self.conditionals, p.shape)
@@ -266,7 +265,7 @@ class NestedMean:
 
     @cached_property
     def exponent(self) -> Array:
-        """Logarithm of the share of η − v that is left when v is constant within each group: (...)."""
+        """Log of the share of η − v that remains if v is constant within each group: (...)."""
         relative = self.budget / (self._total + self._alone)
         if self.lambda_ == 0:
             return -relative
@@ -274,16 +273,16 @@ class NestedMean:
 
     @property
     def deficit(self) -> Array:
-        """The share of η − v that the bound loses when v is constant within each group: (...)."""
+        """The share of η − v that the bound loses if v is constant within each group: (...)."""
         return -namespace(self.budget).expm1(self.exponent)
 
     @cached_property
     def _kept(self) -> Array:
-        """G of a single group in units of its mean."""
+        """G of a single group, in units of its mean."""
         return namespace(self.budget).exp(self.exponent) * (1 - self._alone)
 
     def divergence(self, members: Array) -> Array:
-        """What conditionals ``members`` (..., I, U) spend of the budget: in the set iff ≤ ``budget``."""
+        """Return the divergence of ``members`` (..., I, U); they are in the set iff it is ≤ ``budget``."""
         xp = namespace(members)
         positive = xp.clip(xp.where(self._seen_cells, members, 1.0), min=1e-300)
         log_ratio = self._log_conditionals - xp.log(positive)
@@ -294,7 +293,7 @@ class NestedMean:
         return xp.vecdot(self.masses, spent)
 
     def _log_spread(self, x: Array) -> Array:
-        """log Σ c eˣ over the seen cells of each group (..., I), also where eˣ is beyond all floats."""
+        """Return log Σ c eˣ over the seen cells of each group (..., I), without overflow."""
         xp = namespace(x)
         top = xp.max(xp.where(self._seen_cells, x, 0.0), axis=-1)
         near = xp.log1p(xp.vecdot(self.conditionals, xp.expm1(xp.clip(x, max=_LARGE_LOG))))
@@ -304,11 +303,10 @@ class NestedMean:
         return xp.where(top > _LARGE_LOG, far, near)
 
     def pulled_inside(self, members: Array) -> Array:
-        """``members`` moved towards the estimate until they lie in the set, by convexity.
+        """Move ``members`` towards the estimate until they lie in the set.
 
-        The divergence is convex and zero at the estimate, so a fraction (d − budget)/d of the way
-        is enough; a hair more is taken, so that no rounding, here or in the radius, can leave them
-        outside.
+        The divergence is convex and zero at the estimate, so a fraction (d − budget)/d of the way suffices.
+        The code goes slightly farther, so that rounding, here or in the radius, cannot leave them outside.
         """
         xp = namespace(members)
         members = xp.where(self._seen_cells, xp.clip(members, min=1e-290), members)

@@ -1,17 +1,17 @@
-r"""The posterior of a distribution, given counts with noise.
+r"""The posterior of a distribution, given noisy counts.
 
-A table of counts N was published as :math:`\tilde N=N+Z` with discrete Laplace noise Z of level ε. The
-counts are Poisson with rates that are Gamma(a, b_s) for the cells of secret s, so that a cell's count is
-negative binomial, and its noisy count has the likelihood, up to a factor,
+A table of counts N was published as :math:`\tilde N=N+Z` with discrete Laplace noise Z of level ε. The counts
+are Poisson with Gamma(a, b_s) rates for the cells of secret s. A cell's count is therefore negative binomial,
+and its noisy count has the likelihood, up to a factor,
 
 .. math:: Z_{su}=\frac{(b/(1+b))^a}{\Gamma(a)}\sum_{m\ge0}\frac{\Gamma(m+a)}{m!}(1+b)^{-m}
     e^{-\varepsilon|\tilde N_{su}-m|},\qquad b=\frac{a|U|}{\mu_s} .
 
-a is uniform on the grid of the adaptive prior; :math:`\mu_s`, about how many rows secret s has, is uniform
-on a grid of its own in logarithms. Given the noisy counts: draw a, by
-:math:`\prod_s\sum_\mu\prod_uZ_{su}`; then each :math:`\mu_s`; then each :math:`N_{su}`, by the terms of the
-sum; then :math:`P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a)`, and
-:math:`P_s\propto\mathrm{Gamma}(N_s+a|U|)/(1+b_s)`. See ``docs/theory.md``, 'Noise on the counts'.
+a is uniform on the grid of the adaptive prior; :math:`\mu_s`, about the number of rows of secret s, is
+uniform on a logarithmic grid. Given the noisy counts: draw a, by :math:`\prod_s\sum_\mu\prod_uZ_{su}`; then
+each :math:`\mu_s`; then each :math:`N_{su}`, by the terms of the sum; then
+:math:`P_{U|s}\sim\mathrm{Dirichlet}(N_{s\cdot}+a)`, and :math:`P_s\propto\mathrm{Gamma}(N_s+a|U|)/(1+b_s)`.
+See ``docs/theory.md``, 'Noise on the counts'.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ __all__ = ["TOTALS", "NoisyLaw", "noisy_law"]
 Floats = NDArray[np.float64]
 
 TOTALS = 2.0 ** (np.arange(-4, 107) / 2)
-"""The μ that are tried, all equally likely: from a quarter of a row to 2^53, in steps of a factor √2."""
+"""The grid of μ, all equally likely: from a quarter of a row to 2^53, in steps of a factor √2."""
 
-_LEFT_OUT = 45.0  # noise that weighs less than e to minus this is left out, at first
+_LEFT_OUT = 45.0  # noise with a weight below e to minus this is omitted at first
 _DOUBLINGS = 4
-_NO_PART = 1e-9  # what is left out may change the posterior by so much
-_MOST_WORK = 5e9  # terms of all sums together; the judge adds up no more
+_NO_PART = 1e-9  # largest effect on the posterior of the omitted terms
+_MOST_WORK = 5e9  # total number of terms; the judge sums no more
 _MANY = 1e7  # from here on, differences of log-gamma functions use Stirling's series
-_SHORT = 1000  # sums of so many terms are kept from one block of draws to the next: 32 MB at most
-_UNLIKELY = 1e-18  # components that are less likely are left out
+_SHORT = 1000  # sums with up to this many terms are cached between blocks: 32 MB at most
+_UNLIKELY = 1e-18  # less likely components are omitted
 
 
 @dataclass(frozen=True, eq=False)
 class _Cell:
-    """A cell's possible counts, from the first on, and what the noise weighs each: logarithms."""
+    """The possible counts of a cell, from the first on, and the log weights of the noise."""
 
     first: int
     noise: Floats
@@ -57,7 +57,7 @@ class _Cell:
         return cls(first, -epsilon * (away - away.min()))
 
     def logs(self, a: float, b: Floats) -> Floats:
-        """Logarithms of the terms of the sum, for each of some b: (b, terms)."""
+        """Return the logs of the terms of the sum, for each of some b: (b, terms)."""
         m = self.first + np.arange(len(self.noise), dtype=np.float64)
         counted = _log_quotient(m, a) - gammaln(a) + self.noise
         scale = a * (np.log(b) - np.log1p(b))
@@ -66,7 +66,7 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Component:
-    """For one a: how likely it is, and how likely each μ of each secret (|S|, μ) is given it."""
+    """The probability of one a, and of each μ of each secret (|S|, μ) given it."""
 
     a: float
     weight: float
@@ -99,7 +99,7 @@ class NoisyLaw:
     def _drawn(
         self, component: _Component, size: int, generator: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Draws with one a: (|S|, |U|, size) and (|S|, size)."""
+        """Draw for one a: (|S|, |U|, size) and (|S|, size)."""
         a, (secrets, values) = component.a, self.shape
         drawn, masses = np.empty((secrets, values, size)), np.empty((secrets, size))
         for s, likely in enumerate(component.totals):
@@ -123,21 +123,21 @@ class NoisyLaw:
 
 
 def _log_quotient(m: Floats, a: float) -> Floats:
-    """log Γ(m + a)/Γ(m + 1), up to a part in 10^8; two large logarithms would cancel."""
+    """Return log Γ(m + a)/Γ(m + 1), to a relative 10^-8, without cancellation of two large logarithms."""
     far = np.maximum(m, _MANY)
     stirling = (far + 0.5) * np.log1p((a - 1) / (far + 1)) + (a - 1) * (np.log(far + a) - 1)
     return np.asarray(np.where(m < _MANY, gammaln(m + a) - gammaln(m + 1), stirling))
 
 
 def _picked(cell: _Cell, a: float, b: float, size: int, generator: np.random.Generator) -> Floats:
-    """Counts of a cell, by the terms of its sum."""
+    """Draw counts of a cell, by the terms of its sum."""
     below = (_kept_sums if len(cell.noise) <= _SHORT else _sums)(cell, a, b)
     places = np.searchsorted(below, generator.random(size) * below[-1], side="right")
     return np.asarray(cell.first + np.minimum(places, len(below) - 1), dtype=np.float64)
 
 
 def _sums(cell: _Cell, a: float, b: float) -> Floats:
-    """Sums of the first terms, up to a factor."""
+    """Return the cumulative sums of the terms, up to a factor."""
     logs = cell.logs(a, np.array([b]))[0]
     return np.cumsum(np.exp(logs - logs.max()))
 
@@ -146,7 +146,7 @@ _kept_sums = lru_cache(maxsize=4096)(_sums)
 
 
 def noisy_law(counts: NDArray[np.int64], epsilon: float, grid: Floats) -> NoisyLaw:
-    """The posterior given noisy counts (|S|, |U|), the level of the noise, and the a that are possible."""
+    """Return the posterior given noisy counts (|S|, |U|), the level of the noise, and a grid of a."""
     return _law(np.asarray(counts, dtype=np.int64).tobytes(), counts.shape[1], epsilon, tuple(grid.tolist()))
 
 
@@ -170,7 +170,7 @@ def _law(table: bytes, values: int, epsilon: float, grid: tuple[float, ...]) -> 
             totals = sums.sum(axis=1)
             evidence = logsumexp(totals, axis=1, keepdims=True)
             logs_of_sums.append((a, float(evidence.sum()), np.exp(totals - evidence)))
-            # a cell's sum lacks less than the noise weighs the rest, as probabilities sum to one
+            # the error of a cell's sum is below the weight of the omitted noise, as probabilities sum to one
             at_most.append(logsumexp(np.logaddexp(sums, -left_out).sum(axis=1), axis=1).sum())
         if logsumexp(at_most) - logsumexp([log for _, log, _ in logs_of_sums]) <= _NO_PART:
             break

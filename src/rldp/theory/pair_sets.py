@@ -1,4 +1,4 @@
-r"""The sets of :class:`rldp.Pairs` for a sample: their radii, their budgets, and what a distribution spends.
+r"""The sets of :class:`rldp.Pairs` for a sample: radii, budgets, and divergences of a distribution.
 
 Unordered pairs of secrets come in the order (0, 1), (0, 2), …, (1, 2), …. With n rows in all and
 :math:`\hat P_s = n_s/n`, the set of a pair with radius x is
@@ -27,7 +27,7 @@ __all__ = ["joined_pairs", "pair_budgets", "radii_of", "radii_values", "spent_by
 Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-52
-_HAIR = 1e-9  # of a radius: a member this far inside is inside for every reader
+_HAIR = 1e-9  # relative to a radius: a member this far inside is inside for every reader
 
 
 def unordered_pairs(secrets: int) -> NDArray[np.int64]:
@@ -36,7 +36,7 @@ def unordered_pairs(secrets: int) -> NDArray[np.int64]:
 
 
 def radii_of(pairs: Pairs, counts: NDArray[np.int64]) -> list[tuple[Radius, ...]]:
-    """Radii of the unordered pairs of each sample: those that ``pairs`` was given, or those that are proved.
+    """Return the radii of the unordered pairs of each sample: those given in ``pairs``, or proved ones.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def radii_of(pairs: Pairs, counts: NDArray[np.int64]) -> list[tuple[Radius, ...]
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If radii were given that are too few or too many, or no radii.
+        If the number of given radii is wrong, or they are not radii.
     """
     _, secrets, values = counts.shape
     ends = unordered_pairs(secrets)
@@ -70,7 +70,7 @@ def _checked(pairs: Pairs, wanted: int, secrets: int) -> tuple[Radius, ...]:
 
 
 def pair_budgets(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
-    """Budgets x/n (K, T) of the ordered pairs, rounded up, for samples ``counts`` (K, |S|, |U|)."""
+    """Return budgets x/n (K, T) of the ordered pairs, rounded up, for samples ``counts`` (K, |S|, |U|)."""
     secrets = counts.shape[1]
     place = np.zeros((secrets, secrets), dtype=np.int64)
     first, second = unordered_pairs(secrets).T
@@ -80,15 +80,15 @@ def pair_budgets(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
 
 
 def radii_values(pairs: Pairs, counts: NDArray[np.int64]) -> Floats:
-    """Return the numbers of :func:`radii_of`: (K, C)."""
+    """Return the values of :func:`radii_of`: (K, C)."""
     values = [[radius.value for radius in radii] for radii in radii_of(pairs, counts)]
     return np.array(values, dtype=np.float64)
 
 
 def spent_by_pairs(counts: NDArray[np.int64], distribution: Floats) -> Floats:
-    r"""n₁KL(P̂₁‖P₁) + n₂KL(P̂₂‖P₂) of the unordered pairs (C,), in the units of the radii.
+    r"""Return n₁KL(P̂₁‖P₁) + n₂KL(P̂₂‖P₂) of the unordered pairs (C,), in units of the radii.
 
-    A secret of probability zero has no conditional, so nothing is spent on it.
+    A secret of probability zero has no conditional and contributes 0.
 
     Parameters
     ----------
@@ -107,17 +107,17 @@ def spent_by_pairs(counts: NDArray[np.int64], distribution: Floats) -> Floats:
 def joined_pairs(
     pairs: Pairs, counts: NDArray[np.int64], pair: tuple[int, int], members: Floats
 ) -> tuple[Floats, bool]:
-    """A joint distribution in the sets of all pairs, with the conditionals ``members`` (2, U) of one of them.
+    """Return a joint distribution in the sets of all pairs, given the conditionals ``members`` of one pair.
 
-    The other secrets have their estimates; one that the sample does not show has probability zero, or that
-    of one row if it is in the pair. Members may spend more than another pair of their secret allows. Then
-    both are moved towards the estimate, along which a divergence is convex and falls to zero.
+    ``members`` is (2, U). Other secrets keep their estimates. An unseen secret has probability zero, or that
+    of one row if it is in the pair. Members may exceed the radius of another pair of their secret. Then both
+    are moved towards the estimate, where the divergence is convex and decreases to zero.
 
     Returns
     -------
     array (|S|, |U|)
     bool
-        Whether they were moved.
+        Whether the members were moved.
     """
     ends = list(pair)
     rows = counts.sum(axis=1)

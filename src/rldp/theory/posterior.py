@@ -1,4 +1,4 @@
-r"""How a protocol fares under draws from the posterior: whether it is private, ε* and D*.
+r"""Evaluation of a protocol under draws from the posterior: privacy, ε* and D*.
 
 The draws are those of :mod:`rldp.theory.dirichlet`, the last axis of every array. See ``docs/theory.md``,
 'Credible privacy'.
@@ -37,19 +37,19 @@ _SMALLEST = 2.0**-1074
 _LARGEST_EXPONENT = 700.0  # a protocol that is private with a smaller ε is private
 _VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
 
-_IN_CACHE = 2**16  # numbers: output probabilities that are looked at together, in NumPy
-_ON_DEVICE = 2**26  # and elsewhere
+_IN_CACHE = 2**16  # output probabilities processed together with NumPy
+_ON_DEVICE = 2**26  # and with other libraries
 
 
 # Privacy
 
 
 def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> NDArray[np.int64]:
-    r"""Under how many draws each protocol is not private, counted to the safe side.
+    r"""Count the draws under which each protocol is not private, on the safe side.
 
     A draw fails unless :math:`\max_sP(y|s)\le e^\varepsilon\min_sP(y|s)` for every y, with a margin that
-    exceeds all rounding; where pairs have levels of their own, unless every pair keeps its own. What is
-    private under every distribution is not looked at.
+    exceeds all rounding. If pairs have separate levels, every pair must satisfy its own. Outputs that are
+    private under every distribution are skipped.
 
     Parameters
     ----------
@@ -67,10 +67,11 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
     Notes
     -----
     A computed P(y|s) is off by a factor of at most :math:`1\pm2|U|2^{-52}`: |U| roundings in the sum of a
-    draw's weights, with the division, and |U| in the sum of products, whose terms are not negative. With
-    those of :math:`e^\varepsilon` and of the comparison, what is private with
+    draw's weights, with the division, and |U| in the sum of products, whose terms are non-negative. Adding
+    the rounding of :math:`e^\varepsilon` and of the comparison, a protocol that is private with
     :math:`e^\varepsilon(1-(4|U|+8)2^{-52})` as computed is private. Underflow loses less than
-    :math:`|U|2^{-1020}`, nothing against probabilities of :math:`2^{-900}`; a draw with a smaller one fails.
+    :math:`|U|2^{-1020}`, which is negligible for probabilities of :math:`2^{-900}`. A draw with a smaller one
+    fails.
     """
     levels, shared = np.asarray(epsilon, dtype=float), conditionals.ndim == 3
     if levels.ndim == 2 and levels.shape[1] > 1:
@@ -88,7 +89,7 @@ def failures(matrices: Floats, epsilon: Floats | float, conditionals: Array) -> 
 
 
 def can_fail(matrix: Floats, epsilon: Floats) -> bool:
-    """Whether a protocol (|S|, |U|, |Y|) is not private under some distribution, so that a draw may fail.
+    """Return whether a protocol (|S|, |U|, |Y|) is not private under some distribution.
 
     ``epsilon`` is (T,) with a level for each ordered pair of secrets, or (1,) with one for all.
     """
@@ -98,7 +99,7 @@ def can_fail(matrix: Floats, epsilon: Floats) -> bool:
 
 
 def _harmless(matrix: Floats, epsilon: float) -> NDArray[np.bool_]:
-    """Which outputs (|Y|,) are private whatever the distribution."""
+    """Return the mask of outputs (|Y|,) that are private for every distribution."""
     if epsilon == np.inf:
         return np.ones(matrix.shape[2], dtype=bool)
     tops, bottoms = _extremes(matrix)
@@ -107,7 +108,7 @@ def _harmless(matrix: Floats, epsilon: float) -> NDArray[np.bool_]:
 
 
 def _failures_together(matrices: Floats, levels: Floats, conditionals: Array) -> NDArray[np.int64]:
-    """The same for all protocols in one go, where calls are dear: conditionals (K, |S|, |U|, draws)."""
+    """Process all protocols at once, if calls are expensive: conditionals (K, |S|, |U|, draws)."""
     xp, place = namespace(conditionals), device(conditionals)
     pairs = zip(matrices, levels.tolist(), strict=True)
     harmless = xp.asarray(np.stack([_harmless(m, level) for m, level in pairs]), device=place)
@@ -129,13 +130,13 @@ def _failures(matrix: Floats, epsilon: float, conditionals: Array) -> int:
     least_e = float(e * (1 - _margin(matrix.shape[1])))
     failed = 0
     for xp, high, low in _spans(matrix[:, :, ~harmless], conditionals):
-        private = (high <= least_e * low) & (low >= _VANISHING)  # what is not a number is not private
+        private = (high <= least_e * low) & (low >= _VANISHING)  # NaN is not private
         failed += int(xp.sum(xp.astype(~xp.all(private, axis=0), xp.int64)))
     return failed
 
 
 def _failures_of_pairs(matrices: Floats, levels: Floats, conditionals: Array) -> NDArray[np.int64]:
-    """Return the same where levels (K, T) differ from pair to pair, for draws (K or 1, |S|, |U|, draws)."""
+    """Count failures for levels (K, T) that differ between pairs, for draws (K or 1, |S|, |U|, draws)."""
     failed = np.zeros(len(matrices), dtype=np.int64)
     for k, (matrix, own) in enumerate(zip(matrices, from_pairs(levels, matrices.shape[1]), strict=True)):
         harmless = _harmless_pairs(matrix, own)
@@ -148,28 +149,28 @@ def _failures_of_pairs(matrices: Floats, levels: Floats, conditionals: Array) ->
 
 
 def keeps_levels(matrix: Floats, levels: Floats) -> bool:
-    """Return whether every pair of secrets keeps its level (|S|, |S|), whatever the distribution."""
+    """Return whether every pair of secrets satisfies its level (|S|, |S|) for every distribution."""
     return bool(_harmless_pairs(matrix, levels).all())
 
 
 def _harmless_pairs(matrix: Floats, levels: Floats) -> NDArray[np.bool_]:
-    """Which pairs of secrets keep their level with an output, whatever the distribution: (|S|, |S|, |Y|)."""
+    """Return the mask (|S|, |S|, |Y|) of pairs and outputs within their level for every distribution."""
     e = np.exp(np.minimum(levels, _LARGEST_EXPONENT)) * (1 - 4 * _UNIT)
     tops, bottoms = matrix.max(axis=1)[:, None], matrix.min(axis=1)[None]
     return np.asarray((tops <= bottoms) | (tops <= e[..., None] * bottoms) | _unprotected(levels)[..., None])
 
 
 def _unprotected(levels: Floats) -> NDArray[np.bool_]:
-    """Pairs (|S|, |S|) with an infinite level, and a secret with itself."""
+    """Return the mask (|S|, |S|) of pairs with an infinite level, including the diagonal."""
     return np.asarray(np.isinf(levels) | np.eye(len(levels), dtype=bool))
 
 
 def _failures_with(matrix: Floats, e: Floats, harmless: NDArray[np.bool_], conditionals: Array) -> int:
-    """Under how many draws some P(y|s1) exceeds e[s1, s2] P(y|s2), but for what is harmless."""
+    """Count draws with some P(y|s1) > e[s1, s2] P(y|s2) that is not harmless."""
     failed = 0
     for xp, given_secret in _given_secrets(matrix, conditionals):
         place = {} if type(given_secret) is np.ndarray else {"device": device(given_secret)}
-        fine = given_secret[0, 0, :] >= 0  # what is not a number is not private
+        fine = given_secret[0, 0, :] >= 0  # NaN is not private
         for s, t in zip(*np.nonzero(~harmless.all(axis=2)), strict=True):
             kept = (given_secret[int(s), ...] <= float(e[s, t]) * given_secret[int(t), ...]) & (
                 given_secret[int(t), ...] >= _VANISHING
@@ -181,7 +182,7 @@ def _failures_with(matrix: Floats, e: Floats, harmless: NDArray[np.bool_], condi
 
 
 def exceedances(matrix: Floats, levels: Floats, conditionals: Floats) -> tuple[int, int]:
-    """Under how many draws some pair of secrets exceeds its level: for certain, and possibly.
+    """Count the draws under which some pair of secrets exceeds its level: certainly, and possibly.
 
     Parameters
     ----------
@@ -204,11 +205,11 @@ def exceedances(matrix: Floats, levels: Floats, conditionals: Floats) -> tuple[i
 
 
 def leakages(matrix: Floats, conditionals: Floats) -> Floats:
-    r"""ε* of a protocol under every draw, :math:`\max_{y,s_1\ne s_2}\log P(y|s_1)/P(y|s_2)`.
+    r"""Return ε* of a protocol under every draw, :math:`\max_{y,s_1\ne s_2}\log P(y|s_1)/P(y|s_2)`.
 
-    0/0 = 1 for outputs that no secret and value give; ∞ where one secret cannot give what another can, or
-    gives it with a probability too small for floats. At most what the protocol leaks under any
-    distribution, log of the largest ratio of two entries in a column.
+    0/0 = 1 for outputs with probability 0 for all cells. The result is ∞ if one secret cannot give an output
+    of another, or gives it with a probability that underflows. It is at most the leakage under any
+    distribution, the log of the largest ratio of two entries in a column.
 
     Parameters
     ----------
@@ -232,12 +233,12 @@ def leakages(matrix: Floats, conditionals: Floats) -> Floats:
 
 
 def log_ratio_rounding(values: int, epsilon: float) -> float:
-    """How far an ε* near ``epsilon`` that :func:`leakages` computed may be from the true one."""
+    """Return a bound on the rounding error of an ε* near ``epsilon`` from :func:`leakages`."""
     return _margin(values) + 4 * _UNIT * min(epsilon, _LARGEST_EXPONENT)
 
 
 def largest_ratios(matrix: Floats) -> Floats:
-    """The largest P(y|s1)/P(y|s2), s1 ≠ s2, over all distributions: (|Y|,), 1 where y is never given."""
+    """Return the largest P(y|s1)/P(y|s2), s1 ≠ s2, over all distributions: (|Y|,); 1 for unused outputs."""
     tops, bottoms = _extremes(matrix)
     ratios = np.where(tops > 0, np.inf, 1.0)
     np.divide(tops, bottoms, out=ratios, where=bottoms > 0)
@@ -245,7 +246,7 @@ def largest_ratios(matrix: Floats) -> Floats:
 
 
 def always_infinite(matrix: Floats) -> bool:
-    """Return whether one secret can give an output, and another cannot with any value."""
+    """Return whether some output is possible for one secret and impossible for another."""
     given = matrix.max(axis=1) > 0
     return bool((given.any(axis=0) & ~given.all(axis=0)).any())
 
@@ -255,7 +256,7 @@ def _margin(values: int) -> float:
 
 
 def _extremes(matrix: Floats) -> tuple[Floats, Floats]:
-    """For every secret and output: the largest entry of any other secret, and its own smallest one."""
+    """Return, per secret and output, the largest entry of other secrets and its own smallest entry."""
     own = matrix.max(axis=1)
     secrets = np.arange(len(own))[:, None]
     others = np.where(secrets == own.argmax(axis=0), 0.0, own).max(axis=0)  # all but the largest
@@ -264,13 +265,13 @@ def _extremes(matrix: Floats) -> tuple[Floats, Floats]:
 
 
 def _spans(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, Array, Array]]:
-    """Largest and smallest P(y|s) over the secrets under every draw, a piece of the draws at a time."""
+    """Yield the largest and smallest P(y|s) over the secrets under every draw, in parts of the draws."""
     for xp, given_secret in _given_secrets(matrix, conditionals):
         yield xp, xp.max(given_secret, axis=0), xp.min(given_secret, axis=0)
 
 
 def _given_secrets(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, Array]]:
-    """P(y|s) under every draw (|S|, |Y|, draws), a piece of the draws at a time."""
+    """Yield P(y|s) under every draw (|S|, |Y|, draws), in parts of the draws."""
     xp = namespace(conditionals)
     columns = np.ascontiguousarray(np.moveaxis(matrix, 2, 1))  # (S, Y, U)
     if type(conditionals) is not np.ndarray:
@@ -286,7 +287,7 @@ def _given_secrets(matrix: Floats, conditionals: Array) -> Iterator[tuple[Any, A
 
 
 def distortions(matrix: Floats, d: Floats, conditionals: Floats, masses: Floats) -> Floats:
-    r"""D* of a protocol under every draw, :math:`\sum_{suy}P_sP_{u|s}\,d(u,y)\,Q[s,u,y]`.
+    r"""Return D* of a protocol under every draw, :math:`\sum_{suy}P_sP_{u|s}\,d(u,y)\,Q[s,u,y]`.
 
     Parameters
     ----------
@@ -305,7 +306,7 @@ def distortions(matrix: Floats, d: Floats, conditionals: Floats, masses: Floats)
 
 
 def excesses(matrix: Floats, d: Floats, most: float, conditionals: Floats, masses: Floats) -> int:
-    """Under how many draws D* of a protocol exceeds ``most``, or may do so but for rounding.
+    """Count the draws under which D* of a protocol exceeds ``most``, or may exceed it within rounding.
 
     Parameters as in :func:`distortions`.
     """
@@ -318,7 +319,7 @@ def excesses(matrix: Floats, d: Floats, most: float, conditionals: Floats, masse
 
 
 def _never_exceeds(matrix: Floats, d: Floats, most: float) -> bool:
-    """Return whether no cell costs more than ``most``, by exact arithmetic where floats leave it open."""
+    """Return whether no cell costs more than ``most``, by exact arithmetic if floats are inconclusive."""
     costs = (matrix * d).sum(axis=2)
     if not costs.max() <= most * (1 + (d.shape[1] + 2) * _UNIT) + _SMALLEST * d.shape[1]:
         return False

@@ -3,15 +3,15 @@ r"""Radii of KL sets that are valid for every n and every distribution.
 The set of a pair of secrets is :math:`\{n_1 KL(\hat P_1\|P_1)+n_2 KL(\hat P_2\|P_2)\le x\}`, where
 :math:`n_s` rows of the sample have secret s, :math:`\hat P_s` is the estimated and :math:`P_s` the true
 conditional distribution of the value. Two theorems give an x with which the truth lies outside with
-probability at most α, whatever the truth and the :math:`n_s`:
+probability at most α, for every truth and all :math:`n_s`:
 
-- A1, a closed form (:func:`moment_radius`): 1.2 to 2.1 times what holds in the limit of many rows, less with
+- A1, a closed form (:func:`moment_radius`): 1.2 to 2.1 times the limit for many rows, less with
   fewer rows than values;
 - A2, a recursion (:func:`recursion_radius`): 1.1 to 1.3 times, for up to about 150 values. It is computed for
   all numbers of rows at once, so that the pairs of a table share it.
 
-See ``docs/theory.md``, 'Radii for every n'. All numbers here are rounded up, by bounds on the rounding that
-take NumPy's elementary functions to be right to four units in the last place.
+See ``docs/theory.md``, 'Radii for every n'. All numbers are rounded up. The bounds on rounding assume that
+NumPy's elementary functions are correct to four units in the last place.
 """
 
 from __future__ import annotations
@@ -54,27 +54,27 @@ _RESOLUTIONS = (
     Resolution(1 / 2, 0.2, 0.03),
     Resolution(1.0, 0.2, 0.03),
 )
-_SMALLEST_LEVEL = 1e-100  # of the recursion, whose numbers would leave the range of floats
+_SMALLEST_LEVEL = 1e-100  # below, numbers of the recursion would underflow
 _ROUGH, _ROUGHER = Resolution(1 / 8, 0.25, 0.04), Resolution(1.0, 0.25, 0.04)
 _MOST_CELLS = 250
-_MANY_ROWS = 16  # rows for each cell: from here on few rows need not be thought of, which gains up to a tenth
-_WORK = 4e8  # numbers that may be gathered, in about a second, with a step below 1/4
-_MOST_WORK = 1.2e9  # the same with a larger step; where a rough radius takes more, there is A1 only
+_MANY_ROWS = 16  # rows per cell: from here on small samples are excluded, which gains up to a tenth
+_WORK = 4e8  # limit on gathered numbers, about a second, with a step below 1/4
+_MOST_WORK = 1.2e9  # the same with a larger step; if a rough radius takes more, only A1 is used
 
 
 def pair_radii(sizes: Sequence[tuple[int, int]], cells: int, alpha: float) -> tuple[Radius, ...]:
-    r"""Radii x of the KL sets of the pairs of one table: for each the smaller of A1 and A2.
+    r"""Return the radii x of the KL sets of the pairs of one table, the smaller of A1 and A2 for each.
 
     .. math:: \Pr\big(n_1 KL(\hat P_1\|P_1)+n_2 KL(\hat P_2\|P_2)\ge x\big)\le\alpha
 
     for all distributions :math:`P_1, P_2` on ``cells`` values and independent samples of n1 and n2 rows. A
     radius is 0 for a single value. It is positive for any other pair without rows: its set is everything. A2
-    is computed once, for as many rows as the rarest secret of the table has.
+    is computed once, for the number of rows of the rarest secret.
 
     Parameters
     ----------
     sizes : sequence of (int, int)
-        Rows of the two secrets of each pair, from 0 to 2^53 − 1; their order does not matter.
+        Rows of the two secrets of each pair, from 0 to 2^53 − 1, in any order.
     cells : int
         Number of values, at least 1.
     alpha : float
@@ -83,7 +83,7 @@ def pair_radii(sizes: Sequence[tuple[int, int]], cells: int, alpha: float) -> tu
     Raises
     ------
     InvalidArgument, InvalidArgumentType
-        If an argument is none of these.
+        If an argument is invalid.
 
     Examples
     --------
@@ -104,13 +104,13 @@ def _pair_radius(sizes: tuple[int, ...], fewest: int, cells: int, alpha: float) 
 
 
 def pair_level(alpha: float, secrets: int) -> float:
-    """α over the number of pairs of secrets, rounded down: the level of each pair."""
+    """Return the level of each pair: α over the number of pairs of secrets, rounded down."""
     pairs = max(math.comb(secrets, 2), 1)
     return math.nextafter(alpha / pairs, 0.0) if pairs > 1 else alpha
 
 
 def asymptotic_radius(freedom: int, alpha: float) -> float:
-    """χ²_{freedom}(1 − α)/2, what x tends to for fixed positive probabilities; for comparison only."""
+    """Return χ²_{freedom}(1 − α)/2, the limit of x for fixed positive probabilities; for comparison only."""
     return 0.5 * float(chdtri(freedom, alpha)) if freedom > 0 else 0.0
 
 
@@ -118,12 +118,12 @@ def asymptotic_radius(freedom: int, alpha: float) -> float:
 
 
 def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
-    r"""min over t in (0, 1] of [Σ_s log G_{k,n_s}(t) + log 1/α]/t, rounded up (theorem A1).
+    r"""Return min over t in (0, 1] of [Σ_s log G_{k,n_s}(t) + log 1/α]/t, rounded up (theorem A1).
 
     Parameters
     ----------
     sizes : sequence of int
-        Rows of each stratum; one without rows adds nothing.
+        Rows of each stratum; a stratum without rows adds nothing.
     cells : int
         k, the number of cells of each stratum.
     alpha : float
@@ -133,7 +133,7 @@ def moment_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
 
 
 def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[float, float]:
-    """Return the radius and its t. Any t proves its x, so that the search for the best one needs no proof."""
+    """Return the radius and its t. Every t proves its x, so the search for the best t needs no proof."""
     from scipy.optimize import minimize_scalar  # imported late, because it is slow
 
     level = -math.log(alpha) * (1 + 8 * _UNIT) + 1e-300
@@ -144,7 +144,7 @@ def _moment_radius(sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[fl
 
     fit = minimize_scalar(lambda v: bound(1 / (1 + math.exp(-v))), bounds=(-16, 16), method="bounded")
     best, t = min((bound(t), t) for t in (1.0, 1 / (1 + math.exp(-float(fit.x)))))
-    return best * (1 + 2.0**-30), t  # a hair more, so that the next t that is tried proves it too
+    return best * (1 + 2.0**-30), t  # slightly more, so that nearby t prove it too
 
 
 def log_moment_bound(n: int, cells: int, t: float) -> float:
@@ -153,9 +153,9 @@ def log_moment_bound(n: int, cells: int, t: float) -> float:
     .. math:: G_{k,n}(t)=\sum_{m=0}^{n}\binom{k+m-2}{m}\,t^m\,\frac{n!}{(n-m)!\,n^m}
               \ \ge\ E\exp\big(t\,n\,KL(\hat P\|P)\big)\quad\text{for every P on k cells.}
 
-    The ratio of neighbouring terms, (k−1+m)/(m+1)·t·(1−m/n), falls in m (for k > 1). So the terms rise to a
-    peak and fall, and where the ratio r is below 1 the rest is less than a geometric series. As
-    G ≤ (1−t)^{−(k−1)}, that is returned where 2^17 terms do not suffice.
+    The ratio of neighbouring terms, (k−1+m)/(m+1)·t·(1−m/n), decreases in m (for k > 1). The terms therefore
+    rise to a peak and fall, and once the ratio r is below 1 the rest is bounded by a geometric series. If
+    2^17 terms do not suffice, the bound G ≤ (1−t)^{−(k−1)} is used.
     """
     if n == 0 or cells == 1:
         return 0.0
@@ -171,11 +171,11 @@ def log_moment_bound(n: int, cells: int, t: float) -> float:
 
 
 def _log_sum(n: int, cells: int, t: float, terms: int) -> float | None:
-    """log of the first terms of G and a bound on the others; None if these are not negligible.
+    """Return the log of the first terms of G plus a bound on the others; None if these are not negligible.
 
-    Each ratio has a relative error below 2·2^-52, so products and sums of M of them have one below 4M·2^-52,
-    and the logarithm of the peak an error below that times 1 + Σ|log ratio|. A product that underflows is
-    below 2^-1000.
+    Each ratio has a relative error below 2·2^-52. Products and sums of M ratios have one below 4M·2^-52. The
+    logarithm of the peak has an error below that times 1 + Σ|log ratio|. A product that underflows is below
+    2^-1000.
     """
     m = np.arange(terms, dtype=np.float64)
     ratios = (cells - 1 + m) / (m + 1) * t * np.maximum((n - m) / n, 0.0)
@@ -197,10 +197,10 @@ def _log_sum(n: int, cells: int, t: float, terms: int) -> float | None:
 
 
 def recursion_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
-    """Return an x with T(x) ≤ α, rounded up (theorem A2); infinity where that would take too long.
+    """Return an x with T(x) ≤ α, rounded up (theorem A2); infinity if that takes too long.
 
-    It is valid for all samples of at least one row, or, where each has at least 16 rows for a cell, for all
-    such samples. How long it takes is counted, not measured, so that it is the same on every machine.
+    It is valid for all samples of at least one row. If each has at least 16 rows per cell, it is valid for
+    such samples only. The cost is counted, not timed, so that the result is the same on every machine.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def recursion_radius(sizes: Sequence[int], cells: int, alpha: float) -> float:
 
 
 def _fewest(sizes: Sequence[int], cells: int) -> int:
-    """How many rows samples with rows are known to have: 16 for each cell, or one."""
+    """Return the assumed least number of rows of non-empty samples: 16 per cell, or one."""
     many = _MANY_ROWS * cells
     return many if all(n >= many for n in sizes if n > 0) else 1
 
@@ -230,7 +230,7 @@ def _strata_radius(strata: Strata, alpha: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _recursion_radius(strata: Strata, alpha: float) -> float:
-    """The best of rough radii with steeper and steeper tilts, and of a fine one; each of them is proved."""
+    """Return the best of rough radii with increasing tilts and of a fine one; each of them is proved."""
     limit = asymptotic_radius(strata.freedom, alpha)
     moments, _ = _moment_radius((_TOO_MANY,) * strata.count, strata.cells, alpha)
     reach = min(1.5 * limit + 4, moments)
@@ -247,7 +247,7 @@ def _recursion_radius(strata: Strata, alpha: float) -> float:
         for each in _RESOLUTIONS
     )
     radius = min(radius, next((found for found in fine if found < math.inf), math.inf))
-    return radius * (1 + 2.0**-10)  # a little more, so that a reader with another mesh proves it too
+    return radius * (1 + 2.0**-10)  # slightly more, so that another mesh proves it too
 
 
 def _tried(

@@ -1,8 +1,8 @@
-"""Exact sampling: uniform integers → outputs, with probabilities equal to the integers of a table.
+"""Exact sampling: map uniform integers to outputs, with probabilities given by the integers of a table.
 
 A row of non-negative integers :math:`a_0, a_1, …` that sum to :math:`2^b` cuts the integers
-:math:`0, …, 2^b - 1` into intervals of these lengths; output y is drawn where a uniform integer falls
-into interval y. Nothing is rounded: of the :math:`2^b` integers exactly :math:`a_y` give y.
+:math:`0, …, 2^b - 1` into intervals of these lengths. If a uniform integer falls into interval y, output y is
+drawn. Nothing is rounded: exactly :math:`a_y` of the :math:`2^b` integers give y.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rldp.theory.arrays import BITS
 __all__ = ["Randomness", "RowWords", "Sampler", "words_of_stage"]
 
 Randomness: TypeAlias = Callable[[int], NDArray[np.uint64]]
-"""How many → as many independent, uniform words of 64 bits."""
+"""A function from a number n to n independent, uniform 64-bit words."""
 
 
 class RowWords(Interface):
-    """Words that belong to the rows for which outputs are drawn."""
+    """Random words tied to the rows for which outputs are drawn."""
 
     def of_stage(
         self,
@@ -33,14 +33,14 @@ class RowWords(Interface):
         values: NDArray[np.integer],
         before: Sequence[NDArray[np.integer]],
     ) -> NDArray[np.uint64]:
-        """Return a word of 64 bits for each row.
+        """Return a 64-bit word for each row.
 
         Parameters
         ----------
         stage : int
-            Which of a row's outputs is drawn, from 0.
+            Index of the output of a row, from 0.
         secrets, values : int array (n,)
-            Codes; those of the values in the alphabet of the stage.
+            Codes; values are in the alphabet of the stage.
         before : sequence of int array (n,)
             Codes of the outputs of earlier stages, in order.
         """
@@ -66,7 +66,7 @@ def words_of_stage(
     return next_words
 
 
-_BLOCK = 2**15  # rows drawn at once: what a block needs stays in the processor's cache
+_BLOCK = 2**15  # rows drawn at once, so that a block stays in the processor's cache
 _WORD = 64
 
 
@@ -105,10 +105,10 @@ class Sampler:
         object.__setattr__(self, "ends", ends.reshape(-1))
 
     def outputs(self, rows: NDArray[np.int64], integers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the output that each integer in 0, …, 2^b − 1 stands for, in the row given beside it.
+        """Return the output of each integer in 0, …, 2^b − 1, for the row at the same position.
 
-        It is the number of intervals that end at or before the integer, found by bisection: an
-        empty interval is always passed over, so that what has probability zero is never drawn.
+        It is the number of intervals that end at or before the integer, by bisection. Empty intervals are
+        skipped, so outputs with probability zero are never drawn.
         """
         at = rows * self.width
         step = self.width // 2
@@ -118,7 +118,7 @@ class Sampler:
         return at & (self.width - 1)
 
     def draw(self, rows: NDArray[np.integer], source: Randomness) -> NDArray[np.int32]:
-        """Return an output for every entry of ``rows``; one word of ``source`` each, in order."""
+        """Draw an output for every entry of ``rows``, with one word of ``source`` each, in order."""
         drawn = np.empty(len(rows), dtype=np.int32)
         for start in range(0, len(rows), _BLOCK):
             block = rows[start : start + _BLOCK].astype(np.int64)

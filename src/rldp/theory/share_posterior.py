@@ -1,4 +1,4 @@
-r"""The mean of P given tallies, under a Dirichlet prior whose weight is fitted to the tallies.
+r"""The posterior mean of P given tallies, under a Dirichlet prior with a weight fitted to the tallies.
 
 Prior: :math:`P\sim\mathrm{Dirichlet}(\alpha,\dots,\alpha)` on the k cells, and :math:`1/(1+2\alpha)` has the
 law Beta(2, 2), so that the median of α is Jeffreys' ½, and nine of ten are between 0.08 and 3.2. Given α, the
@@ -29,31 +29,31 @@ from rldp.theory.tilted import has_peak, moments
 __all__ = ["ALPHAS", "Posterior", "posterior"]
 
 ALPHAS = 0.1 * 10 ** np.linspace(0, 2.75, 12)
-"""The prior's rows in each cell that are tried: from 0.1 to 56, equally spaced on a log scale."""
+"""Grid of prior pseudo-counts per cell: from 0.1 to 56, equally spaced on a log scale."""
 
 _MOST_ROUNDS = 60
-_SETTLED = 1e-3  # standard deviations by which a mean may be off when a round is the last
-_DOUBTFUL = 0.1  # an α whose means are off by more is left out
-_FIRST, _LARGEST, _LEAST = 0.7, 0.9, 0.05  # of the way that a round goes
-_STALLED = 0.9  # what is off must fall to this part of it in a round, or rounds go less far
+_SETTLED = 1e-3  # tolerance of the means in the last round, in standard deviations
+_DOUBTFUL = 0.1  # an α whose means are off by more is omitted
+_FIRST, _LARGEST, _LEAST = 0.7, 0.9, 0.05  # shares of the way taken in a round
+_STALLED = 0.9  # the error must fall to this share in a round, or rounds are shortened
 _SLOWER, _FASTER = 0.8, 1.05
 _SMALLEST_PART = 1e-3
-_PRIOR = 0.5  # rows in every cell that the pilot pretends to have seen
+_PRIOR = 0.5  # pseudo-counts per cell of the pilot
 _UNIT = 2.0**-52
-_MANY = 1e9  # rows of one tally that are used as they are; more count as so many
-_TOLD = 1e-12  # the count of an outcome that tells less of any cell is left out
+_MANY = 1e9  # rows of a tally are capped at this number
+_TOLD = 1e-12  # outcomes with less information about every cell are omitted
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known of P, given tallies and the prior.
+    """The posterior of P, given tallies and the prior.
 
     Attributes
     ----------
     mean : array (k,)
     covariance : array (k, k)
     prior_rows : float
-        How many rows the prior is worth: k times the mean of α given the tallies.
+        Weight of the prior in rows: k times the mean of α given the tallies.
     """
 
     mean: Floats
@@ -67,7 +67,7 @@ def posterior(tallies: Sequence[Tally], alphas: Floats = ALPHAS) -> Posterior:
     Parameters
     ----------
     tallies : sequence of Tally
-        With at least one row together.
+        With at least one row in total.
     alphas : array (A,)
         In increasing order, equally spaced on a log scale.
     """
@@ -95,7 +95,7 @@ def posterior(tallies: Sequence[Tally], alphas: Floats = ALPHAS) -> Posterior:
 
 @dataclass(frozen=True)
 class _Factors:
-    """Factors t^(a − 1) of S numbers t = ⟨v, P⟩, for each of A values of α; those of the k cells come first.
+    """Factors t^(a − 1) of S numbers t = ⟨v, P⟩, for each of A values of α; the k cells come first.
 
     On the simplex P = 1/k + Bw with w of k − 1 coordinates, so that t = offset + rows·w.
     """
@@ -131,28 +131,29 @@ class _Factors:
         return np.arange(len(self.offset)) >= len(self.basis)
 
     def subset(self, index: NDArray[np.int64]) -> _Factors:
-        """For some values of α."""
+        """Select some values of α."""
         return replace(self, alphas=self.alphas[index], a=self.a[index])
 
     def scaled(self, tau: Floats) -> _Factors:
-        """With coordinates w whose precision is near 1, if it is that of ``tau`` (S,).
+        """Rescale the coordinates w so that the precision for ``tau`` (S,) is near 1.
 
-        Millions of released rows and few of a sample make it differ by many orders of size otherwise.
+        Otherwise its scales differ by many orders of magnitude with millions of released rows and few public
+        ones.
         """
         sizes, directions = np.linalg.eigh(self.precision(tau[None])[0])
         change = directions / np.sqrt(np.maximum(sizes, max(1.0, _UNIT * sizes[-1])))
         return replace(self, rows=self.rows @ change, basis=self.basis @ change)
 
     def precision(self, tau: Floats) -> Floats:
-        """Of w: (A, k − 1, k − 1)."""
+        """Return the precision of w: (A, k − 1, k − 1)."""
         return np.asarray((self.rows.T * tau[:, None, :]) @ self.rows)
 
 
 @dataclass(frozen=True)
 class _Gaussians:
-    """What stands for the factors, what follows for their numbers, and how well it fits; by α.
+    """The Gaussian approximations of the factors, the moments of their numbers, and the error; by α.
 
-    An *expanded* factor of an outcome has the second-order expansion of its logarithm at the mean instead.
+    An *expanded* factor uses the second-order expansion of its logarithm at the mean instead.
     """
 
     nu: Floats  # (A, S)
@@ -164,7 +165,7 @@ class _Gaussians:
     _names: ClassVar = ("nu", "tau", "expanded", "evidence", "off")
 
     def cells(self, factors: _Factors) -> tuple[Floats, Floats]:
-        """Means and covariances of P: (A, k), (A, k, k)."""
+        """Return means and covariances of P: (A, k), (A, k, k)."""
         k = len(factors.basis)
         covariance = np.linalg.inv(factors.precision(self.tau))
         right = (self.nu - self.tau * factors.offset) @ factors.rows
@@ -172,11 +173,11 @@ class _Gaussians:
         return mean, np.asarray(factors.basis @ covariance @ factors.basis.T)
 
     def subset(self, index: NDArray[np.int64]) -> _Gaussians:
-        """For some values of α."""
+        """Select some values of α."""
         return _Gaussians(**{name: getattr(self, name)[index] for name in self._names})
 
     def into(self, index: NDArray[np.int64], some: _Gaussians) -> _Gaussians:
-        """With those of some values of α replaced."""
+        """Replace the entries for some values of α."""
         fields = {}
         for name in self._names:
             fields[name] = getattr(self, name).copy()
@@ -185,7 +186,7 @@ class _Gaussians:
 
 
 def _start(factors: _Factors, p: Floats) -> _Gaussians:
-    """Every factor expanded at the pilot, with the half row in every cell that the pilot's prior has."""
+    """Expand every factor at the pilot, with the pilot's prior of half a row per cell."""
     k = len(factors.basis)
     numbers = np.concatenate([p, p @ factors.columns])
     powers = np.concatenate(
@@ -200,7 +201,7 @@ def _start(factors: _Factors, p: Floats) -> _Gaussians:
 
 
 def _propagated(factors: _Factors, gaussians: _Gaussians) -> _Gaussians:
-    """Rounds for all α at once, until each has settled."""
+    """Run rounds for all α at once, until each has settled."""
     length = np.full(len(factors.a), _FIRST)
     left = np.arange(len(factors.a))
     for _ in range(_MOST_ROUNDS):
@@ -244,7 +245,7 @@ def _round(factors: _Factors, now: _Gaussians, length: Floats) -> _Gaussians:
 
 
 def _marginals(factors: _Factors, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats]:
-    """Means and variances of the numbers (A, S), and the log of the integral of all Gaussians over w (A,)."""
+    """Return means and variances of the numbers (A, S), and the log integral of the Gaussians (A,)."""
     precision = factors.precision(tau)
     covariance = np.linalg.inv(precision)
     right = (nu - tau * factors.offset) @ factors.rows
@@ -258,9 +259,9 @@ def _marginals(factors: _Factors, nu: Floats, tau: Floats) -> tuple[Floats, Floa
 
 
 def _stepped(factors: _Factors, now: _Gaussians, wanted: _Gaussians, length: Floats) -> _Gaussians:
-    """Part of the way from here to there, and less where the precision would not stay positive.
+    """Take a partial step, shortened where the precision would not stay positive definite.
 
-    Where not even a small part will do, or rounding spoiled the numbers, nothing moves, and α is not settled.
+    If even a small step fails, or rounding spoiled the numbers, nothing changes and α is not settled.
     """
     part = length.copy()
     while True:
@@ -281,7 +282,7 @@ def _stepped(factors: _Factors, now: _Gaussians, wanted: _Gaussians, length: Flo
 
 
 def _positive(matrices: Floats) -> NDArray[np.bool_]:
-    """Which of the symmetric matrices are positive definite."""
+    """Return the mask of positive definite matrices."""
     finite = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
     matrices = np.where(finite[:, None, None], matrices, -np.eye(matrices.shape[-1]))
     try:

@@ -1,4 +1,4 @@
-r"""How to bet well in the game of :mod:`rldp.theory.betting`; no proof depends on it.
+r"""Betting strategies for the game of :mod:`rldp.theory.betting`; no proof depends on them.
 
 The numbers here were chosen by the width of the bounds in simulations (five kinds of triples, 50 to 5000
 rows of each secret). See ``docs/theory.md``, 'Confirmation'.
@@ -23,7 +23,7 @@ _LEAST_VARIANCE = 1e-30
 
 
 def moments(q: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance (never 0) of q(U) if the values, the last axis, have these weights."""
+    """Return mean and variance (never 0) of q(U) under these weights of the values, the last axis."""
     shares = weights / weights.sum(axis=-1, keepdims=True)
     mean = (shares * q).sum(axis=-1)
     variance = (shares * (q - mean[..., None]) ** 2).sum(axis=-1)
@@ -32,18 +32,18 @@ def moments(q: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is expected of the rows at some ε, before they are seen.
+    """Expectations about the rows at some ε, before they are seen.
 
     Attributes
     ----------
     n : array (T, 2)
-        How many rows of either secret there are in all.
+        Total number of rows of either secret.
     scores : array (T, 2, U)
         q₁ and e^ε q₂ of the values.
     mean, variance : array (T, 2)
-        Of the score of a row.
+        Mean and variance of the score of a row.
     centre : array (T,)
-        Where c is expected if both scores have one mean: there a failure is hardest to rule out.
+        Expected c if both scores have the same mean, where a failure is hardest to rule out.
     """
 
     n: Floats
@@ -54,18 +54,18 @@ class Outlook:
 
     @classmethod
     def of(cls, scores: Floats, weights: Floats, n: Floats) -> Outlook:
-        """From weights (T, 2, U) that the values have so far."""
+        """Build it from current weights (T, 2, U) of the values."""
         mean, variance = moments(scores, weights)
         error = variance / n
         centre = (mean * error[:, ::-1]).sum(axis=-1) / error.sum(axis=-1)
         return cls(n, scores, mean, variance, centre)
 
     def errors(self, c: Floats) -> Floats:
-        """Variances (T, J, 2) of the mean scores of all rows, if c (T, J) is the mean of either.
+        """Return variances (T, J, 2) of the mean scores of all rows, if both have mean c (T, J).
 
-        The law expected is mixed with its smallest or largest score until its mean is c. Where a mean is far
-        from c, as that of a rare output at a large ε, this differs much from the variance expected; but
-        where a row is expected to lose, it is no less.
+        The expected law is mixed with its smallest or largest score until its mean is c. If a mean is far
+        from c, as for a rare output at a large ε, this differs a lot from the expected variance. If a row is
+        expected to lose, it is at least as large.
         """
         c, mean, variance = c[..., None], self.mean[:, None], self.variance[:, None]
         end = np.where(c < mean, self.scores.min(axis=-1)[:, None], self.scores.max(axis=-1)[:, None])
@@ -76,7 +76,7 @@ class Outlook:
         return np.asarray(np.maximum(mixed, np.where(losing, variance, _LEAST_VARIANCE)) / self.n[:, None])
 
     def edges(self, lowest: Floats, highest: Floats) -> Floats:
-        """Ends of cells that cover [lowest, highest] and widen away from the centre: (T, J + 1)."""
+        """Return ends of cells that cover [lowest, highest] and widen away from the centre: (T, J + 1)."""
         centre = np.clip(self.centre, lowest, highest)[:, None]
         error = np.sqrt(self.errors(centre).sum(axis=-1))
         lowest, highest = lowest[:, None], highest[:, None]
@@ -87,21 +87,21 @@ class Outlook:
         return np.asarray(np.clip(np.concatenate([lowest, inner, highest], axis=1), lowest, highest))
 
     def stakes(self, ends: Floats, needed: Floats, left: Floats, part: Floats) -> Floats:
-        r"""λ₁ and λ₂ before any limits: (T, J, 2).
+        r"""Return λ₁ and λ₂ before clipping: (T, J, 2).
 
         .. math:: \lambda_1 = \theta/n_1 + a/\sigma_1^2,\qquad \lambda_2 = \theta/n_2 - a/\sigma_2^2,
 
-        where θ is the :func:`boldness` over the standard error of what is left, σ² is the variance expected,
-        and a pulls c from the centre to the cell, if the centre is not in it.
+        where θ is the :func:`boldness` over the standard error of the remaining rows, σ² is the expected
+        variance, and a pulls c from the centre towards the cell, if the centre is outside.
 
         Parameters
         ----------
         ends : array (T, J, 2)
-            Of the cells.
+            Ends of the cells.
         needed : array (T, J)
-            By how much ln W must still grow.
+            Remaining growth of ln W.
         left, part : array (T, 2)
-            Shares of the rows of either secret that are left, and that the next block has.
+            Shares of the rows of either secret that remain, and that are in the next block.
         """
         centre = np.clip(self.centre, ends[:, 0, 0], ends[:, -1, 1])[:, None]
         nearest = np.clip(centre, ends[..., 0], ends[..., 1])
@@ -115,12 +115,12 @@ class Outlook:
 
 
 def boldness(needed: Floats, share: Floats) -> Floats:
-    """How many standard errors to bet on, when ln W must still grow by ``needed`` (positive).
+    """Return the number of standard errors to bet on if ln W must still grow by ``needed`` (positive).
 
-    In the limit of many rows and blocks, the game that reaches 1/α most often is worth, at every moment, the
-    conditional probability p of winning over α. It stakes φ(z)/p, where p = e^{−needed} = Φ(z). If the
-    next block is all that is left, √(2·needed) reaches the goal most often. ``share``, the part of what is
-    left that the next block has, lies between these two cases.
+    In the limit of many rows and blocks, the wealth of the game that reaches 1/α most often is the
+    conditional probability p of winning, over α. It stakes φ(z)/p, where p = e^{−needed} = Φ(z). If only the
+    next block remains, √(2·needed) reaches the goal most often. ``share``, the next block's part of the
+    remaining rows, interpolates between these two cases.
     """
     z = ndtri_exp(-needed)
     hedge = np.exp(needed - z**2 / 2) / math.sqrt(2 * math.pi)

@@ -1,12 +1,12 @@
-r"""The support function of a projected set: minimising scalars, members, a proved bound.
+r"""The support function of a projected set: minimising scalars, members and a proved bound.
 
 The closed form itself is :mod:`rldp.theory.nested_mean`. See ``docs/theory.md``, 'The support function' and
 'Two bounds'.
 
-:math:`\sum_i\eta_i - G(\eta - v)` is a small difference of large numbers where the set is small, since the
-best η then are far above v. :func:`proved_support` adds it up from parts in the units of v. With
-:math:`p = \eta - v`, its mean :math:`a_i = \sum_u\hat P_{u|i}\,p_u` within a group, the shares :math:`w_i` of
-the groups' masses, :math:`N = \sum_i a_i` and :math:`a_i = N w_i(1 + d_i)`,
+If the set is small, the best η are far above v, and :math:`\sum_i\eta_i - G(\eta - v)` is a small difference
+of large numbers. :func:`proved_support` therefore sums parts in units of v. With :math:`p = \eta - v`, its
+mean :math:`a_i = \sum_u\hat P_{u|i}\,p_u` within a group, the shares :math:`w_i` of the groups' masses,
+:math:`N = \sum_i a_i` and :math:`a_i = N w_i(1 + d_i)`,
 
 .. math::
     \sum_i\eta_i - G &= \sum_i\sum_u\hat P_{u|i}\,v_u + N(1 - e^L), \\
@@ -28,23 +28,23 @@ from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 __all__ = ["minimising_eta", "proved_support", "worst_members"]
 
-_LAST_MU = 1e-14  # rounding of values of size 1, with a digit to spare
-_FASTER = 5  # times: Newton's method follows a μ that shrinks so much each step
-_CLOSE = 1e-12  # decrease below which η from a good start are as good as any: bounds of distortions need less
-_START = 1e-9  # of the scale: how far above max v a start is at least
+_LAST_MU = 1e-14  # rounding of values of size 1, plus one digit
+_FASTER = 5  # factor by which μ shrinks in each Newton step
+_CLOSE = 1e-12  # decrease below which η from a good start are accepted: enough for bounds on distortions
+_START = 1e-9  # relative to the scale: least distance of a start above max v
 _TO_BOUNDARY = 0.9  # share of the way to η = max v that a step may go
-_ARMIJO, _ROUNDING = 1e-4, 1e-15  # share of the predicted decrease that is enough, and what rounding hides
+_ARMIJO, _ROUNDING = 1e-4, 1e-15  # required share of the predicted decrease, and its rounding error
 _HALVINGS = 10
 _UNIT = 2.0**-52
 _FIRST_ORDER = 2.0**-10  # an error in L below this is below twice its first-order part
 
 
 def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, steps: int = 50) -> Array:
-    r"""Scalars η that (nearly) attain the minimum in the support function at ``v``.
+    r"""Return scalars η that (nearly) attain the minimum in the support function at ``v``.
 
-    Any :math:`\eta \ge \max v` proves an upper bound; these prove one that is tight to rounding. A
-    damped Newton method on :math:`\sum\eta - G(\eta - v) - \mu\sum\log(\eta - \max v)` with μ
-    shrinking every step, for all entries of the batch at once.
+    Any :math:`\eta \ge \max v` proves an upper bound; these prove one that is tight to rounding. The method
+    is damped Newton on :math:`\sum\eta - G(\eta - v) - \mu\sum\log(\eta - \max v)` with μ decreasing in every
+    step, for all entries of the batch at once.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
     scale = xp.max(below, axis=(-2, -1))
     scale = xp.where(scale > 0, scale, xp.max(xp.abs(top), axis=-1))
     scale = xp.where(scale > 0, scale, 1.0)[..., None]
-    below = below / scale[..., None]  # the problem is homogeneous: h and all below are in this unit
+    below = below / scale[..., None]  # the problem is homogeneous: h and the rest are in this unit
 
     def at(h: Array) -> MeanPoint:
         return mean.at(h[..., None] + below)
@@ -101,9 +101,9 @@ def minimising_eta(mean: NestedMean, v: Array, *, start: Array | None = None, st
 
 
 def worst_members(mean: NestedMean, v: Array) -> Array:
-    """Members of the set that (nearly) attain the support function at ``v`` (..., I, U).
+    """Return members of the set that (nearly) attain the support function at ``v`` (..., I, U).
 
-    The gradient of G at the minimising η; what it lacks in mass goes to the cells where v is largest.
+    They are the gradient of G at the minimising η. Missing mass goes to the cells where v is largest.
     """
     xp = namespace(v)
     top = xp.max(v, axis=-1, keepdims=True)
@@ -117,7 +117,7 @@ def worst_members(mean: NestedMean, v: Array) -> Array:
 
 
 def _eta_hessian(point: MeanPoint) -> tuple[Array, Array]:
-    """−∂²G/∂η² as a diagonal and a between-group rank one, both non-negative."""
+    """Return −∂²G/∂η² as a diagonal and a rank one between groups, both non-negative."""
     xp = namespace(point.p)
     r = row_sum(point.beta)
     deviation = xp.where(point.omega > 0, point.inverse - r[..., None], 0.0)
@@ -141,7 +141,7 @@ def _solve_small(hessian: tuple[Array, Array], ridge: Array, rhs: Array) -> Arra
 
 
 def proved_support(mean: NestedMean, v: Floats, eta: Floats) -> Floats:
-    r"""Upper bound on :math:`\sum_i\eta_i - G(\eta - v)`, and so on the support function at ``v``.
+    r"""Return an upper bound on :math:`\sum_i\eta_i - G(\eta - v)`, hence on the support function at ``v``.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def proved_support(mean: NestedMean, v: Floats, eta: Floats) -> Floats:
     Returns
     -------
     array (...)
-        Above the true value by no more than twice its own bound on the error.
+        Exceeds the true value by at most twice its error bound.
     """
     values, seen, c = v.shape[-1], mean.masses > 0, mean.conditionals
     top = v.max(axis=-1)
-    below, above = np.where(c > 0, top[..., None] - v, 0.0), eta - top  # what was never seen has no weight
+    below, above = np.where(c > 0, top[..., None] - v, 0.0), eta - top  # unseen cells have no weight
     mean_below = np.vecdot(c, below)
     a = above + mean_below
     m, m_error = _log_means(mean, below, above, mean_below)
@@ -179,11 +179,11 @@ def proved_support(mean: NestedMean, v: Floats, eta: Floats) -> Floats:
 
 
 def _log_means(mean: NestedMean, below: Floats, above: Floats, mean_below: Floats) -> tuple[Floats, Floats]:
-    r"""m = log(M/a) of each group (..., I), and a bound on its error.
+    r"""Return m = log(M/a) of each group (..., I), and a bound on its error.
 
-    p/a is 1 + (below − mean below)/a, and every one of the three is a sum of positive terms. So its logarithm
+    p/a is 1 + (below − mean below)/a, and each of the three is a sum of positive terms. Its logarithm
     y has an error of at most :math:`(U+8)\,2^{-52}` times (below + mean below)/a + \|y\|, also where p is
-    next to nothing; and m, a power mean, lies between the mean of y and 0.
+    tiny; and m, a power mean, lies between the mean of y and 0.
     """
     c, rho = mean.conditionals, mean.rho
     a = above + mean_below
@@ -208,7 +208,7 @@ def _log_means(mean: NestedMean, below: Floats, above: Floats, mean_below: Float
 def _log_share(
     theta: float, w: Floats, ratio: Floats, m: Floats, m_error: Floats, values: int
 ) -> tuple[Floats, Floats]:
-    """Return the part of L that does not come from the budget (...), and a bound on its error."""
+    """Return the part of L that is independent of the budget (...), and a bound on its error."""
     d = ratio - 1
     log_ratio = np.where(d < -0.5, np.log(ratio), np.log1p(np.maximum(d, -0.5)))
     x = log_ratio + m

@@ -1,4 +1,4 @@
-"""Rows counted by outcome, with the probability of every outcome given the cell: what is estimated from."""
+"""Rows counted by outcome, with the probability of every outcome given the cell: input of estimation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tally:
     channel : array (k, M)
         The probability of every outcome, given the cell; rows sum to one.
     counts : array (M,)
-        Whole numbers, where they are rows of people.
+        Whole numbers for rows of people.
     is_sample : bool
         Whether the outcomes are the cells themselves.
     """
@@ -36,16 +36,16 @@ class Tally:
 
     @classmethod
     def of_sample(cls, counts: NDArray[np.int64]) -> Tally:
-        """Rows whose cells are known."""
+        """Build a tally of rows with known cells."""
         return cls(np.eye(counts.size), counts.reshape(-1), is_sample=True)
 
     def with_counts(self, counts: NDArray[Any]) -> Tally:
-        """Other rows of the same channel."""
+        """Return a tally of other rows with the same channel."""
         return Tally(self.channel, counts, self.is_sample)
 
     @cached_property
     def n(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.counts.sum())
 
     def at(self, distribution: Floats) -> Floats:

@@ -3,8 +3,8 @@ r"""Integrals of :math:`t^{a-1}e^{\nu t-\tau t^2/2}` over t > 0, many at once.
 In :math:`z=\log t` the integrand is :math:`e^{h(z)}` with :math:`h=az+\nu e^z-\frac\tau2e^{2z}`. For τ > 0 it
 has one maximum, where :math:`h'=a+\nu t-\tau t^2=0`, and there :math:`-h''=a+\tau t^2`. To its right, d away,
 h has fallen by :math:`a(e^d-1-d)+\frac12\tau t^2(e^d-1)^2`; to its left by at least :math:`a(d-1+e^{-d})`,
-and by at least :math:`\frac12\nu t(1-e^{-d})^2` if ν > 0. Gauss and Legendre's rule is used on two panels
-which hold all that is not below :math:`e^{-36}` of the maximum; where t is so small that the exponential is
+and by at least :math:`\frac12\nu t(1-e^{-d})^2` if ν > 0. Gauss–Legendre quadrature is used on two panels,
+outside of which the integrand is below :math:`e^{-36}` of the maximum. For small t, where the exponential is
 nearly 1, a power series is integrated.
 """
 
@@ -18,18 +18,18 @@ from rldp.theory.model import Floats
 __all__ = ["has_peak", "moments"]
 
 _NODES, _RULE = np.polynomial.legendre.leggauss(40)
-_FALL = 36.0  # nats below the maximum where the integrand counts as nothing
-_SIGMAS = np.sqrt(2 * _FALL)  # where a parabola has fallen so far
+_FALL = 36.0  # nats below the maximum at which the integrand is negligible
+_SIGMAS = np.sqrt(2 * _FALL)  # where a parabola has fallen by this much
 _SMALL = 1e-3  # where |νt| and √τ·t are below, the power series is exact to 1e-12
-_BEND = 3.0  # so far to the left of a wide peak h bends, at most; beyond it is nearly straight
+_BEND = 3.0  # largest distance left of a wide peak at which h is curved; beyond, it is nearly linear
 _SMALLEST = 1e-300
-_CLEARLY = 0.5  # the part of ν² that the discriminant must be where τ is negative
+_CLEARLY = 0.5  # least discriminant as a share of ν² if τ is negative
 
 
 def has_peak(a: Floats, nu: Floats, tau: Floats) -> NDArray[np.bool_]:
-    """Whether the integrand has a maximum that stands out: always for τ > 0, else if ν is negative enough.
+    """Return whether the integrand has a clear maximum: always for τ > 0, else if ν is negative enough.
 
-    For τ < 0 the integrand grows again far to the right; what is beyond the valley is left out.
+    For τ < 0 the integrand grows again far to the right; the part beyond the valley is left out.
     """
     return np.asarray((tau > 0) | ((nu < 0) & (4 * a * -tau < _CLEARLY * nu**2)))
 
@@ -41,7 +41,7 @@ def moments(a: Floats, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats]
     ----------
     a : array, positive
     nu, tau : array
-        With a peak.
+        Such that there is a peak.
     """
     start, middle, end, series = _panels(a, nu, tau)
     z, rule = _nodes(start, middle, end)
@@ -60,7 +60,7 @@ def moments(a: Floats, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats]
 
 
 def _panels(a: Floats, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """In z: where the two panels start, meet and end, and below which a power series will do."""
+    """Return the z where the two panels start, meet and end, and below which a power series suffices."""
     root = np.sqrt(nu**2 + 4 * a * tau)
     flat = tau <= 0
     steep = (nu > 0) & ~flat
@@ -93,5 +93,5 @@ def _nodes(start: Floats, middle: Floats, end: Floats) -> tuple[Floats, Floats]:
 
 
 def _power(a: Floats, x: Floats, y: Floats) -> Floats:
-    """∫₀¹ s^{a−1} exp(xs − ys²) ds for small x and y."""
+    """Return ∫₀¹ s^{a−1} exp(xs − ys²) ds for small x and y."""
     return np.asarray(1 / a + x / (a + 1) + (x**2 / 2 - y) / (a + 2) + (x**3 / 6 - x * y) / (a + 3))

@@ -1,4 +1,4 @@
-r"""The largest ratio :math:`P(y|s_1)/P(y|s_2)` of a protocol over a set, and distributions that show it.
+r"""The largest ratio :math:`P(y|s_1)/P(y|s_2)` of a protocol over a set, and distributions that attain it.
 
 See ``docs/theory.md``, 'Leakage'. Protocols are arrays (|S|, |U|, |Y|), problems hold one sample.
 """
@@ -18,12 +18,12 @@ from rldp.theory.support import minimising_eta, worst_members
 
 __all__ = ["WorstRatio", "joined", "over_everything", "over_set", "proved_ratio"]
 
-_TRACE = 1e-12  # of the radius: mass of a secret that was never seen, enough to show any conditional
+_TRACE = 1e-12  # relative to the radius: mass of an unseen secret, enough for any conditional
 
 
 @dataclass(frozen=True)
 class WorstRatio:
-    """A ratio, the output and the pair of secrets (s1, s2) that have it, and their conditionals (2, U)."""
+    """A ratio, its output and pair of secrets (s1, s2), and their conditionals (2, U)."""
 
     ratio: float
     output: int
@@ -32,7 +32,7 @@ class WorstRatio:
 
 
 def over_everything(matrix: Floats) -> WorstRatio:
-    """The largest ratio over every distribution: that of two entries of a column with different secrets."""
+    """Return the largest ratio over all distributions, that of two entries of a column."""
     pairs = ordered_pairs(len(matrix))
     first, second = pairs.T
     ratios = _quotients(matrix.max(axis=1)[first], matrix.min(axis=1)[second])  # (T, Y)
@@ -80,7 +80,7 @@ def _ratio(q: Floats, members: Floats) -> Floats:
 
 
 def _quotients(top: Floats, bottom: Floats) -> Floats:
-    """top/bottom, with 0/0 = 1."""
+    """Return top/bottom, with 0/0 = 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(top > 0, top / bottom, np.where(bottom > 0, 0.0, 1.0))
 
@@ -88,7 +88,7 @@ def _quotients(top: Floats, bottom: Floats) -> Floats:
 def proved_ratio(problem: DesignProblem, matrix: Floats, attained: float) -> float:
     """Return an e^ε for which the closed form proves every constraint, as small as rounding allows.
 
-    Never more than the largest ratio of two entries of a column, which no distribution exceeds.
+    It is at most the largest ratio of two entries of a column, which no distribution exceeds.
     """
     worst = max(attained, 1.0)
     mean = _pair_mean(problem)
@@ -120,7 +120,7 @@ def proved_ratio(problem: DesignProblem, matrix: Floats, attained: float) -> flo
 
 
 def joined(problem: DesignProblem, pair: tuple[int, int], members: Floats) -> Floats:
-    """A joint distribution (|S|, |U|) in the joint set whose conditionals of ``pair`` are ``members``."""
+    """Return a joint distribution (|S|, |U|) in the joint set with conditionals ``members`` of ``pair``."""
     assert problem.privacy is not None
     lambda_, budget = problem.privacy.lambda_, problem.privacy.budget
     centre = problem.private_centre[0]
