@@ -1,10 +1,10 @@
-"""The paper's figures, its data files and its claims, and a figure beyond it, from one seed.
+"""The paper's figures, data files and claims, and one more figure, from one seed.
 
 >>> from rldp.paper import FIGURES
 >>> list(FIGURES)
 ['scatter-small', 'scatter-large', 'leakage-vs-n', 'distortion-vs-n', 'alpha', 'promises']
 
-:func:`reproduce` fills a folder; :func:`check_claims` judges the paper's statements by what is in it.
+:func:`reproduce` fills a folder; :func:`check_claims` checks the paper's statements against its tables.
 """
 
 from rldp.paper.claims import Checked, check_claims

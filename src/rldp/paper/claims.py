@@ -41,7 +41,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict of the data on a claim.
+    """The verdict on a claim.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Finding:
         The figures.
     holds : bool
     correction : str
-        The corrected statement, if the data show it.
+        The corrected statement, if the data support one.
     """
 
     measured: str
@@ -96,17 +96,17 @@ class Checked:
 def check_claims(folder: str | PathLike[str]) -> list[Checked]:
     """Judge every claim for which the folder has data, from these data alone.
 
-    Experiments beyond the paper are left aside.
+    Experiments beyond the paper are ignored.
 
     Parameters
     ----------
     folder : path
-        What :func:`rldp.paper.reproduce` filled.
+        A folder filled by :func:`rldp.paper.reproduce`.
 
     Raises
     ------
     DataError
-        If the folder is not such a folder, or a table in it cannot be read.
+        If the folder was not filled by it, or a table cannot be read.
     """
     from rldp.paper.statements import CLAIMS
 

@@ -22,7 +22,7 @@ __all__ = ["DATA_FILES", "bands_data", "scatter_data"]
 
 
 def scatter_data(results: Results, settings: Settings) -> str:
-    """``data_fig1.csv`` or ``data_fig2.csv``: 8 columns."""
+    """Return ``data_fig1.csv`` or ``data_fig2.csv``: 8 columns."""
     columns = []
     for problem in PROBLEMS:
         rows = results.where(problem=problem)
@@ -31,7 +31,7 @@ def scatter_data(results: Results, settings: Settings) -> str:
 
 
 def bands_data(results: Results, settings: Settings) -> str:
-    """``data_fig3.csv``: 25 columns."""
+    """Return ``data_fig3.csv``: 25 columns."""
     leakage, distortion = (over_n(results, column, settings) for column in ("leakage", "distortion"))
     rows = []
     for multiple in leakage[PROBLEMS[0]]:
@@ -53,4 +53,4 @@ DATA_FILES = {
     "data_fig2.csv": ("scatter-large", scatter_data),
     "data_fig3.csv": ("vs-n", bands_data),
 }
-"""Each file with the experiment it is made from."""
+"""The experiment behind each file."""

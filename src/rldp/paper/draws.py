@@ -1,4 +1,4 @@
-"""Truths and samples: each follows from the seed and its own number alone."""
+"""Truths and samples, each determined by the seed and its number alone."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Draws:
 
 
 def draw(settings: Settings, stream: int, n: int, first: int, count: int) -> Draws:
-    """Instances ``first``, ``first`` + 1, … of an experiment at sample size n.
+    """Draw the instances ``first``, ``first`` + 1, … of an experiment at sample size n.
 
-    Every instance has generators of its own, seeded by (seed, stream, instance) for the truth and by
-    (seed, stream, instance, n) for the sample. So a truth is the same at every n, more instances leave
-    the first ones as they were, and the order of the work does not matter.
+    Every instance has separate generators, seeded by (seed, stream, instance) for the truth and by (seed,
+    stream, instance, n) for the sample. A truth is therefore the same at every n, more instances do not
+    change the first ones, and the order of the work does not matter.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The figures: which experiment each shows, and how. To add one, add an entry to ``FIGURES``."""
+"""The figures and their experiments. To add a figure, add an entry to ``FIGURES``."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Figure:
     Attributes
     ----------
     experiment : str
-        Whose table it shows; see :mod:`rldp.paper.plan`.
+        The experiment whose table it shows; see :mod:`rldp.paper.plan`.
     beside : tuple of str
-        Experiments that claims about this figure are compared with.
+        Further experiments that claims about this figure need.
     draw : callable
         From the table and the settings to a matplotlib figure.
     """
@@ -47,7 +47,7 @@ class Figure:
 
 
 def over_n(results: Results, column: str, settings: Settings) -> dict[str, dict[float, Summary]]:
-    """For each problem, the statistics of a column at every N."""
+    """Return the statistics of a column at every N, for each problem."""
     multiples = (np.unique(results["n"]) / settings.cells).tolist()
     return {
         problem: {m: summary(results.where(problem=problem, n=m * settings.cells)[column]) for m in multiples}
@@ -56,7 +56,7 @@ def over_n(results: Results, column: str, settings: Settings) -> dict[str, dict[
 
 
 def over_alpha(results: Results, column: str) -> dict[str, dict[float, Summary]]:
-    """For each problem, the statistics of a column at every α_p; constant without robust privacy."""
+    """Return the statistics of a column at every α_p, for each problem; constant for nominal privacy."""
     levels = np.unique(results["alpha_privacy"][~np.isnan(results["alpha_privacy"])])
     summaries = {}
     for problem in PROBLEMS:
@@ -126,7 +126,7 @@ def _against_alpha(results: Results, settings: Settings) -> Drawing:
 
 
 def _promises(results: Results, settings: Settings) -> Drawing:
-    """ε* and D* of three promises against n: medians, and what lies between the 5 % and the 95 % points."""
+    """Plot ε* and D* of three promises against n: medians, and bands from the 5 % to the 95 % point."""
     from rldp.paper import plots
 
     sizes = np.unique(results["n"])
@@ -181,7 +181,7 @@ def _caption(
     levels: str | None = None,
     meaning: str = _LETTERS,
 ) -> str:
-    """ε, the set, n, the number of truths; below it what the names of the lines mean."""
+    """Return ε, the set, n and the number of truths, followed by the meaning of the line names."""
     from rldp.reporter.plots import facts
 
     instances = len(np.unique(results["instance"]))

@@ -10,7 +10,7 @@ from rldp.paper.settings import PROBLEMS, PROMISES, Settings
 __all__ = ["BEYOND", "EXPERIMENTS", "Cell", "Experiment", "Task", "tasks"]
 
 CHUNK = 100
-"""Instances that are designed together; fixed, so that results do not depend on the number of jobs."""
+"""Number of instances designed together; fixed, so that results do not depend on the number of jobs."""
 
 MULTIPLES = (1, 2, 5, 10, 30, 100, 300, 1000, 3000, 10000)
 """N, the mean number of draws in a cell, in the figures over n."""
@@ -19,7 +19,7 @@ PRIVACY_LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
 """α_p in the figure ``alpha``."""
 
 _UTILITY_LEVEL = 0.5  # α_d in that figure
-_ALPHA_MULTIPLE = 50  # its N, which the paper leaves open
+_ALPHA_MULTIPLE = 50  # its N, which the paper does not state
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Cell:
     multiple : int
         N; the samples have n = N·|S||U| draws.
     alpha_privacy : float or None
-        Level of the privacy set; None if no problem of the cell has one.
+        Level of the privacy set; None if no problem in the cell has one.
     alpha_utility : float or None
         Level of the utility set; None if no problem of the cell has one.
     problems : tuple of str
-        Of the paper's four problems; or promises, with utility under the estimate.
+        Names of the paper's problems; or promises, with nominal utility.
     solver : {"rldp", "Clarabel"}
     """
 
@@ -53,20 +53,19 @@ class Experiment:
     Attributes
     ----------
     name : str
-        Of the table, without ending.
+        Name of the table, without extension.
     stream : int
         Number of its draws; the same number means the same draws.
     instances : int
-        The paper's K, where the paper has the experiment.
+        The paper's K, if the experiment is in the paper.
     cells : callable
         From the settings to the cells, in the order of the table.
     chunk : int
         Instances designed together.
     cost : float
-        Of a design, relative to the others.
+        Cost of a design, relative to the others.
     short : bool
-        Whether there are never more instances than by default, and half as many as in the others if their
-        number is chosen.
+        Whether the number of instances is capped at the default, and half that of the others if it is chosen.
     """
 
     name: str
@@ -80,7 +79,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Task:
-    """A chunk of instances of one cell: what is computed, stored and taken up again as a whole."""
+    """A chunk of instances of one cell, the unit of computation, storage and resumption."""
 
     experiment: str
     stream: int
@@ -110,7 +109,7 @@ def _over_n(settings: Settings) -> list[Cell]:
 
 
 def _over_alpha(settings: Settings) -> list[Cell]:
-    """Without robust privacy α_p does not matter, so those designs are made once."""
+    """Return the cells over α_p. Designs without robust privacy do not depend on it and are made once."""
     plain = Cell(_ALPHA_MULTIPLE, None, _UTILITY_LEVEL, ("NUNP", "RUNP"))
     return [plain] + [Cell(_ALPHA_MULTIPLE, a, _UTILITY_LEVEL, ("NURP", "RURP")) for a in PRIVACY_LEVELS]
 
@@ -135,7 +134,7 @@ EXPERIMENTS = {
         Experiment("promises", 5, 100, _promised, chunk=10, cost=50),
     )
 }
-"""All experiments by name. Two repeat NURP designs of the first two with another solver; the last is ours."""
+"""All experiments by name. Two repeat NURP designs with another solver; the last is not in the paper."""
 
 
 BEYOND = ("promises",)

@@ -1,4 +1,4 @@
-"""The paper's figures out of numbers, in the style of the house."""
+"""The paper's figures, in the style of :mod:`rldp.reporter.plots`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LOOKS = {
     "pairs": PROMISE_LOOKS["pairs"],
     "credible": PROMISE_LOOKS["credible"],
 }
-"""Problems are warm where privacy is nominal and cold where it is robust."""
+"""Warm colours for nominal privacy, cold colours for robust privacy."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A line and what lies around it: x, the middle, and the edges below and above."""
+    """A line with a band: x, the middle, and the lower and upper edges."""
 
     x: Floats
     middle: Floats
@@ -49,9 +49,9 @@ class Panel:
     series : mapping
         A band for each name, in :data:`_LOOKS`.
     level : float, optional
-        The ε that was designed for, where the vertical axis shows leakage.
+        The ε of the designs, if the vertical axis shows leakage.
     logarithmic : bool
-        Whether the vertical axis is; a band that reaches 0 then ends where the axis does.
+        Whether the vertical axis is logarithmic. A band that reaches 0 then ends at the axis limit.
     """
 
     y_label: str
@@ -62,7 +62,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Across:
-    """The horizontal axis that all panels share: its label, its scale, and its ticks if they are chosen."""
+    """The horizontal axis shared by all panels: its label, its scale, and optional ticks."""
 
     label: str
     scale: Literal["log", "logit"]
@@ -78,9 +78,10 @@ def scatter(
     caption: str,
     level: float,
 ) -> Drawing:
-    """Points for each problem on logarithmic axes; a dotted line at ``level`` on the horizontal one.
+    """Plot points of each problem on logarithmic axes, with a dotted line at ``level`` on the x axis.
 
-    Nominal utility is large and hollow, robust utility small and full, so that both are seen where they meet.
+    Markers are large and hollow for nominal utility, small and filled for robust utility, so that both are
+    visible where they overlap.
     """
     figure, (axes,) = _plots.new_figure(title=title, caption=caption)
     for problem, (x, y) in points.items():
@@ -103,9 +104,9 @@ def bands(
     caption: str,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Drawing:
-    """Lines with bands around them, named at their ends; panels below each other.
+    """Plot lines with bands, labelled at their ends, in panels below each other.
 
-    ``names`` says what a line is called, if that is not the name of its series.
+    ``names`` gives labels that differ from the name of the series.
     """
     size = (_plots.WIDTH, 1.4 + 2.6 * len(panels))
     figure, all_axes = _plots.new_figure(title=title, caption=caption, panels=(len(panels), 1), size=size)

@@ -1,4 +1,4 @@
-"""What would make the paper's statements about privacy true; :mod:`rldp.paper.words` says how."""
+"""Criteria for the paper's statements about privacy; see :mod:`rldp.paper.words`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def private_over_the_set(data: Evidence) -> Finding:
 
 
 def _leaks(rows: Results, epsilon: float) -> tuple[float, float]:
-    """Share with ε* > ε, and the median of ε*/ε."""
+    """Return the share with ε* > ε, and the median of ε*/ε."""
     return float((rows["leakage"] > epsilon).mean()), float(np.median(rows["leakage"])) / epsilon
 
 
@@ -137,7 +137,7 @@ def coverage(data: Evidence) -> Finding:
 
 
 def _slack(data: Evidence) -> float:
-    """Three standard errors of a share of the instances that is 1 − α on average."""
+    """Return three standard errors of a share of the instances with mean 1 − α."""
     alpha, instances = data.settings.alpha, len(np.unique(data["vs-n"]["instance"]))
     return _STANDARD_ERRORS * math.sqrt(alpha * (1 - alpha) / instances)
 
@@ -176,7 +176,7 @@ def small_sample_artefacts(data: Evidence) -> Finding:
 
 
 def _solved(data: Evidence, name: str) -> Floats:
-    """ε* wherever the other solver came back with an answer; nothing if it was not asked."""
+    """Return ε* of the designs that the other solver solved; empty if it was not used."""
     if name not in data.tables:
         return np.zeros(0)
     leakage: Floats = data[name]["leakage"]

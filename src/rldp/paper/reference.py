@@ -1,4 +1,4 @@
-"""The four problems as the theorems on robust utility and robust privacy state them, for a general solver.
+"""The four problems in the form of the paper's theorems, for a general solver.
 
 With B the radius of Pearson's χ² set, and C = √(B+1) − 1 + P̂_{s1} + P̂_{s2}:
 
@@ -11,10 +11,10 @@ robust privacy (support function of the projected set; vectors w1, w2 and a scal
                         + max w1 + max w2 + c C  ≤  0,
     v1 = P(y|s1,·),  v2 = −e^ε P(y|s2,·)
 
-The concave terms are written so that a conic solver takes them as they are: √c Σ P̂ √x is a sum of
-geometric means √(c x), and c^{2/3} ℓ^{2/3} = c^{1/3} (√c ℓ)^{2/3} a weighted one.
+The concave terms are in conic form: √c Σ P̂ √x is a sum of geometric means √(c x), and
+c^{2/3} ℓ^{2/3} = c^{1/3} (√c ℓ)^{2/3} is a weighted one.
 
-The only module that imports CVXPY, which comes with the extra ``paper``.
+This is the only module that imports CVXPY, which comes with the extra ``paper``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["PROBLEMS", "ReferenceDesign", "SolverError", "reference_design"]
 
 
 class ReferenceDesign(NamedTuple):
-    """What the solver returns, as it returns it: rows may be off by its tolerance, as may privacy."""
+    """The raw result of the solver. Rows and privacy may be off by its tolerance."""
 
     matrix: Floats
     objective: float
@@ -127,7 +127,7 @@ def _robust_privacy(v1: Any, v2: Any, p1: Floats, p2: Floats, radius: float, con
 
 
 def _geometric_means(c: Any, x: Any, constraints: list[Any]) -> Any:
-    """r with r² ≤ c x and x ≥ 0, entry by entry: √(c x) wherever it pays to be large."""
+    """Return r with r² ≤ c x and x ≥ 0, entry by entry; r = √(c x) wherever the objective rewards it."""
     r = cp.Variable(x.shape)
     constraints.append(cp.SOC(c + x, cp.vstack([2 * r, c - x]), axis=0))
     return r

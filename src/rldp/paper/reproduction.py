@@ -1,4 +1,4 @@
-"""The reproduction: figures in, a folder of tables, pictures, data files and claims out."""
+"""The reproduction: from names of figures to a folder of tables, pictures, data files and claims."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rldp.paper.sweep import Advance, sweep
 
 __all__ = ["Report", "reproduce"]
 
-_LARGEST_REFERENCE = 20  # cells; beyond, the reference solver takes minutes for a design
+_LARGEST_REFERENCE = 20  # cells; beyond, the reference solver takes minutes per design
 _DEFAULTS = Settings()
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a reproduction produced.
+    """The result of a reproduction.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ def reproduce(
 ) -> Report:
     """Make figures of the paper, with the data behind them and the verdict on every claim.
 
-    Killed at any moment and called again with the same arguments it goes on where it was, and the files
-    are the same to the byte, whatever the number of jobs.
+    If it is interrupted, a call with the same arguments resumes the work. The files are identical to the byte
+    for any number of jobs.
 
     Parameters
     ----------
@@ -67,10 +67,10 @@ def reproduce(
         Folder to fill: a new one, or one from the same settings.
     settings : Settings
     jobs : int, optional
-        Parallel processes. By default what :func:`joblib.parallel_config` says, which also chooses the
+        Parallel processes. The default is that of :func:`joblib.parallel_config`, which also chooses the
         backend (processes, a Dask or Ray cluster); otherwise one.
     advance : callable, optional
-        Called with the work done and all of the work.
+        Called with the completed and the total work.
 
     Returns
     -------
@@ -126,14 +126,14 @@ def _check_jobs(jobs: int | None) -> None:
 
 
 def _check_promises(names: Sequence[str], settings: Settings) -> None:
-    """Refuse a level that a promise cannot have before anything is computed."""
+    """Raise an error for a level that a promise does not support, before any computation."""
     if "promises" in names:
         for promise in PROMISES:
             settings.promise(promise)
 
 
 def _require_libraries() -> None:
-    """Refuse before the work what would only fail after it."""
+    """Raise an error for missing libraries before the work starts."""
     for library in ("joblib", "matplotlib"):
         with needs("reproducing the paper", library, install="robust-ldp[paper]"):
             importlib.import_module(library)
@@ -150,7 +150,7 @@ def _experiments(names: Sequence[str], settings: Settings) -> tuple[list[str], l
 
 
 def _no_reference(settings: Settings) -> str:
-    """Why the paper's program cannot be solved by the reference solver; empty if it can."""
+    """Return why the reference solver cannot solve the paper's program; empty if it can."""
     if settings.lambda_ != 1:
         return "its program is for the χ² set"
     if settings.cells > _LARGEST_REFERENCE:
@@ -171,7 +171,7 @@ def _save_pictures(names: Sequence[str], results: Evidence, store: Store) -> Non
 
 
 def _left_out(experiments: Sequence[str], results: Evidence) -> list[str]:
-    """How many instances have ε* = ∞, a line for each experiment that shows points or means."""
+    """Return a line with the number of instances with ε* = ∞, for each experiment with points or means."""
     notes = []
     for name in experiments:
         table = results[name].where(solver="rldp")

@@ -1,4 +1,4 @@
-"""The tables read back, and the statistics that figures and claims are made of."""
+"""Reading of tables, and the statistics for figures and claims."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Results:
         return self.rows(mask)
 
     def rows(self, mask: NDArray[np.bool_]) -> Results:
-        """Return the rows that ``mask`` names."""
+        """Return the rows selected by ``mask``."""
         return Results({name: column[mask] for name, column in self.columns.items()})
 
 
@@ -83,9 +83,9 @@ class Summary:
     mean, deviation : float
         NaN if nothing is left.
     infinite : int
-        Values that were infinite and therefore left out at once.
+        Number of infinite values, which are removed first.
     outliers : int
-        Finite values that the rule left out.
+        Number of finite values removed by the rule.
     """
 
     mean: float
@@ -95,7 +95,7 @@ class Summary:
 
 
 def summary(values: Floats) -> Summary:
-    """Leave out what is infinite, then what lies 1.5 interquartile ranges outside the quartiles.
+    """Summarise values without infinities and without outliers by the 1.5·IQR rule.
 
     Examples
     --------
@@ -114,12 +114,12 @@ def summary(values: Floats) -> Summary:
 
 
 def finite(values: Floats) -> Floats:
-    """Return the values that are numbers."""
+    """Return the finite values."""
     return values[np.isfinite(values)]
 
 
 def outliers(values: Floats) -> NDArray[np.bool_]:
-    """Which of some finite values lie outside [Q1 − 1.5·IQR, Q3 + 1.5·IQR]."""
+    """Return the mask of finite values outside [Q1 − 1.5·IQR, Q3 + 1.5·IQR]."""
     if len(values) == 0:
         return np.zeros(0, dtype=bool)
     low, high = np.quantile(values, [0.25, 0.75])

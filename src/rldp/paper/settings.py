@@ -20,7 +20,7 @@ PROBLEMS = ("NUNP", "NURP", "RUNP", "RURP")
 """The paper's four problems, in the order of its data files."""
 
 PROMISES = ("joint", "pairs", "credible")
-"""What protocols are compared by beyond the paper: its set, a set for each pair of secrets, the posterior."""
+"""Promises compared beyond the paper: its set, a set for each pair of secrets, the posterior."""
 
 _LARGEST_EPSILON = 100.0
 _MOST = 10**6  # instances, and symbols of an alphabet
@@ -35,11 +35,11 @@ class Settings:
     instances : int, optional
         Truths drawn for each figure; by default as many as in the paper.
     seed : int
-        Everything random follows from it.
+        Seed of all random numbers.
     lambda_ : float
         λ of the sets: 1 is the paper's χ² set, 0 the G-test's, 2/3 Cressie and Read's.
     epsilon : float
-        Privacy level that is designed for.
+        Privacy level of the designs.
     alpha : float
         Level of the sets, in every figure but ``alpha``.
     secrets, values : int
@@ -98,12 +98,12 @@ class Settings:
         return Pairs(self.alpha) if name == "pairs" else Credible(self.alpha, lambda_=self.lambda_)
 
     def manifest(self) -> dict[str, object]:
-        """Everything that the numbers depend on, as JSON knows it."""
+        """Return all settings that the numbers depend on, as JSON types."""
         versions = {"rldp": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
         return {"format": 1, **versions, **asdict(self)}
 
     @classmethod
     def from_manifest(cls, text: str) -> Settings:
-        """Return the settings that :meth:`manifest` wrote down."""
+        """Return the settings stored by :meth:`manifest`."""
         known = json.loads(text)
         return cls(**{name: known[name] for name in cls.__dataclass_fields__})

@@ -1,4 +1,4 @@
-"""Every quantitative or comparative statement of the paper, in our words, with its judge."""
+"""The quantitative and comparative statements of the paper, paraphrased, with their criteria."""
 
 from __future__ import annotations
 
@@ -107,4 +107,4 @@ CLAIMS = (
     ),
     Claim("Discussion", "The program grows exponentially in |S| and |U|.", (), utility.growth),
 )
-"""In the order of the paper's arguments."""
+"""All claims, in the order of the paper."""

@@ -1,4 +1,4 @@
-"""The folder of a reproduction: its settings, its parts as they finish, its tables."""
+"""The folder of a reproduction: settings, finished parts and tables."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Store:
-    """A folder that belongs to one choice of settings.
+    """A folder for one choice of settings.
 
-    Files appear whole or not at all, so a run may be killed at any moment, and the next one takes up
-    whatever parts are there.
+    Files are written atomically, so a run may be killed at any moment, and the next one resumes from the
+    finished parts.
     """
 
     folder: Path
@@ -34,12 +34,12 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | PathLike[str], settings: Settings) -> Store:
-        """Make the folder, or take up one that was made with the same settings.
+        """Create the folder, or open one with the same settings.
 
         Raises
         ------
         InvalidArgument
-            If it cannot be written, or holds something else; nothing in it is touched then.
+            If the folder is not writable or contains something else. Its content is then unchanged.
         """
         store = cls(_checked(folder), settings)
         with store._writing():
@@ -58,11 +58,11 @@ class Store:
 
     @property
     def name(self) -> str:
-        """The folder, as messages show it."""
+        """The folder, as shown in messages."""
         return shown(str(self.folder))
 
     def has(self, task: Task) -> bool:
-        """Return whether the part is there, and all of it."""
+        """Return whether the part is stored and complete."""
         try:
             content = self._part(task).read_bytes()
         except OSError:
@@ -70,11 +70,11 @@ class Store:
         return content.count(b"\n") == task.rows and content.endswith(b"\n")
 
     def save_part(self, task: Task, text: str) -> None:
-        """Keep the result of a task."""
+        """Store the result of a task."""
         self._write(self._part(task), text.encode())
 
     def save_table(self, name: str, tasks: Iterable[Task]) -> None:
-        """Join the parts of an experiment to its table."""
+        """Join the parts of an experiment into its table."""
         with self._writing():
             parts = [self._part(task).read_bytes() for task in tasks]
         self.save(f"{name}.csv", b"".join([header(self.settings).encode(), *parts]))
@@ -91,7 +91,7 @@ class Store:
         return self._parts / task.file
 
     def _holds_something(self) -> bool:
-        """Return whether there are files that may be someone's; hidden ones do not count."""
+        """Return whether the folder contains files other than hidden ones."""
         paths = [path for folder in (self.folder, self._parts) for path in folder.glob("[!.]*")]
         return any(path != self._parts for path in paths)
 
@@ -101,7 +101,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """What the file system refuses, in one sentence."""
+        """Turn errors of the file system into one sentence."""
         try:
             yield
         except OSError as error:

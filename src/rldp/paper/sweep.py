@@ -1,4 +1,4 @@
-"""Many tasks, on as many processes as there are, stored as they finish."""
+"""Parallel execution of tasks, with results stored as they finish."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rldp.paper.work import lines
 __all__ = ["Advance", "sweep"]
 
 Advance = Callable[[float, float], None]
-"""Called with the work done so far and all of the work, in the same arbitrary unit."""
+"""Called with the completed and the total work, in the same arbitrary unit."""
 
 Result = tuple[int, str]
 
 
 def sweep(tasks: Sequence[Task], store: Store, jobs: int | None, advance: Advance | None) -> None:
-    """Do what is not stored yet, and store it.
+    """Run the tasks that are not stored yet, and store their results.
 
-    Results do not depend on the number of jobs, the backend or the order: a task is a pure function, and
-    this process alone writes files, so that workers may be on other machines.
+    Results do not depend on the number of jobs, the backend or the order, because a task is a pure function.
+    Only this process writes files, so workers may be on other machines.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def sweep(tasks: Sequence[Task], store: Store, jobs: int | None, advance: Advanc
 
 
 def _results(tasks: Sequence[Task], settings: Settings, jobs: int | None) -> Generator[Result, None, None]:
-    """Results as they come in, where the backend can do that; otherwise a few at a time."""
+    """Yield results as they arrive if the backend supports it, else a few at a time."""
     import joblib
 
     calls = [joblib.delayed(_numbered)(index, task, settings) for index, task in enumerate(tasks)]
@@ -73,7 +73,7 @@ def _numbered(index: int, task: Task, settings: Settings) -> Result:
 
 @contextmanager
 def _cancelled_quietly() -> Iterator[None]:
-    """Without joblib's advice on tasks that an interruption cancels."""
+    """Suppress joblib's warning about tasks cancelled by an interruption."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"\d+ tasks which were still being processed", UserWarning)
         yield
@@ -81,11 +81,11 @@ def _cancelled_quietly() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Start workers that do not hear Ctrl-C: the terminal sends it to all, but we decide what it means."""
+    """Start workers that ignore Ctrl-C: the terminal sends it to all, and only this process handles it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which new processes inherit
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited by new processes
     try:
         yield
     finally:

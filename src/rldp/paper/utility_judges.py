@@ -1,4 +1,4 @@
-"""What would make the paper's statements about utility and cost true; see :mod:`rldp.paper.words`."""
+"""Criteria for the paper's statements about utility and cost; see :mod:`rldp.paper.words`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def proved_optimal(data: Evidence) -> Finding:
 
 
 def costs(table: str) -> Judge:
-    """Holds if robust privacy raises the mean D* by ten per cent, whatever the utility."""
+    """Holds if robust privacy raises the mean D* by ten per cent, for either utility."""
 
     def judge(data: Evidence) -> Finding:
         before = means(data[table], "distortion", PLAIN)
@@ -91,7 +91,7 @@ def similar(table: str) -> Judge:
 
 
 def cost_against_benefit(table: str) -> Judge:
-    """Holds if what robust privacy costs is twice what robust utility gains, or more."""
+    """Holds if the cost of robust privacy is at least twice the gain of robust utility."""
 
     def judge(data: Evidence) -> Finding:
         plain, private, useful = means(data[table], "distortion", ("NUNP", "NURP", "RUNP"))
@@ -134,7 +134,7 @@ def less_impact_at_larger_alpha(data: Evidence) -> Finding:
 
 
 def program_size(secrets: int, values: int) -> tuple[int, int]:
-    """Robust constraints, and variables, of RURP as the paper states it.
+    """Return the numbers of robust constraints and of variables of RURP as the paper states it.
 
     One constraint for each output and ordered pair of secrets, with vectors w₁, w₂ and a scalar c; one
     for utility, with a vector w and a scalar c; and the protocol itself.
@@ -150,7 +150,7 @@ def program_size(secrets: int, values: int) -> tuple[int, int]:
 
 
 def growth(data: Evidence) -> Finding:
-    """Holds if each doubling of the alphabets multiplies the variables by ever more."""
+    """Holds if each doubling of the alphabets multiplies the variables by an increasing factor."""
     s, u = data.settings.secrets, data.settings.values
     sizes = [program_size(s * 2**i, u * 2**i) for i in range(7)]
     factors = [b[1] / a[1] for a, b in pairwise(sizes)]

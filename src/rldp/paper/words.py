@@ -1,8 +1,8 @@
-"""Words as numbers, and the figures that judges share.
+"""Words as numbers, and figures shared by the criteria.
 
-Words need numbers before data can judge them. Here *much* is a factor of two, *almost all* is nine in
-ten, *significant* and *not similar* is ten per cent, and *small n* is N ≤ 10. Means over n and α_p are
-those that the figures show; elsewhere they are plain means over the instances with finite ε*.
+Statements in words need numbers before data can test them. Here *much* means a factor of two, *almost all*
+nine in ten, *significant* and *not similar* ten per cent, and *small n* N ≤ 10. Means over n and α_p are
+those shown in the figures. Elsewhere they are plain means over the instances with finite ε*.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ SCATTERS = ("scatter-small", "scatter-large")
 
 
 def means(table: Results, column: str, problems: tuple[str, ...]) -> list[float]:
-    """Plain means of the finite values of a column, one for each problem."""
+    """Return plain means of the finite values of a column, one for each problem."""
     columns = [finite(table.where(problem=p)[column]) for p in problems]
     return [float(values.mean()) if len(values) else math.nan for values in columns]
 
 
 def means_over_n(data: Evidence, column: str) -> dict[str, dict[float, float]]:
-    """Return the means that the figures over n show: by problem, then by N."""
+    """Return the means shown in the figures over n: by problem, then by N."""
     summaries = over_n(data["vs-n"], column, data.settings)
     return {problem: {m: s.mean for m, s in by_n.items()} for problem, by_n in summaries.items()}
 
 
 def rise(before: float, after: float) -> float:
-    """How much larger the second is, relative to the first."""
+    """Return the relative increase from the first to the second."""
     if before == after:
         return 0.0
     return after / before - 1 if before else math.inf
@@ -55,5 +55,5 @@ def listed(by_n: Mapping[float, float], form: str) -> str:
 
 
 def numbered(multiples: Iterable[float]) -> str:
-    """Some N, in words."""
+    """Return some N, in words."""
     return "N = " + ", ".join(f"{m:g}" for m in multiples)

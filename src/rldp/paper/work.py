@@ -1,4 +1,4 @@
-"""One task: draw, design, judge under the truth, record. A pure function of task and settings."""
+"""One task: draw, design, evaluate under the truth, record. A pure function of task and settings."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ COLUMNS = (
     "distortion",
     "covered",
 )
-"""Of the tables; after them come the truth and the sample, cell by cell."""
+"""Columns of the tables; the truth and the sample follow, cell by cell."""
 
 
 _NO_BALL = ("pairs", "credible")
-"""Promises whose set is not the ball that ``covered`` is about."""
+"""Promises whose set is not the ball of ``covered``."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Designed:
-    """Protocols with their bounds; NaN where a solver gave up."""
+    """Protocols with their bounds; NaN if a solver gave up."""
 
     matrices: Floats
     objective: Floats
@@ -52,7 +52,7 @@ class _Designed:
 
 
 def header(settings: Settings) -> str:
-    """First line of every table."""
+    """Return the first line of every table."""
     cells = [f"{s}_{u}" for s in range(settings.secrets) for u in range(settings.values)]
     return ",".join([*COLUMNS, *(f"truth_{c}" for c in cells), *(f"count_{c}" for c in cells)]) + "\n"
 
@@ -68,7 +68,7 @@ def lines(task: Task, settings: Settings) -> str:
     draws_text = [_joined([*t.ravel(), *c.ravel()]) for t, c in zip(draws.truths, draws.counts, strict=True)]
     covered = _covered(draws, cell, settings)
     text = []
-    expected = (UnseenSecretWarning, SparseTableWarning, GapWarning)  # what they say is in the table
+    expected = (UnseenSecretWarning, SparseTableWarning, GapWarning)  # the table has this information
     with one_blas_thread(), silenced(*expected):
         for problem in cell.problems:
             designed = _designed(problem, draws, cell, settings)
@@ -109,7 +109,7 @@ def _privacy(problem: str, cell: Cell, settings: Settings) -> UncertaintySet:
 
 
 def _by_clarabel(problem: str, draws: Draws, cell: Cell, settings: Settings) -> _Designed:
-    """The paper's program, with what a user must do to its answer: no negative numbers, rows of sum one."""
+    """Solve the paper's program, then clip negative numbers and normalise rows, as a user must."""
     from rldp.paper.reference import SolverError, reference_design
 
     assert cell.alpha_privacy is not None
@@ -132,7 +132,7 @@ def _by_clarabel(problem: str, draws: Draws, cell: Cell, settings: Settings) -> 
 
 
 def _covered(draws: Draws, cell: Cell, settings: Settings) -> NDArray[np.float64]:
-    """Return whether the truth lies in the privacy set: 1, 0, or NaN where the cell has none."""
+    """Return whether the truth lies in the privacy set: 1, 0, or NaN if the cell has none."""
     if cell.alpha_privacy is None:
         return np.full(len(draws.counts), np.nan)
     uncertainty = settings.uncertainty(cell.alpha_privacy)
@@ -145,7 +145,7 @@ def _joined(items: Iterable[object]) -> str:
 
 
 def _written(item: object) -> str:
-    """Return a number in full, so that it comes back bit for bit; nothing for what does not exist."""
+    """Format a number with all digits, so that it round-trips exactly; empty if there is none."""
     if item is None:
         return ""
     number = float(item)  # type: ignore[arg-type]

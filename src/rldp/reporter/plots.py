@@ -1,9 +1,9 @@
-"""The one style of every figure. The only module that imports matplotlib.
+"""The common style of all figures. The only module that imports matplotlib.
 
-Lines differ by colour, by marker and by dashes, so that a figure can be read in grey and by those
-who do not see all colours. A line is named at its end, not in a box; what was fixed (ε, the set, n)
-stands below the axes. The same calls always give the same bytes: no dates in files, no settings of the
-user's, nothing of the state that :mod:`matplotlib.pyplot` keeps. Threads may draw at the same time.
+Lines differ by colour, marker and dashes, so that figures are readable in grey and by people with colour
+blindness. Lines are labelled at their ends, not in a box, and the fixed parameters (ε, the set, n) are below
+the axes. The same calls always give the same bytes: files have no dates, and neither the user's settings nor
+the state of :mod:`matplotlib.pyplot` is used. Several threads may draw at the same time.
 
 >>> from rldp.reporter import plots as _plots
 >>> figure, (axes,) = _plots.new_figure(title="Less is more", caption=_plots.facts(epsilon=0.5, n=15_000))
@@ -75,7 +75,7 @@ __all__ = [
 ]
 
 WIDTH = 6.4
-"""Inches. With ``_DPI`` a figure is 1600 pixels wide, and its words can be read at 400."""
+"""Width in inches. With ``_DPI`` a figure is 1600 pixels wide, and its text is readable at 400."""
 
 _DPI = 250
 _INK, _QUIET, _GRID = "#222222", "#595959", "#dddddd"
@@ -114,18 +114,18 @@ _STYLE = {
     "svg.hashsalt": "rldp",
 }
 _CAPTION_SIZE, _TITLE_SIZE = 8.0, 10.5
-_MOST_LETTERS = 22.0  # of a caption, to the inch: more than there ever are
+_MOST_LETTERS = 22.0  # of a caption per inch: an upper bound
 _NO_DATES: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_AREAS = {"D": 0.8, "P": 1.25, "X": 1.25, "*": 1.9}  # that make markers look alike in size
+_AREAS = {"D": 0.8, "P": 1.25, "X": 1.25, "*": 1.9}  # so that markers appear equal in size
 _AIR = 1.12  # height of a label with the space above it, over its height
 _MOST_MARKERS = 12
-_CONTRAST = 4.5  # of text against white, as WCAG asks for
+_CONTRAST = 4.5  # of text on white, as required by WCAG
 
-_one_at_a_time = threading.RLock()  # matplotlib keeps its settings in one place for all threads
+_one_at_a_time = threading.RLock()  # matplotlib's settings are shared by all threads
 
 Floats = NDArray[np.float64]
 _P = ParamSpec("_P")
@@ -134,14 +134,14 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True)
 class Look:
-    """How a line or a cloud of points differs from the others, once by each of these.
+    """The style of a line or a cloud of points; each attribute alone distinguishes it.
 
     Attributes
     ----------
     colour : str
     marker : str
     dashes : tuple of float
-        Lengths of dashes and gaps in turn, in widths of the line; empty for a solid line.
+        Alternating lengths of dashes and gaps, in line widths; empty for a solid line.
     """
 
     colour: str
@@ -150,7 +150,7 @@ class Look:
 
     @property
     def style(self) -> Literal["solid"] | tuple[float, tuple[float, ...]]:
-        """The dashes as matplotlib has them."""
+        """The dashes in matplotlib's format."""
         return (0, self.dashes) if self.dashes else "solid"
 
 
@@ -164,7 +164,7 @@ LOOKS = (
     Look("#56B4E9", "X", (8, 2)),  # sky blue
     Look("#882255", "*", (2, 2)),  # wine
 )
-"""Okabe and Ito's colours without yellow, which white swallows, and wine in its place."""
+"""Okabe and Ito's colours, with wine instead of yellow, which is hard to see on white."""
 
 
 PROMISE_LOOKS = {
@@ -176,11 +176,11 @@ PROMISE_LOOKS = {
     "cr": LOOKS[4],
     "g": LOOKS[6],
 }
-"""The same promise looks the same in every figure; by its name on the command line."""
+"""The look of each promise in every figure, by its name on the command line."""
 
 
 def looks_of(promises: Iterable[str]) -> list[Look]:
-    """Return a look for each: its own for a promise that has one, and one that is left for any other name."""
+    """Return a look for each name: that of a known promise, or an unused one for other names."""
     names = list(promises)
     taken = [PROMISE_LOOKS[name] for name in names if name in PROMISE_LOOKS]
     left = cycle([look for look in LOOKS if look not in taken] or LOOKS)
@@ -217,15 +217,15 @@ def new_figure(
     Parameters
     ----------
     title : str
-        What is to be seen, in a line.
+        The content of the figure, in one line.
     caption : str
-        What was fixed and how many there were: see :func:`facts`. Stands below the axes, broken into lines.
+        Fixed parameters and counts, see :func:`facts`. It is wrapped and placed below the axes.
     panels : (int, int)
         Rows and columns of axes.
     size : (float, float)
         Inches; a figure of the usual width is 1600 pixels wide as a PNG.
     share_y : bool
-        Whether all axes have one vertical scale.
+        Whether all axes share one vertical scale.
     """
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
@@ -239,7 +239,7 @@ def new_figure(
 
 
 def _write_caption(figure: Figure, caption: str, edge: float) -> None:
-    """Below the axes, in lines as long as the figure is wide."""
+    """Write the caption below the axes, wrapped to the width of the figure."""
     text = figure.supxlabel("", x=edge, ha="left", fontsize=_CAPTION_SIZE, color=_QUIET, linespacing=1.35)
     room = (1 - 2 * edge) * figure.bbox.width
     most = int(_MOST_LETTERS * figure.get_figwidth())
@@ -252,13 +252,13 @@ def _write_caption(figure: Figure, caption: str, edge: float) -> None:
 
 
 def _kept_together(line: str, longest: int) -> str:
-    """Return the line with spaces at which it may be broken: between facts, and within long ones."""
+    """Return the line with breakable spaces only between facts, and within long ones."""
     parts = [part if len(part) > longest else part.replace(" ", "\u00a0") for part in line.split(" · ")]
     return "\u00a0· ".join(parts)
 
 
 def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: int | None = None) -> str:
-    """Return a caption: what was fixed.
+    """Return a caption with the fixed parameters.
 
     >>> facts("median and middle half of 30 truths", epsilon=0.5, uncertainty="χ² set, α = 0.05", n=15_000)
     'ε = 0.5 · χ² set, α = 0.05 · n = 15\u202f000 · median and middle half of 30 truths'
@@ -273,7 +273,7 @@ def facts(*more: str, epsilon: float | None = None, uncertainty: str = "", n: in
 
 
 def number(x: float) -> str:
-    """Return a number in few letters, thousands apart: 0.05, 750, 15 000, 10⁶ and beyond by powers of ten."""
+    """Format a number compactly: 0.05, 750, 15 000, and powers of ten from 10⁶ on."""
     sign, size = "−" if x < 0 else "", abs(x)
     if size == 0 or 1e-3 <= size < 1e6:
         whole, _, part = f"{size:.6g}".partition(".")
@@ -327,7 +327,7 @@ def points(
     hollow: bool = False,
     size: float = 26,
 ) -> None:
-    """Points; hollow ones for a limit that is not a measurement, or where others lie on top."""
+    """Draw points; use hollow ones for limits that are not measurements, or below other points."""
     face = "none" if hollow else look.colour
     edge, width = (look.colour, 1.0) if hollow else ("white", 0.4)
     axes.scatter(
@@ -363,7 +363,7 @@ def level(
         side, beside = end, (4 if end == "left" else -4, 2)
     else:
         axes.axvline(value, **quiet)  # type: ignore[arg-type]
-        axes.get_xlim()  # takes the data into account
+        axes.get_xlim()  # updates the limits from the data
         along = axes.transAxes.inverted().transform(axes.transData.transform((value, 1.0)))[0]
         where, at = axes.get_xaxis_transform(), (value, 1.0)
         side, beside = ("left", (3, -9)) if along < 0.8 else ("right", (-3, -9))
@@ -398,7 +398,7 @@ def share_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | 
 
 
 class _LogTicks(LogLocator):
-    """Powers of ten, with 2 and 5 between them where there are few."""
+    """Ticks at powers of ten, plus multiples by 2 and 5 if these are few."""
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
         few = math.log10(max(vmax / max(vmin, 1e-300), 1.0)) < 2.5
@@ -408,7 +408,7 @@ class _LogTicks(LogLocator):
 
 @_in_style
 def name_axes(axes: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
-    """What the axes show, and a heading for one panel among several."""
+    """Set the axis labels, and a title for one panel among several."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
@@ -433,11 +433,11 @@ def legend(axes: Axes, *, columns: int = 1) -> None:
 
 @_in_style
 def label_lines(axes: Axes) -> None:
-    """Write the name of every line beside its end, none over another; to be called last.
+    """Label every line at its end, without overlaps. Call it last.
 
-    Names stand to the right of the axes in the order of the ends, as near to them as their heights allow
-    (least squares under the constraint, an isotonic regression), each joined to its line by dots.
-    Lines without a name, and those without a finite point, get none.
+    Labels are to the right of the axes in the order of the line ends, as near to them as their heights allow
+    (constrained least squares, an isotonic regression), and are joined to the lines by dots. Lines without a
+    name or a finite point are not labelled.
     """
     ends = [place for each in axes.get_lines() if (place := _end(each)) is not None]
     if not ends:
@@ -452,7 +452,7 @@ def label_lines(axes: Axes) -> None:
 
 
 def _end(drawn: Line2D) -> tuple[str, str, float, float] | None:
-    """Name, colour and last finite point of a line."""
+    """Return name, colour and last finite point of a line."""
     label, xy = str(drawn.get_label()), np.asarray(drawn.get_xydata())
     finite = xy[np.isfinite(xy).all(axis=1)]
     if label.startswith("_") or not len(finite):
@@ -477,18 +477,18 @@ def _written(axes: Axes, label: str, colour: str, x: float, y: float) -> Annotat
 
 
 def _text_box(text: Text) -> Bbox:
-    """Return the place of the words, without the dots that join them to a line."""
+    """Return the bounding box of the text, without the dots that join it to a line."""
     return Text.get_window_extent(text)
 
 
 def _apart(wanted: Floats, heights: Floats, low: float, high: float) -> Floats:
     """Return the centres nearest to ``wanted`` at which labels of these heights do not overlap.
 
-    They stay between ``low`` and ``high`` if there is room, and share what is missing otherwise.
+    They stay between ``low`` and ``high`` if there is room; otherwise both sides overflow equally.
     """
     order = np.argsort(wanted, kind="stable")
     tall = heights[order]
-    offset = np.cumsum(tall) - tall / 2  # centre of each in a pile that starts at 0
+    offset = np.cumsum(tall) - tall / 2  # centre of each in a stack that starts at 0
     bottom = isotonic_regression(wanted[order] - offset).x
     spare = high - low - tall.sum()
     bottom = np.clip(bottom, low, low + spare) if spare >= 0 else np.full_like(bottom, low + spare / 2)
@@ -519,7 +519,7 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def kind_of(path: str | PathLike[str], name: str = "path") -> str:
-    """Return the kind of file that the name asks for; call it before the work whose result is to be drawn."""
+    """Return the file type given by the name. Call it before the work whose result is drawn."""
     suffix = checked_path(path).suffix.lower().removeprefix(".")
     if suffix not in _NO_DATES:
         known = ", ".join(f".{kind}" for kind in _NO_DATES)
@@ -528,12 +528,12 @@ def kind_of(path: str | PathLike[str], name: str = "path") -> str:
 
 
 def save(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write the figure; the end of the name says as what. The file appears whole or not at all.
+    """Write the figure atomically, in the format given by the file extension.
 
     Raises
     ------
     InvalidArgument
-        If the name ends in something else.
+        If the extension is not supported.
     FileError
         If the file cannot be written.
     """

@@ -32,7 +32,7 @@ class WorstRatio:
 
 
 def over_everything(matrix: Floats) -> WorstRatio:
-    """Return the largest ratio over all distributions, that of two entries of a column."""
+    """Return the largest ratio over all distributions: of two entries of a column, for different secrets."""
     pairs = ordered_pairs(len(matrix))
     first, second = pairs.T
     ratios = _quotients(matrix.max(axis=1)[first], matrix.min(axis=1)[second])  # (T, Y)
