@@ -560,3 +560,38 @@ def test_labels_that_look_alike_as_text_are_refused(labels):
 @pytest.mark.parametrize("labels", [(1, "a"), ("1", "01"), (1, "true"), (True, "yes"), (1.5, "1")], ids=str)
 def test_labels_that_do_not_look_alike_are_read(labels):
     Alphabet(labels).require_readable("column 'u'")
+
+
+# Integers by their place
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64"])
+@pytest.mark.parametrize("labels", [[3], [-2, 0, 5], [90, -128, 127, 7], [2**31 - 2, 2**31 + 3]])
+def test_integers_are_looked_up_by_their_place_as_one_by_one(labels, dtype):
+    """Those at the ends of their type, too, whose difference from the smallest label overflows."""
+    limits = np.iinfo(dtype)
+    near = [label + step for label in labels for step in (-1, 0, 1)]
+    numbers = [n for n in [*near, limits.min, limits.max, 0] if limits.min <= n <= limits.max]
+    alphabet = Alphabet(labels)
+    expected = [labels.index(n) if n in labels else -1 for n in numbers]
+    assert alphabet.of_objects(numbers).tolist() == expected
+    assert alphabet.of_integers(np.array(numbers, dtype)).tolist() == expected
+    assert encode("values", np.array(numbers * 2**14, dtype), alphabet).codes.tolist() == expected * 2**14
+
+
+@pytest.mark.parametrize("labels", [[1.0, 2], [True, 2], ["1", 2], [0, 2**40], [2**60, 2**60 + 1]])
+def test_labels_that_are_no_integers_of_a_small_range_have_no_table(labels):
+    assert Alphabet(labels).of_integers(np.array([1, 2])) is None
+
+
+def test_texts_of_an_array_that_no_file_could_hold_are_no_labels():
+    """A null character within a text, and half of a pair of surrogates."""
+    alphabet = Alphabet(["a", "b"])
+    for text in ("a\0b", "a\udc80"):
+        column = np.ma.masked_array([text, "a", "b", "b"], [0, 0, 0, 1])
+        assert encode("values", column, alphabet).codes.tolist() == [-1, 0, 1, -1]
+
+
+def test_integers_above_those_of_the_table_do_not_wrap_around():
+    numbers = np.array([2**64 - 2, 1], dtype=np.uint64)
+    assert encode("values", numbers, Alphabet([-2, 1])).codes.tolist() == [-1, 1]

