@@ -190,5 +190,5 @@ $(OLDEST)/.lowest: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf clients/javascript/node_modules clients/javascript/types
+	rm -rf clients/javascript/node_modules
 	rm -rf $(VENV) $(VENV)-* dist build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -53,12 +53,7 @@ FILES = (
     "SECURITY.md",
     "pyproject.toml",
 )
-LEFT_BEHIND = {
-    "__pycache__",
-    ".ruff_cache",
-    "node_modules",
-    "types",
-}  # the last by npm pack, of the JavaScript client
+LEFT_BEHIND = {"__pycache__", ".ruff_cache", "node_modules", "api", "gallery"}  # the last two by make docs
 ADDED = {".gitignore", "PKG-INFO"}  # to the source distribution, by what builds it
 EXTRAS = ("plots", "report", "excel", "paper", "dask", "spark", "sklearn", "cuda", "cupy")
 NOT_CORE = ("matplotlib", "joblib", "cvxpy", "clarabel", "dask", "pandas", "polars", "pyspark", "sklearn")

@@ -21,7 +21,7 @@ from check_dist import (
 
 INFORMATION = tuple(f"x.dist-info/{name}" for name in ("METADATA", "entry_points.txt", "licenses/LICENSE"))
 MODULE = "rldp/module.py"
-LEFT_THERE = ("clients/javascript/node_modules/x/file", "clients/javascript/types/index.d.ts")
+LEFT_THERE = ("clients/javascript/node_modules/x/file", "docs/gallery/x.rst")
 
 
 @pytest.fixture
