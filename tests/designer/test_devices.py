@@ -66,6 +66,20 @@ def test_another_library_keeps_the_level_of_readers_who_know_the_value(
 
 
 @pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
+@pytest.mark.parametrize("privacy", ["chi2", "nominal"])
+def test_another_library_keeps_the_levels_of_pairs(privacy, windows, strict_device):
+    levels = np.array([[0.0, 0.9], [0.4, 0.0]])
+    options = {"privacy": privacy, "utility": "nominal", "windows": windows}
+    wanted = rldp.design_batch(COUNTS, levels, **options)
+    found = rldp.design_batch(COUNTS, levels, **options, device="strict")
+    np.testing.assert_allclose(found.objective, wanted.objective, atol=2e-6)
+    for matrix, counts in zip(found.matrices, COUNTS, strict=True):
+        sample = rldp.Sample(counts)
+        leaks = rldp.pair_leakage(rldp.Protocol(matrix), sample.distribution)
+        assert (leaks[[0, 1], [1, 0]] <= levels[[0, 1], [1, 0]] + 1e-12).all()
+
+
+@pytest.mark.parametrize("windows", [False, True], ids=["pairs", "windows"])
 def test_no_array_takes_the_default_type_of_its_library(windows, strict_device, monkeypatch):
     """PyTorch's default is single precision, and belongs to the whole process: it is the user's to set."""
 
