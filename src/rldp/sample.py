@@ -374,9 +374,14 @@ class Sample:
         return None if self.noise is None else self.noise / self.rows_a_person
 
     @property
+    def observed(self) -> NDArray[np.int64]:
+        """The counts; with noise, the noisy ones, of which some may be negative."""
+        return self.counts if self.noisy_counts is None else self.noisy_counts
+
+    @property
     def n(self) -> int:
         """Number of draws; with noise, the sum of the noisy counts."""
-        return int((self.counts if self.noisy_counts is None else self.noisy_counts).sum())
+        return int(self.observed.sum())
 
     @property
     def distribution(self) -> NDArray[np.float64]:
@@ -391,7 +396,9 @@ class Sample:
     def _repr_html_(self) -> str:
         """Show the counts as a table in notebooks."""
         secrets, values = self.secrets[: _html.MOST_COLUMNS], self.values[: _html.MOST_COLUMNS]
-        cells = [[str(count) for count in row[: len(values)]] for row in self._raw[: len(secrets)].tolist()]
+        cells = [
+            [str(count) for count in row[: len(values)]] for row in self.observed[: len(secrets)].tolist()
+        ]
         cut = ("secrets", len(secrets), len(self.secrets)), ("values", len(values), len(self.values))
         about = "" if self.noise is None else "about "
         table = _html.grid(f"Sample of {about}{self.n} draws", "", values, secrets, cells)
@@ -401,14 +408,10 @@ class Sample:
         if not isinstance(other, Sample):
             return NotImplemented
         mine, theirs = ((each.secrets, each.values, each.noise, each.rows_a_person) for each in (self, other))
-        return mine == theirs and np.array_equal(self._raw, other._raw)
+        return mine == theirs and np.array_equal(self.observed, other.observed)
 
     def __hash__(self) -> int:
-        return hash((self._raw.tobytes(), self.secrets, self.values, self.noise))
-
-    @property
-    def _raw(self) -> NDArray[np.int64]:
-        return self.counts if self.noisy_counts is None else self.noisy_counts
+        return hash((self.observed.tobytes(), self.secrets, self.values, self.noise))
 
 
 def require_no_given(sample: Sample) -> None:

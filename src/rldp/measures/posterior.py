@@ -231,7 +231,7 @@ def posterior(
         _always_infinite=always_infinite(protocol.matrix),
         _source=_Source(
             protocol.matrix,
-            sample.counts if sample.noisy_counts is None else sample.noisy_counts,
+            sample.observed,
             sample.count_noise,
         ),
     )
@@ -247,7 +247,7 @@ def _drawn(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute ε* and D* of every draw (size,), block by block, read-only."""
     require_bytes(f"drawing {size} distributions", 2 * 8 * size, "fewer draws need less")
-    counts = sample.counts if sample.noisy_counts is None else sample.noisy_counts
+    counts = sample.observed
     leakage, cost = np.empty(size), np.empty(size)
     start = 0
     for conditionals, masses in zip(

@@ -79,9 +79,7 @@ def _claim(claim: ChainGuarantee) -> ChainClaim:
     return ChainClaim(
         epsilon=claim.epsilon,
         n=claim.sample.n,
-        counts=(
-            claim.sample.counts if claim.sample.noisy_counts is None else claim.sample.noisy_counts
-        ).tolist(),
+        counts=claim.sample.observed.tolist(),
         alpha=claim.privacy.alpha,
         prior=claim.privacy.prior,
         seed=claim.privacy.seed,

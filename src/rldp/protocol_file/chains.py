@@ -8,39 +8,38 @@ The first stages may be kept columns, which have no table, and outputs of earlie
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from rldp._common.checks import Label
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.errors import ProtocolFileError
 from rldp.protocol_file.reader import (
     DENOMINATOR,
-    MOST_DRAWS,
     MOST_SEEDS,
+    Integers,
     Part,
     Wrong,
     as_denominator,
     as_generator,
     as_integer,
     as_name,
-    as_noisy_count,
     as_non_negative,
     as_number,
     as_positive,
     as_prior,
     as_risk,
-    as_treatment,
+    centre_in,
     columns_in,
-    given_in,
-    given_keys,
+    counts_in,
+    json_text,
     labels_in,
     noise_in,
     noise_keys,
+    require_labels,
     tree_of_noise,
     tree_of_reading,
 )
@@ -62,10 +61,7 @@ FORMAT = "rldp-chain"
 VERSION = 1
 _MOST_VALUES = 2**20
 _MOST_NUMBERS = 2**25  # in the table of a stage that is not drawn, for all outputs before it
-
-Prior: TypeAlias = float | Literal["adaptive"]
-Table = list[list[float]]
-Integers = list[list[int]]
+_CLAIM = ("epsilon", "n", "counts", "alpha", "prior", "seed", "centre", "columns", "objective", "lower_bound")
 
 
 @dataclass(frozen=True)
@@ -135,8 +131,7 @@ def table_digest(
     content: list[object] = [list(secrets), list(values), list(outputs), numerators]
     if context:
         content.append([[name, list(labels)] for name, labels in context])
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(json_text(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -144,7 +139,7 @@ class ColumnClaim:
     """The share of one column in the distortion, and the proof of its own lower bound."""
 
     weight: float
-    distortion: Table
+    distortion: list[list[float]]
     multipliers: Any  # [output][pair], or [context][output][pair] behind fixed stages
 
 
@@ -177,7 +172,7 @@ class ChainClaim:
     n: int
     counts: Integers
     alpha: float
-    prior: Prior
+    prior: float | Literal["adaptive"]
     seed: int
     centre: Integers
     columns: tuple[ColumnClaim, ...]
@@ -245,7 +240,7 @@ def text_of(document: ChainDocument) -> str:
         "stages": [stage.tree for stage in document.stages],
         "guarantee": None if claim is None else claim.tree,
     }
-    return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return json_text(tree) + "\n"
 
 
 def chain_in(tree: dict[str, Any]) -> ChainDocument:
@@ -276,42 +271,30 @@ def chain_in(tree: dict[str, Any]) -> ChainDocument:
 
 
 def _chain_reading(part: Part, secrets: tuple[Label, ...]) -> Reading:
-    fields = part.fields("secret", "value", "missing", *given_keys(part))
-    missing = fields["missing"].read(as_treatment)
-    reading = Reading(
-        columns_in(fields["secret"], missing, "header"),
-        columns_in(fields["value"], missing, "header", "edges"),
-        missing,
-        given=given_in(fields, missing),
-    )
+    fields, reading = columns_in(part)
     if len(reading.row) < 2 or len(set(reading.names)) < len(reading.names):
         raise part.fail("about two value columns or more, and columns of distinct names")
     if math.prod(len(column.labels) for column in reading.row) > _MOST_VALUES:
         raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of values")
-    combinations = math.prod(len(column.labels) for column in reading.secret)
-    if combinations != len(secrets) or reading.secrets != secrets:
-        raise fields["secret"].fail("columns whose labels combine to the secrets")
+    require_labels(fields["secret"], reading, secrets)
     return reading
 
 
 def _stages(part: Part, secrets: tuple[Label, ...], reading: Reading) -> tuple[StageTable, ...]:
-    if not isinstance(part.tree, list) or len(part.tree) != len(reading.row):
-        raise part.fail(f"a list of {len(reading.row)}, a stage for each value column")
+    needed = f"a list of {len(reading.row)}, a stage for each value column"
     left = {column.name: column for column in reading.value}
     stages: list[StageTable] = []
-    for i, item in enumerate(part.tree):
-        each = Part(f"{part.path}[{i}]", item)
+    for i, each in enumerate(part.entries(len(reading.row), needed)):
         if i < len(reading.given):
-            stages.append(_kept(each, reading.given[i]))
+            stage, values = _kept(each, reading.given[i]), len(reading.given[i].labels)
         else:
-            stage = _stage(each, stages, len(secrets), left, secrets)
+            stage, values = _stage(each, stages, left, secrets)
             if stage.earlier is not None and stages and stages[-1].is_drawn:
                 raise each.fail("drawn, behind a stage that is drawn")
-            stages.append(stage)
-        stage, contexts = stages[-1], math.prod(len(stage.outputs) for stage in stages)
+        stages.append(stage)
+        contexts = math.prod(len(stage.outputs) for stage in stages)
         if contexts > _MOST_VALUES:
             raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of outputs")
-        values = len(next(column.labels for column in reading.row if column.name == stage.column))
         if not stage.is_drawn and contexts * values * len(secrets) > _MOST_NUMBERS:
             raise ProtocolFileError(f"{each.path} must have fewer labels: its table would be too large")
     if not stages[-1].is_drawn:
@@ -335,35 +318,32 @@ def _kept(part: Part, column: Column) -> StageTable:
 
 
 def _stage(
-    part: Part,
-    before: Sequence[StageTable],
-    count: int,
-    left: dict[str, Column],
-    secrets: tuple[Label, ...],
-) -> StageTable:
-    """Return the stage of a value column among those in ``left``."""
-    is_earlier = isinstance(part.tree, dict) and "earlier" in part.tree
-    fields = part.fields("column", "outputs", *(("earlier",) if is_earlier else ()), "numerators")
+    part: Part, before: Sequence[StageTable], left: dict[str, Column], secrets: tuple[Label, ...]
+) -> tuple[StageTable, int]:
+    """Return the stage of a value column among those in ``left``, and how many values that has."""
+    fields = part.fields("column", "outputs", "numerators", optional=("earlier",))
     column, outputs = fields["column"].read(as_name), labels_in(fields["outputs"])
     if column not in left:
         raise fields["column"].fail("a value column that no other stage is about")
     values = left.pop(column).labels
-    if not is_earlier:
-        contexts = math.prod(len(stage.outputs) for stage in before)
-        shape = (contexts, count, len(values), len(outputs))
-        return StageTable(column, outputs, fields["numerators"].array(shape, as_integer(DENOMINATOR)))
+    if "earlier" not in fields:
+        return StageTable(column, outputs, _numerators(fields, before, secrets, values, outputs)), len(values)
     earlier = _earlier(fields["earlier"], before)
     if earlier.absent and not (values[-1] == outputs[-1] == MISSING and len(outputs) > 1 < len(values)):
         raise fields["outputs"].fail(f"labels of which the last is {MISSING!r}, as that of the values is")
-    known = [(stage.column, stage.outputs) for stage in before if stage.column in earlier.context]
+    known = [stage for stage in before if stage.column in earlier.context]
     own = values[: len(values) - earlier.absent], outputs[: len(outputs) - earlier.absent]
-    contexts = math.prod(len(labels) for _, labels in known)
-    numerators = fields["numerators"].array(
-        (contexts, count, len(own[0]), len(own[1])), as_integer(DENOMINATOR)
-    )
-    if table_digest(secrets, *own, numerators, known) != earlier.digest:
+    numerators = _numerators(fields, known, secrets, *own)
+    context = [(stage.column, stage.outputs) for stage in known]
+    if table_digest(secrets, *own, numerators, context) != earlier.digest:
         raise fields["earlier"].fail("about the table in the file, which has another digest")
-    return StageTable(column, outputs, numerators, earlier=earlier)
+    return StageTable(column, outputs, numerators, earlier=earlier), len(values)
+
+
+def _numerators(fields: Mapping[str, Part], before: Sequence[StageTable], *labels: tuple[Label, ...]) -> Any:
+    """Read a table [context][secret][value][output] for contexts made of the outputs ``before``."""
+    contexts = math.prod(len(stage.outputs) for stage in before)
+    return fields["numerators"].array((contexts, *map(len, labels)), as_integer(DENOMINATOR))
 
 
 def _earlier(part: Part, before: Sequence[StageTable]) -> EarlierTable:
@@ -390,22 +370,8 @@ def _as_digest(item: Any) -> str:
 
 
 def _claim(part: Part, secrets: int, reading: Reading, stages: tuple[StageTable, ...]) -> ChainClaim:
-    keys = (
-        "epsilon",
-        "n",
-        "counts",
-        "alpha",
-        "prior",
-        "seed",
-        "centre",
-        "columns",
-        "objective",
-        "lower_bound",
-    )
-    there = part.tree if isinstance(part.tree, dict) else ()
-    optional = [key for key in ("given_known", "epsilon_known") if key in there]
-    fields = part.fields(*keys, *optional, *noise_keys(part))
-    known = "given_known" in optional
+    fields = part.fields(*_CLAIM, optional=("given_known", "epsilon_known", *noise_keys(part)))
+    known = "given_known" in fields
     if known and (fields["given_known"].tree is not True or not reading.given):
         raise fields["given_known"].fail("true, where columns are given, or be left out")
     noise, rows_a_person = noise_in(fields)
@@ -413,33 +379,24 @@ def _claim(part: Part, secrets: int, reading: Reading, stages: tuple[StageTable,
     fixed = [stage for stage in stages if not stage.is_drawn]
     contexts = (math.prod(len(stage.outputs) for stage in fixed),) if fixed else ()
     shape = (secrets, math.prod(len(column.labels) for column in reading.row))
-    counts = fields["counts"].array(shape, as_integer(MOST_DRAWS) if noise is None else as_noisy_count)
-    n = fields["n"].read(as_integer(MOST_DRAWS))
-    if n != sum(map(sum, counts)) or not 0 < n < MOST_DRAWS:
-        raise fields["n"].fail("the sum of the counts, positive and below 2^53")
-    centre = fields["centre"].array(shape, as_integer(DENOMINATOR))
-    if sum(map(sum, centre)) != DENOMINATOR:
-        raise fields["centre"].fail("integers that sum to 2^52")
-    columns = fields["columns"]
-    if not isinstance(columns.tree, list) or len(columns.tree) != len(drawn):
-        raise columns.fail(f"a list of {len(drawn)}")
+    counts, centre = counts_in(fields, shape), centre_in(fields, shape)
+    columns = fields["columns"].entries(len(drawn))
     return ChainClaim(
         epsilon=fields["epsilon"].read(as_non_negative),
-        n=n,
+        n=fields["n"].tree,
         counts=counts,
         alpha=fields["alpha"].read(as_risk),
         prior=fields["prior"].read(as_prior),
         seed=fields["seed"].read(as_integer(MOST_SEEDS)),
         centre=centre,
         columns=tuple(
-            _column(Part(f"{columns.path}[{i}]", item), secrets, stage, contexts)
-            for i, (item, stage) in enumerate(zip(columns.tree, drawn, strict=True))
+            _column(each, secrets, stage, contexts) for each, stage in zip(columns, drawn, strict=True)
         ),
         objective=fields["objective"].read(as_number),
         lower_bound=fields["lower_bound"].read(as_number),
         given_known=known,
         epsilon_known=fields["epsilon_known"].read(as_non_negative)
-        if "epsilon_known" in optional
+        if "epsilon_known" in fields
         else math.inf,
         noise=noise,
         rows_a_person=rows_a_person,

@@ -6,7 +6,6 @@ the meaning of its numbers.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from rldp.errors import ProtocolFileError
 from rldp.protocol_file.chains import FORMAT as CHAIN_FORMAT, ChainDocument, chain_in
 from rldp.protocol_file.reader import (
     DENOMINATOR,
-    MOST_DRAWS,
     MOST_SEEDS,
     Part,
     Wrong,
@@ -27,15 +25,18 @@ from rldp.protocol_file.reader import (
     as_generator,
     as_integer,
     as_level,
-    as_noisy_count,
     as_non_negative,
     as_number,
     as_prior,
     as_risk,
+    centre_in,
+    counts_in,
+    json_text,
     labels_in,
     needs_lists,
     noise_in,
     noise_keys,
+    one_of,
     reading_in,
     tree_of,
     tree_of_noise,
@@ -68,6 +69,8 @@ of pairs of secrets."""
 _LARGEST_LAMBDA = 100.0
 _SMALLEST_LAMBDA = 1e-6  # of what is credible, other than 0
 _METHODS = ("A1", "A2")
+_LABELS = ("secrets", "values", "outputs")
+_NUMBERS = ("epsilon", "n", "counts", "distortion", "objective", "lower_bound")
 
 Table = list[list[float]]
 Integers = list[list[int]]
@@ -191,23 +194,24 @@ class Document:
         claim = self.guarantee
         promises = () if claim is None else (claim.privacy, claim.utility)
         tuples = any(isinstance(label, tuple) for label in (*self.values, *self.outputs))
-        to_those_who_know = claim is not None and claim.epsilon_known < math.inf
-        noisy = claim is not None and claim.noise is not None
-        if claim is not None and claim.levels is not None:
-            return VERSIONS[2]
-        if tuples or noisy or to_those_who_know or (self.reading is not None and needs_lists(self.reading)):
-            return VERSIONS[2]
-        if any(map(_is_third, promises)):
+        lists = self.reading is not None and needs_lists(self.reading)
+        if tuples or lists or (claim is not None and _is_third(claim)):
             return VERSIONS[2]
         old = self.reading is None and all(isinstance(promise, SetClaim) for promise in promises)
         return VERSIONS[0] if old else VERSIONS[1]
 
 
-def _is_third(promise: Promise) -> bool:
-    """Return whether only the third version of the format can express a promise."""
-    if isinstance(promise, CredibleClaim) and promise.prior == "adaptive":
+def _is_third(claim: Claim) -> bool:
+    """Return whether only the third version of the format can express a claim."""
+    if claim.levels is not None or claim.noise is not None or claim.epsilon_known < math.inf:
         return True
-    return isinstance(promise, CredibleClaim | SetClaim) and promise.centre is not None
+    promises = claim.privacy, claim.utility
+    adaptive = any(isinstance(each, CredibleClaim) and each.prior == "adaptive" for each in promises)
+    return adaptive or any(map(_centre_of, promises))
+
+
+def _centre_of(promise: Promise) -> Integers | None:
+    return promise.centre if isinstance(promise, CredibleClaim | SetClaim) else None
 
 
 # Writing
@@ -229,7 +233,7 @@ def text_of(document: Document) -> str:
     }
     if document.reading is not None:
         tree["columns"] = tree_of_reading(document.reading)
-    return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return json_text(tree) + "\n"
 
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:
@@ -259,9 +263,7 @@ def _level_tree(level: float) -> float | str:
 
 
 def _set_tree(claim: Promise) -> dict[str, Any]:
-    centre = {}
-    if isinstance(claim, CredibleClaim | SetClaim) and claim.centre is not None:
-        centre = {"centre": claim.centre}
+    centre = {} if _centre_of(claim) is None else {"centre": _centre_of(claim)}
     match claim:
         case CredibleClaim(alpha, prior, lambda_, radius, seed):
             searched = {"radius": radius, "seed": seed, **centre}
@@ -325,12 +327,6 @@ def _credible_lambda(item: Any) -> float:
     return lambda_
 
 
-def _method(item: Any) -> str:
-    if item not in _METHODS:
-        raise Wrong(f"one of {', '.join(_METHODS)}")
-    return str(item)
-
-
 def _epsilon(item: Any) -> float:
     return math.inf if item == "infinity" else as_non_negative(item)
 
@@ -348,53 +344,29 @@ def _levels(part: Part, secrets: int) -> Table | None:
 
 
 def _document(part: Part) -> Document:
-    fields = part.fields(
-        *(("columns",) if "columns" in part.tree else ()),
-        "format",
-        "version",
-        "generator",
-        "secrets",
-        "values",
-        "outputs",
-        "denominator",
-        "numerators",
-        "guarantee",
-    )
+    keys = ("format", "version", "generator", *_LABELS, "denominator", "numerators", "guarantee")
+    fields = part.fields(*keys, optional=("columns",))
     fields["denominator"].read(as_denominator)
-    names = {"secrets": labels_in(fields["secrets"])} | {
-        name: labels_in(fields[name], of_columns=True) for name in ("values", "outputs")
-    }
-    shape = tuple(len(names[name]) for name in ("secrets", "values", "outputs"))
+    secrets, values, outputs = (labels_in(fields[name], of_columns=name != "secrets") for name in _LABELS)
+    shape = len(secrets), len(values), len(outputs)
     return Document(
         generator=fields["generator"].read(as_generator),
-        **names,
+        secrets=secrets,
+        values=values,
+        outputs=outputs,
         numerators=fields["numerators"].array(shape, as_integer(DENOMINATOR)),
         guarantee=None if fields["guarantee"].tree is None else _claim(fields["guarantee"], *shape),
-        reading=reading_in(fields["columns"], **names) if "columns" in fields else None,
+        reading=reading_in(fields["columns"], secrets, values) if "columns" in fields else None,
     )
 
 
 def _claim(part: Part, secrets: int, values: int, outputs: int) -> Claim:
-    to_those_who_know = isinstance(part.tree, dict) and "epsilon_known" in part.tree
-    noisy = noise_keys(part)
     fields = part.fields(
-        *(("epsilon_known",) if to_those_who_know else ()),
-        *noisy,
-        "epsilon",
-        "n",
-        "counts",
-        "privacy",
-        "utility",
-        "distortion",
-        "objective",
-        "lower_bound",
-        "certificate",
+        *_NUMBERS, "privacy", "utility", "certificate", optional=("epsilon_known", *noise_keys(part))
     )
-    counts = fields["counts"].array((secrets, values), as_noisy_count if noisy else as_integer(MOST_DRAWS))
-    n = fields["n"].read(as_integer(MOST_DRAWS))
-    if n != sum(map(sum, counts)) or not 0 < n < MOST_DRAWS:
-        raise fields["n"].fail("the sum of the counts, positive and below 2^53")
-    if noisy:
+    to_those_who_know = "epsilon_known" in fields
+    counts = counts_in(fields, (secrets, values))
+    if "noise" in fields:
         _require_known_noise(fields, secrets, values)
     noise, rows_a_person = noise_in(fields)
     levels = _levels(fields["epsilon"], secrets)
@@ -403,7 +375,7 @@ def _claim(part: Part, secrets: int, values: int, outputs: int) -> Claim:
         noise=noise,
         rows_a_person=rows_a_person,
         epsilon=fields["epsilon"].read(_epsilon) if levels is None else largest(levels),
-        n=n,
+        n=fields["n"].tree,
         counts=counts,
         privacy=_privacy(fields["privacy"], secrets, values),
         utility=_set(fields["utility"], secrets, values),
@@ -420,7 +392,7 @@ def _require_known_noise(fields: Mapping[str, Part], secrets: int, values: int) 
     known = {"privacy": (CredibleClaim, EverythingClaim), "utility": (CredibleClaim, SetClaim)}
     for name, kinds in known.items():
         promise = _privacy(fields[name], secrets, values)
-        centred = isinstance(promise, EverythingClaim) or getattr(promise, "centre", None) is not None
+        centred = isinstance(promise, EverythingClaim) or _centre_of(promise) is not None
         tested = isinstance(promise, SetClaim) and promise.lambda_ is not None
         if not isinstance(promise, kinds) or not centred or tested:
             raise fields[name].fail("a promise that knows the noise, with a centre")
@@ -438,7 +410,7 @@ def _privacy(part: Part, secrets: int, values: int) -> Promise:
     return PairsClaim(
         alpha=fields["alpha"].read(as_level),
         radii=tuple(fields["radii"].array(pairs, as_non_negative)),
-        methods=tuple(fields["methods"].array(pairs, _method)),
+        methods=tuple(fields["methods"].array(pairs, one_of(_METHODS))),
     )
 
 
@@ -446,13 +418,14 @@ def _set(part: Part, secrets: int, values: int) -> SetClaim | CredibleClaim:
     if not isinstance(part.tree, dict):
         raise part.fail("an object")
     kind = part.tree.get("kind")
-    centred = ("centre",) if "centre" in part.tree else ()
+    shape = secrets, values
     if kind == "nominal":
-        return SetClaim(None, centre=_centre(part.fields("kind", *centred), secrets, values))
+        return SetClaim(None, centre=_centre(part.fields("kind", optional=("centre",)), shape))
     if kind == "credible":
-        fields = part.fields("kind", "alpha", "prior", "lambda", "radius", "seed", *centred)
+        names = ("kind", "alpha", "prior", "lambda", "radius", "seed")
+        fields = part.fields(*names, optional=("centre",))
         return CredibleClaim(
-            centre=_centre(fields, secrets, values),
+            centre=_centre(fields, shape),
             alpha=fields["alpha"].read(as_risk),
             prior=fields["prior"].read(as_prior),
             lambda_=fields["lambda"].read(_credible_lambda),
@@ -463,27 +436,21 @@ def _set(part: Part, secrets: int, values: int) -> SetClaim | CredibleClaim:
         raise Part(f"{part.path}.kind", kind).fail(
             '"nominal", "power-divergence", "credible" or, for privacy, "pairs" or "all"'
         )
-    size = ("radius", *centred) if "radius" in part.tree else ("alpha",)
-    fields = part.fields("kind", "lambda", *size)
-    lambda_ = fields["lambda"].read(_lambda)
-    if "radius" in fields:
-        centre = _centre(fields, secrets, values)
-        return SetClaim(lambda_, radius=fields["radius"].read(as_non_negative), centre=centre)
-    return SetClaim(lambda_, alpha=fields["alpha"].read(as_level))
+    if "radius" not in part.tree:
+        fields = part.fields("kind", "lambda", "alpha")
+        return SetClaim(fields["lambda"].read(_lambda), alpha=fields["alpha"].read(as_level))
+    fields = part.fields("kind", "lambda", "radius", optional=("centre",))
+    lambda_, centre = fields["lambda"].read(_lambda), _centre(fields, shape)
+    return SetClaim(lambda_, radius=fields["radius"].read(as_non_negative), centre=centre)
 
 
-def _centre(fields: Mapping[str, Part], secrets: int, values: int) -> Integers | None:
-    if "centre" not in fields:
-        return None
-    centre: Integers = fields["centre"].array((secrets, values), as_integer(DENOMINATOR))
-    if sum(map(sum, centre)) != DENOMINATOR:
-        raise fields["centre"].fail("integers that sum to 2^52")
-    return centre
+def _centre(fields: Mapping[str, Part], shape: tuple[int, int]) -> Integers | None:
+    return centre_in(fields, shape) if "centre" in fields else None
 
 
 def _proof(part: Part, secrets: int, values: int, outputs: int, to_those_who_know: bool) -> Proof:
-    known = ("known",) if to_those_who_know else ()
-    fields = part.fields("eta", "eta_utility", "multipliers", "members", "distribution", *known)
+    names = ("eta", "eta_utility", "multipliers", "members", "distribution")
+    fields = part.fields(*names, *(("known",) if to_those_who_know else ()))
     pairs = secrets * (secrets - 1)
 
     def array(name: str, shape: Sequence[int], reader: Callable[[Any], float]) -> Any:

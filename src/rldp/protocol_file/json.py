@@ -145,12 +145,11 @@ def _document(protocol: Protocol) -> Document:
 
 
 def _claim(guarantee: Guarantee) -> Claim:
-    proof = guarantee.certificate
     return Claim(
         epsilon=float(guarantee.epsilon),
         levels=_listed(guarantee.levels),
         n=guarantee.sample.n,
-        counts=_published(guarantee.sample),
+        counts=guarantee.sample.observed.tolist(),
         noise=guarantee.sample.noise,
         rows_a_person=guarantee.sample.rows_a_person,
         privacy=_promise(guarantee.privacy),
@@ -158,21 +157,9 @@ def _claim(guarantee: Guarantee) -> Claim:
         distortion=guarantee.distortion.tolist(),
         objective=float(guarantee.objective),
         lower_bound=float(guarantee.lower_bound),
-        proof=Proof(
-            eta=_listed(proof.eta),
-            eta_utility=None if proof.eta_utility is None else float(proof.eta_utility),
-            multipliers=_listed(proof.multipliers),
-            members=_listed(proof.members),
-            distribution=_listed(proof.distribution),
-            known=_listed(proof.known),
-        ),
+        proof=Proof(**{name: _listed(given) for name, given in vars(guarantee.certificate).items()}),
         epsilon_known=float(guarantee.epsilon_known),
     )
-
-
-def _published(sample: Sample) -> list[list[int]]:
-    counts: list[list[int]] = (sample.counts if sample.noisy_counts is None else sample.noisy_counts).tolist()
-    return counts
 
 
 def _promise(uncertainty: UncertaintySet) -> Promise:
@@ -205,25 +192,26 @@ def _lists(centre: Centre) -> list[list[int]] | None:
     return None if centre is None else [list(row) for row in centre]
 
 
-def _listed(array: NDArray[np.float64] | None) -> Any:
-    return None if array is None else array.tolist()
+def _listed(given: NDArray[np.float64] | float | None) -> Any:
+    return None if given is None else np.asarray(given).tolist()
 
 
 def _protocol(document: Document) -> Protocol:
     if any(sum(row) != DENOMINATOR for rows in document.numerators for row in rows):
         raise ProtocolFileError("its rows do not sum to the denominator 2^52")
-    names = document.secrets, document.values, document.outputs
     claim = document.guarantee
     return Protocol(
         np.array(document.numerators, dtype=np.float64) / DENOMINATOR,
-        *names,
+        document.secrets,
+        document.values,
+        document.outputs,
         guarantee=None if claim is None else _guarantee(claim, document),
         reading=document.reading,
     )
 
 
 def _guarantee(claim: Claim, document: Document) -> Guarantee:
-    proof = claim.proof
+    witnesses: dict[str, Any] = {name: _array(given) for name, given in vars(claim.proof).items()}
     return Guarantee(
         epsilon=claim.epsilon,
         levels=_array(claim.levels),
@@ -240,14 +228,7 @@ def _guarantee(claim: Claim, document: Document) -> Guarantee:
         distortion=np.array(claim.distortion, dtype=np.float64),
         objective=claim.objective,
         lower_bound=claim.lower_bound,
-        certificate=Certificate(
-            eta=_array(proof.eta),
-            eta_utility=proof.eta_utility,
-            multipliers=_array(proof.multipliers),
-            members=_array(proof.members),
-            distribution=_array(proof.distribution),
-            known=_array(proof.known),
-        ),
+        certificate=Certificate(**{**witnesses, "eta_utility": claim.proof.eta_utility}),
         epsilon_known=claim.epsilon_known,
     )
 

@@ -35,23 +35,23 @@ __all__ = [
     "as_integer",
     "as_level",
     "as_name",
-    "as_noise",
-    "as_noisy_count",
     "as_non_negative",
     "as_number",
     "as_positive",
     "as_prior",
     "as_risk",
-    "as_treatment",
+    "centre_in",
     "columns_in",
     "content_of",
-    "given_in",
-    "given_keys",
+    "counts_in",
+    "json_text",
     "labels_in",
     "needs_lists",
     "noise_in",
     "noise_keys",
+    "one_of",
     "reading_in",
+    "require_labels",
     "tree_of",
     "tree_of_noise",
     "tree_of_reading",
@@ -69,6 +69,7 @@ _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e3
 _MOST_ROWS = 10**6
 
 T = TypeVar("T")
+Integers = list[list[int]]
 
 
 def content_of(path: str | PathLike[str]) -> bytes:
@@ -124,6 +125,11 @@ def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return tree
 
 
+def json_text(tree: object) -> str:
+    """Return a tree as JSON without spaces, every number in full."""
+    return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 # Parts of the tree
 
 
@@ -141,10 +147,11 @@ class Part:
     def fail(self, needed: str) -> ProtocolFileError:
         return ProtocolFileError(f"{self.path} must be {needed}, got {shown(self.tree)}")
 
-    def fields(self, *names: str) -> Mapping[str, Part]:
-        """Return the parts of an object that must have exactly these keys."""
+    def fields(self, *names: str, optional: Sequence[str] = ()) -> Mapping[str, Part]:
+        """Return the parts of an object that must have exactly these keys, and may have ``optional`` ones."""
         if not isinstance(self.tree, dict):
             raise self.fail("an object")
+        names += tuple(key for key in optional if key in self.tree)
         prefix = f"{self.path}." if self.path else ""
         for name in names:
             if name not in self.tree:
@@ -160,17 +167,22 @@ class Part:
         except Wrong as error:
             raise self.fail(str(error)) from None
 
+    def entries(self, count: int | None = None, needed: str | None = None) -> list[Part]:
+        """Return the parts of a list, which must have ``count`` entries unless that is None."""
+        if not isinstance(self.tree, list) or count not in (None, len(self.tree)):
+            raise self.fail(needed or f"a list of {count}")
+        return [Part(f"{self.path}[{i}]", item) for i, item in enumerate(self.tree)]
+
     def array(self, shape: Sequence[int], reader: Callable[[Any], T]) -> Any:
         """Return nested lists of the given shape, with every entry read by ``reader``."""
         if not isinstance(self.tree, list) or len(self.tree) != shape[0]:
             raise self.fail(f"a list of {shape[0]}")
-        entries = (Part(f"{self.path}[{i}]", item) for i, item in enumerate(self.tree))
         if len(shape) > 1:
-            return [entry.array(shape[1:], reader) for entry in entries]
+            return [entry.array(shape[1:], reader) for entry in self.entries()]
         try:
             return [reader(item) for item in self.tree]
         except Wrong:
-            return [entry.read(reader) for entry in entries]
+            return [entry.read(reader) for entry in self.entries()]
 
 
 # Entries
@@ -205,22 +217,34 @@ def as_positive(item: Any) -> float:
     return number
 
 
-def as_integer(most: int) -> Callable[[Any], int]:
-    """Read an integer from 0 to ``most``."""
+def as_integer(most: int, least: int = 0) -> Callable[[Any], int]:
+    """Read an integer from ``least`` to ``most``."""
 
     def read(item: Any) -> int:
-        if type(item) is not int or not 0 <= item <= most:
-            raise Wrong(f"an integer from 0 to {most}")
+        if type(item) is not int or not least <= item <= most:
+            raise Wrong(f"an integer from {least} to {most}")
         return item
 
     return read
 
 
-def as_noisy_count(item: Any) -> int:
-    """Read a noisy count, which may be negative."""
-    if type(item) is not int or not -MOST_DRAWS <= item <= MOST_DRAWS:
-        raise Wrong(f"an integer from {-MOST_DRAWS} to {MOST_DRAWS}")
-    return item
+def counts_in(fields: Mapping[str, Part], shape: Sequence[int]) -> Integers:
+    """Read counts, of which noisy ones may be negative; n, if it is there, must be their sum."""
+    least = -MOST_DRAWS if "noise" in fields else 0
+    counts: Integers = fields["counts"].array(shape, as_integer(MOST_DRAWS, least))
+    if "n" in fields:
+        n = fields["n"].read(as_integer(MOST_DRAWS))
+        if n != sum(map(sum, counts)) or not 0 < n < MOST_DRAWS:
+            raise fields["n"].fail("the sum of the counts, positive and below 2^53")
+    return counts
+
+
+def centre_in(fields: Mapping[str, Part], shape: Sequence[int]) -> Integers:
+    """Read a distribution over 2^52."""
+    centre: Integers = fields["centre"].array(shape, as_integer(DENOMINATOR))
+    if sum(map(sum, centre)) != DENOMINATOR:
+        raise fields["centre"].fail("integers that sum to 2^52")
+    return centre
 
 
 def noise_keys(part: Part) -> tuple[str, ...]:
@@ -233,7 +257,9 @@ def noise_in(fields: Mapping[str, Part]) -> tuple[float | None, int]:
     """Read ε of the noise, and the largest number of rows of a person, which is written unless it is 1."""
     if "noise" not in fields:
         return None, 1
-    level = fields["noise"].read(as_noise)
+    level = fields["noise"].read(as_positive)
+    if not _LEAST_NOISE <= level <= _MOST_NOISE:
+        raise fields["noise"].fail(f"from {_LEAST_NOISE:g} to {_MOST_NOISE:g}")
     if "rows_a_person" not in fields:
         return level, 1
     most = fields["rows_a_person"].read(as_integer(_MOST_ROWS))
@@ -247,14 +273,6 @@ def tree_of_noise(noise: float | None, rows_a_person: int) -> dict[str, float]:
     if noise is None:
         return {}
     return {"noise": noise, **({} if rows_a_person == 1 else {"rows_a_person": rows_a_person})}
-
-
-def as_noise(item: Any) -> float:
-    """Read the level of the noise on counts."""
-    level = as_positive(item)
-    if not _LEAST_NOISE <= level <= _MOST_NOISE:
-        raise Wrong(f"from {_LEAST_NOISE:g} to {_MOST_NOISE:g}")
-    return level
 
 
 def as_level(item: Any) -> float:
@@ -305,11 +323,15 @@ def as_name(item: Any) -> str:
     return item
 
 
-def as_treatment(item: Any) -> str:
-    """Read the treatment of missing entries."""
-    if item not in TREATMENTS:
-        raise Wrong(f"one of {', '.join(TREATMENTS)}")
-    return str(item)
+def one_of(names: Sequence[str]) -> Callable[[Any], str]:
+    """Read one of some names."""
+
+    def read(item: Any) -> str:
+        if item not in names:
+            raise Wrong(f"one of {', '.join(names)}")
+        return str(item)
+
+    return read
 
 
 # Labels and columns
@@ -319,9 +341,7 @@ def labels_in(part: Part, *, of_columns: bool = False) -> Any:
     """Read distinct labels; with ``of_columns``, a list in the file is a tuple of labels."""
     if not isinstance(part.tree, list):
         raise part.fail("a list of labels")
-    given = (
-        [tuple(item) if isinstance(item, list) else item for item in part.tree] if of_columns else part.tree
-    )
+    given = [tuple(item) if of_columns and isinstance(item, list) else item for item in part.tree]
     try:
         return labels(part.path, given, of_columns=of_columns)
     except RldpError as error:
@@ -329,82 +349,68 @@ def labels_in(part: Part, *, of_columns: bool = False) -> Any:
 
 
 def reading_in(
-    part: Part,
-    *,
-    secrets: tuple[Label, ...],
-    values: tuple[Label, ...],
-    with_given: bool = False,
-    **_: object,
+    part: Part, secrets: tuple[Label, ...], values: tuple[Label, ...], *, with_given: bool = False
 ) -> Reading:
     """Read a reading whose labels combine to ``secrets`` and ``values``."""
-    fields = part.fields("secret", "value", "missing", *(given_keys(part) if with_given else ()))
-    missing = fields["missing"].read(as_treatment)
+    fields, reading = columns_in(part, values, with_given=with_given)
     value = fields["value"]
-    several = isinstance(value.tree, list)
-    reading = Reading(
-        columns_in(fields["secret"], missing, "header"),
-        columns_in(value, missing, "header", "edges")
-        if several
-        else (_value_column(value, values, missing),),
-        missing,
-        given=given_in(fields, missing),
-    )
     if len(set(reading.names)) < len(reading.names):
         raise part.fail("about columns of distinct names")
+    several = isinstance(value.tree, list)
     if several != needs_lists(reading):
         needed = "an object, where a single column is found by its name" if several else "a list of columns"
         raise value.fail(needed)
-    for listed, columns, wanted in (
-        (fields["secret"], reading.secret, secrets),
-        (value, reading.row, values),
-    ):
-        combinations = math.prod(len(column.labels) for column in columns)
-        labels = reading.secrets if columns is reading.secret else reading.values
-        if combinations != len(wanted) or labels != wanted:
-            what = "secrets" if columns is reading.secret else "values"
-            raise listed.fail(f"columns whose labels combine to the {what}")
+    require_labels(fields["secret"], reading, secrets)
+    if math.prod(len(column.labels) for column in reading.row) != len(values) or reading.values != values:
+        raise value.fail("columns whose labels combine to the values")
     return reading
 
 
-def given_keys(part: Part) -> tuple[str, ...]:
-    """Return the key about given columns, if an object has it."""
-    return ("given",) if isinstance(part.tree, dict) and "given" in part.tree else ()
+def require_labels(part: Part, reading: Reading, secrets: tuple[Label, ...]) -> None:
+    """Refuse columns of the secret, read from ``part``, whose labels do not combine to ``secrets``."""
+    combinations = math.prod(len(column.labels) for column in reading.secret)
+    if combinations != len(secrets) or reading.secrets != secrets:
+        raise part.fail("columns whose labels combine to the secrets")
 
 
-def given_in(fields: Mapping[str, Part], missing: str) -> tuple[Column, ...]:
-    """Read the given columns, if there are any."""
-    return columns_in(fields["given"], missing, "header") if "given" in fields else ()
+def columns_in(
+    part: Part, values: tuple[Label, ...] | None = None, *, with_given: bool = True
+) -> tuple[Mapping[str, Part], Reading]:
+    """Read the columns of a reading, whose labels may not fit together, and return the parts that hold them.
+
+    A file of version 2 has a single value column without labels, which are the ``values`` of the table.
+    """
+    fields = part.fields("secret", "value", "missing", optional=("given",) if with_given else ())
+    missing, value = fields["missing"].read(one_of(TREATMENTS)), fields["value"]
+    secret = _columns(fields["secret"], missing, "header")
+    if values is None or isinstance(value.tree, list):
+        row = _columns(value, missing, "header", "edges")
+    elif isinstance(value.tree, dict) and isinstance(values[0], tuple):
+        raise value.fail("a list of columns")
+    else:
+        row = (_column(value, missing, ("edges",), values),)
+    given = _columns(fields["given"], missing, "header") if "given" in fields else ()
+    return fields, Reading(secret, row, missing, given=given)
 
 
-def columns_in(part: Part, missing: str, *optional: str) -> tuple[Column, ...]:
-    """Read a list of columns, which may have the ``optional`` keys."""
-    if not isinstance(part.tree, list) or not part.tree:
+def _columns(part: Part, missing: str, *optional: str) -> tuple[Column, ...]:
+    if part.tree == []:
         raise part.fail("a list of columns")
-    parts = (Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
-    return tuple(_column(each, missing, optional) for each in parts)
+    return tuple(_column(each, missing, optional) for each in part.entries(needed="a list of columns"))
 
 
-def _column(part: Part, missing: str, optional: Sequence[str]) -> Column:
-    tree = part.tree if isinstance(part.tree, dict) else {}
-    fields = part.fields("name", "labels", *(key for key in optional if key in tree))
-    listed = labels_in(fields["labels"])
+def _column(
+    part: Part, missing: str, optional: Sequence[str], listed: tuple[Label, ...] | None = None
+) -> Column:
+    fields = part.fields("name", *(("labels",) if listed is None else ()), optional=optional)
+    if listed is None:
+        listed = labels_in(fields["labels"])
     return Column(
         fields["name"].read(as_name),
         listed,
         _edges(fields["edges"], listed, missing) if "edges" in fields else None,
         fields["header"].read(as_name) if "header" in fields else None,
     )
-
-
-def _value_column(part: Part, values: tuple[Label, ...], missing: str) -> Column:
-    """Read the value column of a version 2 file, which has the labels of the table."""
-    tree = part.tree if isinstance(part.tree, dict) else {}
-    fields = part.fields("name", *(("edges",) if "edges" in tree else ()))
-    listed = tuple(label for label in values if not isinstance(label, tuple))
-    if len(listed) < len(values):
-        raise part.fail("a list of columns")
-    edges = _edges(fields["edges"], listed, missing) if "edges" in fields else None
-    return Column(fields["name"].read(as_name), listed, edges)
 
 
 def _edges(part: Part, listed: tuple[Label, ...], missing: str) -> tuple[float, ...]:

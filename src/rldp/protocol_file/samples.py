@@ -6,7 +6,6 @@ missing, none unknown, every number in full.
 
 from __future__ import annotations
 
-import json
 import math
 from os import PathLike
 from typing import Any
@@ -23,9 +22,10 @@ from rldp.protocol_file.reader import (
     Part,
     as_generator,
     as_integer,
-    as_noisy_count,
     as_non_negative,
     as_number,
+    counts_in,
+    json_text,
     labels_in,
     noise_in,
     noise_keys,
@@ -74,15 +74,14 @@ def save(sample: Sample, path: str | PathLike[str]) -> None:
         "generator": f"rldp {__version__}",
         "secrets": list(sample.secrets),
         "values": list(sample.values),
-        "counts": (sample.counts if sample.noisy_counts is None else sample.noisy_counts).tolist(),
+        "counts": sample.observed.tolist(),
         **tree_of_noise(sample.noise, sample.rows_a_person),
         "skipped": sample.skipped,
         "columns": None if sample.reading is None else tree_of_reading(sample.reading),
         "scales": [None if scale is None else _scale_tree(scale) for scale in sample.scales],
     }
-    text = json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
     with replacing(path, error=DataFileError) as file:
-        file.write(text.encode())
+        file.write((json_text(tree) + "\n").encode())
 
 
 def load(path: str | PathLike[str]) -> Sample:
@@ -120,26 +119,19 @@ def _tree(content: bytes) -> dict[str, Any]:
 
 
 def _sample(part: Part) -> Sample:
-    noisy = noise_keys(part)
     names = ("format", "version", "generator", "secrets", "values", "counts", "skipped", "columns", "scales")
-    fields = part.fields(*names, *noisy)
+    fields = part.fields(*names, optional=noise_keys(part))
     noise, rows_a_person = noise_in(fields)
     fields["generator"].read(as_generator)
     secrets, values = labels_in(fields["secrets"]), labels_in(fields["values"], of_columns=True)
     columns, scales = fields["columns"], fields["scales"]
-    reading = (
-        None if columns.tree is None else reading_in(columns, secrets=secrets, values=values, with_given=True)
-    )
-    if not isinstance(scales.tree, list):
-        raise scales.fail("a list")
+    reading = None if columns.tree is None else reading_in(columns, secrets, values, with_given=True)
+    parts = scales.entries(needed="a list")
     lengths = [len(values)] if reading is None else [len(column.labels) for column in reading.value]
-    if scales.tree and len(scales.tree) != len(lengths):
+    if parts and len(parts) != len(lengths):
         raise scales.fail(f"a list of {len(lengths)}, one for each column of the value, or an empty one")
-    parts = [Part(f"{scales.path}[{i}]", item) for i, item in enumerate(scales.tree)]
     return Sample(
-        fields["counts"].array(
-            (len(secrets), len(values)), as_noisy_count if noisy else as_integer(MOST_DRAWS)
-        ),
+        counts_in(fields, (len(secrets), len(values))),
         secrets,
         values,
         reading=reading,
@@ -167,8 +159,7 @@ def _scale(part: Part, labels: int) -> Scale:
     fields = part.fields("numbers", "points", "counts", "missing")
     counts, missing = fields["counts"], fields["missing"]
     numbers = fields["numbers"].array((labels,), lambda item: math.nan if item is None else as_number(item))
-    listed = fields["points"].array((labels,), lambda item: item)
-    points = tuple(_points(Part(f"{fields['points'].path}[{i}]", item)) for i, item in enumerate(listed))
+    points = tuple(map(_points, fields["points"].entries(labels)))
     if [math.isnan(number) for number in numbers] != [not len(each) for each, _ in points]:
         raise fields["points"].fail("numbers for each label that stands for a number, and none for others")
     return Scale(
@@ -181,10 +172,11 @@ def _scale(part: Part, labels: int) -> Scale:
 
 def _points(part: Part) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Read the numbers that a label stands for, and how often each was seen."""
-    if not isinstance(part.tree, list) or len(part.tree) != 2 or not isinstance(part.tree[0], list):
-        raise part.fail("a list of numbers and a list of their counts")
-    numbers, counts = (Part(f"{part.path}[{i}]", item) for i, item in enumerate(part.tree))
-    shape = (len(part.tree[0]),)
+    needed = "a list of numbers and a list of their counts"
+    numbers, counts = part.entries(2, needed)
+    if not isinstance(numbers.tree, list):
+        raise part.fail(needed)
+    shape = (len(numbers.tree),)
     weights = counts.array(shape, as_integer(MOST_DRAWS))
     if shape[0] and not any(weights):
         raise counts.fail("counts that are not all 0")

@@ -97,7 +97,7 @@ def _to_readers_who_know(
     known: int, protocol: Protocol, sample: Sample, prior: Prior, draws: int, seed: int
 ) -> Floats:
     """Return ε* of P(y|s, k) under every draw (draws,)."""
-    counts = sample.counts if sample.noisy_counts is None else sample.noisy_counts
+    counts = sample.observed
     blocks = conditional_blocks(counts, prior=prior, draws=draws, seed=seed, noise=sample.count_noise)
     table = [protocol.matrix[None]]
     return np.concatenate([chains.leakages(table, np.moveaxis(block, -1, 0), known) for block in blocks])

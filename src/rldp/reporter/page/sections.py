@@ -268,7 +268,7 @@ def _sample(report: Report) -> dict[str, Any]:
     if sample.noise is not None:
         facts.append(("Noise on the counts", noise_words(sample)))
     counts = None
-    published = sample.counts if sample.noisy_counts is None else sample.noisy_counts
+    published = sample.observed
     if report.with_counts and cells <= _MOST_NUMBERS:
         totals = published.sum(axis=1).tolist()
         counts = {
