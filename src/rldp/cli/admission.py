@@ -2,59 +2,44 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from rldp.cli.voice import progress
-from rldp.gate import admission
-from rldp.gate.admission import LARGEST_EPSILON, Conditions
-from rldp.judge import Verdict
-from rldp.protocol_file.json import ProtocolFile
+from rldp.gate.admission import LARGEST_EPSILON
 
-__all__ = [
-    "Conditions",
-    "EpsilonAtMost",
-    "ExpectSha256",
-    "Require",
-    "Unproved",
-    "admitted",
-]
-
-Unproved: TypeAlias = Annotated[
-    bool,
-    typer.Option("--unproved", help="Continue even if the file claims nothing or does not prove its claims."),
-]
-EpsilonAtMost: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--max-epsilon",
-        "--epsilon-at-most",
-        metavar="E",
-        help="Refuse a protocol whose proved ε is larger than this.",
-        show_default=f"{LARGEST_EPSILON:g}",
-    ),
-]
-ExpectSha256: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--expect-sha256", metavar="HEX", help="Refuse a protocol file with a different SHA-256."),
-]
-Require: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--require",
-        metavar="PROMISE[:ALPHA]",
-        help="Accept only this promise, with at most this α: credible:0.05, pairs, all. May be repeated "
-        "to accept any of several.",
-    ),
-]
+__all__ = ["Requirements"]
 
 
-def admitted(
-    path: Path, conditions: Conditions, *, all_the_same: str = "--unproved releases"
-) -> tuple[ProtocolFile, Verdict]:
-    """Return a protocol file and its verdict; see :func:`rldp.gate.admission.admitted`."""
-    return admission.admitted(
-        path, conditions, all_the_same=all_the_same, verifying=lambda: progress("Verifying")
-    )
+@dataclass(frozen=True, kw_only=True)
+class Requirements:
+    """The requirements, named as in :class:`rldp.ReleaseOptions`."""
+
+    unproved: Annotated[
+        bool,
+        typer.Option(
+            "--unproved", help="Continue even if the file claims nothing or does not prove its claims."
+        ),
+    ] = False
+    epsilon_at_most: Annotated[
+        float | None,
+        typer.Option(
+            "--max-epsilon",
+            "--epsilon-at-most",
+            metavar="E",
+            help="Refuse a protocol whose proved ε is larger than this.",
+            show_default=f"{LARGEST_EPSILON:g}",
+        ),
+    ] = None
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROMISE[:ALPHA]",
+            help="Accept only this promise, with at most this α: credible:0.05, pairs, all. May be repeated "
+            "to accept any of several.",
+        ),
+    ] = None
+    expect_sha256: Annotated[
+        str | None, typer.Option(metavar="HEX", help="Refuse a protocol file with a different SHA-256.")
+    ] = None

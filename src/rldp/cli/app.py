@@ -19,7 +19,7 @@ from enum import IntEnum
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -174,7 +174,9 @@ def _options(parameter: Parameter) -> list[Parameter]:
     """Return a parameter, or the fields of a group."""
     if not _is_group(parameter):
         return [parameter]
-    return list(signature(parameter.annotation, eval_str=True).parameters.values())
+    kinds = get_type_hints(parameter.annotation, include_extras=True)  # bases may be of other modules
+    fields_of_group = signature(parameter.annotation).parameters
+    return [each.replace(annotation=kinds[name]) for name, each in fields_of_group.items()]
 
 
 def require_writable(output: Path, option: str = "--output") -> None:

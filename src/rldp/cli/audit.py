@@ -10,17 +10,7 @@ import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, Seed, command, progress, say
-from rldp.cli.columns import (
-    AsSecret,
-    AsValue,
-    Delimiter,
-    Encoding,
-    NewSecret,
-    NewValue,
-    ShowLabels,
-    given,
-    new_sample,
-)
+from rldp.cli.columns import Delimiter, Encoding, NewData, chosen
 from rldp.cli.machine import plain, show_json
 from rldp.distortions import DistortionName
 
@@ -29,22 +19,15 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit with code 3 if the 
 
 @command(example="rldp audit protocol.json new.csv")
 def audit(
-    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     data: Annotated[Path, typer.Argument(help="CSV or Parquet file with new data; - is standard input.")],
-    secret: NewSecret = None,
-    value: NewValue = None,
-    as_secret: AsSecret = None,
-    as_value: AsValue = None,
+    columns: NewData,
     distortion: Annotated[
         DistortionName | None,
         typer.Option(help="Distance of an output from the value, if it differs from the design's."),
     ] = None,
     alpha: Annotated[float, typer.Option(help="Significance level of the test for drift.")] = 0.01,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    show_labels: ShowLabels = False,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
@@ -52,15 +35,7 @@ def audit(
     from rldp.reporter import terminal
 
     loaded = rldp.load(protocol)
-    sample = new_sample(
-        loaded,
-        given(command, data, delimiter, encoding),
-        secret,
-        value,
-        as_secret,
-        as_value,
-        show_labels=show_labels,
-    )
+    sample = loaded.count(data, **chosen(columns))
     with progress("Auditing"):
         result = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
         bound_alone = (
@@ -98,7 +73,6 @@ def audit(
     example="rldp audit-release rows.csv --secret diagnosis --released shown --epsilon 0.5",
 )
 def audit_release(
-    command: typer.Context,
     data: Annotated[
         Path,
         typer.Argument(help="CSV or Parquet file with secrets and released outputs; - is standard input."),
@@ -121,10 +95,11 @@ def audit_release(
 ) -> None:
     """Audit released rows: a lower bound on their ε, and whether their randomness repeats."""
     from rldp.data.frames import columns
+    from rldp.data.sources import Dialect
     from rldp.reporter import terminal
 
     names = (secret, *dict.fromkeys(released), *(() if value is None else (value,)))
-    read = dict(zip(names, columns(given(command, data, delimiter, encoding), names), strict=True))
+    read = dict(zip(names, columns(data, names, dialect=Dialect(delimiter, encoding)), strict=True))
     with progress("Auditing"):
         result = rldp.audit_release(
             read[secret],

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-import rldp
 from rldp.cli.voice import note
-from rldp.data.sources import Dialect, Source, opened
+from rldp.data.sources import Source
 
-__all__ = [
-    "AsSecret",
-    "AsValue",
-    "Delimiter",
-    "Encoding",
-    "Missing",
-    "NewSecret",
-    "NewValue",
-    "ShowLabels",
-    "given",
-    "new_sample",
-    "note_found_delimiter",
-]
+__all__ = ["Delimiter", "Encoding", "NewData", "ShowLabels", "chosen", "note_found_delimiter"]
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -47,56 +33,32 @@ ShowLabels: TypeAlias = Annotated[
         help="Show offending values in error messages. They may contain personal data.",
     ),
 ]
-NewSecret = Annotated[
-    list[str] | None,
-    typer.Option("--secret", help="Column that must not leak; by default the protocol's."),
-]
-NewValue = Annotated[
-    list[str] | None,
-    typer.Option("--value", help="Column to publish; by default the protocol's."),
-]
-AsSecret = Annotated[
-    list[str] | None,
-    typer.Option("--as-secret", help="Column to read in place of the protocol's secret column."),
-]
-AsValue = Annotated[
-    list[str] | None,
-    typer.Option("--as-value", help="Column to read in place of the protocol's value column."),
-]
 
 
-class Missing(StrEnum):
-    """How missing entries are treated."""
+@dataclass(frozen=True, kw_only=True)
+class NewData:
+    """New data, whose columns are read as a protocol reads them."""
 
-    refuse = "refuse"
-    skip = "skip"
-    category = "category"
-
-
-def new_sample(
-    protocol: rldp.Protocol,
-    data: Path | Source,
-    secret: Sequence[str] | None,
-    value: Sequence[str] | None,
-    as_secret: Sequence[str] | None,
-    as_value: Sequence[str] | None,
-    *,
-    show_labels: bool = False,
-) -> rldp.Sample:
-    """A file that is counted like the protocol's sample."""
-    return protocol.count(
-        data,
-        secret=secret or None,
-        value=value or None,
-        as_secret=as_secret or None,
-        as_value=as_value or None,
-        show_labels=show_labels,
+    secret: Annotated[
+        list[str] | None, typer.Option(help="Column that must not leak; by default the protocol's.")
+    ] = None
+    value: Annotated[list[str] | None, typer.Option(help="Column to publish; by default the protocol's.")] = (
+        None
     )
+    as_secret: Annotated[
+        list[str] | None, typer.Option(help="Column to read in place of the protocol's secret column.")
+    ] = None
+    as_value: Annotated[
+        list[str] | None, typer.Option(help="Column to read in place of the protocol's value column.")
+    ] = None
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    show_labels: ShowLabels = False
 
 
-def given(command: typer.Context, data: Path, delimiter: str | None, encoding: str | None) -> Source:
-    """Open the data of a command; standard input can be read only once."""
-    return command.with_resource(opened(data, Dialect(delimiter, encoding)))
+def chosen(options: object) -> dict[str, Any]:
+    """Return the options of a group that were set; for the others, the library has defaults."""
+    return {name: value for name, value in vars(options).items() if value not in (None, [])}
 
 
 def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:

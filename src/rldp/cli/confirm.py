@@ -9,24 +9,13 @@ import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, Seed, command, progress
-from rldp.cli.columns import (
-    AsSecret,
-    AsValue,
-    Delimiter,
-    Encoding,
-    NewSecret,
-    NewValue,
-    ShowLabels,
-    given,
-    new_sample,
-)
+from rldp.cli.columns import NewData, chosen
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
 
 
 @command(example="rldp confirm protocol.json fresh.csv")
 def confirm(
-    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON).")],
     fresh: Annotated[
         Path,
@@ -34,19 +23,13 @@ def confirm(
             help="CSV or Parquet file with rows that were not used for the design; - is standard input."
         ),
     ],
-    secret: NewSecret = None,
-    value: NewValue = None,
-    as_secret: AsSecret = None,
-    as_value: AsValue = None,
+    columns: NewData,
     alpha: Annotated[float, typer.Option(help="Probability that a confirmation is wrong, at most.")] = 0.05,
     epsilon: Annotated[
         float | None,
         typer.Option(help="Privacy level to confirm; by default the protocol's. inf gives only a bound."),
     ] = None,
     seed: Seed = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    show_labels: ShowLabels = False,
     as_json: Json = False,
 ) -> None:
     """Confirm an ε from fresh rows, for every distribution and every number of rows.
@@ -61,15 +44,7 @@ def confirm(
     loaded = rldp.load(protocol)
     if loaded.guarantee is None and epsilon is None:
         raise InvalidArgument(f"--epsilon must be given, as {protocol} claims no ε; inf gives only a bound")
-    sample = new_sample(
-        loaded,
-        given(command, fresh, delimiter, encoding),
-        secret,
-        value,
-        as_secret,
-        as_value,
-        show_labels=show_labels,
-    )
+    sample = loaded.count(fresh, **chosen(columns))
     with progress("Confirming"):
         confirmation = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon, seed=seed)
     if as_json:

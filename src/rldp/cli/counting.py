@@ -14,9 +14,11 @@ import rldp
 from rldp._common.checks import Label
 from rldp.adviser.binning import CANDIDATES, best, is_fine
 from rldp.cli.app import note, progress, warn
-from rldp.cli.columns import Delimiter, Encoding, Missing, ShowLabels, given, note_found_delimiter
+from rldp.cli.columns import Delimiter, Encoding, ShowLabels, note_found_delimiter
 from rldp.cli.commands import is_on_command_line
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
+from rldp.data.reading import Treatment
+from rldp.data.sources import Dialect, opened
 from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
@@ -107,12 +109,12 @@ class Counting:
         ),
     ] = 1
     missing: Annotated[
-        Missing,
+        Treatment,
         typer.Option(
             help="What to do with missing entries: refuse the file, skip such rows, or treat missing as "
             "a category."
         ),
-    ] = Missing.refuse
+    ] = "refuse"
     missing_distance: Annotated[
         float | None,
         typer.Option(
@@ -183,7 +185,7 @@ class Counting:
                 raise typer.BadParameter("must be given with DATA", param_hint=option)
         assert self.secret is not None
         assert self.value is not None
-        source = given(command, data, self.delimiter, self.encoding)
+        source = command.with_resource(opened(data, Dialect(self.delimiter, self.encoding)))
         counted = partial(
             rldp.Sample.from_data,
             source,
@@ -191,7 +193,7 @@ class Counting:
             value=self.value,
             secrets=_alphabets("secret", self.secret, self.secrets),
             values=_alphabets("value", self.value, self.values),
-            missing=self.missing.value,
+            missing=self.missing,
             missing_distance=self.missing_distance,
             text=self.text or (),
             number=self.number or (),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,33 +10,15 @@ import typer
 
 import rldp
 from rldp.cli.app import Json, Seed, command, progress
-from rldp.cli.columns import Delimiter, Encoding, ShowLabels, given
+from rldp.cli.columns import Delimiter, Encoding, ShowLabels
 from rldp.cli.machine import plain, show_json
 from rldp.cli.tables import functional_table
 from rldp.errors import InvalidArgument
-
-
-class Method(StrEnum):
-    """Methods of estimation."""
-
-    unbiased = "unbiased"
-    projected = "projected"
-    shrunk = "shrunk"
-    likelihood = "likelihood"
-    posterior = "posterior"
-    bayes = "bayes"
-
-
-class Interval(StrEnum):
-    """Kinds of intervals."""
-
-    normal = "normal"
-    betting = "betting"
+from rldp.estimator.estimates import Interval, Method
 
 
 @command(example="rldp estimate protocol.json released.csv")
 def estimate(
-    command: typer.Context,
     protocol: Annotated[Path, typer.Argument(help="Protocol file (JSON) that the rows were released with.")],
     data: Annotated[
         Path,
@@ -87,10 +68,10 @@ def estimate(
                 "smallest error on average; bayes: iterative Bayesian update, for comparison."
             )
         ),
-    ] = Method.unbiased,
+    ] = "unbiased",
     interval: Annotated[
         Interval, typer.Option(help="normal: for many rows; betting: proved for every number of rows.")
-    ] = Interval.normal,
+    ] = "normal",
     seed: Seed = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -106,18 +87,23 @@ def estimate(
     loaded = rldp.load(protocol)
     asked = of if _is_named(of) else functional_table(_existing(of), loaded.values)
     known = _sample(loaded, sample, no_sample, show_labels)
-    source = given(command, data, delimiter, encoding)
     with progress("Estimating"):
         rows = rldp.Released.from_data(
-            source, loaded, released=released or None, secret=secret or None, show_labels=show_labels
+            data,
+            loaded,
+            released=released or None,
+            secret=secret or None,
+            delimiter=delimiter,
+            encoding=encoding,
+            show_labels=show_labels,
         )
         result = rldp.estimate(
             rows,
             sample=known,
             of=asked,
             alpha=alpha,
-            method=method.value,
-            interval=interval.value,
+            method=method,
+            interval=interval,
             min_agreement=min_agreement,
             seed=seed,
         )

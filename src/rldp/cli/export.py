@@ -7,20 +7,18 @@ from typing import Annotated
 
 import typer
 
-from rldp.cli.admission import Conditions, EpsilonAtMost, ExpectSha256, Require, Unproved, admitted
-from rldp.cli.app import Json, command, is_quiet, require_writable
+from rldp.cli.admission import Requirements
+from rldp.cli.app import Json, command, is_quiet, progress, require_writable
 from rldp.cli.machine import show_json
 from rldp.errors import ProtocolFileError
+from rldp.gate.admission import Conditions, admitted
 
 
 @command(example="rldp export protocol.json -o table.json")
 def export(
     protocol: Annotated[Path, typer.Argument(help="Protocol file that 'rldp design' wrote.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write (JSON).")],
-    unproved: Unproved = False,
-    epsilon_at_most: EpsilonAtMost = None,
-    expect_sha256: ExpectSha256 = None,
-    require: Require = None,
+    asked: Requirements,
     as_json: Json = False,
 ) -> None:
     """Export the table of a protocol, without the counts of the sample and the proof.
@@ -32,10 +30,11 @@ def export(
     from rldp.protocol_file.export import table_of
     from rldp.reporter import terminal
 
-    conditions = Conditions(unproved, epsilon_at_most, expect_sha256, require or ())
+    conditions = Conditions(asked.unproved, asked.epsilon_at_most, asked.expect_sha256, asked.require or ())
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
-    file, verdict = admitted(protocol, conditions, all_the_same="--unproved exports")
+    with progress("Verifying"):
+        file, verdict = admitted(protocol, conditions, all_the_same="--unproved exports")
     content = table_of(file).encode("utf-8")
     with replacing(output, name="output", error=ProtocolFileError) as target:
         target.write(content)

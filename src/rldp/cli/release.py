@@ -3,17 +3,100 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import rldp
-from rldp.cli.admission import EpsilonAtMost, ExpectSha256, Require, Unproved
+from rldp.cli.admission import Requirements
 from rldp.cli.app import Json, bar, command, is_quiet, note, require_writable, say, warn, warned
-from rldp.cli.columns import AsSecret, AsValue, Delimiter, Encoding, NewSecret, NewValue, ShowLabels
+from rldp.cli.columns import NewData, chosen
 from rldp.cli.machine import show_json
 from rldp.errors import InvalidArgument
+
+
+@dataclass(frozen=True, kw_only=True)
+class Releasing(NewData, Requirements):
+    """The options of a release, named as in :class:`rldp.ReleaseOptions`."""
+
+    as_earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column with the outputs of an earlier release, for a protocol designed --after it; "
+            "one for each."
+        ),
+    ] = None
+    unknown: Annotated[
+        str,
+        typer.Option(
+            metavar="refuse|value=LABEL",
+            help="What to do with values that the protocol does not know: refuse the file, or read them "
+            "as LABEL.",
+        ),
+    ] = "refuse"
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to copy unchanged beside the released one; may be repeated."),
+    ] = None
+    released: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--released-name",
+            "--as",
+            help="Name of the released column, one for each; by default the name of the value column.",
+        ),
+    ] = None
+    id: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            help="Column that identifies people. It must not be kept. Without --key, every draw is new.",
+        ),
+    ] = None
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key",
+            metavar="FILE",
+            help=(
+                "File with a secret key, as 'rldp key' writes it. A person with the same secret and value "
+                "then always gets the same output. Requires --id."
+            ),
+        ),
+    ] = None
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger",
+            metavar="FILE",
+            help="File that records releases. A second draw of the same people is refused.",
+        ),
+    ] = None
+    again: Annotated[bool, typer.Option("--again", help="Release people again who are in the ledger.")] = (
+        False
+    )
+    allow_original: Annotated[
+        bool,
+        typer.Option("--allow-original", help="Let --keep copy the secret or the value column."),
+    ] = False
+    allow_identifier: Annotated[
+        bool,
+        typer.Option("--allow-identifier", help="Let --keep copy a column that identifies people."),
+    ] = False
+    allow_drift: Annotated[
+        bool,
+        typer.Option("--allow-drift", help="Release rows that differ from the protocol's sample."),
+    ] = False
+    allow_absence: Annotated[
+        bool,
+        typer.Option(
+            "--allow-absence",
+            help="Leave out rows with missing entries, even if their absence reveals more than ε.",
+        ),
+    ] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output file.")] = False
 
 
 @command(example="rldp release protocol.json everyone.csv --keep region -o released.csv")
@@ -34,93 +117,7 @@ def release(
             "If DATA is a folder, a new folder, whose name has no extension.",
         ),
     ],
-    secret: NewSecret = None,
-    value: NewValue = None,
-    as_secret: AsSecret = None,
-    as_value: AsValue = None,
-    as_earlier: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column with the outputs of an earlier release, for a protocol designed --after it; "
-            "one for each."
-        ),
-    ] = None,
-    unknown: Annotated[
-        str,
-        typer.Option(
-            metavar="refuse|value=LABEL",
-            help="What to do with values that the protocol does not know: refuse the file, or read them "
-            "as LABEL.",
-        ),
-    ] = "refuse",
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to copy unchanged beside the released one; may be repeated."),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--released-name",
-            "--as",
-            help="Name of the released column, one for each; by default the name of the value column.",
-        ),
-    ] = None,
-    id: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            help="Column that identifies people. It must not be kept. Without --key, every draw is new.",
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            "--key",
-            metavar="FILE",
-            help=(
-                "File with a secret key, as 'rldp key' writes it. A person with the same secret and value "
-                "then always gets the same output. Requires --id."
-            ),
-        ),
-    ] = None,
-    ledger: Annotated[
-        Path | None,
-        typer.Option(
-            "--ledger",
-            metavar="FILE",
-            help="File that records releases. A second draw of the same people is refused.",
-        ),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Release people again who are in the ledger.")
-    ] = False,
-    allow_original: Annotated[
-        bool,
-        typer.Option("--allow-original", help="Let --keep copy the secret or the value column."),
-    ] = False,
-    allow_identifier: Annotated[
-        bool,
-        typer.Option("--allow-identifier", help="Let --keep copy a column that identifies people."),
-    ] = False,
-    allow_drift: Annotated[
-        bool,
-        typer.Option("--allow-drift", help="Release rows that differ from the protocol's sample."),
-    ] = False,
-    allow_absence: Annotated[
-        bool,
-        typer.Option(
-            "--allow-absence",
-            help="Leave out rows with missing entries, even if their absence reveals more than ε.",
-        ),
-    ] = False,
-    unproved: Unproved = False,
-    epsilon_at_most: EpsilonAtMost = None,
-    require: Require = None,
-    expect_sha256: ExpectSha256 = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing output file.")] = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    show_labels: ShowLabels = False,
+    asked: Releasing,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -146,32 +143,7 @@ def release(
     from rldp.releaser.options import DRAWN_ONCE, ReleaseOptions
     from rldp.reporter import terminal
 
-    options = ReleaseOptions(
-        secret=secret or None,
-        value=value or None,
-        as_secret=as_secret or None,
-        as_value=as_value or None,
-        as_earlier=as_earlier or None,
-        unknown=unknown,
-        keep=keep or (),
-        released=name or None,
-        id=id,
-        key=key,
-        ledger=ledger,
-        again=again,
-        allow_original=allow_original,
-        allow_identifier=allow_identifier,
-        allow_drift=allow_drift,
-        allow_absence=allow_absence,
-        unproved=unproved,
-        epsilon_at_most=epsilon_at_most,
-        require=require or (),
-        expect_sha256=expect_sha256,
-        delimiter=delimiter,
-        encoding=encoding,
-        show_labels=show_labels,
-        force=force,
-    )
+    options = ReleaseOptions(**chosen(asked))
     if as_json and str(output) == STANDARD:
         raise InvalidArgument("--json must not be given with -o -, because standard output holds the rows")
     if str(output) != STANDARD:

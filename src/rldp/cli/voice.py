@@ -12,13 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
-from typing import TextIO
+from typing import Literal, TextIO, TypeAlias
 
 from rldp._common.checks import printable
 from rldp.designer.engine import Progress
 
 __all__ = ["LogLevel", "bar", "be", "discard", "is_quiet", "note", "progress", "say"]
+
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 EVERY = 10.0
 """Seconds between two lines about progress without a terminal."""
@@ -26,15 +27,6 @@ EVERY = 10.0
 _log = logging.getLogger("rldp")
 _quiet = False
 _handler: logging.Handler | None = None
-
-
-class LogLevel(StrEnum):
-    """Log levels, named as in Python's logging."""
-
-    debug = "debug"
-    info = "info"
-    warning = "warning"
-    error = "error"
 
 
 def be(*, quiet: bool | None = None, log_level: LogLevel | None = None) -> None:
@@ -69,7 +61,7 @@ def _write_log(level: LogLevel) -> None:
         _handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
         _log.addHandler(_handler)
         _log.propagate = False
-    _log.setLevel(level.value.upper())
+    _log.setLevel(level.upper())
 
 
 class _LogLines(logging.Handler):
