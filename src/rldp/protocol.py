@@ -27,7 +27,7 @@ from rldp.theory.sampling import Randomness, RowWords, Sampler, words_of_stage
 if TYPE_CHECKING:
     from rldp.releaser.options import Asked, ReleaseOptions
 
-__all__ = ["Certificate", "Guarantee", "Protocol", "require_labels", "table_bytes"]
+__all__ = ["Certificate", "Guarantee", "Protocol", "require_labels", "require_protocol", "table_bytes"]
 
 _Column = TypeVar("_Column")
 _Frame = TypeVar("_Frame")
@@ -588,10 +588,15 @@ class Protocol:
         save(self, path)
 
 
-def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") -> None:
-    """Refuse anything but a protocol and a sample with the same secrets and values."""
+def require_protocol(protocol: object) -> None:
+    """Refuse anything but a protocol."""
     if not isinstance(protocol, Protocol):
         raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+
+
+def require_labels(protocol: Protocol, sample: Sample, *, name: str = "sample") -> None:
+    """Refuse anything but a protocol and a sample with the same secrets and values."""
+    require_protocol(protocol)
     if not isinstance(sample, Sample):
         raise InvalidArgumentType(f"{name} must be an rldp.Sample, got {type(sample).__name__}")
     for which, wanted, given in (

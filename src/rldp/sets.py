@@ -28,7 +28,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 
-from rldp._common.checks import count_array, distribution_table, finite_number, seed_number, shown
+from rldp._common.checks import (
+    count_array,
+    distribution_table,
+    finite_number,
+    seed_number,
+    share_number,
+    shown,
+)
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 if TYPE_CHECKING:
@@ -280,9 +287,7 @@ def _checked_lambda(value: float) -> float:
 
 
 def _checked_alpha(value: float, least: float = _SMALLEST_ALPHA) -> float:
-    alpha = finite_number("alpha", value)
-    if not 0 < alpha < 1:
-        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
+    alpha = share_number("alpha", value)
     if alpha < least:
         raise InvalidArgument(f"alpha must be at least {least:g}, got {alpha!r}")
     return alpha

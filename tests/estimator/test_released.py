@@ -29,7 +29,6 @@ def test_every_kind_of_column_is_counted_alike(kind):
     assert rldp.Released.from_columns(kind(ROWS), PROTOCOL).counts.tolist() == COUNTS
     found = rldp.Released.from_columns(kind(ROWS), PROTOCOL, secrets=kind(SECRETS))
     assert found.counts.tolist() == TABLE
-    assert found.by_output.tolist() == COUNTS
 
 
 def sources(folder):

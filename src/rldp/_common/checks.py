@@ -45,6 +45,22 @@ def real_number(name: str, value: object) -> float:
     return number
 
 
+def share_number(name: str, value: object) -> float:
+    """Return ``value`` as a float, if it is strictly between 0 and 1."""
+    number = finite_number(name, value)
+    if not 0 < number < 1:
+        raise InvalidArgument(f"{name} must lie strictly between 0 and 1, got {number!r}")
+    return number
+
+
+def level_number(name: str, value: object) -> float:
+    """Return ``value`` as a float, if it is a level ε: at least 0, perhaps infinite."""
+    number = real_number(name, value)
+    if number < 0:
+        raise InvalidArgument(f"{name} must be at least 0, got {number!r}")
+    return number
+
+
 def whole_number(name: str, value: object, low: int, high: int) -> int:
     """Return ``value`` as an integer between ``low`` and ``high``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):

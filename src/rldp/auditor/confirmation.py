@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, finite_number, real_number, seed_or_fresh, shown
+from rldp._common.checks import Label, level_number, seed_or_fresh, share_number, shown
 from rldp._common.digits import at_most
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.measures import leakage as measures
@@ -73,7 +73,7 @@ class Confirmation:
 
     def holds(self, epsilon: float) -> bool:
         """Return whether the protocol is confirmed to be ε-private. Any number of ε may be checked."""
-        return self.epsilon <= _checked_epsilon(epsilon)
+        return self.epsilon <= level_number("epsilon", epsilon)
 
     @property
     def confirmed(self) -> bool | None:
@@ -200,13 +200,9 @@ def confirm(
     >>> confirmation.holds(0.5), confirmation.holds(0.1)
     (True, False)
     """
-    level = _checked_alpha(alpha)
+    level = share_number("alpha", alpha)
     claim = _claim(protocol, sample, epsilon)
-    order = seed_or_fresh(seed)
-    blocks, known = _game(protocol, sample, planned, order)
-    used = _used_before(protocol, sample, planned)
-    bound, triple = (math.inf, None) if used else _bound(protocol, blocks, known, level, claim)
-    return _result(protocol, sample, level, claim, bound, triple, used, order)
+    return _tested(protocol, sample, planned, level, claim, seed_or_fresh(seed))
 
 
 def confirm_chain(
@@ -258,7 +254,7 @@ def confirm_chain(
     >>> chain.index(boldest.protocol), boldest.epsilon
     (1, 0.5)
     """
-    level = _checked_alpha(alpha)
+    level = share_number("alpha", alpha)
     chain = _checked_chain(protocols)
     claims = [_claim(protocol, sample, epsilon) for protocol in chain]
     if None in claims:
@@ -268,28 +264,11 @@ def confirm_chain(
     best = None
     for protocol, claim in zip(chain, claims, strict=True):
         assert claim is not None
-        blocks, known = _game(protocol, sample, planned, order)
-        if _used_before(protocol, sample, planned):
+        tested = _tested(protocol, sample, planned, level, claim, order, floor=claim)
+        if tested.used_before or tested.epsilon > claim:
             break
-        bound, _ = _bound(protocol, blocks, known, level, claim, floor=claim)
-        if bound > claim:
-            break
-        best = _result(protocol, sample, level, claim, claim, None, False, order)
+        best = replace(tested, epsilon=claim, output=None, secrets=None)
     return best
-
-
-def _checked_alpha(alpha: float) -> float:
-    level = finite_number("alpha", alpha)
-    if not 0 < level < 1:
-        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {level!r}")
-    return level
-
-
-def _checked_epsilon(epsilon: float) -> float:
-    level = real_number("epsilon", epsilon)
-    if level < 0:
-        raise InvalidArgument(f"epsilon must be at least 0, got {level!r}")
-    return level
 
 
 def _checked_chain(protocols: Sequence[Protocol]) -> list[Protocol]:
@@ -305,7 +284,7 @@ def _claim(protocol: Protocol, sample: Sample, epsilon: float | None) -> float |
     require_labels(protocol, sample)
     require_exact(sample)
     if epsilon is not None:
-        return _checked_epsilon(epsilon)
+        return level_number("epsilon", epsilon)
     claim = protocol.guarantee
     if isinstance(claim, Guarantee) and claim.levels is not None:
         raise InvalidArgument(
@@ -315,9 +294,37 @@ def _claim(protocol: Protocol, sample: Sample, epsilon: float | None) -> float |
     return None if claim is None else claim.epsilon
 
 
-def _used_before(protocol: Protocol, sample: Sample, planned: Sample | None) -> bool:
+def _tested(
+    protocol: Protocol,
+    sample: Sample,
+    planned: Sample | None,
+    alpha: float,
+    claim: float | None,
+    seed: int,
+    floor: float = 0.0,
+) -> Confirmation:
+    """Bound ε* from above, by at least ``floor``; by ∞ if the rows were used before."""
+    blocks, known = _game(protocol, sample, planned, seed)
     designed_on = None if protocol.guarantee is None else protocol.guarantee.sample
-    return sample in (designed_on, planned)
+    used = sample in (designed_on, planned)
+    bound, triple = (math.inf, None) if used else _bound(protocol, blocks, known, alpha, claim, floor)
+    output, secrets = None, None
+    if triple is not None:
+        y, first, second = triple
+        output, secrets = protocol.outputs[y], (protocol.secrets[first], protocol.secrets[second])
+    return Confirmation(
+        epsilon=bound,
+        alpha=alpha,
+        claim=claim,
+        leakage=measures.leakage(protocol, sample.distribution),
+        output=output,
+        secrets=secrets,
+        unseen=tuple(protocol.secrets[i] for i in np.flatnonzero(sample.counts.sum(axis=1) == 0)),
+        used_before=used,
+        seed=seed,
+        protocol=protocol,
+        sample=sample,
+    )
 
 
 def _game(
@@ -346,7 +353,7 @@ def _bound(
     known: Floats,
     alpha: float,
     claim: float | None,
-    floor: float = 0.0,
+    floor: float,
 ) -> tuple[float, tuple[int, int, int] | None]:
     """Return an upper confidence bound on ε*, at least ``floor``, and the deciding triple (y, s1, s2).
 
@@ -365,33 +372,3 @@ def _bound(
     if table <= bound:
         return bound, triple
     return (table, leaks_most) if claim is not None and table <= claim else (math.inf, leaks_most)
-
-
-def _result(
-    protocol: Protocol,
-    sample: Sample,
-    alpha: float,
-    claim: float | None,
-    epsilon: float,
-    triple: tuple[int, int, int] | None,
-    used_before: bool,
-    seed: int,
-) -> Confirmation:
-    output, secrets = None, None
-    if triple is not None:
-        y, first, second = triple
-        output, secrets = protocol.outputs[y], (protocol.secrets[first], protocol.secrets[second])
-    empty = np.flatnonzero(sample.counts.sum(axis=1) == 0)
-    return Confirmation(
-        epsilon=epsilon,
-        alpha=alpha,
-        claim=claim,
-        leakage=measures.leakage(protocol, sample.distribution),
-        output=output,
-        secrets=secrets,
-        unseen=tuple(protocol.secrets[i] for i in empty),
-        used_before=used_before,
-        seed=seed,
-        protocol=protocol,
-        sample=sample,
-    )

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from rldp._common.checks import finite_number, seed_or_fresh
+from rldp._common.checks import seed_or_fresh, share_number
 from rldp.chain import ChainGuarantee
 from rldp.distortions import Distortion
-from rldp.errors import InvalidArgument
 from rldp.measures import leakage as measures
 from rldp.measures.leakage import WorstCase
 from rldp.protocol import Guarantee, Protocol, require_labels
@@ -249,9 +248,6 @@ def audit(
     """
     require_labels(protocol, sample)
     require_exact(sample)
-    threshold = finite_number("alpha", alpha)
-    if not 0 < threshold < 1:
-        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {threshold!r}")
     promise = protocol.guarantee
     is_measured = distortion is not None or promise is not None
     set_promise = None if isinstance(promise, ChainGuarantee) else promise
@@ -266,7 +262,7 @@ def audit(
         privacy=None if set_promise is None else membership(set_promise, set_promise.privacy, sample),
         utility=None if set_promise is None else membership(set_promise, set_promise.utility, sample),
         p_value=_chance(promise, sample, drawn),
-        alpha=threshold,
+        alpha=share_number("alpha", alpha),
         promise=None if promise is None else promise.promise,
         design=None if promise is None else promise.sample,
         worst=None

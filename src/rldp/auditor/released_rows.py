@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, finite_number, labels, real_number, seed_or_fresh
+from rldp._common.checks import Label, labels, level_number, seed_or_fresh, share_number
 from rldp.auditor.leakage_shown import Columns, noticeable, shown_by
 from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
@@ -203,16 +203,13 @@ def audit_release(
     >>> 0.5 < found.epsilon < math.log(3)
     True
     """
-    claim = _claimed(epsilon)
-    miss = finite_number("alpha", alpha)
-    if not 0 < miss < 1:
-        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {miss!r}")
+    claim = None if epsilon is None else level_number("epsilon", epsilon)
+    miss = share_number("alpha", alpha)
     shown = _columns(released, outputs)
     _require_rows(secrets=secrets, **shown, **({} if values is None else {"values": values}))
     s = encode("secrets", secrets)
-    parts = [
-        with_missing_labelled(encode(name, column, _alphabet(outputs))) for name, column in shown.items()
-    ]
+    alphabet = None if outputs is None else Alphabet(labels("outputs", outputs))
+    parts = [with_missing_labelled(encode(name, column, alphabet)) for name, column in shown.items()]
     u = None if values is None else encode("values", values)
     faults(s, *parts, *(() if u is None else (u,))).refuse()
     y = _Outputs.of(parts)
@@ -259,17 +256,14 @@ class _Outputs:
         parts = [
             part if rank is None else _sorted(part, rank) for part, rank in zip(encoded, ranks, strict=True)
         ]
-        if len(parts) == 1:
-            places = np.arange(len(parts[0].labels))[:, None]
-            return cls(parts[0].codes, parts[0].labels, Columns(places, ordered))
         codes, places = parts[0].codes.astype(np.int64), np.arange(len(parts[0].labels))[:, None]
         for part in parts[1:]:
             joint, codes = np.unique(codes * len(part.labels) + part.codes, return_inverse=True)
             before, own = np.divmod(joint, len(part.labels))
             places = np.concatenate([places[before], own[:, None]], axis=1)
-        names = tuple(
-            tuple(part.labels[place] for part, place in zip(parts, row, strict=True)) for row in places
-        )
+        names: tuple[Any, ...] = parts[0].labels
+        if len(parts) > 1:
+            names = tuple(tuple(part.labels[i] for part, i in zip(parts, row, strict=True)) for row in places)
         return cls(codes.astype(np.int32), names, Columns(places, ordered))
 
 
@@ -299,19 +293,6 @@ def _columns(released: Any, outputs: object) -> dict[str, Any]:
     if outputs is not None:
         raise InvalidArgument("outputs must be left out where released is several columns")
     return {f"released[{name!r}]": column for name, column in released.items()}
-
-
-def _alphabet(outputs: Iterable[Label] | None) -> Alphabet | None:
-    return None if outputs is None else Alphabet(labels("outputs", outputs))
-
-
-def _claimed(epsilon: float | None) -> float | None:
-    if epsilon is None:
-        return None
-    claim = real_number("epsilon", epsilon)
-    if claim < 0:
-        raise InvalidArgument(f"epsilon must be at least 0, got {claim!r}")
-    return claim
 
 
 def _require_rows(**columns: Any) -> None:

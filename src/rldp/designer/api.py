@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._common.checks import Label, count_array, finite_number, labels, real_number
+from rldp._common.checks import Label, count_array, finite_number, labels, level_number
 from rldp._common.process import require_bytes, within_memory
 from rldp.designer.batches import ADVICE
 from rldp.designer.certify import CertifiedBatch
@@ -215,7 +215,7 @@ def design(
             lambda columns: distortion_of(columns, distortion, outputs, weights),
             None if isinstance(chain, bool | None) else chain,
             SolveRequest.of(gap, settings, max_seconds, time.perf_counter()),
-            epsilon_known=_checked_known(epsilon_known),
+            epsilon_known=level_number("epsilon_known", epsilon_known),
             after=after,
             given_known=bool(given_known),
         )
@@ -403,14 +403,7 @@ def _problem(
     """Return the problem with all sets that are known before it is solved."""
     known = [Nominal() if isinstance(given, Credible) else given for given in (privacy, utility)]
     problem = DesignProblem.of(counts, epsilon, distortion, *known)
-    return replace(problem, epsilon_known=_checked_known(epsilon_known))
-
-
-def _checked_known(epsilon_known: float) -> float:
-    level = real_number("epsilon_known", epsilon_known)
-    if level < 0:
-        raise InvalidArgument(f"epsilon_known must be at least 0, got {level!r}")
-    return level
+    return replace(problem, epsilon_known=level_number("epsilon_known", epsilon_known))
 
 
 def _one_level(sample: Sample, epsilon: Any) -> float:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from rldp._common.checks import finite_number, seed_or_fresh, shown
+from rldp._common.checks import finite_number, seed_or_fresh, share_number, shown
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpWarning
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate, Interval, Method
 from rldp.estimator.functionals import Asked, Functionals, asked
-from rldp.estimator.methods import Unbiased, by_method
+from rldp.estimator.methods import by_method
 from rldp.estimator.released import Released
 from rldp.estimator.sources import sources_of
 from rldp.protocol import Protocol, require_labels
@@ -43,6 +43,7 @@ __all__ = ["estimate"]
 _log = logging.getLogger(__name__)
 
 _KEPT = 0.9  # share of α for intervals that use the sample; the rest is for those without it
+_ARRAYS = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
 _IMPOSSIBLE = 1e-9  # rows less likely than this under the protocol are attributed to another one
 
 
@@ -139,9 +140,7 @@ def estimate(
     (array([0.74, 0.14]), array([0.86, 0.26]))
     """
     started = time.perf_counter()
-    level = finite_number("alpha", alpha)
-    if not 0 < level < 1:
-        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {level!r}")
+    level = share_number("alpha", alpha)
     sources = sources_of(released, protocol, secrets)
     first = sources[0].protocol
     known = _own_sample(sources) if isinstance(sample, str) and sample == "protocol" else sample
@@ -173,6 +172,8 @@ def estimate(
 
 @dataclass(frozen=True)
 class _How:
+    """Options, by their names in the result."""
+
     method: str
     interval: str
     alpha: float
@@ -182,7 +183,7 @@ class _How:
 
 @dataclass(frozen=True)
 class _Answer:
-    """Estimates of m functionals from some tallies, and whether a sample was rejected."""
+    """Estimates of m functionals from some tallies, by their names in the result."""
 
     values: Floats
     lower: Floats
@@ -195,7 +196,7 @@ class _Answer:
     prior_rows: float | None = None
     posterior_errors: Floats | None = None
     agreement: float | None = None
-    rejected: bool | NDArray[np.bool_] = False
+    sample_rejected: bool | NDArray[np.bool_] = False
 
 
 # Arguments
@@ -226,7 +227,7 @@ def _overall(sources: list[Released], sample: Sample | None, of: Functionals, ho
     if sample is not None:
         tallies.insert(0, Tally.of_sample(sample.counts))
     answer = _tested(tallies, of.a.reshape(-1, of.a.shape[-1]), of, how)
-    rows = 0 if sample is None or answer.rejected else sample.n
+    rows = 0 if sample is None or answer.sample_rejected else sample.n
     return _estimate(answer, sources, sample, of, how, naive=_naive(sources, of), sample_rows=rows)
 
 
@@ -248,9 +249,8 @@ def _require_possible(tallies: Sequence[Tally]) -> None:
     never = any((tally.counts[tally.channel.max(axis=0) == 0] > 0).any() for tally in tallies)
     if never or allowed(tallies, outcome_limits(tallies, _IMPOSSIBLE), nothing) is None:
         raise DataError(
-            "released must be rows of this protocol, but no distribution of secrets and values explains "
-            "how often "
-            "its outputs occur; perhaps they were released with another protocol"
+            "released must be rows of this protocol, but no distribution of secrets and values explains how "
+            "often its outputs occur; perhaps they were released with another protocol"
         )
 
 
@@ -259,33 +259,28 @@ def _by_secret(
 ) -> Estimate:
     """Estimate for each secret. Given the number of people with it, each is a problem of its own."""
     known = [source for source in sources if source.knows_secrets]
-    answers, naive = [], []
+    answers: list[_Answer] = []
+    naive: list[Any] = []
     for s in range(len(of.a)):
         tallies = [Tally(source.protocol.matrix[s], source.counts[s]) for source in known]
         if sample is not None:
             tallies.insert(0, Tally.of_sample(sample.counts[s]))
         answers.append(_tested([tally for tally in tallies if tally.n], of.a[s], of, how))
         naive.append(_naive(known, of, s))
-    fields = ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
-    stacked = {name: np.stack([getattr(answer, name) for answer in answers]) for name in fields}
-    gaps = [answer.gap for answer in answers if answer.gap is not None]
-    worth = [answer.prior_rows for answer in answers if answer.prior_rows is not None]
-    agreements = [answer.agreement for answer in answers if answer.agreement is not None]
-    rejected = np.array([answer.rejected for answer in answers])
+    by_field = {name: [getattr(answer, name) for answer in answers] for name in vars(answers[0])}
+    known_in = {name: [each for each in given if each is not None] for name, given in by_field.items()}
     nothing = np.full(len(of.labels), np.nan)
-    spreads = [nothing if each.posterior_errors is None else each.posterior_errors for each in answers]
+    spreads = [nothing if each is None else each for each in by_field["posterior_errors"]]
     together = _Answer(
-        **stacked,
-        gap=max(gaps, default=None),
-        prior_rows=max(worth, default=None),
-        posterior_errors=np.stack(spreads) if worth else None,
-        agreement=min(agreements, default=None),
-        rejected=rejected,
+        **{name: np.stack(by_field[name]) for name in _ARRAYS},
+        gap=max(known_in["gap"], default=None),
+        prior_rows=max(known_in["prior_rows"], default=None),
+        posterior_errors=np.stack(spreads) if known_in["posterior_errors"] else None,
+        agreement=min(known_in["agreement"], default=None),
+        sample_rejected=np.array(by_field["sample_rejected"]),
     )
-    rows = 0 if sample is None else int(sample.counts[~rejected].sum())
-    shown_naive = (
-        None if any(each is None for each in naive) else np.stack([n for n in naive if n is not None])
-    )
+    rows = 0 if sample is None else int(sample.counts[~np.asarray(together.sample_rejected)].sum())
+    shown_naive = None if any(each is None for each in naive) else np.stack(naive)
     return _estimate(together, sources, sample, of, how, naive=shown_naive, sample_rows=rows, overall=overall)
 
 
@@ -300,32 +295,19 @@ def _estimate(
     sample_rows: int,
     overall: Estimate | None = None,
 ) -> Estimate:
-    arrays = {
-        name: getattr(answer, name)
-        for name in ("values", "lower", "upper", "identifiable", "least", "most", "covariance")
-    }
-    for array in (*arrays.values(), answer.posterior_errors):
-        if array is not None:
+    for array in vars(answer).values():
+        if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return Estimate(
-        **arrays,
+        **vars(answer),
+        **vars(how),
         labels=of.labels,
         secrets=None if overall is None else sources[0].protocol.secrets,
         naive=naive,
         rows=sum(source.n for source in sources),
         sample_rows=sample_rows,
-        sample_rejected=answer.rejected,
         designed_on_sample=sample_rows > 0
         and any(_was_designed_on(source.protocol, sample) for source in sources),
-        alpha=how.alpha,
-        method=how.method,
-        interval=how.interval,
-        seed=how.seed,
-        gap=answer.gap,
-        agreement=answer.agreement,
-        min_agreement=how.min_agreement,
-        prior_rows=answer.prior_rows,
-        posterior_errors=answer.posterior_errors,
         overall=overall,
         of_moments=of.derived is not None,
     )
@@ -364,7 +346,7 @@ def _tested(tallies: list[Tally], a: Floats, of: Functionals, how: _How) -> _Ans
     if probability >= how.min_agreement:
         return replace(_asked(tallies, a, of, how, _KEPT * how.alpha), agreement=probability)
     alone = _asked(tallies[1:], a, of, how, (1 - _KEPT) * how.alpha)
-    return replace(alone, agreement=probability, rejected=True)
+    return replace(alone, agreement=probability, sample_rejected=True)
 
 
 def _asked(tallies: list[Tally], a: Floats, of: Functionals, how: _How, alpha: float) -> _Answer:
@@ -434,7 +416,7 @@ def _answer(tallies: list[Tally], a: Floats, how: _How, alpha: float) -> _Answer
             else betting_limits(tallies, basis, a[:, sure], alpha, np.random.default_rng(how.seed))
         )
         lower[sure], upper[sure] = limits
-    moved = by_method(how.method, tallies, a, sure, Unbiased(values, covariance))
+    moved = by_method(how.method, tallies, a, sure, values, covariance)
     values = moved.values
     least, most = values.copy(), values.copy()
     if not sure.all():
@@ -446,15 +428,7 @@ def _answer(tallies: list[Tally], a: Floats, how: _How, alpha: float) -> _Answer
         if around is not None:
             lower[~sure], upper[~sure] = around
     lower, upper = np.clip(lower, lowest, highest), np.clip(upper, lowest, highest)
+    extras = {**vars(moved), "values": values}
     return _Answer(
-        values,
-        lower,
-        upper,
-        sure,
-        least,
-        most,
-        covariance,
-        moved.gap,
-        moved.prior_rows,
-        moved.posterior_errors,
+        **extras, lower=lower, upper=upper, identifiable=sure, least=least, most=most, covariance=covariance
     )

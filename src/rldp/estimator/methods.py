@@ -13,15 +13,7 @@ from rldp.theory.model import Floats
 from rldp.theory.share_posterior import posterior
 from rldp.theory.tallies import Tally
 
-__all__ = ["Moved", "Unbiased", "by_method"]
-
-
-@dataclass(frozen=True)
-class Unbiased:
-    """Unbiased estimates (m,) and their covariance (m, m); NaN if the rows do not determine them."""
-
-    values: Floats
-    covariance: Floats
+__all__ = ["Moved", "by_method"]
 
 
 @dataclass(frozen=True)
@@ -44,16 +36,19 @@ class Moved:
 
 
 def by_method(
-    method: str, tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], unbiased: Unbiased
+    method: str, tallies: list[Tally], a: Floats, sure: NDArray[np.bool_], values: Floats, covariance: Floats
 ) -> Moved:
-    """Estimate the functionals a (k, m) by the given method; NaN unless they are ``sure`` (m,)."""
+    """Estimate the functionals a (k, m) by the given method; NaN unless they are ``sure`` (m,).
+
+    ``values`` (m,) and ``covariance`` (m, m) are those of the unbiased estimates.
+    """
     if method == "likelihood":
         fit = maximum_likelihood(tallies)
         return Moved(np.where(sure, fit.distribution @ a, np.nan), gap=fit.gap)
     if method == "projected" and sure.all():
-        return Moved(on_simplex(unbiased.values))
+        return Moved(on_simplex(values))
     if method == "shrunk" and sure.all():
-        return Moved(shrunk(unbiased.values, unbiased.covariance))
+        return Moved(shrunk(values, covariance))
     if method == "posterior":
         given = posterior(tallies)
         spread = np.sqrt(np.einsum("km,kl,lm->m", a, given.covariance, a, optimize=True))
@@ -64,7 +59,7 @@ def by_method(
         )
     if method == "bayes":
         return Moved(_updated(tallies, len(a)) @ a)
-    return Moved(unbiased.values)
+    return Moved(values)
 
 
 def _updated(tallies: list[Tally], k: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -21,7 +21,7 @@ from rldp.data.reading import Column, Reading
 from rldp.data.rows import rows_of, with_missing_labelled
 from rldp.data.sources import Dialect, Source, opened
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
-from rldp.protocol import Protocol
+from rldp.protocol import Protocol, require_protocol
 
 __all__ = ["Released"]
 
@@ -57,8 +57,7 @@ class Released:
     protocol: Protocol = field(repr=False)
 
     def __init__(self, counts: ArrayLike | Mapping[Label, int], protocol: Protocol) -> None:
-        if not isinstance(protocol, Protocol):
-            raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+        require_protocol(protocol)
         object.__setattr__(self, "protocol", protocol)
         object.__setattr__(self, "counts", _checked(counts, protocol))
 
@@ -129,8 +128,7 @@ class Released:
         DataError
             If the file or a column is missing or empty, or holds nulls or unknown labels.
         """
-        if not isinstance(protocol, Protocol):
-            raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+        require_protocol(protocol)
         reading = _reading(protocol, released, secret)
         if not isinstance(data, str | os.PathLike | Source):
             return cls._of_frame(data, protocol, reading, show_labels)
@@ -168,15 +166,11 @@ class Released:
         """Whether rows are counted by secret."""
         return self.counts.ndim == 2
 
-    @property
-    def by_output(self) -> NDArray[np.int64]:
-        """Rows of each output, shape (|Y|,)."""
-        return self.counts.sum(axis=0) if self.knows_secrets else self.counts
-
     def __add__(self, other: object) -> Released:
         if not isinstance(other, Released):
             return NotImplemented
-        if not same_protocol(self.protocol, other.protocol):
+        mine, theirs = ((p.secrets, p.values, p.outputs) for p in (self.protocol, other.protocol))
+        if mine != theirs or not np.array_equal(self.protocol.matrix, other.protocol.matrix):
             raise InvalidArgument(
                 "released rows must be of one protocol to be added up; give rldp.estimate a list of them "
                 "otherwise"
@@ -191,12 +185,6 @@ class Released:
     def __repr__(self) -> str:
         known = " with their secrets" if self.knows_secrets else ""
         return f"<Released: {self.n} rows{known}, {len(self.protocol.outputs)} outputs>"
-
-
-def same_protocol(one: Protocol, other: Protocol) -> bool:
-    """Return whether two protocols have the same labels and probabilities."""
-    mine, theirs = ((p.secrets, p.values, p.outputs) for p in (one, other))
-    return mine == theirs and np.array_equal(one.matrix, other.matrix)
 
 
 def _counted(
@@ -305,8 +293,7 @@ def _checked(counts: object, protocol: Protocol) -> NDArray[np.int64]:
     if array.shape not in ((outputs,), (secrets, outputs)):
         raise InvalidArgument(
             f"counts must have shape ({outputs},) or ({secrets}, {outputs}), as the protocol has {outputs} "
-            f"outputs "
-            f"and {secrets} secrets, got {array.shape}"
+            f"outputs and {secrets} secrets, got {array.shape}"
         )
     if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.floor(array)).all()):
         raise InvalidArgument("counts must hold non-negative integers, got something else")
@@ -319,8 +306,7 @@ def _checked(counts: object, protocol: Protocol) -> NDArray[np.int64]:
 
 
 def _of_mapping(counts: Mapping[Any, Any], protocol: Protocol) -> list[Any]:
-    known: Iterable[Label] = protocol.outputs
     for output in counts:
         if output not in protocol.outputs:
             raise InvalidArgument(f"counts must be of outputs of the protocol, got {shown(output)}")
-    return [counts.get(output, 0) for output in known]
+    return [counts.get(output, 0) for output in protocol.outputs]

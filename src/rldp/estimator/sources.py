@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from rldp._common.checks import shown
-from rldp.data.columns import is_column
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.estimator.released import Released
-from rldp.protocol import Protocol
+from rldp.protocol import Protocol, require_protocol
 
 __all__ = ["sources_of"]
 
@@ -19,13 +18,9 @@ def sources_of(released: Any, protocol: Protocol | None, secrets: Any) -> list[R
     if isinstance(released, Released):
         return _of_counts(released, protocol, secrets)
     if protocol is not None:
-        return [Released.from_columns(released, _checked_protocol(protocol), secrets=secrets)]
-    if (
-        is_column(released)
-        and isinstance(released, list | tuple)
-        and released
-        and all(map(_is_source, released))
-    ):
+        require_protocol(protocol)
+        return [Released.from_columns(released, protocol, secrets=secrets)]
+    if isinstance(released, list | tuple) and released and all(map(_is_source, released)):
         if secrets is not None:
             raise InvalidArgument(
                 "secrets must be left out where released is a list; give rldp.Released.from_columns(…, "
@@ -46,13 +41,7 @@ def _of_counts(released: Released, protocol: Protocol | None, secrets: Any) -> l
         )
     if protocol is None or protocol is released.protocol:
         return [released]
-    return [Released(released.counts, _checked_protocol(protocol))]
-
-
-def _checked_protocol(protocol: object) -> Protocol:
-    if not isinstance(protocol, Protocol):
-        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
-    return protocol
+    return [Released(released.counts, protocol)]
 
 
 def _is_source(item: object) -> bool:
@@ -64,20 +53,14 @@ def _source(item: Any) -> Released:
     if isinstance(item, Released):
         return item
     rows, protocol = item
-    return (
-        Released(rows.counts, protocol)
-        if isinstance(rows, Released)
-        else Released.from_columns(rows, protocol)
-    )
+    return sources_of(rows, protocol, None)[0]
 
 
 def _together(sources: Iterable[Released]) -> list[Released]:
     together: list[Released] = []
     for source in sources:
-        if together and (source.protocol.secrets, source.protocol.values) != (
-            together[0].protocol.secrets,
-            together[0].protocol.values,
-        ):
+        labels = {(each.protocol.secrets, each.protocol.values) for each in (source, *together[:1])}
+        if len(labels) > 1:
             raise InvalidArgument(
                 "released must be of protocols with the same secrets and values, got others"
             )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from rldp._common.checks import real_number, shown
+from rldp._common.checks import level_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType, NotProved
 from rldp.judge import Verdict, judged, verify
 from rldp.protocol import Protocol
@@ -52,9 +52,7 @@ class Conditions:
 
     def __post_init__(self) -> None:
         if self.epsilon_at_most is not None:
-            limit = real_number("epsilon_at_most", self.epsilon_at_most)
-            if limit < 0:
-                raise InvalidArgument(f"epsilon_at_most must be at least 0, got {limit!r}")
+            level_number("epsilon_at_most", self.epsilon_at_most)
             if self.unproved:
                 raise InvalidArgument(
                     "epsilon_at_most and unproved=True must not be given together: an unproved protocol has "

@@ -17,7 +17,7 @@ from rldp._common.process import require_bytes, within_memory
 from rldp.chain import Chain, ChainGuarantee
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.protocol import Protocol
+from rldp.protocol import Protocol, require_protocol
 from rldp.sample import Sample, require_exact
 from rldp.sets import (
     AllDistributions,
@@ -191,8 +191,7 @@ def known_leakage(protocol: Protocol) -> float:
     >>> known_leakage(only_the_ill)
     inf
     """
-    if not isinstance(protocol, Protocol):
-        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    require_protocol(protocol)
     if isinstance(protocol, Chain):
         return chains.known_leakage([stage.table for stage in protocol.stages])
     return float(known_leakages(protocol.matrix[None])[0])
@@ -442,8 +441,7 @@ def _require_sample(protocol: Protocol, sample: Sample) -> None:
 
 
 def _checked_distribution(protocol: Protocol, distribution: ArrayLike) -> Floats:
-    if not isinstance(protocol, Protocol):
-        raise InvalidArgumentType(f"protocol must be an rldp.Protocol, got {type(protocol).__name__}")
+    require_protocol(protocol)
     shape = len(protocol.secrets), len(protocol.values)
     return distribution_table(_flat(protocol, distribution), shape)
 

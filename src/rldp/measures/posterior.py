@@ -6,13 +6,13 @@ See ``docs/theory.md``, 'Credible privacy'.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rldp._common.checks import finite_number, number_array, real_number, seed_number, whole_number
+from rldp._common.checks import level_number, number_array, seed_number, share_number, whole_number
 from rldp._common.process import require_bytes, within_memory
 from rldp.distortions import Distortion, distortion_matrix
 from rldp.errors import InvalidArgument
@@ -37,19 +37,6 @@ _ERROR = 1e-6  # probability that a bound is wrong
 _MOST_DRAWS = 10**8
 
 
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """The source of the draws, and the table they are about."""
-
-    matrix: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    noise: float | None
-
-    def blocks(self, prior: Prior, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-        """Yield the conditionals of every draw, block by block."""
-        return conditional_blocks(self.counts, prior=prior, draws=draws, seed=seed, noise=self.noise)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
     """Draws of ε* and D* from their posterior distribution.
@@ -70,10 +57,8 @@ class Posterior:
     distortion: NDArray[np.float64]
     prior: Prior
     seed: int
-    _values: int
-    _largest_ratio: float
-    _always_infinite: bool
-    _source: _Source
+    _matrix: NDArray[np.float64]
+    _sample: Sample
 
     @property
     def draws(self) -> int:
@@ -98,31 +83,32 @@ class Posterior:
         lower, upper : float
         """
         if np.ndim(epsilon):
-            return self._risk_of_pairs(_levels(epsilon, len(self._source.matrix)))
-        level = _level(epsilon)
+            return self._risk_of_pairs(_levels(epsilon, len(self._matrix)))
+        level = level_number("epsilon", epsilon)
         if self._private_anyway(level):
             return 0.0, 0.0
         rounding = log_ratio_rounding(self._values, level)
         above = (self.leakage > level + rounding) & (np.isfinite(self.leakage) | self._always_infinite)
         certain = int(above.sum())  # excludes draws that are infinite only for lack of digits
         possible = int((self.leakage >= level - rounding).sum())
-        return (
-            float(lower_probability(certain, self.draws, _ERROR)),
-            float(upper_probability(possible, self.draws, _ERROR)),
-        )
+        return self._bounds(certain, possible)
 
     def _risk_of_pairs(self, levels: NDArray[np.float64]) -> tuple[float, float]:
         """Repeat the draws, and compare each pair of secrets with its own level."""
-        source, certain, possible = self._source, 0, 0
-        if keeps_levels(source.matrix, levels):
+        certain = possible = 0
+        if keeps_levels(self._matrix, levels):
             return 0.0, 0.0
-        for block in source.blocks(self.prior, self.draws, self.seed):
-            exceeded = exceedances(source.matrix, levels, block)
+        counts, noise = self._sample.observed, self._sample.count_noise
+        draws, seed = self.draws, self.seed
+        for block in conditional_blocks(counts, prior=self.prior, draws=draws, seed=seed, noise=noise):
+            exceeded = exceedances(self._matrix, levels, block)
             certain, possible = certain + exceeded[0], possible + exceeded[1]
-        return (
-            float(lower_probability(certain, self.draws, _ERROR)),
-            float(upper_probability(possible, self.draws, _ERROR)),
-        )
+        return self._bounds(certain, possible)
+
+    def _bounds(self, certain: int, possible: int) -> tuple[float, float]:
+        """Bound a probability from draws that certainly have a property, and that may have it."""
+        lower = lower_probability(certain, self.draws, _ERROR)
+        return float(lower), float(upper_probability(possible, self.draws, _ERROR))
 
     def epsilon(self, alpha: float = 0.05) -> float:
         """Return a level that ε* stays below with posterior probability 1 − alpha, rounded up.
@@ -135,9 +121,7 @@ class Posterior:
         alpha : float
             Strictly between 0 and 1.
         """
-        share = finite_number("alpha", alpha)
-        if not 0 < share < 1:
-            raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {share!r}")
+        share = share_number("alpha", alpha)
         low, high = -1, self.draws  # bisection on the number of draws that may exceed the level
         while low + 1 < high:
             middle = (low + high) // 2
@@ -145,6 +129,18 @@ class Posterior:
             low, high = (middle, high) if fits else (low, middle)
         quantile = float(np.sort(self.leakage)[::-1][low]) if low >= 0 else np.inf
         return min(self._limit, quantile + 2 * log_ratio_rounding(self._values, quantile))
+
+    @property
+    def _values(self) -> int:
+        return int(self._matrix.shape[1])
+
+    @cached_property
+    def _always_infinite(self) -> bool:
+        return always_infinite(self._matrix)
+
+    @cached_property
+    def _largest_ratio(self) -> float:
+        return float(largest_ratios(self._matrix).max())
 
     @property
     def _limit(self) -> float:
@@ -221,20 +217,7 @@ def posterior(
     d = distortion_matrix(_measure(protocol, distortion), protocol.values, protocol.outputs)
     with within_memory("drawing from the posterior", "fewer draws need less"):
         leakage, cost = _drawn(protocol.matrix, d, sample, a, size, key)
-    return Posterior(
-        leakage,
-        cost,
-        a,
-        key,
-        _values=len(protocol.values),
-        _largest_ratio=float(largest_ratios(protocol.matrix).max()),
-        _always_infinite=always_infinite(protocol.matrix),
-        _source=_Source(
-            protocol.matrix,
-            sample.observed,
-            sample.count_noise,
-        ),
-    )
+    return Posterior(leakage, cost, a, key, protocol.matrix, sample)
 
 
 def _drawn(
@@ -247,12 +230,12 @@ def _drawn(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compute ε* and D* of every draw (size,), block by block, read-only."""
     require_bytes(f"drawing {size} distributions", 2 * 8 * size, "fewer draws need less")
-    counts = sample.observed
     leakage, cost = np.empty(size), np.empty(size)
     start = 0
+    counts, noise = sample.observed, sample.count_noise
     for conditionals, masses in zip(
-        conditional_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.count_noise),
-        mass_blocks(counts, prior=prior, draws=size, seed=key, noise=sample.count_noise),
+        conditional_blocks(counts, prior=prior, draws=size, seed=key, noise=noise),
+        mass_blocks(counts, prior=prior, draws=size, seed=key, noise=noise),
         strict=True,
     ):
         block = slice(start, start + masses.shape[-1])
@@ -283,13 +266,6 @@ def _levels(epsilon: ArrayLike, secrets: int) -> NDArray[np.float64]:
     if not (levels >= 0).all():
         raise InvalidArgument("epsilon must be at least 0 for every pair of secrets, got less or NaN")
     return levels
-
-
-def _level(epsilon: ArrayLike) -> float:
-    level = real_number("epsilon", epsilon)
-    if level < 0:
-        raise InvalidArgument(f"epsilon must be at least 0, got {level:g}")
-    return level
 
 
 def _summary(values: NDArray[np.float64]) -> str:

@@ -24,7 +24,7 @@ from itertools import chain
 import numpy as np
 from scipy.special import chdtri
 
-from rldp._common.checks import finite_number, shown
+from rldp._common.checks import share_number, shown
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.sets import Radius
 from rldp.theory.kl_recursion import Resolution, Strata, recursion_tail, work
@@ -265,7 +265,4 @@ def _checked(sizes: Sequence[int], cells: int, alpha: float) -> tuple[tuple[int,
             raise InvalidArgumentType(f"{name} must be an integer, got {shown(value)}")
         if not least <= value < _TOO_MANY:
             raise InvalidArgument(f"{name} must lie between {least} and 2^53 − 1, got {shown(value)}")
-    level = finite_number("alpha", alpha)
-    if not 0 < level < 1:
-        raise InvalidArgument(f"alpha must lie strictly between 0 and 1, got {shown(alpha)}")
-    return tuple(int(n) for n in sizes), int(cells), level
+    return tuple(int(n) for n in sizes), int(cells), share_number("alpha", alpha)
