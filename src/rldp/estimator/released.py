@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -15,7 +16,7 @@ from rldp._common.checks import Label, shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, kind_of
 from rldp.data.frames import columns as columns_of
-from rldp.data.labels import HOW_TO_SHOW, Alphabet, Faults, count_pairs
+from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
 from rldp.data.readers import Columns, read_parts
 from rldp.data.reading import Column, Reading
 from rldp.data.rows import rows_of, with_missing_labelled
@@ -130,31 +131,15 @@ class Released:
         """
         require_protocol(protocol)
         reading = _reading(protocol, released, secret)
-        if not isinstance(data, str | os.PathLike | Source):
-            return cls._of_frame(data, protocol, reading, show_labels)
         faults, total = Faults(show_labels=show_labels), np.zeros(0, dtype=np.int64)
-        with opened(data, Dialect(delimiter, encoding)) as source:
-            _, parts = read_parts(source, Columns(reading, ()), typed=False)
-            for part in parts:
-                faults, counts = _counted(reading, part.columns, faults, protocol)
+        with _parts(data, reading, Dialect(delimiter, encoding)) as (source, parts):
+            for columns in parts:
+                faults, counts = _counted(reading, columns, faults, protocol)
                 total = counts if not total.size else total + counts
             _refuse(faults, protocol, advice=HOW_TO_SHOW)
             if not faults.rows:
                 raise DataError(f"{source} must hold at least one row, got none")
         return cls(total, protocol)
-
-    @classmethod
-    def _of_frame(cls, data: Any, protocol: Protocol, reading: Reading, show_labels: bool) -> Released:
-        columns = columns_of(data, reading.names)
-        encoded = [
-            encode(f"column {column.name!r} of data", entries, alphabet_of(column))
-            for column, entries in zip(reading.columns, columns, strict=True)
-        ]
-        if not len(encoded[0]):
-            raise DataError("data must hold at least one row, got none")
-        faults, counts = _counted(reading, encoded, Faults(show_labels=show_labels), protocol)
-        _refuse(faults, protocol, advice=HOW_TO_SHOW)
-        return cls(counts, protocol)
 
     @property
     def n(self) -> int:
@@ -185,6 +170,20 @@ class Released:
     def __repr__(self) -> str:
         known = " with their secrets" if self.knows_secrets else ""
         return f"<Released: {self.n} rows{known}, {len(self.protocol.outputs)} outputs>"
+
+
+@contextmanager
+def _parts(
+    data: Any, reading: Reading, dialect: Dialect
+) -> Iterator[tuple[str, Iterable[Sequence[Encoded]]]]:
+    """Open a table and give its name in messages, and the columns of its parts."""
+    if isinstance(data, str | os.PathLike | Source):
+        with opened(data, dialect) as source:
+            _, parts = read_parts(source, Columns(reading, ()), typed=False)
+            yield str(source), (part.columns for part in parts)
+        return
+    entries = zip(reading.columns, columns_of(data, reading.names), strict=True)
+    yield "data", [[encode(f"column {c.name!r} of data", each, alphabet_of(c)) for c, each in entries]]
 
 
 def _counted(

@@ -57,17 +57,10 @@ def _source(item: Any) -> Released:
 
 
 def _together(sources: Iterable[Released]) -> list[Released]:
-    together: list[Released] = []
+    together: dict[tuple[int, bool], Released] = {}
     for source in sources:
-        labels = {(each.protocol.secrets, each.protocol.values) for each in (source, *together[:1])}
-        if len(labels) > 1:
-            raise InvalidArgument(
-                "released must be of protocols with the same secrets and values, got others"
-            )
-        for place, other in enumerate(together):
-            if source.protocol is other.protocol and source.knows_secrets == other.knows_secrets:
-                together[place] = other + source
-                break
-        else:
-            together.append(source)
-    return together
+        kind = id(source.protocol), source.knows_secrets
+        together[kind] = together[kind] + source if kind in together else source
+    if len({(each.protocol.secrets, each.protocol.values) for each in together.values()}) > 1:
+        raise InvalidArgument("released must be of protocols with the same secrets and values, got others")
+    return list(together.values())
