@@ -217,7 +217,7 @@ def test_no_random_change_of_the_tables_is_confirmed_unless_it_is_private(design
 
 def test_judge_and_library_count_the_same_failures(design):
     """Two programs, one law."""
-    stages = [np.rint(stage.table * 2**52).astype(int).tolist() for stage in design.protocol.stages]
+    stages = [np.rint(stage.table * 2**52).astype(int) for stage in design.protocol.stages]
     logs = np.log(np.random.default_rng(3).gamma(0.5 + 2 * np.ones((2, 6, 500))))
     weights = np.exp(logs)
     drawn = np.moveaxis(weights / weights.sum(axis=1, keepdims=True), -1, 0)
@@ -229,7 +229,7 @@ def test_judge_and_library_count_the_same_failures(design):
 def test_a_chain_of_few_values_and_very_many_outputs_is_judged_piece_by_piece():
     """Else a small file would take all memory, or days."""
     row = [2**45] * 128
-    stages = [[[[row] * 2] * 2], [[[row] * 2] * 2] * 128]
+    stages = [np.array([[[row] * 2] * 2] * contexts) for contexts in (1, 128)]
     tracemalloc.start()
     assert judged.chain_failing(stages, 0.1)(np.zeros((2, 4, 512))) == 0
     assert tracemalloc.get_traced_memory()[1] < 2**26

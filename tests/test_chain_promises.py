@@ -62,7 +62,7 @@ def some_chain(seed, zeros=False):
 
 
 def stages_of(protocol):
-    return [np.rint(stage.table * 2**52).astype(int).tolist() for stage in protocol.stages]
+    return [np.rint(stage.table * 2**52).astype(int) for stage in protocol.stages]
 
 
 # Readers who know the values
@@ -84,7 +84,7 @@ def test_what_stands_behind_an_output_that_is_never_given_hides_nothing():
     reads = np.eye(2)[:, None].repeat(2, axis=1)  # [s][u][y]: the output is the secret
     never = np.broadcast_to([0.0, 1.0], (1, 2, 2, 2))
     stages = [never, np.stack([reads, reads])]
-    assert math.isinf(judged.known_level([np.rint(stage * 2**52).astype(int).tolist() for stage in stages]))
+    assert math.isinf(judged.known_level([np.rint(stage * 2**52).astype(int) for stage in stages]))
     assert math.isinf(chains.known_leakage(stages))
 
 

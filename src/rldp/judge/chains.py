@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from rldp.judge.contexts import Stage, context_masses, promised, whole_tables
+from rldp.judge.contexts import Integers, context_masses, promised, whole_tables
 from rldp.judge.posterior import Trial, posterior_of, trial_of
 from rldp.protocol_file.chains import ChainClaim, ChainDocument
 from rldp.protocol_file.reader import DENOMINATOR
@@ -36,20 +37,20 @@ _VANISHING = 2.0**-800  # below, products may have underflowed
 _AT_ONCE = 2**21  # numbers that are held for a piece of the draws
 
 
-def chain_failing(stages: Sequence[Stage], epsilon: float, known: int = 1) -> Callable[[Floats], int]:
+def chain_failing(stages: Sequence[Integers], epsilon: float, known: int = 1) -> Callable[[Floats], int]:
     """A function from logarithms of weights (|S|, |U|, m) to the number of draws that are not private.
 
-    Columns are numbered in the order of the stages, the last one fastest. The first columns, of which there
-    are ``known`` combinations, are known to the readers: the ratio is that of P(y|s, k).
+    Stages are tables (contexts, |S|, |U_j|, |Y_j|) of integers over 2^52. Columns are numbered in the order
+    of the stages, the last one fastest. The first columns, of which there are ``known`` combinations, are
+    known to the readers: the ratio is that of P(y|s, k).
     """
-    tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
-    values = [table.shape[2] for table in tables]
-    by_secret = [np.ascontiguousarray(table.transpose(1, 0, 3, 2)) for table in tables]  # (S, C, Y, U)
+    values = [stage.shape[2] for stage in stages]
+    by_secret = [np.multiply(stage.transpose(1, 0, 3, 2), _UNIT, order="C") for stage in stages]
     factor = float(arb(min(epsilon, _LARGEST_EXPONENT)).exp().lower())
     margin = 4 * (math.prod(values) + sum(values) + 2 * len(values) + 4) * _UNIT
     if known > 1:  # a sum over the outputs of a context, and a division
-        margin += 4 * (math.prod(table.shape[3] for table in tables) + 2) * _UNIT
-    never = _never_given(tables)
+        margin += 4 * (math.prod(stage.shape[3] for stage in stages) + 2) * _UNIT
+    never = _never_given(stages)
     piece = max(1, _AT_ONCE // widest(stages))
 
     def failing(log_weights: Floats) -> int:
@@ -68,11 +69,11 @@ def chain_failing(stages: Sequence[Stage], epsilon: float, known: int = 1) -> Ca
     return failing
 
 
-def widest(stages: Sequence[Stage]) -> int:
+def widest(stages: Sequence[Integers]) -> int:
     """How many numbers the law of a draw takes, at most, while stage follows stage."""
-    values, outputs = zip(*((len(table[0][0]), len(table[0][0][0])) for table in stages), strict=True)
+    values, outputs = zip(*(stage.shape[2:] for stage in stages), strict=True)
     columns = range(len(stages) + 1)
-    return int(len(stages[0][0]) * max(math.prod(outputs[:j]) * math.prod(values[j:]) for j in columns))
+    return int(stages[0].shape[1] * max(math.prod(outputs[:j]) * math.prod(values[j:]) for j in columns))
 
 
 def _law(given_secret: Floats, tables: Sequence[Floats]) -> Floats:
@@ -92,15 +93,15 @@ def _given_known(law: Floats, known: int) -> Floats:
     return np.asarray((by_known / np.where(total > 0, total, 1.0)).reshape(law.shape))
 
 
-def _never_given(tables: Sequence[Floats]) -> NDArray[np.bool_]:
+def _never_given(stages: Sequence[Integers]) -> NDArray[np.bool_]:
     """Return which outputs of whole rows no secret can give: (|Y|,)."""
     possible = np.ones(1, dtype=bool)
-    for table in tables:
-        possible = (possible[:, None] & (table > 0).any(axis=(1, 2))).ravel()
+    for stage in stages:
+        possible = (possible[:, None] & (stage > 0).any(axis=(1, 2))).ravel()
     return np.asarray(~possible)
 
 
-def known_level(stages: Sequence[Stage]) -> float:
+def known_level(stages: Sequence[Integers]) -> float:
     r"""Bound from above what a row reveals about the secret to a reader who knows all values.
 
     For secrets s and s', the largest :math:`\sum_j\log(K_j[y_{<j}][s][u_j][y_j]/K_j[y_{<j}][s'][u_j][y_j])`
@@ -108,18 +109,13 @@ def known_level(stages: Sequence[Stage]) -> float:
     secret. A logarithm, of at most 36.1, is right to 2^-46, a difference of two and what is added to it to
     2^-44.
     """
-    tables = [np.array(stage, dtype=np.int64) for stage in stages]
-    if all(bool((table == table[:, :1]).all()) for table in tables):
+    if all(bool((stage == stage[:, :1]).all()) for stage in stages):
         return 0.0
-    secrets, worst = tables[0].shape[1], 0.0
-    for s in range(secrets):
-        for other in range(secrets):
-            if s != other:
-                worst = max(worst, _known_between(tables, s, other))
-    return worst + len(tables) * 2.0**-44
+    pairs = permutations(range(stages[0].shape[1]), 2)
+    return max(0.0, *(_known_between(stages, *pair) for pair in pairs)) + len(stages) * 2.0**-44
 
 
-def _known_between(tables: Sequence[NDArray[np.int64]], s: int, other: int) -> float:
+def _known_between(tables: Sequence[Integers], s: int, other: int) -> float:
     """Compute, from the last stage back, the largest remaining sum in every context."""
     ahead = np.zeros(len(tables[-1]) * tables[-1].shape[3])
     for table in reversed(tables):
@@ -136,24 +132,19 @@ def _known_between(tables: Sequence[NDArray[np.int64]], s: int, other: int) -> f
 
 
 def chain_costs(
-    stages: Sequence[Stage],
-    distortions: Sequence[Sequence[Sequence[float]] | None],
-    centre: Sequence[Sequence[int]],
+    stages: Sequence[Integers], distortions: Sequence[Sequence[Sequence[float]] | None], centre: Integers
 ) -> list[float]:
     """Return the expected distortion of every column at the centre, rounded up; None if it costs nothing."""
-    tables = [np.array(stage, dtype=np.float64) * _UNIT for stage in stages]
-    values = [table.shape[2] for table in tables]
-    secrets = len(centre)
-    law = np.array(centre, dtype=np.float64)
-    law = (law / law.sum()).reshape(secrets, 1, -1)
+    values = [stage.shape[2] for stage in stages]
+    law = centre.astype(np.float64)
+    law = (law / law.sum()).reshape(len(centre), 1, -1)
     costs = []
-    for table, count, d in zip(tables, values, distortions, strict=True):
-        law = law.reshape(secrets, law.shape[1], count, -1)
+    for stage, d in zip(stages, distortions, strict=True):
+        table, law = stage * _UNIT, law.reshape(len(centre), len(stage), stage.shape[2], -1)
         if d is not None:
             costs.append(float(np.einsum("scur,csuy,uy->", law, table, np.array(d), optimize=True)))
         law = np.einsum("csuy,scur->scyr", table, law, optimize=True)
-        law = law.reshape(secrets, -1, law.shape[3])
-    terms = math.prod(values) + sum(values) + sum(table.size for table in tables) + 8
+    terms = math.prod(values) + sum(values) + sum(stage.size for stage in stages) + 8
     return [cost * (1 + 4 * terms * _UNIT) for cost in costs]
 
 
@@ -162,10 +153,10 @@ def column_bound(
     distortion: Sequence[Sequence[float]],
     multipliers: Sequence[Sequence[float]],
     masses: Sequence[Sequence[int]],
-    own: Sequence[int] | None = None,
-    total: int | None = None,
+    own: Sequence[int],
+    total: int,
 ) -> arb:
-    r"""A lower bound on E d(U_j, Y_j) for every protocol of one column that is private under its margin.
+    r"""A lower bound on E d(U_j, Y_j) in a context, for every protocol of one column that is private there.
 
     With multipliers :math:`z\ge0` for outputs y and ordered pairs of secrets (those of s are s and s+1, s+2,
     …, counted round), and :math:`P_s` the mass and :math:`P_{u|s}` the conditionals of the margin,
@@ -174,21 +165,19 @@ def column_bound(
 
     is a lower bound, evaluated in balls. In a context c of fixed stages, ``masses`` are :math:`P_{s,c,u}`,
     and ``own`` the masses that their conditionals are taken of: :math:`P_s`, or those of s with the kept
-    columns that readers know. The constraint on :math:`P(c,y|s)` is then the same sum over u. A secret
-    without mass has no conditionals, and what weighs another against it counts for nothing.
+    columns that readers know; both in units of 1/``total``. The constraint on :math:`P(c,y|s)` is then the
+    same sum over u. A secret without mass has no conditionals, and what weighs another against it counts for
+    nothing.
     """
-    whole = arb(sum(map(sum, masses)) if total is None else total)
-    factor = arb(epsilon).exp()
-    secrets = len(masses)
-    of = [sum(row) for row in masses] if own is None else own
+    whole, factor, secrets = arb(total), arb(epsilon).exp(), len(masses)
     pairs = [(a, (a + 1 + i) % secrets) for a in range(secrets) for i in range(secrets - 1)]
     pulls = []  # of every output on every secret
     for weights in multipliers:
         pull = [arb(0)] * secrets
         for z, (a, b) in zip(weights, pairs, strict=True):
-            pull[a] += arb(z) if of[b] else 0
+            pull[a] += arb(z) if own[b] else 0
             pull[b] -= factor * arb(z)
-        pulls.append([each / mass if mass else arb(0) for each, mass in zip(pull, of, strict=True)])
+        pulls.append([each / mass if mass else arb(0) for each, mass in zip(pull, own, strict=True)])
     bound = arb(0)
     for s, row in enumerate(masses):
         for count, distances in zip(row, distortion, strict=True):
@@ -196,7 +185,7 @@ def column_bound(
                 arb(count) * (arb(d) / whole + pull[s]) for d, pull in zip(distances, pulls, strict=True)
             )
             bound += min(bracket.lower() for bracket in brackets)
-    return bound if own is not None else max(bound.lower(), arb(0))  # no distortion is negative
+    return bound
 
 
 def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str | None], Trial | None]:
@@ -221,7 +210,7 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
             )
     centre = _in_stage_order(claim.centre, document)
     free: list[Any] = [column.distortion for column in claim.columns]
-    costs = chain_costs(stages, [*[None] * document.fixed, *free], centre.tolist())
+    costs = chain_costs(stages, [*[None] * document.fixed, *free], centre)
     most = sum(
         (arb(column.weight) * arb(cost) for column, cost in zip(claim.columns, costs, strict=True)), arb(0)
     )
@@ -252,36 +241,22 @@ def _rows_failure(document: ChainDocument) -> str | None:
 
 
 def _lower_bound(
-    document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64], stages: Sequence[Stage]
-) -> arb:
-    sizes = [len(table[0][0]) for table in stages]
-    if document.fixed:
-        return _bound_behind_contexts(document, claim, centre, stages)
-    whole = centre.reshape(len(centre), *sizes)
-    total = arb(0)
-    for j, column in enumerate(claim.columns):
-        margin = whole.sum(axis=tuple(1 + i for i in range(len(sizes)) if i != j))
-        bound = column_bound(claim.epsilon, column.distortion, column.multipliers, margin.tolist())
-        total += arb(column.weight) * bound
-    return total
-
-
-def _bound_behind_contexts(
-    document: ChainDocument, claim: ChainClaim, centre: NDArray[np.int64], stages: Sequence[Stage]
+    document: ChainDocument, claim: ChainClaim, centre: Integers, stages: Sequence[Integers]
 ) -> arb:
     """Sum the bounds of the drawn columns, each a sum over the contexts of fixed stages."""
     total = arb(0)
     for j, column in enumerate(claim.columns):
         masses = context_masses(stages, centre, document.fixed, j)
         behind = len(masses) // document.known  # contexts for each combination that readers know
+        by_context = column.multipliers if document.fixed else [column.multipliers]
         bound = arb(0)
-        for c, (table, multipliers) in enumerate(zip(masses, column.multipliers, strict=True)):
+        for c, (table, multipliers) in enumerate(zip(masses, by_context, strict=True)):
             if c % behind == 0:
                 own = [sum(map(sum, rows)) for rows in zip(*masses[c : c + behind], strict=True)]
             bound += column_bound(
                 claim.epsilon, column.distortion, multipliers, table, own, DENOMINATOR ** (1 + document.fixed)
             )
-        total += arb(column.weight) * max(bound.lower(), arb(0))
+        total += arb(column.weight) * max(bound.lower(), arb(0))  # no distortion is negative
     return total
 
 

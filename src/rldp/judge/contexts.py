@@ -6,92 +6,69 @@ table of its protocol, which may depend on some of the columns before it. See ``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import shown
-from rldp.protocol_file.chains import ChainDocument, StageTable
+from rldp.protocol_file.chains import ChainDocument, EarlierTable
 from rldp.protocol_file.reader import DENOMINATOR
 
-__all__ = ["Stage", "context_masses", "promised", "whole_tables"]
+__all__ = ["Integers", "context_masses", "promised", "whole_tables"]
 
-Stage = Sequence[Sequence[Sequence[Sequence[int]]]]  # [context][s][u][y]
+Integers = NDArray[np.int64]
 
 
-def whole_tables(document: ChainDocument) -> list[Stage]:
-    """Return the integers of every stage for all contexts, values and outputs."""
-    tables: list[Stage] = []
-    contexts: list[tuple[int, ...]] = [()]  # the outputs of the stages before, by number
-    names: list[str] = []
-    secrets = len(document.secrets)
+def whole_tables(document: ChainDocument) -> list[Integers]:
+    """Return the integers of every stage, [context][s][u][y], for all contexts, values and outputs."""
+    tables: list[Integers] = []
+    before: dict[str, int] = {}  # how many outputs each column has
     for stage in document.stages:
         if stage.kept:
-            size = len(stage.outputs)
-            same = [[DENOMINATOR if y == u else 0 for y in range(size)] for u in range(size)]
-            tables.append([[same] * secrets] * len(contexts))
-        elif stage.earlier is None:
-            tables.append(stage.numerators)
+            same = DENOMINATOR * np.eye(len(stage.outputs), dtype=np.int64)
+            shape = math.prod(before.values()), len(document.secrets), *same.shape
+            table = np.broadcast_to(same, shape)
         else:
-            tables.append(_in_all_contexts(stage, contexts, names, document))
-        contexts = [(*context, y) for context in contexts for y in range(len(stage.outputs))]
-        names.append(stage.column)
+            table = np.array(stage.numerators, dtype=np.int64)
+        if stage.earlier is not None:
+            table = _in_all_contexts(table, stage.earlier, before)
+        tables.append(table)
+        before[stage.column] = len(stage.outputs)
     return tables
 
 
-def _in_all_contexts(
-    stage: StageTable, contexts: Sequence[tuple[int, ...]], names: Sequence[str], document: ChainDocument
-) -> Stage:
+def _in_all_contexts(table: Integers, earlier: EarlierTable, before: dict[str, int]) -> Integers:
     """Return the table of an earlier release for all contexts of this one."""
-    earlier = stage.earlier
-    assert earlier is not None
-    sizes = {each.column: len(each.outputs) for each in document.stages}
-    tables: Any = stage.numerators
     if earlier.absent:  # people who were not in it have "(missing)"
-        none = [0] * (len(stage.outputs) - 1) + [DENOMINATOR]
-        tables = [[[*([*row, 0] for row in rows), none] for rows in table] for table in tables]
-    repeated = []
-    for context in contexts:
-        place = 0
-        for name in earlier.context:
-            place = place * sizes[name] + context[names.index(name)]
-        repeated.append(tables[place])
-    return repeated
+        table = np.pad(table, ((0, 0), (0, 0), (0, 1), (0, 1)))
+        table[:, :, -1, -1] = DENOMINATOR
+    own = [size if name in earlier.context else 1 for name, size in before.items()]
+    places = np.broadcast_to(np.arange(len(table)).reshape(own), list(before.values()))
+    return np.asarray(table[places.ravel()])
 
 
-def context_masses(
-    stages: Sequence[Stage], centre: NDArray[np.int64], fixed: int, j: int
-) -> list[list[list[int]]]:
+def context_masses(stages: Sequence[Integers], centre: Integers, fixed: int, j: int) -> list[list[list[int]]]:
     """P(s, c, u_j) [context][s][u] for the contexts of fixed stages, over 2^52 to the power 1 + ``fixed``."""
-    sizes = [len(table[0][0]) for table in stages]
-    whole = centre.astype(object).reshape(len(centre), *sizes)
-    others = tuple(1 + fixed + i for i in range(len(sizes) - fixed) if i != j)
-    law = whole.sum(axis=others).reshape(len(centre), 1, -1)
-    for table, count in zip(stages[:fixed], sizes, strict=False):
-        numbers = np.array(table, dtype=object)  # (C, S, U, Y)
-        law = law.reshape(len(centre), law.shape[1], count, -1)
-        law = np.stack([_summed(law[s], numbers[:, s]) for s in range(len(centre))])
-    return [[[int(x) for x in row] for row in rows] for rows in law.transpose(1, 0, 2)]
-
-
-def _summed(law: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
-    """Σ_u law[c, u, r]·numbers[c, u, y], in integers: (C·Y, R)."""
-    rows = [
-        [
-            sum(int(k) * part for k, part in zip(numbers[c, :, y], law[c], strict=True) if k)
-            for y in range(numbers.shape[2])
-        ]
-        for c in range(len(law))
-    ]
-    zero = np.zeros(law.shape[2], dtype=object)
-    return np.array([[zero + entry for entry in row] for row in rows], dtype=object).reshape(-1, law.shape[2])
+    sizes = [stage.shape[2] for stage in stages]
+    whole = centre.astype(object).reshape(len(centre), *sizes)  # integers of any length
+    law = whole.sum(axis=tuple(1 + i for i in range(fixed, len(sizes)) if i != fixed + j))
+    for stage in stages[:fixed]:
+        contexts, secrets, values, outputs = stage.shape
+        law = law.reshape(secrets, contexts, values, -1)
+        summed = np.zeros((secrets, contexts, outputs, law.shape[3]), dtype=object)
+        for c, s, u in np.ndindex(contexts, secrets, values):
+            given = np.flatnonzero(stage[c, s, u])  # few in the table of a kept column
+            summed[s, c, given] += np.multiply.outer(stage[c, s, u, given].astype(object), law[s, c, u])
+        law = summed
+    listed: list[list[list[int]]] = law.reshape(len(centre), -1, sizes[fixed + j]).swapaxes(0, 1).tolist()
+    return listed
 
 
 def promised(document: ChainDocument) -> str:
     """Name the subject of the promise."""
-    if document.known == 1 and not (document.guarantee and document.guarantee.given_known):
+    if document.guarantee is None or not document.guarantee.given_known:
         return "whole rows"
     kept = " and ".join(shown(stage.column) for stage in document.stages if stage.kept)
     return f"rows, to readers who know {kept},"
