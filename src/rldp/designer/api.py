@@ -27,6 +27,7 @@ from rldp.designer.notices import warn_of_sample, warn_open
 from rldp.designer.request import (
     CPU,
     SolveRequest,
+    checked_settings,
     device_named,
     device_of,
     in_memory,
@@ -189,7 +190,9 @@ def design(
     True
     """
     private = checked_set("privacy", privacy)
-    chained = isinstance(sample, Sample) and is_chained(sample, chain, private, after)
+    chained = isinstance(sample, Sample) and is_chained(
+        sample, chain, private, after, checked_settings(settings)
+    )
     useful = checked_set("utility", usual_utility(sample, utility, chained=chained))
     for name, uncertainty in (("privacy", private), ("utility", useful)):
         require_confidence(name, uncertainty)

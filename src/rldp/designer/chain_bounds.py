@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.designer.chains import ChainProblem, Solve
+from rldp.designer.chains import ChainProblem, Solve, counted
 from rldp.distortions import ColumnDistortion
 from rldp.theory import chains
 from rldp.theory.arrays import ordered_pairs
@@ -21,9 +21,7 @@ from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["column_bound", "column_margin"]
 
-_BOUND_GAP = 1e-6
-_UNITS = 2.0**45
-_LEAST = 1e-3  # of a level that is solved for; a larger one gives a bound that is lower, and true
+_BOUND_GAP = 1e-6  # of these nominal problems, whatever the gap of the chain: they are solved quickly
 _ROUNDING = 1e-11  # of the terms of a bound, many times what they can lose
 
 
@@ -50,9 +48,9 @@ def column_bound(
         if pairs:
             share = whole[reached] / own[reached]
             left = problem.epsilon - np.log(share[:, first] / share[:, second])
-            levels = np.maximum(left, min(_LEAST, problem.epsilon))
+            levels = np.maximum(left, problem.least_level)  # a larger level gives a lower bound, still true
         share = masses[reached] / whole[reached].sum(axis=1)[:, None, None]
-        counts = np.rint(share * _UNITS).astype(np.int64)
+        counts = counted(share)
     else:
         reached = np.arange(len(masses))
         levels = np.full(len(masses), problem.epsilon)

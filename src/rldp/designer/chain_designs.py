@@ -28,7 +28,7 @@ from rldp.sample import Sample
 from rldp.sets import AllDistributions, Credible, Nominal, UncertaintySet
 from rldp.theory import chains
 from rldp.theory.dirichlet import centre_counts
-from rldp.theory.model import DesignProblem
+from rldp.theory.model import DesignProblem, Floats
 
 __all__ = ["design_chain"]
 
@@ -76,11 +76,19 @@ def design_chain(
     names = [column.name for column in columns]
     if order is not None and sorted(order) != sorted(names):
         raise InvalidArgument(f"chain must name every value column once, {', '.join(map(repr, names))}")
-    problem = replace(
-        _problem(sample, fixed, columns, epsilon, promise, given_known),
+    tables = tuple(stage.table for stage in fixed)
+    problem = ChainProblem(
+        sample.counts,
+        (*(table.shape[2] for table in tables), *(len(column.matrix) for column in columns)),
+        (*(np.zeros(table.shape[2:]) for table in tables), *(c.weight * c.matrix for c in columns)),
+        epsilon,
+        promise,
+        tables,
+        prod(len(stage.outputs) for stage in fixed if stage.kept) if given_known else 1,
         noise=sample.count_noise,
         noisy_counts=sample.noisy_counts,
-        epsilon_known=_left_of_known(epsilon_known, fixed),
+        epsilon_known=_left_of_known(epsilon_known, tables),
+        settings=request.settings,
     )
     if fixed:
         require_feasible(problem, fixed, promise.alpha)
@@ -172,33 +180,11 @@ def _measured(
     return (ColumnDistortion(own.reading.value[0].name, 1.0, measured.matrix, measured.outputs, *places),)
 
 
-def _problem(
-    sample: Sample,
-    fixed: Sequence[Stage],
-    columns: Sequence[ColumnDistortion],
-    epsilon: float,
-    privacy: Credible,
-    given_known: bool,
-) -> ChainProblem:
-    tables = tuple(stage.table for stage in fixed)
-    costless = [np.zeros(table.shape[2:]) for table in tables]
-    own = [column.weight * column.matrix for column in columns]
-    return ChainProblem(
-        sample.counts,
-        (*(table.shape[2] for table in tables), *(len(column.matrix) for column in columns)),
-        (*costless, *own),
-        epsilon,
-        privacy,
-        tables,
-        prod(len(stage.outputs) for stage in fixed if stage.kept) if given_known else 1,
-    )
-
-
-def _left_of_known(epsilon_known: float, fixed: Sequence[Stage]) -> float:
+def _left_of_known(epsilon_known: float, tables: Sequence[Floats]) -> float:
     """Return the part of κ, which is about whole rows, that earlier releases leave."""
-    if not fixed or math.isinf(epsilon_known):
+    if not tables or math.isinf(epsilon_known):
         return epsilon_known
-    told = chains.known_leakage([stage.table for stage in fixed])
+    told = chains.known_leakage(tables)
     if told > epsilon_known:
         raise InvalidArgument(
             f"epsilon_known must be at least {told:.6g}, which earlier releases reveal to readers who know "

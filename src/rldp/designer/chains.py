@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -26,6 +26,7 @@ from scipy.special import ndtr
 
 from rldp._common.process import on_every_core, one_blas_thread
 from rldp.designer.certify import CertifiedBatch
+from rldp.designer.engine.settings import Settings
 from rldp.designer.risks import Risk, by_looks
 from rldp.errors import InvalidArgument
 from rldp.sets import Credible
@@ -34,27 +35,12 @@ from rldp.theory.arrays import ordered_pairs
 from rldp.theory.dirichlet import conditional_parts, conditionals, posterior_mean
 from rldp.theory.model import Ball, DesignProblem, Floats
 
-__all__ = ["ChainProblem", "Plan", "SolvedChain", "solve_chain"]
+__all__ = ["ChainProblem", "Plan", "SolvedChain", "counted", "solve_chain"]
 
 Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
-_ROUGH_GAP = 1e-2  # of designs that are compared, not released
-_SEARCH_DRAWS = 4000
-_SEARCH_NUMBERS = 2**25  # cells times draws of the search
-_FIRST_T = 2.5
-_STEPS = 6  # of the search for t, at most
-_CLOSE = 0.02  # t is found to this share of itself
-_FARTHEST = 0.7  # by which log t is moved at once
-_RATIOS = (1.6, 1.0, 2.8)  # ε of a stage over that of the stage before
-_FINE = 2000  # cells; above, columns are taken in the order of their sizes
-_USUAL_SLOPE = 0.5  # by how much the leakage falls where log t grows by one; measured, a start for the secant
-_UNITS = 2**45  # what a context's law is counted in
-_MARGIN = 1.0
-"""Of the levels in contexts, in standard errors of the contexts' ratio times t; .5 and 2 cost more."""
-_LEAST_SHARE = 0.02  # of ε, which every context is designed for at least
-_FEWEST = 1e-9  # rows
-_LARGER = 0.05  # by how much t grows where fresh draws do not prove it
-_MOST_TRIALS = 12
+_UNITS = 2**45  # what a context's law is counted in: whole numbers that floats can add
+_FEWEST = 1e-9  # rows, so that no radius is infinite
 _BELOW = 1 - 1e-7  # of κ is shared out, so that rounded shares do not add up to more
 
 
@@ -82,6 +68,8 @@ class ChainProblem:
         the same with zeros for negative ones.
     epsilon_known : float
         κ, of the whole row, shared out to the stages as ε is.
+    settings : Settings
+        With those of the search.
     """
 
     counts: NDArray[np.int64]
@@ -94,6 +82,7 @@ class ChainProblem:
     noise: float | None = None
     noisy_counts: NDArray[np.int64] | None = None
     epsilon_known: float = math.inf
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def published(self) -> NDArray[np.int64]:
@@ -108,7 +97,7 @@ class ChainProblem:
     @cached_property
     def search_draws(self) -> Floats:
         """Conditionals (draws, |S|, |U|) for the search, which the proof does not use."""
-        draws = max(1, min(_SEARCH_DRAWS, _SEARCH_NUMBERS // self.counts.size))
+        draws = max(1, min(self.settings.chain_draws, self.settings.chain_numbers // self.counts.size))
         drawn = conditionals(
             self.published,
             prior=self.promise.prior,
@@ -133,16 +122,25 @@ class ChainProblem:
         return np.asarray(chains.contexts(conditionals, self.fixed, self.values).sum(axis=-1))
 
     def levels(self, t: float) -> Floats:
-        """The part of ε that fixed stages leave for the others, by context and pair of secrets: (C, T)."""
+        """The part of ε that fixed stages leave for the others, by context and pair of secrets: (C, T).
+
+        It may be negative. The margin keeps the law of the contexts safe; half of it and twice as much cost
+        the same.
+        """
         law = self.fixed_law(self.conditional_mean)
         first, second = ordered_pairs(len(law)).T
         unsure = np.zeros_like(law)
         if law.shape[1] != self.known:  # readers do not know all that the contexts tell
             rows = self.counts.sum(axis=1)[:, None]
             unsure = 1 / np.maximum(self.worth(self.fixed), _FEWEST) - 1 / np.maximum(rows, _FEWEST)
-        margin = _MARGIN * t * np.sqrt(np.maximum(unsure[first] + unsure[second], 0)).T
-        left = self.epsilon - chains.log_ratios(law, self.known) - margin
-        return np.asarray(np.maximum(left, _LEAST_SHARE * self.epsilon))
+        margin = t * np.sqrt(np.maximum(unsure[first] + unsure[second], 0)).T  # t standard errors
+        left: Floats = self.epsilon - chains.log_ratios(law, self.known) - margin
+        return left
+
+    @property
+    def least_level(self) -> float:
+        """The smallest level that contexts are designed for, however little of ε is left there."""
+        return min(self.settings.smallest_epsilon, self.epsilon)
 
     def worth(self, tables: Sequence[Floats]) -> Floats:
         """The number of rows that every context is worth: (|S|, C)."""
@@ -223,27 +221,28 @@ def solve_chain(
     """
     cells = len(problem.counts) * prod(max(d.shape) for d in problem.distortions)  # that a check sees
     risk = Risk("privacy", problem.promise, cells)
-    target = _aim(float(ndtr(-risk.target)), len(problem.search_draws))
+    target = _aim(float(ndtr(-risk.target)), problem)
     candidate = _searched(problem, solve, target, order)
     arranged = problem.arranged(candidate.plan.order)
     chain = _calibrated(arranged, candidate, solve, gap, target)
-    for trial in range(_MOST_TRIALS):
+    trials, close = problem.settings.chain_trials, problem.settings.chain_close
+    for trial in range(trials):
         if _is_proved(chain.tables, arranged, risk, trial):
             return chain
-        chain = _designed(arranged, chain.plan, chain.t * (1 + _LARGER * 2.0**trial), solve, gap)
+        chain = _designed(arranged, chain.plan, chain.t * (1 + close * 2.0**trial), solve, gap)
     raise InvalidArgument(
-        f"epsilon or the sample must be larger: none of {_MOST_TRIALS} designs of a chain kept the "
+        f"epsilon or the sample must be larger: none of {trials} designs of a chain kept the "
         f"posterior risk at alpha for ε = {problem.epsilon:g}"
     )
 
 
-def _aim(target: float, draws: int) -> float:
+def _aim(target: float, problem: ChainProblem) -> float:
     """A smaller share of the draws of the search where a large table has few: proofs by looks are dear there.
 
     By twice what the share of so few misses the risk by, beyond what it misses with the usual number: a
     search finds sets whose share is small by chance.
     """
-    missing = max(1 / draws - 1 / _SEARCH_DRAWS, 0.0)
+    missing = max(1 / len(problem.search_draws) - 1 / problem.settings.chain_draws, 0.0)
     return max(target - 2 * math.sqrt(target * (1 - target) * missing), target / 2)
 
 
@@ -280,14 +279,16 @@ class _Candidate:
 def _searched(problem: ChainProblem, solve: Solve, target: float, order: Sequence[int] | None) -> _Candidate:
     """Return the best of a few plans: first the order, then the split of ε."""
     orders = [tuple(order)] if order is not None else _orders(problem)
-    free = len(problem.free)
-    tried = [_estimated(problem, Plan.of(orders[0], _RATIOS[0], free), _FIRST_T, solve, target)]
-    for other in orders[1:]:
-        tried.append(_estimated(problem, Plan.of(other, _RATIOS[0], free), tried[0].t, solve, target))
+    free, t = len(problem.free), problem.settings.chain_first_t
+    first, *others = problem.settings.chain_ratios if free > 1 else (1.0,)
+    tried = []
+    for each in orders:
+        tried.append(_estimated(problem, Plan.of(each, first, free), t, solve, target))
+        t = tried[0].t
     best = min(tried, key=lambda candidate: candidate.cost)
-    ratios = _RATIOS[1:] if free > 1 else ()
-    others = [_estimated(problem, Plan.of(best.plan.order, r, free), best.t, solve, target) for r in ratios]
-    return min([best, *others], key=lambda candidate: candidate.cost)
+    plans = [Plan.of(best.plan.order, ratio, free) for ratio in others]
+    again = [_estimated(problem, plan, best.t, solve, target) for plan in plans]
+    return min([best, *again], key=lambda candidate: candidate.cost)
 
 
 def _estimated(problem: ChainProblem, plan: Plan, t: float, solve: Solve, target: float) -> _Candidate:
@@ -296,7 +297,7 @@ def _estimated(problem: ChainProblem, plan: Plan, t: float, solve: Solve, target
     points: list[tuple[float, float]] = []
     costs = []
     for _ in range(2):
-        chain = _designed(arranged, plan, t, solve, _ROUGH_GAP)
+        chain = _designed(arranged, plan, t, solve, problem.settings.rough_gap)
         points.append((np.log(t), _exceeded(chain.tables, arranged, target) - problem.epsilon))
         costs.append(chain.cost)
         t = _root(points)
@@ -309,7 +310,7 @@ def _orders(problem: ChainProblem) -> list[tuple[int, ...]]:
     """Yield the order with small columns first, usually the best, and the same with neighbours swapped."""
     first = range(len(problem.fixed))
     by_size = sorted(problem.free, key=lambda j: problem.values[j])
-    swapped = range(len(by_size) - 1) if problem.counts.size <= _FINE else ()
+    swapped = range(len(by_size) - 1) if problem.counts.size <= problem.settings.chain_orders_cells else ()
     others = ((*first, *by_size[:j], by_size[j + 1], by_size[j], *by_size[j + 2 :]) for j in swapped)
     return [(*first, *by_size), *others]
 
@@ -318,25 +319,29 @@ def _calibrated(
     problem: ChainProblem, candidate: _Candidate, solve: Solve, gap: float, target: float
 ) -> SolvedChain:
     """Return the chain of a plan with about the smallest t whose risk on the search's draws is ``target``."""
-    t, points = candidate.t, []
-    for _ in range(_STEPS):
-        t *= 1 + _CLOSE / 2
+    t, points, close = candidate.t, [], problem.settings.chain_close
+    for _ in range(problem.settings.chain_trials):
+        t *= 1 + close / 2
         chain = _designed(problem, candidate.plan, t, solve, gap)
         points.append((np.log(t), _exceeded(chain.tables, problem, target) - problem.epsilon))
         root = _root(points)
-        if points[-1][1] <= 0 and t <= root * (1 + _CLOSE):
+        if points[-1][1] <= 0 and t <= root * (1 + close):
             break
         t = root
     return chain
 
 
 def _root(points: Sequence[tuple[float, float]]) -> float:
-    """Find the t at which a share of the draws exceeds ε: the leakage falls nearly linearly with log t."""
+    """Find the t at which a share of the draws exceeds ε: the leakage falls nearly linearly with log t.
+
+    By about half of what log t grows by, of which the first step makes use. No step more than halves or
+    doubles t.
+    """
     x, excess = points[-1]
-    slope = -_USUAL_SLOPE
+    slope = -0.5
     if len(points) > 1 and points[-2][0] != x:
-        slope = min((excess - points[-2][1]) / (x - points[-2][0]), -_USUAL_SLOPE / 4)
-    return float(np.exp(x - np.clip(excess / slope, -_FARTHEST, _FARTHEST)))
+        slope = min((excess - points[-2][1]) / (x - points[-2][0]), slope / 4)
+    return float(np.exp(x - np.clip(excess / slope, -math.log(2), math.log(2))))
 
 
 def _exceeded(tables: Sequence[Floats], problem: ChainProblem, share: float) -> float:
@@ -357,12 +362,20 @@ def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: fl
         if levels is None:
             level = np.full(len(joint), share * problem.epsilon)
         else:
-            level = share * np.repeat(levels, len(joint) // len(levels), axis=0)
+            left = share * np.repeat(levels, len(joint) // len(levels), axis=0)
+            level = np.maximum(left, problem.least_level)
         known = share * problem.epsilon_known * _BELOW
         radius = t**2 / np.maximum(worth, _FEWEST)  # unreachable contexts have no rows
-        tables.append(_stage(joint, level, known, d, radius, solve, gap))
+        negligible = problem.settings.negligible * gap / len(joint)
+        reached = joint.sum(axis=(1, 2)) * max(d.max(), 1.0) > negligible
+        tables.append(_stage(joint, reached, level, known, d, radius, lambda part: solve(part, gap)))
     costs = chains.expected_distortions(tables, problem.distortions, problem.mean)
     return SolvedChain(plan, t, tuple(tables), costs)
+
+
+def counted(law: Floats) -> NDArray[np.int64]:
+    """Return whole numbers in proportion to a law, as a design problem has them."""
+    return np.rint(law * _UNITS).astype(np.int64)
 
 
 def _per_context(weights: Floats, tables: Sequence[Floats], values: Sequence[int]) -> Floats:
@@ -372,23 +385,19 @@ def _per_context(weights: Floats, tables: Sequence[Floats], values: Sequence[int
 
 
 def _stage(
-    joint: Floats, level: Floats, known: float, d: Floats, radius: Floats, solve: Solve, gap: float
+    joint: Floats,
+    reached: NDArray[np.bool_],
+    level: Floats,
+    known: float,
+    d: Floats,
+    radius: Floats,
+    solve: Callable[[DesignProblem], CertifiedBatch],
 ) -> Floats:
-    """Return a table for every context (C, |S|, |U_j|, |Y_j|); the best constant if unreachable."""
-    count, secrets, values = joint.shape
-    mass = joint.sum(axis=(1, 2))
-    best = int(np.argmin(joint.sum(axis=(0, 1)) @ d))
-    tables = np.zeros((count, secrets, values, d.shape[1]))
-    tables[..., best] = 1.0
-    reached = np.flatnonzero(mass * d.max() > gap * d.max() / (100 * count))
-    law = joint[reached] / mass[reached, None, None]
-    problem = DesignProblem(
-        np.rint(law * _UNITS).astype(np.int64),
-        level[reached],
-        d,
-        Ball.of_radius(1.0, radius[reached]),
-        None,
-        epsilon_known=known,
-    )
-    tables[reached] = solve(problem, gap).matrix
+    """Return a table for every context (C, |S|, |U_j|, |Y_j|); the best constant if it is hardly reached."""
+    tables = np.zeros((*joint.shape, d.shape[1]))
+    tables[..., int(np.argmin(joint.sum(axis=(0, 1)) @ d))] = 1.0
+    law = joint[reached] / joint[reached].sum(axis=(1, 2), keepdims=True)
+    ball = Ball.of_radius(1.0, radius[reached])
+    problem = DesignProblem(counted(law), level[reached], d, ball, None, epsilon_known=known)
+    tables[reached] = solve(problem).matrix
     return tables

@@ -25,12 +25,9 @@ from rldp.theory.support import minimising_eta
 
 __all__ = ["equalised", "equalised_for_all", "solve_near_known", "solve_near_zero"]
 
-_FIRST_PULL = -13  # power of ten: a few hundred grains of the grid; ten times more where they are too few
-
-_RARE = 1e-7  # rarer outputs are dropped, since the grid is too coarse for equal probabilities
-
+_PULLS = 10.0 ** np.arange(-13, 0)  # shares of a common row: at first a few hundred grains of the grid
 _TRACES = 2.0 ** np.arange(-40, 0)  # of uniform output, for pairs that others are made equal beside
-
+_RARE = 1e-7  # rarer outputs are dropped, since the grid is too coarse for equal probabilities
 _LARGEST_GRAIN = 2**40  # multiples of more would be too coarse a grid
 
 
@@ -187,8 +184,7 @@ def equalised(
     for start in (_with_one_law(conditionals, matrix, seen), matrix):
         common = np.einsum("su,suy->sy", conditionals, start)[seen].mean(axis=0)
         target = on_grid(common[None, None, None] / common.sum())[0, 0, 0]
-        for power in range(_FIRST_PULL, 0):
-            share = 10.0**power
+        for share in _PULLS:
             result = on_grid(((1 - share) * start + share * target)[None])[0]
             for s in np.flatnonzero(seen):
                 result[s] = _balanced(counts[s], result[s], target)
@@ -237,8 +233,8 @@ def equalised_for_all(
     rows = matrix[0]
     target = on_grid((counts.sum(axis=0) @ rows / counts.sum())[None])[0]
     y0, free = int(np.argmax(target)), [u for u in range(len(rows)) if u not in solved]
-    for power in range(-13, 0):
-        pulled = target + (1 - 10.0**power) * (rows - target)
+    for share in _PULLS:
+        pulled = target + (1 - share) * (rows - target)
         units = [
             [grain * round(x) for x in row] for row in ((pulled - target) * (DENOMINATOR / grain)).tolist()
         ]

@@ -14,8 +14,7 @@ from rldp.theory.model import DesignProblem, Floats, Witness
 
 __all__ = ["with_own_multipliers", "workable"]
 
-_ROOM = math.log(2.0)  # above what paths imply: such a level asks for nothing more
-_SHARE = 0.1
+_ROOM = 1.0  # above what paths imply; measured: with log 2, 4 of 120 designs miss their gap, with 1 to 3 none
 
 
 def workable(problem: DesignProblem, request: SolveRequest) -> DesignProblem:
@@ -26,8 +25,7 @@ def workable(problem: DesignProblem, request: SolveRequest) -> DesignProblem:
     """
     levels = problem.pair_epsilon
     settings, outputs = request.settings, problem.shape[2]
-    costs_nothing = _SHARE * settings.negligible * request.gap
-    most = max(math.log(max(outputs * problem.scale / costs_nothing, 2.0)), 1.0)
+    most = max(math.log(max(outputs * problem.scale / (settings.negligible * request.gap), 2.0)), 1.0)
     return replace(problem, epsilon=np.minimum(np.minimum(levels, most), _implied(problem) + _ROOM))
 
 

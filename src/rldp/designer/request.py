@@ -34,6 +34,7 @@ __all__ = [
     "Promised",
     "SolveRequest",
     "SolveResult",
+    "checked_settings",
     "device_named",
     "device_of",
     "in_memory",
@@ -140,19 +141,24 @@ class SolveRequest:
         tolerance = finite_number("gap", gap)
         if tolerance <= 0:
             raise InvalidArgument(f"gap must be greater than 0, got {gap!r}")
-        if settings is not None and not isinstance(settings, Settings):
-            raise InvalidArgumentType(f"settings must be an rldp.Settings, got {type(settings).__name__}")
         seconds = math.inf if max_seconds is None else real_number("max_seconds", max_seconds)
         if not seconds > 0:
             raise InvalidArgument(f"max_seconds must be greater than 0, got {max_seconds!r}")
         return cls(
-            tolerance, settings or Settings(), bool(windows), device, callback, deadline=started + seconds
+            tolerance, checked_settings(settings), bool(windows), device, callback, deadline=started + seconds
         )
 
     @property
     def seconds_left(self) -> float:
         """Seconds until the deadline; infinite without one."""
         return self.deadline - time.perf_counter()
+
+
+def checked_settings(settings: Settings | None) -> Settings:
+    """Return the settings of a design; the usual ones by default."""
+    if settings is not None and not isinstance(settings, Settings):
+        raise InvalidArgumentType(f"settings must be an rldp.Settings, got {type(settings).__name__}")
+    return settings or Settings()
 
 
 @dataclass(frozen=True)

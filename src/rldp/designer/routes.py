@@ -20,6 +20,7 @@ from rldp.designer.certify import CertifiedBatch, better, joined
 from rldp.designer.closed_forms import solve_constant, solve_single_output, solve_unconstrained
 from rldp.designer.contexts import After
 from rldp.designer.credible import credible_risks, solve_credible
+from rldp.designer.engine.settings import Settings
 from rldp.designer.near_zero import solve_near_known, solve_near_zero
 from rldp.designer.request import SolveRequest, SolveResult
 from rldp.designer.status import Reason, Route
@@ -32,11 +33,14 @@ __all__ = ["attempts", "is_chained", "routes", "solve", "solve_batch"]
 
 _ENGINE = (Route.PAIRS, Route.WINDOWS)
 _SMALLEST_SCALE = 1e-250  # distortions below are as good as none
-_MOST_JOINT = 1000  # combinations of values, above which several columns are chained
 
 
 def is_chained(
-    sample: Sample, chain: bool | Sequence[str] | None, privacy: UncertaintySet, after: After = ()
+    sample: Sample,
+    chain: bool | Sequence[str] | None,
+    privacy: UncertaintySet,
+    after: After,
+    settings: Settings,
 ) -> bool:
     """Return whether columns are chained: because it is requested, or because they are too many.
 
@@ -49,7 +53,7 @@ def is_chained(
         return True
     several = sample.reading is not None and len(sample.reading.value) > 1
     if chain is None:
-        return several and len(sample.values) > _MOST_JOINT and isinstance(privacy, Credible)
+        return several and len(sample.values) > settings.most_joint and isinstance(privacy, Credible)
     if chain is False:
         return False
     if chain is not True and not isinstance(chain, Sequence):

@@ -1,7 +1,7 @@
-"""The parameters of the engine, of the choice of route and of the proofs, with their effect and origin.
+"""The parameters of routes, engine, proofs and chains, with their effect and origin.
 
-The searches for credible sets and for chains define their own parameters: see
-:mod:`rldp.designer.credible`, :mod:`rldp.designer.risks` and :mod:`rldp.designer.chains`.
+The search for credible sets defines its own parameters: see :mod:`rldp.designer.credible` and
+:mod:`rldp.designer.risks`.
 
 *Derived* numbers follow from double precision or from the mathematics. *Measured: stress* means that
 ``benchmarks/settings.py`` varied this number alone, and that the problems of ``benchmarks/stress.py`` showed
@@ -26,7 +26,11 @@ class Settings:
     negligible: float = 0.1
     """Share of the gap that may be sacrificed to avoid running the engine. Chosen."""
     smallest_epsilon: float = 1e-6
-    """Below this ε the interior is too thin for floats. Derived: slacks of ε next to 1 keep 10 digits."""
+    """Below this ε the interior is too thin for floats. Derived: slacks of ε next to 1 keep 10 digits. Also
+    the least ε of a context of a chain: shares of ε from 3e-6 to 1e-3 cost the same there, and larger ones
+    leave contexts without a private design."""
+    most_joint: int = 1000
+    """Combinations of values above which several columns are chained by default. Chosen."""
     windows_cells: int = 100
     """Number of cells from which nominal designs use windows. Measured by ``settings.py --windows``: relative
     to pairs they take 1.2 times as long at 30 cells, 0.6 to 0.7 at 60, 0.3 at 100 and less beyond."""
@@ -57,7 +61,8 @@ class Settings:
     least_allowed: float = 0.02
     """Lower limit of that gap, as a share of the requested one, because the objective may be 0. Chosen."""
     rough_gap: float = 0.01
-    """Gap of the nominal problem that is solved only for multipliers, if the bound from windows is weak."""
+    """Gap of the nominal problem that is solved only for multipliers, if the bound from windows is weak; and
+    of chains that are compared, not released. With .1 and .001, chains of ten samples cost the same."""
     most_members: int = 4_000_000
     """Largest count of numbers in a proof of the lower bound, so that protocol files stay small."""
 
@@ -179,6 +184,27 @@ class Settings:
     """How often the share of uniform output is increased before the proof of privacy fails."""
     shipments: int = 30
     """Rounds of scaling that convert weights of windows into weights of pairs."""
+
+    # Chains
+
+    chain_draws: int = 4000
+    """Number of draws for the search, which the proof does not use. Measured, like the other numbers of
+    chains, on ten samples of 2 to 4 columns: with 8000, costs are the same after 1.3 times as long."""
+    chain_numbers: int = 2**25
+    """Largest count of numbers in these draws; large tables get fewer draws."""
+    chain_first_t: float = 2.5
+    """The first t of the search. From 1.5 to 3 the chains cost the same; with 4 they cost .2 % more."""
+    chain_close: float = 0.02
+    """Share of t to which the search finds it, and by which t grows at first if draws do not prove it.
+    Measured: .04 costs .3 % more, .01 takes a tenth longer."""
+    chain_trials: int = 12
+    """Largest number of designs in the search for t, and of proofs that are tried. Chosen: 4 to 9 do."""
+    chain_ratios: tuple[float, ...] = (1.6, 1.0, 2.8)
+    """Values to try for the ε of a stage over that of the stage before. Measured: each of the last two
+    lowers the cost by .5 to 1 % on average, and by up to 5 %."""
+    chain_orders_cells: int = 2000
+    """Number of cells up to which other orders of the columns are tried than that of their sizes. Measured:
+    without them, small chains cost 6 % more."""
 
     # Batches
 
