@@ -86,6 +86,12 @@ def test_a_level_that_paths_imply_changes_nothing(privacy):
     assert np.ptp([each.objective for each in costs]) < 3e-6
 
 
+def test_levels_that_paths_all_but_imply_leave_no_gap():
+    counts = [[4, 137, 0, 91, 107], [4, 0, 22, 0, 3], [5, 7, 0, 2, 22], [0, 59, 22, 0, 15]]
+    levels = [[0, 1, np.inf, 1], [20, 0, 0.5, 20], [0.3, 0.3, 0, 0.3], [1, 1, 0.5, 0]]
+    assert rldp.design(rldp.Sample(counts), levels, privacy="nominal", utility="nominal").is_optimal
+
+
 @pytest.mark.parametrize("privacy", ["nominal", "chi2", "pairs", "all", "credible"])
 @pytest.mark.parametrize("open_too", [False, True])
 def test_equality_of_two_secrets_leaves_the_third_free(privacy, open_too):
