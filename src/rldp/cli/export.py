@@ -9,9 +9,10 @@ import typer
 
 from rldp.cli.admission import Requirements
 from rldp.cli.app import Json, command, is_quiet, progress, require_writable
+from rldp.cli.columns import chosen
 from rldp.cli.machine import show_json
 from rldp.errors import ProtocolFileError
-from rldp.gate.admission import Conditions, admitted
+from rldp.gate.admission import admitted
 
 
 @command(example="rldp export protocol.json -o table.json")
@@ -28,13 +29,14 @@ def export(
     """
     from rldp.data.atomic import replacing, require_other_file
     from rldp.protocol_file.export import table_of
+    from rldp.releaser.options import ReleaseOptions
     from rldp.reporter import terminal
 
-    conditions = Conditions(asked.unproved, asked.epsilon_at_most, asked.expect_sha256, asked.require or ())
     require_writable(output)
     require_other_file(output, protocol, "the protocol")
     with progress("Verifying"):
-        file, verdict = admitted(protocol, conditions, all_the_same="--unproved exports")
+        options = ReleaseOptions(**chosen(asked))
+        file, verdict = admitted(protocol, options, all_the_same="--unproved exports")
     content = table_of(file).encode("utf-8")
     with replacing(output, name="output", error=ProtocolFileError) as target:
         target.write(content)

@@ -77,7 +77,9 @@ def release(
         count = delayed(tally_of_part)
         parts = [count(request.without_kept(), part) for part in partitions.to_delayed()]
         tallies: Any = compute(*parts)  # type: ignore[no-untyped-call]
-        request.with_people(inspect)(sum(tallies, start=request.no_rows()))
+        tally = sum(tallies, start=request.no_rows())
+        request.require_sound(tally)
+        inspect(tally)
     warn_of_kept(request)
     return partitions.map_partitions(_part, request, meta=empty)
 

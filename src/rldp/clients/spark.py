@@ -153,7 +153,7 @@ def _require_distinct(request: Request, rows: Any) -> None:
         for batch in batches:
             (people,) = tally_of_part(request, batch.rename_columns(request.columns.names)).people
             values = iter(people.digests)
-            used = [True] * people.rows if people.used is None else people.used.tolist()
+            used = [True] * len(people.digests) if people.used is None else people.used.tolist()
             column = pyarrow.array(
                 [next(values).tobytes() if each else None for each in used], pyarrow.binary()
             )

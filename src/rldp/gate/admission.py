@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -18,7 +17,7 @@ from rldp.protocol_file.json import ProtocolFile, read
 from rldp.releaser.options import ReleaseOptions
 from rldp.sets import LARGEST_ALPHA, NAMED, UncertaintySet, name_of
 
-__all__ = ["LARGEST_EPSILON", "Admitted", "Conditions", "admitted", "admitted_protocol"]
+__all__ = ["LARGEST_EPSILON", "Admitted", "admitted", "admitted_protocol"]
 
 LARGEST_EPSILON = 10.0
 """Above this, an output may be twenty thousand times as likely under one secret as under another."""
@@ -28,55 +27,29 @@ _RELEASES = "unproved=True releases"
 _LEVELLESS = ("all", "nominal")
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """The conditions that a protocol file must meet.
-
-    Attributes
-    ----------
-    unproved : bool
-        Whether it may be unproved.
-    epsilon_at_most : float or None
-        The largest accepted ε; :data:`LARGEST_EPSILON` by default.
-    sha256 : str or None
-        The SHA-256 that its bytes must have.
-    require : str or sequence of str
-        Promises, each with the largest accepted α: ``"credible:0.05"``. One of them must be proved. A promise
-        for all distributions meets every requirement.
-    """
-
-    unproved: bool = False
-    epsilon_at_most: float | None = None
-    sha256: str | None = None
-    require: str | Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        if self.epsilon_at_most is not None:
-            level_number("epsilon_at_most", self.epsilon_at_most)
-            if self.unproved:
-                raise InvalidArgument(
-                    "epsilon_at_most and unproved=True must not be given together: an unproved protocol has "
-                    "no ε"
-                )
-        if self.sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", self.sha256):
-            raise InvalidArgument(f"expect_sha256 must be 64 hexadecimal digits, got {shown(self.sha256)}")
-        if self.accepted and self.unproved:
+def _require_conditions(options: ReleaseOptions) -> None:
+    """Refuse conditions that no protocol can meet, or that contradict each other."""
+    if options.epsilon_at_most is not None:
+        level_number("epsilon_at_most", options.epsilon_at_most)
+        if options.unproved:
             raise InvalidArgument(
-                "require= and unproved=True must not be given together: an unproved protocol promises nothing"
+                "epsilon_at_most and unproved=True must not be given together: an unproved protocol has no ε"
             )
+    sha256 = options.expect_sha256
+    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+        raise InvalidArgument(f"expect_sha256 must be 64 hexadecimal digits, got {shown(sha256)}")
+    if _accepted(options) and options.unproved:
+        raise InvalidArgument(
+            "require= and unproved=True must not be given together: an unproved protocol promises nothing"
+        )
 
-    @classmethod
-    def of(cls, options: ReleaseOptions) -> Conditions:
-        """Return the conditions of a release."""
-        return cls(options.unproved, options.epsilon_at_most, options.expect_sha256, options.require)
 
-    @property
-    def accepted(self) -> dict[str, float]:
-        """The largest accepted α of each promise; empty if any promise is accepted."""
-        asked = (self.require,) if isinstance(self.require, str) else self.require
-        if not isinstance(asked, Sequence):
-            raise InvalidArgumentType(f"require must be a list of promises, got {shown(asked)}")
-        return dict(map(_requirement, asked))
+def _accepted(options: ReleaseOptions) -> dict[str, float]:
+    """Return the largest accepted α of each promise; none if any promise is accepted."""
+    asked = (options.require,) if isinstance(options.require, str) else options.require
+    if not isinstance(asked, Sequence):
+        raise InvalidArgumentType(f"require must be a list of promises, got {shown(asked)}")
+    return dict(map(_requirement, asked))
 
 
 def _requirement(text: object) -> tuple[str, float]:
@@ -109,24 +82,12 @@ class Admitted:
 
 
 def admitted(
-    path: str | PathLike[str],
-    conditions: Conditions,
-    *,
-    all_the_same: str = _RELEASES,
-    verifying: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    path: str | PathLike[str], options: ReleaseOptions, *, all_the_same: str = _RELEASES
 ) -> tuple[ProtocolFile, Verdict]:
-    """Return a protocol file and its verdict, if it meets the conditions.
+    """Return a protocol file and its verdict, if it meets the conditions of the options.
 
-    The file is read only once, so the returned protocol is the one that was judged.
-
-    Parameters
-    ----------
-    path : path
-    conditions : Conditions
-    all_the_same : str
-        Advice on what admits a file that proves nothing, for the message.
-    verifying : callable
-        Returns a context in which the judge works.
+    The file is read only once, so the returned protocol is the one that was judged. ``all_the_same`` tells
+    in the message what admits a file that proves nothing.
 
     Raises
     ------
@@ -135,51 +96,46 @@ def admitted(
     ProtocolFileError
         If it is not a protocol file.
     """
+    _require_conditions(options)
     file = read(path)
-    _require_digest(file.path, file.sha256, conditions)
-    with verifying():
-        verdict = judged(file.document)
-    if not conditions.unproved:
-        _require_proof(file.path, file.protocol, verdict, conditions, all_the_same)
+    _require_digest(file.path, file.sha256, options)
+    verdict = judged(file.document)
+    if not options.unproved:
+        _require_proof(file.path, file.protocol, verdict, options, all_the_same)
     return file, verdict
 
 
-def admitted_protocol(protocol: Protocol | str | PathLike[str], conditions: Conditions) -> Admitted:
-    """Return the protocol to release from, if it meets the conditions.
+def admitted_protocol(protocol: Protocol | str | PathLike[str], options: ReleaseOptions) -> Admitted:
+    """Return the protocol to release from, if it meets the conditions of the options.
 
     A protocol with a claim must prove it, whether it comes from a file or from memory. One in memory without
     a claim is accepted as it is, as in :meth:`rldp.Protocol.release`. A protocol in memory is immutable, so
     it is judged only once.
     """
+    _require_conditions(options)
     if not isinstance(protocol, Protocol):
         if not isinstance(protocol, str | PathLike):
             raise InvalidArgumentType(
                 f"protocol must be an rldp.Protocol or the path of a file, got {shown(protocol)}"
             )
-        file, verdict = admitted(protocol, conditions)
-        return Admitted(file.protocol, verdict, file.sha256)
-    _require_digest("protocol", protocol.sha256, conditions)
+        file, of_file = admitted(protocol, options)
+        return Admitted(file.protocol, of_file, file.sha256)
+    _require_digest("protocol", protocol.sha256, options)
+    verdict = None
     if protocol.guarantee is None:
-        if conditions.epsilon_at_most is not None or conditions.accepted:
+        if options.epsilon_at_most is not None or _accepted(options):
             raise NotProved("protocol must prove a privacy level, but it claims none")
-        return Admitted(protocol, None, protocol.sha256)
-    if conditions.unproved:
-        return Admitted(protocol, None, protocol.sha256)
-    verdict = _judged_once(protocol)
-    _require_proof("protocol", protocol, verdict, conditions, _RELEASES)
+    elif not options.unproved:
+        kept: dict[str, Any] = vars(protocol)
+        if "_verdict" not in kept:
+            kept["_verdict"] = verify(protocol)
+        verdict = kept["_verdict"]
+        _require_proof("protocol", protocol, verdict, options, _RELEASES)
     return Admitted(protocol, verdict, protocol.sha256)
 
 
-def _judged_once(protocol: Protocol) -> Verdict:
-    kept: dict[str, Any] = vars(protocol)
-    if "_verdict" not in kept:
-        kept["_verdict"] = verify(protocol)
-    verdict: Verdict = kept["_verdict"]
-    return verdict
-
-
-def _require_digest(name: str, sha256: str | None, conditions: Conditions) -> None:
-    wanted = conditions.sha256
+def _require_digest(name: str, sha256: str | None, options: ReleaseOptions) -> None:
+    wanted = options.expect_sha256
     if wanted is None:
         return
     if sha256 is None:
@@ -189,7 +145,7 @@ def _require_digest(name: str, sha256: str | None, conditions: Conditions) -> No
 
 
 def _require_proof(
-    name: str, protocol: Protocol, verdict: Verdict, conditions: Conditions, all_the_same: str
+    name: str, protocol: Protocol, verdict: Verdict, options: ReleaseOptions, all_the_same: str
 ) -> None:
     if protocol.guarantee is None:
         needed, reason = "a privacy level", verdict.reasons[0]
@@ -198,14 +154,14 @@ def _require_proof(
     elif verdict.epsilon is None or (math.isinf(verdict.epsilon) and verdict.levels is None):
         needed, reason = "a privacy level", "it claims none (ε = ∞)"
     else:
-        _require_level(name, verdict, conditions)
-        _require_promise(name, protocol.guarantee.privacy, verdict, conditions)
+        _require_level(name, verdict, options)
+        _require_promise(name, protocol.guarantee.privacy, verdict, options)
         return
     raise NotProved(f"{name} must prove {needed}, but {reason}; {all_the_same} anyway")
 
 
-def _require_level(name: str, verdict: Verdict, conditions: Conditions) -> None:
-    limit = LARGEST_EPSILON if conditions.epsilon_at_most is None else conditions.epsilon_at_most
+def _require_level(name: str, verdict: Verdict, options: ReleaseOptions) -> None:
+    limit = LARGEST_EPSILON if options.epsilon_at_most is None else options.epsilon_at_most
     if verdict.epsilon is None or not verdict.epsilon <= limit:
         raise NotProved(
             f"{name} must prove a privacy level of at most {limit!r}, but it proves {verdict.promise}; "
@@ -213,7 +169,7 @@ def _require_level(name: str, verdict: Verdict, conditions: Conditions) -> None:
         )
 
 
-def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, conditions: Conditions) -> None:
+def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, options: ReleaseOptions) -> None:
     kind = name_of(privacy)
     alpha = getattr(privacy, "alpha", 0.0)
     if kind != "set" and alpha > LARGEST_ALPHA:
@@ -221,7 +177,7 @@ def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, condi
             f"{name} must promise more than a coin toss, an α of at most {LARGEST_ALPHA}, but it proves "
             f"{verdict.promise}"
         )
-    accepted = conditions.accepted
+    accepted = _accepted(options)
     if accepted and kind != "all" and not alpha <= accepted.get(kind, -1.0):
         wanted = " or ".join(
             each if each in _LEVELLESS else f"{each} with an α of at most {most!r}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from math import isinf
+from operator import add
 from pathlib import Path
-from threading import Event
 from typing import Any, BinaryIO
 
 from rldp._common.canonical import digest_of
@@ -21,7 +21,7 @@ from rldp.gate.ledger import Line, read_ledger, recording
 from rldp.protocol import Protocol
 from rldp.protocol_file.chain_json import digest_of_stage
 from rldp.protocol_file.chains import table_digest
-from rldp.releaser.options import ReleaseOptions
+from rldp.releaser.files import Outcome
 from rldp.releaser.requests import Request, Tally
 from rldp.releaser.traces import Trace, Traces
 from rldp.sets import name_of
@@ -29,53 +29,33 @@ from rldp.sets import name_of
 __all__ = ["Recorder", "given_to_readers"]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class Recorder:
-    """Adds a release to the ledger named in its options, just before it appears.
-
-    Files are digested in a thread during the release, so that a large input does not delay it.
-    """
+    """Adds a release to the ledger named in its options, just before it appears."""
 
     request: Request
     admitted: Admitted
-    options: ReleaseOptions
     path: Path
-    _input: Future[str] | None = field(default=None, init=False)
-    _ended: Event = field(default_factory=Event, init=False)
 
     @classmethod
-    def of(cls, request: Request, admitted: Admitted, options: ReleaseOptions) -> Recorder | None:
+    def of(cls, request: Request, admitted: Admitted) -> Recorder | None:
         """Return a recorder if there is a ledger, which is read immediately so that damage is found early."""
-        if options.ledger is None:
+        if request.options.ledger is None:
             return None
-        path = Path(options.ledger)
+        path = Path(request.options.ledger)
         if path.exists():
             read_ledger(path)
-        return cls(request, admitted, options, path)
+        return cls(request, admitted, path)
 
-    def begin(self, paths: Sequence[Path]) -> None:
-        """Start to digest the input."""
-        pool = ThreadPoolExecutor(1)
-        self._input = pool.submit(_digest_of_files, paths, self._ended)
-        pool.shutdown(wait=False)
-
-    def end(self) -> None:
-        """Stop digesting: a failed release does not wait for it."""
-        self._ended.set()
-
-    def files(
-        self, outcome: Any, written: Sequence[BinaryIO | Path], appeared: Callable[[], bool]
-    ) -> AbstractContextManager[None]:
-        """Enter a block in which files appear; ``written`` are these files, open or closed."""
-        assert self._input is not None
+    def files(self, outcome: Outcome) -> AbstractContextManager[None]:
+        """Enter a block in which files appear."""
         try:
-            given = self._input.result()
+            given = _digest_of_files(outcome.read)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise DataFileError(f"data must be readable to the end, but they are not: {reason}") from error
-        done = _digest_of_files(written)
-        line = self._line(given, done, outcome.tally, outcome.released)
-        return recording(self.path, line, appeared)
+        line = self._line(given, _digest_of_files(outcome.written), outcome.tally, outcome.released)
+        return recording(self.path, line, outcome.appeared)
 
     def frame(self, tally: Tally, released: Sequence[Any]) -> None:
         """Record a frame in memory: its input is the columns that were read.
@@ -94,10 +74,11 @@ class Recorder:
         tally: Tally,
         released: tuple[str, ...],
     ) -> Line:
-        protocol, verdict, stable = self.admitted.protocol, self.admitted.verdict, self.request.stable
-        claim = protocol.guarantee
-        proved = verdict is not None and verdict.ok and verdict.epsilon is not None and claim is not None
-        epsilon = verdict.epsilon if proved and verdict is not None else None
+        protocol, stable, options = self.admitted.protocol, self.request.stable, self.request.options
+        verdict, claim = self.admitted.verdict, protocol.guarantee
+        if verdict is None or claim is None or not verdict.ok or verdict.epsilon is None:
+            verdict = claim = None
+        epsilon = None if verdict is None else verdict.epsilon
         own, read = protocol.reading, self.request.columns.reading
         traces, earlier = _traces(tally), _earlier(protocol)
         of_secret, others = traces.read[: len(read.secret)], traces.read[len(read.secret) :]
@@ -110,16 +91,16 @@ class Recorder:
             protocol=self.admitted.sha256 or hashlib.sha256(protocol.to_json().encode()).hexdigest(),
             table=protocol.table_sha256,
             epsilon=None if epsilon is None or isinf(epsilon) else epsilon,
-            promise=verdict.promise if proved and verdict is not None else "nothing proved",
-            privacy=name_of(claim.privacy) if proved and claim is not None else None,
-            alpha=getattr(claim.privacy, "alpha", None) if proved and claim is not None else None,
+            promise="nothing proved" if verdict is None else verdict.promise,
+            privacy=None if claim is None else name_of(claim.privacy),
+            alpha=None if claim is None else getattr(claim.privacy, "alpha", None),
             secret=read.secret_names if own is None else own.secret_names,
             secrets=digest_of(protocol.secrets).hex(),
             columns=protocol.value_columns or read.value_names,
             read=(*read.names, *([] if self.request.columns.id is None else [self.request.columns.id])),
-            unknown=str(self.options.unknown),
+            unknown=str(options.unknown),
             released=released,
-            kept=tuple(self.options.keep),
+            kept=tuple(options.keep),
             rows=tally.rows,
             skipped=tally.skipped,
             known=given_to_readers(protocol),
@@ -132,7 +113,7 @@ class Recorder:
             drawn_rows=tuple(trace.digest for trace in traces.released),
             after=earlier,
             after_rows=tuple(trace.digest for trace in of_earlier),
-            again=self.options.again,
+            again=options.again,
         )
 
 
@@ -142,9 +123,9 @@ def given_to_readers(protocol: Protocol) -> tuple[str, ...]:
 
 
 def _traces(tally: Tally) -> Traces:
-    if tally.traces is None:
+    if not tally.traces:
         raise DataError("data must hold at least one row to be in a ledger, got none")
-    return tally.traces
+    return reduce(add, tally.traces)
 
 
 def _people(traces: Traces, rows: int) -> tuple[str | None, str | None]:
@@ -189,19 +170,16 @@ def _digest_of_read(traces: Traces, request: Request) -> str:
     return digest_of([[name, each.digest] for name, each in zip(names, traces.read, strict=True)]).hex()
 
 
-def _digest_of_files(files: Iterable[BinaryIO | Path], ended: Event | None = None) -> str:
-    """Return SHA-256 of a file, or of those of several in any order; something else if it ``ended`` early."""
-    digests = sorted(_digest_of_file(file, ended) for file in files)
+def _digest_of_files(files: Iterable[BinaryIO | Path]) -> str:
+    """Return SHA-256 of a file, or of those of several in any order."""
+    digests = sorted(_digest_of_file(file) for file in files)
     return digests[0] if len(digests) == 1 else digest_of(digests).hex()
 
 
-def _digest_of_file(file: BinaryIO | Path, ended: Event | None) -> str:
+def _digest_of_file(file: BinaryIO | Path) -> str:
     if isinstance(file, Path):
         with file.open("rb") as opened:
-            return _digest_of_file(opened, ended)
+            return _digest_of_file(opened)
     file.flush()
     file.seek(0)
-    digest = hashlib.sha256()
-    while (ended is None or not ended.is_set()) and (block := file.read(2**20)):
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]

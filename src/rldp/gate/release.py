@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
@@ -14,7 +15,7 @@ from rldp.data.atomic import checked_path, require_new_folder, require_other_fil
 from rldp.data.standard import STANDARD
 from rldp.data.writers import writer_for
 from rldp.errors import InvalidArgument, InvalidArgumentType
-from rldp.gate.admission import Admitted, Conditions, admitted_protocol
+from rldp.gate.admission import Admitted, admitted_protocol
 from rldp.gate.inspection import Inspection
 from rldp.gate.kept import KeptColumns, warn_of_kept
 from rldp.gate.recorder import Recorder, given_to_readers
@@ -23,7 +24,7 @@ from rldp.releaser.files import Step, release_one
 from rldp.releaser.folders import is_folder, release_folder
 from rldp.releaser.frames import release_frame as release_rows
 from rldp.releaser.options import Asked, ReleaseOptions, ReleaseResult, asked_for
-from rldp.releaser.randomness import randomness, require_no_seed
+from rldp.releaser.randomness import randomness
 from rldp.releaser.requests import Request
 
 __all__ = ["release_file", "release_frame", "requested"]
@@ -34,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 def requested(protocol: Protocol | str | PathLike[str], options: ReleaseOptions) -> tuple[Request, Admitted]:
     """Return the request of a release, and the admitted protocol."""
-    admitted = admitted_protocol(protocol, Conditions.of(options))
+    admitted = admitted_protocol(protocol, options)
     return Request.of(admitted.protocol, options, KeptColumns.of(admitted.protocol, options)), admitted
 
 
@@ -42,13 +43,11 @@ def release_frame(
     protocol: Protocol, frame: _Frame, options: ReleaseOptions, *, seed: int | None = None
 ) -> _Frame:
     """Release a column as a frame of the same kind; see :meth:`rldp.Protocol.release_frame`."""
-    if options.key is not None:
-        require_no_seed(seed)
+    words = randomness(seed, options.key)
     request, admitted = requested(protocol, options)
-    inspect, recorder = Inspection(protocol, options), Recorder.of(request, admitted, options)
-    released: _Frame = release_rows(
-        request, frame, inspect, seed=seed, recorder=recorder, first=inspect.is_due
-    )
+    inspect, recorder = Inspection(protocol, options), Recorder.of(request, admitted)
+    record = None if recorder is None else recorder.frame
+    released: _Frame = release_rows(request, frame, words, inspect, record=record, first=inspect.is_due)
     warn_of_kept(request)
     return released
 
@@ -121,29 +120,20 @@ def release_file(
     given = _renamed("data", data, "source", source)
     path = checked_path(_renamed("output", output, "target", target), "output")
     asked = asked_for(options, keywords)
-    if asked.key is not None:
-        require_no_seed(seed)
+    words = randomness(seed, asked.key)
     to_folder = is_folder(checked_path(given, "data"), path)
     _require_free(path, to_folder, protocol, asked)
     request, admitted = requested(protocol, asked)
-    inspect, recorder = Inspection(admitted.protocol, asked), Recorder.of(request, admitted, asked)
-    try:
-        if to_folder:
-            outcome = release_folder(
-                request,
-                Path(given),
-                path,
-                inspect,
-                jobs=jobs,
-                seed=seed,
-                callback=callback,
-                recorder=recorder,
-            )
-        else:
-            outcome = release_one(request, given, path, randomness(seed), inspect, callback, recorder)
-    finally:
+    inspect, recorder = Inspection(admitted.protocol, asked), Recorder.of(request, admitted)
+    releasing = (
+        release_folder(request, Path(given), path, words, callback, jobs)
+        if to_folder
+        else release_one(request, given, path, words, callback)
+    )
+    with ExitStack() as recording, releasing as outcome:
+        inspect(outcome.tally)
         if recorder is not None:
-            recorder.end()
+            recording.enter_context(recorder.files(outcome))
     seconds = time.perf_counter() - started
     _log.info("released %d rows of %s into %s, %.2g s", outcome.tally.rows, given, path, seconds)
     kept = tuple(asked.keep) if to_folder else outcome.kept  # a folder keeps partitions beside

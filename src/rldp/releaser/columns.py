@@ -19,7 +19,7 @@ from rldp.errors import DataError, InvalidArgument
 from rldp.protocol import Protocol
 from rldp.releaser.ids import ids_of, require_distinct
 from rldp.releaser.keys import Key, key_of
-from rldp.releaser.randomness import randomness, require_no_seed
+from rldp.releaser.randomness import randomness
 from rldp.releaser.stable_draws import StableDraws
 from rldp.theory.sampling import Randomness, RowWords
 
@@ -38,29 +38,29 @@ def release(
     seed: int | None = None,
 ) -> Any:
     """Draw an output for every row; see :meth:`rldp.Protocol.release`."""
-    source: Randomness | RowWords = randomness(seed)
+    source: Randomness | RowWords = randomness(seed, key)
     if (ids is None) != (key is None):
         raise InvalidArgument("ids and key must be given together, got one of them")
     blind = secrets is None and not protocol.reads_secret
-    if not blind:
-        _require_secret_read(protocol, "secrets")
-        kind_of("secrets", secrets)
-    kind_of("values", values)
-    columns = {} if blind else {"secrets": secrets}
-    for name, column in ({**columns, "ids": ids} if key is not None else columns).items():
+    if not blind and protocol.epsilon_known == 0 and not protocol.reads_secret:
+        raise InvalidArgument("secrets must be None: the protocol does not read the secret")
+    beside = {} if blind else {"secrets": secrets}
+    if key is not None:
+        beside["ids"] = ids
+    for name, column in {**beside, "values": values}.items():
         kind_of(name, column)
+    for name, column in beside.items():
         if len(column) != len(values):
             raise InvalidArgument(
                 f"{name} and values must have the same length, got {len(column)} and {len(values)}"
             )
         _require_same_rows(name, column, values)
     u = _values(protocol, "values", values)
-    s = _secrets(protocol, "secrets", secrets) if not blind else None
+    s = None if blind else _secrets(protocol, "secrets", secrets)
     read = [u] if s is None else [s, u]
     if key is None:
         faults(*read).refuse("released")
     else:
-        require_no_seed(seed)
         people = ids_of("ids", ids)
         faults(*read, people.column).refuse("released")
         require_distinct("ids", [people.identified(None)])
@@ -68,12 +68,6 @@ def release(
     decode(values[:0], u.codes[:0], protocol.outputs)  # fails if the kind of column cannot hold them
     codes = np.zeros_like(u.codes) if s is None else s.codes
     return decode(values, protocol.draw(codes, u.codes, source), protocol.outputs)
-
-
-def _require_secret_read(protocol: Protocol, name: str) -> None:
-    """Refuse secrets for a protocol that promises not to read them."""
-    if protocol.epsilon_known == 0 and not protocol.reads_secret:
-        raise InvalidArgument(f"{name} must be None: the protocol does not read the secret")
 
 
 def output_for(protocol: Protocol, secret: Any, value: Label | None, word: int | Sequence[int]) -> Label:
@@ -108,11 +102,7 @@ def _values(protocol: Protocol, name: str, column: Any) -> Encoded:
 
 
 def _coded(
-    name: str,
-    column: Any,
-    labels: Sequence[Label],
-    wanted: Sequence[Column] | None,
-    reading: Reading | None,
+    name: str, column: Any, labels: Sequence[Label], wanted: Sequence[Column] | None, reading: Reading | None
 ) -> Encoded:
     """Return the codes of entries, which are tuples if several columns are one.
 
@@ -127,7 +117,10 @@ def _coded(
     elif not isinstance(labels[0], tuple) and (plain.codes != NOT_A_LABEL).all():
         return plain
     else:
-        entries = [each if _is_tuple(each, len(wanted)) else None for each in listed(column)]
+        entries = [
+            each if isinstance(each, tuple | list) and len(each) == len(wanted) else None
+            for each in listed(column)
+        ]
         parts = [
             _read(reading, wanted, i, name, [_NO_LABEL if each is None else each[i] for each in entries])
             for i in range(len(wanted))
@@ -138,8 +131,7 @@ def _coded(
             return [_at_fault([plain] if entries[row] is None else parts, row) for row in rows.tolist()]
 
     joint = joint_codes(wanted, [part.codes for part in parts])
-    codes = np.where(joint < 0, plain.codes, joint)
-    return Encoded(name, codes, plain.alphabet, shown)
+    return Encoded(name, np.where(joint < 0, plain.codes, joint), plain.alphabet, shown)
 
 
 def _at_fault(parts: Sequence[Encoded], row: int) -> object:
@@ -147,10 +139,6 @@ def _at_fault(parts: Sequence[Encoded], row: int) -> object:
 
 
 _NO_LABEL = object()
-
-
-def _is_tuple(entry: object, length: int) -> bool:
-    return isinstance(entry, tuple | list) and len(entry) == length
 
 
 def _read(reading: Reading, wanted: Sequence[Column], i: int, name: str, column: Any) -> Encoded:

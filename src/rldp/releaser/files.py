@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
 from rldp.data.atomic import appears_as, checked_path, replacing
-from rldp.data.headers import Located, column_name
+from rldp.data.headers import Located
 from rldp.data.labels import HOW_TO_SHOW
 from rldp.data.readers import located, read_parts, types_of
 from rldp.data.sources import Dialect, opened, require_apart
 from rldp.data.standard import STANDARD, printing
 from rldp.data.writers import TYPED, Maker, writer_for
-from rldp.releaser.ids import ids_of
-from rldp.releaser.requests import Inspection, Recorder, Request, Tally
+from rldp.releaser.requests import Request, Tally
 from rldp.theory.sampling import Randomness
 
 __all__ = ["Outcome", "Step", "release_one", "release_table"]
@@ -45,46 +44,52 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The counts of a table, and the names of the released and the kept columns."""
+    """A release whose rows are all drawn, and which is about to appear.
+
+    Attributes
+    ----------
+    tally : Tally
+    released, kept : tuple of str
+        Names of the columns.
+    read : sequence of path
+        The files of the data.
+    written : sequence of open files and paths
+        The files to appear.
+    appeared : callable
+        Returns whether they have appeared.
+    """
 
     tally: Tally
     released: tuple[str, ...]
     kept: tuple[str, ...]
+    read: Sequence[Path] = ()
+    written: Sequence[BinaryIO | Path] = ()
+    appeared: Callable[[], bool] = field(default=lambda: False)
 
     def __add__(self, other: Outcome) -> Outcome:
         return replace(self, tally=self.tally + other.tally)
 
-    def require_sound(self, inspect: Inspection) -> None:
-        """Refuse unusable rows, and rows that fail the inspection of all rows."""
-        self.tally.faults.refuse("released", advice=HOW_TO_SHOW)
-        inspect(self.tally)
 
-
+@contextmanager
 def release_one(
     request: Request,
     data: str | PathLike[str],
     target: Path,
     words: Randomness,
-    inspect: Inspection,
     callback: Callable[[Step], None] | None = None,
-    recorder: Recorder | None = None,
-) -> Outcome:
-    """Release a file, or a folder of files, into one file."""
+) -> Iterator[Outcome]:
+    """Release a file, or a folder of files, into one file, which appears if the block succeeds."""
     make_writer = writer_for(target)
     dialect = Dialect(request.options.delimiter, request.options.encoding)
     printed = str(target) == STANDARD
-    with opened(checked_path(data, "data"), dialect) as source, ExitStack() as appearing:
+    with opened(checked_path(data, "data"), dialect) as source:
         require_apart(target, source)
         table = located(source, request.columns.names)
-        if recorder is not None:
-            recorder.begin(source.paths)
         with printing() if printed else replacing(target, name="output") as file:
             outcome = release_table(request, table, file, make_writer, words, callback)
-            outcome.require_sound(request.with_people(inspect))
-            if recorder is not None:
-                appeared = (lambda: True) if printed else appears_as(os.fstat(file.fileno()), target)
-                appearing.enter_context(recorder.files(outcome, [file], appeared))
-    return outcome
+            request.require_sound(outcome.tally, advice=HOW_TO_SHOW)
+            appeared = (lambda: True) if printed else appears_as(os.fstat(file.fileno()), target)
+            yield replace(outcome, read=source.paths, written=[file], appeared=appeared)
 
 
 def release_table(
@@ -111,8 +116,7 @@ def release_table(
         for part in parts:
             if not tally.faults.rows:
                 request.guard.require_rows(dict(zip(names, part.kept, strict=True)))
-            ids = None if part.ids is None else ids_of(column_name(str(columns.id), table.source), part.ids)
-            drawn = request.draw(part.columns, tally, words, ids)
+            drawn = request.draw(part, tally, words, table.source)
             tally = drawn.tally
             if not tally.faults.at_fault:
                 writer.write(list(map(drawn.among, part.kept)), drawn.codes)

@@ -6,10 +6,10 @@ if ``keep`` names their columns, and files are numbered, whatever their original
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -19,26 +19,19 @@ from rldp._common.checks import whole_number
 from rldp._common.process import core_count
 from rldp.data.atomic import appears_as, new_folder
 from rldp.data.headers import Located
+from rldp.data.labels import HOW_TO_SHOW
 from rldp.data.readers import located
 from rldp.data.sources import Source, source_of
 from rldp.data.writers import PARQUET
 from rldp.errors import InvalidArgument
 from rldp.releaser.files import Outcome, Step, release_table
-from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Inspection, Recorder, Request, Tally
+from rldp.releaser.randomness import secure_words
+from rldp.releaser.requests import Request
 from rldp.theory.sampling import Randomness
 
-__all__ = ["Piece", "is_folder", "release_folder"]
+__all__ = ["is_folder", "release_folder"]
 
 _MOST_JOBS = 256
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One file of the data, the positions of its columns, and its output file."""
-
-    table: Located
-    target: Path
 
 
 def is_folder(data: Path, target: Path) -> bool:
@@ -46,18 +39,16 @@ def is_folder(data: Path, target: Path) -> bool:
     return not target.suffix and target.name != "-" and data.is_dir()
 
 
+@contextmanager
 def release_folder(
     request: Request,
     data: Path,
     target: Path,
-    inspect: Inspection,
-    *,
-    jobs: int | None = None,
-    seed: int | None = None,
+    words: Randomness,
     callback: Callable[[Step], None] | None = None,
-    recorder: Recorder | None = None,
-) -> Outcome:
-    """Release all files of a folder; see :func:`rldp.release_file`."""
+    jobs: int | None = None,
+) -> Iterator[Outcome]:
+    """Release all files of a folder into a new one, which appears if the block succeeds."""
     if jobs is not None:
         whole_number("jobs", jobs, 1, _MOST_JOBS)
     source = source_of(data)
@@ -67,32 +58,26 @@ def release_folder(
     whole, request = request, _without_partitions(request, partitions)
     table = located(source, request.columns.names)
     whole.released_names(lambda column: table.name(column) if column in table.places else column)
-    if recorder is not None:
-        recorder.begin(source.paths)
-    with ExitStack() as appearing, new_folder(target, name="output") as scratch:
-        pieces = [
-            Piece(replace(table, source=_alone(source, i)), scratch / at / f"part-{i:05d}.parquet")
-            for i, at in enumerate(partitions)
-        ]
-        for folder in {piece.target.parent for piece in pieces}:
+    with new_folder(target, name="output") as scratch:
+        alone = (
+            Source(str(path), (path,), (identity,), parquet=True)
+            for path, identity in zip(source.paths, source.identities, strict=True)
+        )
+        tables = [replace(table, source=one) for one in alone]
+        written = [scratch / at / f"part-{i:05d}.parquet" for i, at in enumerate(partitions)]
+        for folder in {path.parent for path in written}:
             folder.mkdir(parents=True, exist_ok=True)
-        threads = 1 if seed is not None else min(jobs or core_count(), len(pieces))
-        outcome = _released(request, pieces, threads, randomness(seed), callback)
-        outcome.require_sound(request.with_people(inspect))
-        if recorder is not None:
-            written = [piece.target for piece in pieces]
-            appearing.enter_context(recorder.files(outcome, written, appears_as(scratch.stat(), target)))
-    return outcome
-
-
-def _alone(source: Source, i: int) -> Source:
-    path = source.paths[i]
-    return Source(str(path), (path,), (source.identities[i],), parquet=True)
+        threads = min(jobs or core_count(), len(tables)) if words is secure_words else 1
+        outcome = _released(request, tables, written, threads, words, callback)
+        request.require_sound(outcome.tally, advice=HOW_TO_SHOW)
+        appeared = appears_as(scratch.stat(), target)
+        yield replace(outcome, read=source.paths, written=written, appeared=appeared)
 
 
 def _released(
     request: Request,
-    pieces: Sequence[Piece],
+    tables: Sequence[Located],
+    targets: Sequence[Path],
     threads: int,
     words: Randomness,
     callback: Callable[[Step], None] | None,
@@ -102,25 +87,25 @@ def _released(
     Nearly all work is done by libraries that let other threads run. After a failure or an interruption, the
     other threads stop at their next part.
     """
-    done: list[Tally] = []
+    rows = skipped = 0
     stopped = Event()
 
     def go_on(_: Step) -> None:
         if stopped.is_set():
             raise CancelledError
 
-    def release(piece: Piece) -> Outcome:
-        with piece.target.open("wb") as file:
-            return release_table(request, piece.table, file, PARQUET, words, go_on)
+    def release(table: Located, target: Path) -> Outcome:
+        with target.open("wb") as file:
+            return release_table(request, table, file, PARQUET, words, go_on)
 
     with ThreadPoolExecutor(threads) as pool:
-        releases = [pool.submit(release, piece) for piece in pieces]
+        releases = [pool.submit(release, *piece) for piece in zip(tables, targets, strict=True)]
         try:
-            for ended in as_completed(releases):
-                done.append(ended.result().tally)
+            for done, ended in enumerate(as_completed(releases), 1):
+                rows += ended.result().tally.rows
+                skipped += ended.result().tally.skipped
                 if callback is not None:
-                    rows, skipped = sum(each.rows for each in done), sum(each.skipped for each in done)
-                    callback(Step(rows, len(done) / len(pieces), skipped))
+                    callback(Step(rows, done / len(releases), skipped))
         finally:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -5,8 +5,8 @@ The result holds the kept columns, then the released ones, and nothing else: no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from rldp._common.checks import kind_name
 from rldp.data.columns import decode, encode, kind_among
 from rldp.data.frames import WHOLE_FRAMES, header_of
 from rldp.data.headers import column_name
-from rldp.data.labels import Encoded
+from rldp.data.readers import Part
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpError
-from rldp.releaser.ids import Ids, ids_of
-from rldp.releaser.randomness import randomness
-from rldp.releaser.requests import Inspection, Recorder, Request, Tally
+from rldp.releaser.randomness import secure_words
+from rldp.releaser.requests import Request, Tally
 from rldp.theory.sampling import Randomness
 
 __all__ = ["release_frame", "released_batches", "released_part", "tally_of_part"]
@@ -27,14 +26,17 @@ _PART = "a part of the data"  # the number of earlier rows is unknown
 _STREAMS = ("polars.LazyFrame", "pyarrow.RecordBatchReader", "duckdb.DuckDBPyRelation")
 _CLUSTERS = {"pyspark": "spark", "dask": "dask"}
 
+_Inspect: TypeAlias = Callable[[Tally], object]
+"""Checks all rows, and raises an error to refuse them."""
+
 
 def release_frame(
     request: Request,
     frame: Any,
-    inspect: Inspection,
+    words: Randomness,
+    inspect: _Inspect,
     *,
-    seed: int | None = None,
-    recorder: Recorder | None = None,
+    record: Callable[[Tally, Sequence[Any]], None] | None = None,
     first: bool = False,
 ) -> Any:
     """Return a frame of the same kind with a released column; see :meth:`rldp.Protocol.release_frame`.
@@ -43,22 +45,22 @@ def release_frame(
     lazy frame that is released in parts are counted ``first``, if requested, and then inspected. With a key,
     it is released in one piece, because each person must have one row.
     """
-    words, inspect = randomness(seed), request.with_people(inspect)
     kind = _kind(frame)
     if kind in WHOLE_FRAMES:
         released, names, tally = _released(request, frame, words, "data")
+        request.require_sound(tally)
         inspect(tally)
-        if recorder is not None:
-            recorder.frame(tally, names)
+        if record is not None:
+            record(tally, names)
         return released
-    if recorder is not None:
+    if record is not None:
         raise InvalidArgument(
             "ledger must be for files and for frames of pandas, Polars or Arrow that are in memory, got "
             f"{kind_name(frame)}, whose rows may be computed several times: write them to a "
             "Parquet file, and release that with rldp.release_file"
         )
     if kind == "polars.LazyFrame":
-        in_parts = seed is None and request.stable is None
+        in_parts = words is secure_words and request.stable is None
         if in_parts and first:
             inspect(_counted_lazily(frame, request))
         return _of_lazy_polars(frame, request, words, None if in_parts else inspect)
@@ -69,16 +71,15 @@ def release_frame(
 def released_part(
     request: Request,
     frame: Any,
-    words: Randomness | None = None,
+    words: Randomness = secure_words,
     source: str = _PART,
-    inspect: Inspection | None = None,
+    inspect: _Inspect | None = None,
 ) -> Any:
-    """Release some rows of a larger frame as a frame of the same kind.
-
-    By default they are drawn with secure randomness, and inspected for whether each person has one row.
-    """
-    released, _, tally = _released(request, frame, words or randomness(None), source)
-    (inspect or request.with_people())(tally)
+    """Release some rows of a larger frame as a frame of the same kind."""
+    released, _, tally = _released(request, frame, words, source)
+    request.require_sound(tally)
+    if inspect is not None:
+        inspect(tally)
     return released
 
 
@@ -89,36 +90,24 @@ def tally_of_part(request: Request, frame: Any) -> Tally:
     all rows come from the protocol's population.
     """
     *_, entries = _entries(request, frame, _PART)
-    return request.tally(*_encoded(request, entries, _PART))
+    return request.tally(_part(request, entries, _PART), _PART)
 
 
 def released_batches(
     request: Request,
     batches: Iterable[Any],
-    words: Randomness | None = None,
-    inspect: Inspection | None = None,
-    *,
+    words: Randomness = secure_words,
     source: str = _PART,
+    inspect: _Inspect | None = None,
 ) -> Iterator[Any]:
-    """Release record batches one by one.
-
-    Parameters
-    ----------
-    request : Request
-    batches : iterable of pyarrow.RecordBatch
-    words : callable, optional
-        By default the operating system's secure randomness.
-    inspect : callable, optional
-        Called with the counts of all rows, after the last one; by default, only checks that each person has
-        one row.
-    source : str
-        Name of the rows in messages.
-    """
+    """Release record batches one by one, and inspect the tally of all rows after the last one."""
     tally = request.no_rows()
     for batch in batches:
-        released, _, tally = _released(request, batch, words or randomness(None), source, tally)
+        released, _, tally = _released(request, batch, words, source, tally)
         yield released
-    (inspect or request.with_people())(tally)
+    request.require_sound(tally)
+    if inspect is not None:
+        inspect(tally)
 
 
 def _kind(frame: object) -> str:
@@ -157,8 +146,7 @@ def _released(
         request.guard.require_rows(kept)
     for like, each in zip(values, request.released, strict=True):  # fails if a type cannot hold them
         decode(like[:0], np.empty(0, dtype=np.int32), each.labels)
-    encoded, people = _encoded(request, entries, source)
-    drawn = request.draw(encoded, before, words, people)
+    drawn = request.draw(_part(request, entries, source), before, words, source)
     drawn.tally.faults.refuse("released")
     kept = {name: drawn.among(column) for name, column in kept.items()}
     released = {
@@ -177,11 +165,10 @@ def _entries(request: Request, frame: Any, source: str) -> tuple[list[Any], dict
     return header, places, {column: WHOLE_FRAMES[kind](frame, place) for column, place in places.items()}
 
 
-def _encoded(request: Request, entries: Mapping[str, Any], source: str) -> tuple[list[Encoded], Ids | None]:
+def _part(request: Request, entries: Mapping[str, Any], source: str) -> Part:
     columns = request.columns
     encoded = [encode(column_name(c, source), entries[c], a) for c, a in columns.alphabets.items()]
-    people = None if columns.id is None else ids_of(column_name(columns.id, source), entries[columns.id])
-    return encoded, people
+    return Part(encoded, [], 1.0, None if columns.id is None else entries[columns.id])
 
 
 def _require_harmless_index(index: Any, request: Request) -> None:
@@ -216,69 +203,68 @@ def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], releas
 # Lazy frames and streams
 
 
-def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: Inspection | None) -> Any:
-    """Release a lazy Polars frame. Nothing is pushed below the draw: a filter must not reach the true value.
-
-    ``inspect`` checks all rows, which are then released in one piece.
-    """
+def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: _Inspect | None) -> Any:
+    """Release a lazy Polars frame; ``inspect`` checks all rows, which are then released in one piece."""
     import polars
 
     schema = frame.collect_schema()
     request = request.named(list(schema), "data")
     empty = released_part(request, polars.DataFrame(schema=schema), words, "data")
-    return frame.select(request.columns.names).map_batches(
-        lambda part: released_part(request, part, words, _PART if inspect is None else "data", inspect),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        schema=empty.schema,
-        streamable=inspect is None,
-    )
+    source = _PART if inspect is None else "data"
+
+    def release(part: Any) -> Any:
+        return released_part(request, part, words, source, inspect)
+
+    return _mapped(frame, request, release, in_parts=inspect is None, schema=empty.schema)
 
 
 def _counted_lazily(frame: Any, request: Request) -> Tally:
     """Count a lazy frame part by part."""
-    import polars
-
-    schema = frame.collect_schema()
-    request = request.without_kept().named(list(schema), "data")
+    request = request.without_kept().named(list(frame.collect_schema()), "data")
+    counted = [request.no_rows().counted]
     refused: list[RldpError] = []
 
-    def counts(part: Any) -> Any:
+    def count(part: Any) -> Any:
         try:
-            places, rows = tally_of_part(request, part).counted
+            counted.append(tally_of_part(request, part).counted)
         except RldpError as error:  # Polars raises an error of its own
             refused.append(error)
             raise
-        return polars.DataFrame({"place": places, "rows": rows})
+        return part.clear()
 
-    counted = frame.select(request.columns.names).map_batches(
-        counts,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-        schema={"place": polars.Int64, "rows": polars.Int64},
-        streamable=True,
-    )
     try:
-        table = counted.collect(engine="streaming")
+        _mapped(frame, request, count, in_parts=True).collect(engine="streaming")
     except Exception:
         if refused:
             raise refused[0] from None
         raise
-    return request.tally_of(table["place"].to_numpy(), table["rows"].to_numpy())
+    places, rows = map(np.concatenate, zip(*counted, strict=True))
+    return request.tally_of(places, rows)
 
 
-def _of_reader(reader: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:
-    import pyarrow
-
-    schema = released_part(request, reader.schema.empty_table(), words, "data").schema
-    return pyarrow.RecordBatchReader.from_batches(
-        schema, released_batches(request, reader, words, inspect, source="data")
+def _mapped(
+    frame: Any, request: Request, function: Callable[[Any], Any], *, in_parts: bool, schema: Any = None
+) -> Any:
+    """Map the requested columns. Nothing is pushed below: a filter must not reach the true value."""
+    return frame.select(request.columns.names).map_batches(
+        function,
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+        schema=schema,
+        streamable=in_parts,
     )
 
 
-def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: Inspection) -> Any:
+def _of_reader(reader: Any, request: Request, words: Randomness, inspect: _Inspect) -> Any:
+    import pyarrow
+
+    schema = released_part(request, reader.schema.empty_table(), words, "data").schema
+    released = released_batches(request, reader, words, "data", inspect)
+    return pyarrow.RecordBatchReader.from_batches(schema, released)
+
+
+def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: _Inspect) -> Any:
     """Release a DuckDB relation at once: a lazy relation would draw again at each use."""
     if len(set(relation.columns)) == len(relation.columns):
         request = request.named(relation.columns, "data")

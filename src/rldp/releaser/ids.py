@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,6 @@ class Identified:
     digests: NDArray[np.uint64]
     used: NDArray[np.bool_] | None
 
-    @property
-    def rows(self) -> int:
-        """Number of rows, used or not."""
-        return len(self.digests) if self.used is None else len(self.used)
-
 
 @dataclass(frozen=True, eq=False)
 class Ids:
@@ -68,9 +63,7 @@ class Ids:
 
     def among(self, used: NDArray[np.bool_] | None) -> list[bytes]:
         """Return the identifiers of the used rows."""
-        if used is None:
-            return self.items
-        return [self.items[row] for row in np.flatnonzero(used).tolist()]
+        return self.items if used is None else list(compress(self.items, used.tolist()))
 
     def identified(self, used: NDArray[np.bool_] | None) -> Identified:
         """Return the people of the used rows."""
@@ -115,14 +108,9 @@ def _item(entry: Any) -> bytes | None:
 
 
 def require_distinct(column: str, parts: Sequence[Identified]) -> None:
-    """Refuse two rows of one person, without naming the person.
+    """Refuse two rows of one person, without naming the person, in the parts of a table.
 
-    Parameters
-    ----------
-    column : str
-        Its name in messages.
-    parts : sequence of Identified
-        Of all rows, in order.
+    ``column`` is its name in messages.
 
     Raises
     ------
@@ -136,9 +124,10 @@ def require_distinct(column: str, parts: Sequence[Identified]) -> None:
     same = (digests[order[1:]] == digests[order[:-1]]).all(axis=1)
     repeated = order[1:][same]
     if len(repeated):
-        number = _row_number(parts, int(repeated.min()))
-        total = sum(part.rows for part in parts)
-        raise repeated_people(column, f"row {number} has", len(repeated), total)
+        all_used = (np.full(len(part.digests), True) if part.used is None else part.used for part in parts)
+        used = np.concatenate(list(all_used))
+        number = np.flatnonzero(used)[repeated.min()] + 1
+        raise repeated_people(column, f"row {number} has", len(repeated), len(used))
 
 
 def repeated_people(column: str, which: str, repeated: int, total: int) -> DataError:
@@ -147,14 +136,3 @@ def repeated_people(column: str, which: str, repeated: int, total: int) -> DataE
         f"column {column!r} must identify people, each in one row, but {which} the entry of an earlier row; "
         f"{repeated} of {total} rows do"
     )
-
-
-def _row_number(parts: Sequence[Identified], place: int) -> int:
-    """Return the number, from 1, of the row at a position among the used ones."""
-    before = 0
-    for part in parts:
-        if place < len(part.digests):
-            return before + 1 + (place if part.used is None else int(np.flatnonzero(part.used)[place]))
-        place -= len(part.digests)
-        before += part.rows
-    raise AssertionError("the row is in none of the parts")

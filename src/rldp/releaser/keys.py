@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 import warnings
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ _FEWEST, _MOST = 16, 1024  # a longer file is something else, given by mistake
 _LABEL = b"rldp-key-1"  # no message of a draw begins so
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class Key:
     """A secret key. Its representation and its pickle do not contain it; equal keys have equal fingerprints.
 
@@ -33,34 +35,15 @@ class Key:
     <Key with fingerprint bd2607365fd8d518>
     """
 
-    __slots__ = ("_material",)
-
-    def __init__(self, material: bytes) -> None:
-        self._material = material
-
-    @property
-    def material(self) -> bytes:
-        """The secret bytes."""
-        return self._material
+    material: bytes
 
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that distinguish keys and reveal nothing else about them."""
-        return hmac.digest(self._material, _LABEL, "sha256").hex()[:16]
+        return hmac.digest(self.material, _LABEL, "sha256").hex()[:16]
 
     def __repr__(self) -> str:
         return f"<Key with fingerprint {self.fingerprint}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Key):
-            return NotImplemented
-        return hmac.compare_digest(self._material, other._material)
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
-    def __copy__(self) -> Key:
-        return self
 
     def __deepcopy__(self, memo: Any) -> Key:
         return self

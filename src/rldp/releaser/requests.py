@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from math import prod
-from pathlib import Path
-from typing import Any, BinaryIO, Protocol as Interface
+from typing import Any, Protocol as Interface
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, shown
-from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, Faults, count_pairs
-from rldp.data.readers import Columns
+from rldp.data.headers import column_name
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Faults, count_pairs
+from rldp.data.readers import Columns, Part
 from rldp.data.reading import Reading
 from rldp.data.rows import Rows, joint_codes, rows_of
 from rldp.data.wanted import reading_of_new_data
 from rldp.errors import InvalidArgument
 from rldp.protocol import Protocol
-from rldp.releaser.ids import Identified, Ids, require_distinct
+from rldp.releaser.ids import Identified, Ids, ids_of, require_distinct
 from rldp.releaser.keys import key_of
 from rldp.releaser.options import ReleaseOptions
 from rldp.releaser.stable_draws import StableDraws
 from rldp.releaser.traces import Traces, people_in, trace_of
-from rldp.theory.sampling import Randomness, RowWords
+from rldp.theory.sampling import Randomness
 
-__all__ = ["Drawn", "Guard", "Inspection", "Recorder", "ReleasedColumn", "Request", "Tally"]
+__all__ = ["Drawn", "Guard", "ReleasedColumn", "Request", "Tally"]
 
 
 class Guard(Interface):
@@ -37,7 +36,7 @@ class Guard(Interface):
         """Refuse columns that must not be kept; ``kept`` maps requested names to names in the table."""
 
     def require_rows(self, kept: Mapping[str, Any]) -> None:
-        """Refuse columns whose entries must not be kept; ``columns`` maps names to entries."""
+        """Refuse columns whose entries must not be kept; ``kept`` maps names to entries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +55,8 @@ class Tally:
         Rows left out because an entry is missing.
     people : tuple of Identified
         The people of the rows, part by part, if they are identified.
-    traces : Traces or None
-        The evidence by which a ledger recognises the rows, if there is one.
+    traces : tuple of Traces
+        The evidence by which a ledger recognises the rows, part by part, if there is one.
     """
 
     pairs: NDArray[np.int64]
@@ -65,7 +64,7 @@ class Tally:
     faults: Faults = field(default_factory=Faults)
     skipped: int = 0
     people: tuple[Identified, ...] = ()
-    traces: Traces | None = None
+    traces: tuple[Traces, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -74,44 +73,20 @@ class Tally:
 
     @property
     def counted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the nonzero counts and their positions: first of pairs, then of absent rows."""
+        """Return the positions of nonzero counts, first of pairs, then of absent rows; and these counts."""
         flat = np.concatenate([self.pairs.ravel(), self.absent])
         places = np.flatnonzero(flat)
         return places.astype(np.int64), flat[places].astype(np.int64)
 
     def __add__(self, other: Tally) -> Tally:
-        both = self.traces is not None and other.traces is not None
         return Tally(
             self.pairs + other.pairs,
             self.absent + other.absent,
             self.faults + other.faults,
             self.skipped + other.skipped,
             (*self.people, *other.people),
-            self.traces + other.traces if both else self.traces or other.traces,  # type: ignore[operator]
+            (*self.traces, *other.traces),
         )
-
-
-Inspection = Callable[[Tally], None]
-"""Checks all rows before anything appears, and raises an error to refuse them."""
-
-
-class Recorder(Interface):
-    """Adds a release to a ledger; implemented in :mod:`rldp.gate.recorder`."""
-
-    def begin(self, paths: Sequence[Path]) -> None:
-        """Start to digest the input files while they are released."""
-
-    def files(
-        self, outcome: Any, written: Sequence[BinaryIO | Path], appeared: Callable[[], bool]
-    ) -> AbstractContextManager[None]:
-        """Enter a block in which the output appears, or raise an error that refuses it.
-
-        ``outcome``: a tally and the names of the released columns; ``appeared``: whether
-        something appeared although the block failed.
-        """
-
-    def frame(self, tally: Tally, released: Sequence[Any]) -> None:
-        """Record a frame, given what was counted of it, or refuse it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,23 +211,22 @@ class Request:
         ``called`` maps requested columns to their names in the table.
         """
         reading = self.columns.reading
-        secret, value = (
-            [called(column) for column in names] for names in (reading.secret_names, reading.value_names)
+        secret, value, given = (
+            [called(column) for column in names]
+            for names in (reading.secret_names, reading.value_names, reading.given_names)
         )
-        given = [called(column) for column in reading.given_names]
         released = (*given, *self.options.names_of_released(value))
         for name in given:
             if released.count(name) > 1:
                 raise InvalidArgument(f"released must not be {name!r}, which is published beside it")
         kept = {column: called(column) for column in self.columns.keep}
         names = list(kept.values())
-        for column in names:
-            if names.count(column) > 1:
-                raise InvalidArgument(f"keep must name columns of different names, got two called {column!r}")
-        for column in kept.values():
-            if column in given:
+        for name in names:
+            if names.count(name) > 1:
+                raise InvalidArgument(f"keep must name columns of different names, got two called {name!r}")
+            if name in given:
                 raise InvalidArgument(
-                    f"keep must leave out {column!r}, which is published anyway, inside the promise"
+                    f"keep must leave out {name!r}, which is published anyway, inside the promise"
                 )
         self.guard.require_names(secret, value, kept)
         for name in released:
@@ -263,79 +237,80 @@ class Request:
                 )
         return released
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of secrets and of values that rows can have."""
+        return len(self.protocol.secrets), prod(len(column.labels) for column in self.columns.reading.row)
+
     def no_rows(self) -> Tally:
         """Return the tally of no rows."""
-        secrets = len(self.protocol.secrets)
-        values = prod(len(column.labels) for column in self.columns.reading.row)
-        counts = np.zeros((secrets, values), dtype=np.int64), np.zeros(secrets, dtype=np.int64)
-        return Tally(*counts, Faults(show_labels=self.options.show_labels))
+        pairs, absent = np.zeros(self.shape, dtype=np.int64), np.zeros(self.shape[0], dtype=np.int64)
+        return Tally(pairs, absent, Faults(show_labels=self.options.show_labels))
 
     def tally_of(self, places: NDArray[np.int64], counts: NDArray[np.int64]) -> Tally:
         """Return the tally with these counts at these positions, which may be repeated."""
-        shape = self.no_rows().pairs.shape
-        flat = np.zeros((shape[1] + 1) * shape[0], dtype=np.int64)
+        flat = np.zeros((self.shape[1] + 1) * self.shape[0], dtype=np.int64)
         np.add.at(flat, places, counts)
-        return Tally(flat[: -shape[0]].reshape(shape), flat[-shape[0] :])
+        return Tally(flat[: -self.shape[0]].reshape(self.shape), flat[-self.shape[0] :])
 
     def without_kept(self) -> Request:
         """Return the request without the columns to keep, which suffices to count rows."""
         return replace(self, columns=replace(self.columns, keep=()))
 
-    def rows(self, columns: Sequence[Encoded], before: Faults, ids: Ids | None = None) -> Rows:
-        """Read the columns, in the order of the reading's names; ``ids`` identifies people."""
-        beside = () if ids is None else (ids.column,)
-        return rows_of(self.columns.reading, columns, before, self.unknown, beside)
+    def draw(self, part: Part, before: Tally, words: Randomness, source: object) -> Drawn:
+        """Draw an output for every row of a part; ``before`` is the tally of earlier rows.
 
-    def draw(
-        self, columns: Sequence[Encoded], before: Tally, words: Randomness, ids: Ids | None = None
-    ) -> Drawn:
-        """Draw an output for every row of the columns, in the order of the reading's names.
-
-        ``before`` is the tally of earlier rows; ``ids`` identifies people, if each is to keep the same
-        output.
+        ``source`` is the name of the table in messages.
         """
-        rows = self.rows(columns, before.faults, ids)
+        ids = self._ids(part, source)
+        rows = self._rows(part, before.faults, ids)
         before = replace(before, faults=rows.faults, skipped=before.skipped + rows.skipped)
         if rows.faults.at_fault:
             return Drawn((np.empty(0, dtype=np.int32),) * len(self.released), rows.used, before)
-        tally = self._counted(columns, rows, ids)
-        source: Randomness | RowWords = words
-        if self.stable is not None and ids is not None:
-            source = self.stable.words(ids.among(rows.used))
-        drawn = self.protocol.draw(rows.secrets, rows.values, source)
+        tally = self._counted(part, rows, ids)
+        by_row = None if self.stable is None or ids is None else self.stable.words(ids.among(rows.used))
+        drawn = self.protocol.draw(rows.secrets, rows.values, by_row or words)
         released: tuple[Codes, ...] = (drawn,)
         if len(self.released) > 1:
             released = tuple(column.of_outputs[drawn] for column in self.released)
-        traces = None if self.options.ledger is None else self._traces(columns, rows, tally.people, released)
-        return Drawn(released, rows.used, before + replace(tally, traces=traces))
+        if self.options.ledger is not None:
+            tally = replace(tally, traces=(self._traces(part, rows, tally.people, released),))
+        return Drawn(released, rows.used, before + tally)
 
-    def tally(self, columns: Sequence[Encoded], ids: Ids | None = None) -> Tally:
+    def tally(self, part: Part, source: object) -> Tally:
         """Count rows without drawing; raise an error if some cannot be released."""
-        rows = self.rows(columns, self.no_rows().faults, ids)
+        ids = self._ids(part, source)
+        rows = self._rows(part, self.no_rows().faults, ids)
         rows.faults.refuse("released")
-        return self._counted(columns, rows, ids)
+        return self._counted(part, rows, ids)
 
-    def _counted(self, columns: Sequence[Encoded], rows: Rows, ids: Ids | None) -> Tally:
-        reading, secrets = self.columns.reading, len(self.protocol.secrets)
-        values = prod(len(column.labels) for column in reading.row)
-        absent = np.zeros(secrets, dtype=np.int64)
-        if rows.used is not None and reading.secret:
-            codes = [column.codes[~rows.used] for column in columns[: len(reading.secret)]]
-            joint = joint_codes(reading.secret, codes)
-            absent = np.bincount(joint[joint >= 0], minlength=secrets)
-        people = () if self.stable is None or ids is None else (ids.identified(rows.used),)
-        return Tally(count_pairs(rows.secrets, rows.values, (secrets, values)), absent, people=people)
+    def require_sound(self, tally: Tally, advice: str = "") -> None:
+        """Refuse unusable rows, and people with two rows."""
+        tally.faults.refuse("released", advice=advice)
+        require_distinct(str(self.columns.id), tally.people)
+
+    def _ids(self, part: Part, source: object) -> Ids | None:
+        return None if part.ids is None else ids_of(column_name(str(self.columns.id), source), part.ids)
+
+    def _rows(self, part: Part, before: Faults, ids: Ids | None) -> Rows:
+        beside = () if ids is None else (ids.column,)
+        return rows_of(self.columns.reading, part.columns, before, self.unknown, beside)
+
+    def _counted(self, part: Part, rows: Rows, ids: Ids | None) -> Tally:
+        secret, absent = self.columns.reading.secret, np.zeros(self.shape[0], dtype=np.int64)
+        if rows.used is not None and secret:
+            joint = joint_codes(secret, [column.codes[~rows.used] for column in part.columns[: len(secret)]])
+            absent = np.bincount(joint[joint >= 0], minlength=len(absent))
+        people = () if ids is None else (ids.identified(rows.used),)
+        return Tally(count_pairs(rows.secrets, rows.values, self.shape), absent, people=people)
 
     def _traces(
-        self, columns: Sequence[Encoded], rows: Rows, people: Sequence[Identified], released: Sequence[Codes]
+        self, part: Part, rows: Rows, people: Sequence[Identified], released: Sequence[Codes]
     ) -> Traces:
-        beside = len(self.columns.reading.given)
+        drawn = list(zip(self.released, released, strict=True))[len(self.columns.reading.given) :]
         return Traces(
-            tuple(trace_of(column.labels, column.codes) for column in columns),
-            tuple(
-                trace_of(column.labels, codes, rows.used)
-                for column, codes in zip(self.released[beside:], released[beside:], strict=True)
-            ),
+            tuple(trace_of(column.labels, column.codes) for column in part.columns),
+            tuple(trace_of(column.labels, codes, rows.used) for column, codes in drawn),
             people_in(people[0], self.protocol.secrets, rows.secrets) if people else None,
         )
 
@@ -345,16 +320,6 @@ class Request:
         Some columns of the frame then suffice, in any order.
         """
         return replace(self, columns=self.columns.named(header, self.columns.places(header, source)))
-
-    def with_people(self, inspect: Inspection | None = None) -> Inspection:
-        """Check that each person has one row, then inspect all rows, if requested."""
-
-        def look(tally: Tally) -> None:
-            require_distinct(str(self.columns.id), tally.people)
-            if inspect is not None:
-                inspect(tally)
-
-        return look
 
 
 def _with_earlier(reading: Reading, protocol: Protocol, options: ReleaseOptions) -> Reading:
