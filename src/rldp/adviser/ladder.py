@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, cast
 
 from rldp.designer.api import design, usual_utility
 from rldp.designer.designs import Design
-from rldp.distortions import Distortion, Outputs
 from rldp.errors import InvalidArgument
 from rldp.measures.leakage import distortion as expected_distortion
 from rldp.sample import Sample
@@ -29,7 +26,6 @@ __all__ = [
     "STANDARD",
     "WITH_NOISE",
     "PrivacySets",
-    "Rung",
     "named_sets",
     "others_than",
     "rungs",
@@ -56,6 +52,7 @@ WITH_NOISE: tuple[SetName, ...] = ("credible", "all")
 """The one of them that accounts for noise on the counts, and the one that needs no counts."""
 LADDER: tuple[SetName, ...] = ("all", "pairs", "chi2", "credible", "nominal")
 """Ordered from the strongest promise to none."""
+_GAP = 1e-3
 QUICK = 2.0
 """Compare with other promises by default if the design took at most this many seconds."""
 
@@ -103,29 +100,6 @@ def named_sets(privacy: PrivacySets, *, alpha: float, prior: Prior) -> dict[str,
     return sets
 
 
-@dataclass(frozen=True)
-class Rung:
-    """A privacy promise and its cost.
-
-    Attributes
-    ----------
-    name : str
-        A key of :data:`rldp.sets.NAMED`.
-    design : Design
-    estimate : float
-        Expected distortion under the estimate.
-    """
-
-    name: str
-    design: Design
-    estimate: float
-
-    @classmethod
-    def of(cls, name: str, designed: Design) -> Rung:
-        """Return the rung of a design."""
-        return cls(name, designed, under_estimate(designed))
-
-
 def under_estimate(designed: Design) -> float:
     """Return the expected distortion under the estimate, at most the promised one if that covers it."""
     claim = designed.protocol.guarantee
@@ -151,14 +125,9 @@ def rungs(
     *,
     alpha: float = 0.05,
     prior: Prior = "adaptive",
-    utility: UtilitySet | None = "nominal",
-    distortion: Distortion | Mapping[str, Distortion] = "squared",
-    weights: Mapping[str, float] | None = None,
-    outputs: Outputs = None,
-    epsilon_known: float = math.inf,
-    gap: float = 1e-3,
-) -> Iterator[Rung]:
-    """Design at the same ε under several promises, one after another.
+    **options: Any,
+) -> dict[str, Design]:
+    """Design at the same ε under several promises.
 
     Parameters
     ----------
@@ -166,21 +135,9 @@ def rungs(
         Keys of :data:`rldp.sets.NAMED`.
     alpha, prior : float
         Used for the promises that have them.
-    utility : UncertaintySet or its name
-        The set over which the distortion must hold, the same for all; by default the estimate.
-    distortion, weights, outputs, epsilon_known, gap
-        As in :func:`rldp.design`. The default gap is wide, since the designs are only compared.
+    **options
+        Options of :func:`rldp.design`. The default utility set is the estimate, and the default gap is wide,
+        since the designs are only compared.
     """
-    for name in names:
-        designed = design(
-            sample,
-            epsilon,
-            privacy=NAMED[name](alpha, prior),
-            utility=utility,
-            distortion=distortion,
-            weights=weights,
-            outputs=outputs,
-            epsilon_known=epsilon_known,
-            gap=gap,
-        )
-        yield Rung.of(name, designed)
+    given = {"utility": "nominal", "gap": _GAP, **options}
+    return {name: design(sample, epsilon, privacy=NAMED[name](alpha, prior), **given) for name in names}

@@ -11,7 +11,7 @@ import typer
 import rldp
 from rldp.cli.app import ExitCode, Json, Seed, command, progress, say
 from rldp.cli.columns import Delimiter, Encoding, NewData, chosen
-from rldp.cli.machine import plain, show_json
+from rldp.cli.machine import picked, plain, show_json
 from rldp.distortions import DistortionName
 
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with code 3 if the audit finds a problem.")]
@@ -38,22 +38,11 @@ def audit(
     sample = loaded.count(data, **chosen(columns))
     with progress("Auditing"):
         result = rldp.audit(loaded, sample, distortion=distortion, alpha=alpha, seed=seed)
-        bound_alone = (
-            math.inf if result.excess is not None else None
-        )  # levels of pairs are not a single claim
-        confirmed = rldp.confirm(loaded, sample, epsilon=bound_alone, seed=result.seed)
+        claim = None if result.excess is None else math.inf  # levels of pairs are not a single claim
+        confirmed = rldp.confirm(loaded, sample, epsilon=claim, seed=result.seed)
     facts = {
-        "private": result.private,
-        "useful": result.useful,
-        "drifted": result.drifted,
-        "sound": result.sound,
-        "confirmation": {
-            "epsilon": confirmed.epsilon,
-            "alpha": confirmed.alpha,
-            "confirmed": confirmed.confirmed,
-            "seed": confirmed.seed,
-            "sentences": list(confirmed.sentences),
-        },
+        **picked(result, "private", "useful", "drifted", "sound"),
+        "confirmation": picked(confirmed, "epsilon", "alpha", "confirmed", "seed", "sentences"),
     }
     _show(result, facts, as_json, terminal.audit_report)
     if not as_json:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import rldp
 from rldp.cli.app import ExitCode, Json, Seed, command, progress
 from rldp.cli.columns import NewData, chosen
-from rldp.cli.machine import show_json
+from rldp.cli.machine import picked, show_json
 from rldp.errors import InvalidArgument
 
 
@@ -48,25 +48,10 @@ def confirm(
     with progress("Confirming"):
         confirmation = rldp.confirm(loaded, sample, alpha=alpha, epsilon=epsilon, seed=seed)
     if as_json:
-        show_json(_facts(confirmation))
+        facts = picked(confirmation, "confirmed", "claim", "epsilon", "alpha", "leakage", "output", "secrets")
+        facts |= picked(confirmation, "unseen", "used_before", "seed")
+        show_json(facts | {"rows": confirmation.sample.n, "sentences": confirmation.sentences})
     else:
         terminal.console().print(terminal.confirmation_report(confirmation))
     if not confirmation.confirmed:
         raise typer.Exit(ExitCode.CLAIM)
-
-
-def _facts(confirmation: rldp.Confirmation) -> dict[str, Any]:
-    return {
-        "confirmed": confirmation.confirmed,
-        "claim": confirmation.claim,
-        "epsilon": confirmation.epsilon,
-        "alpha": confirmation.alpha,
-        "leakage": confirmation.leakage,
-        "output": confirmation.output,
-        "secrets": confirmation.secrets,
-        "unseen": confirmation.unseen,
-        "used_before": confirmation.used_before,
-        "seed": confirmation.seed,
-        "rows": confirmation.sample.n,
-        "sentences": confirmation.sentences,
-    }

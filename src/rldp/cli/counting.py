@@ -18,7 +18,7 @@ from rldp.cli.columns import Delimiter, Encoding, ShowLabels, note_found_delimit
 from rldp.cli.commands import is_on_command_line
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
 from rldp.data.reading import Treatment
-from rldp.data.sources import Dialect, opened
+from rldp.data.sources import Dialect, Source, opened
 from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
@@ -179,14 +179,15 @@ class Counting:
         Columns that the protocols in ``after`` published are read as these protocols read them.
         """
         if is_sample_file(data):
-            return self._counted_before(command, data)
+            sample = self._counted_before(command, data)
+            return Counter(self, None, lambda: sample)
         for option, columns in (("--secret", self.secret), ("--value", self.value)):
             if not columns:
                 raise typer.BadParameter("must be given with DATA", param_hint=option)
         assert self.secret is not None
         assert self.value is not None
         source = command.with_resource(opened(data, Dialect(self.delimiter, self.encoding)))
-        counted = partial(
+        count = partial(
             rldp.Sample.from_data,
             source,
             secret=self.secret,
@@ -203,10 +204,9 @@ class Counting:
             after=after,
             show_labels=self.show_labels,
         )
-        columns = [*self.secret, *(self.given or ()), *self.value]
-        return Counter(self, counted, lambda: note_found_delimiter(source, columns))
+        return Counter(self, source, count)
 
-    def _counted_before(self, command: typer.Context, path: Path) -> Counter:
+    def _counted_before(self, command: typer.Context, path: Path) -> rldp.Sample:
         """Return the sample of a file; options for columns must agree with it, unless they are defaults."""
         sample = rldp.Sample.load(path)
         if sample.reading is not None:
@@ -224,23 +224,16 @@ class Counting:
                 raise InvalidArgument(
                     f"{option} must be given to 'rldp sample', since {path} is read already"
                 )
-        return Counter(self, None, lambda: None, sample)
-
-    @property
-    def takes_values_as_found(self) -> bool:
-        """Return whether no option says how to read the value."""
-        told = [*(self.text or ()), *(self.number or ()), *order_of(self.order)]
-        return not self.values and len(self.value or ()) == 1 and not set(self.value or ()) & set(told)
+        return sample
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts the rows of a file in a given number of bins, unless they were counted before."""
+    """Counts the rows of a file in a given number of bins; without a source, they were counted before."""
 
     options: Counting
-    counted: Callable[..., rldp.Sample] | None
-    note_delimiter: Callable[[], None]
-    sample_at_hand: rldp.Sample | None = None
+    source: Source | None
+    count: Callable[..., rldp.Sample]
 
     def sample(
         self, epsilon: float | None = None, distortion: str = "squared", **promises: Any
@@ -255,30 +248,37 @@ class Counter:
 
     def advise_bins(self, sample: rldp.Sample, distortion: str) -> None:
         """Warn before the work if a table is too fine to be worth designing for."""
-        if self.counted is not None and self.options.takes_values_as_found and is_fine(sample, distortion):
+        if self.is_fine(sample, distortion):
             warn(
                 f"{len(sample.values)} values are many for {sample.n} rows: --bins 8, or another number, is "
                 "quicker and promises less distortion"
             )
 
+    def is_fine(self, sample: rldp.Sample, distortion: str) -> bool:
+        """Return whether a sample has many numbers as values, and no option says how to read them."""
+        if self.source is None or not is_fine(sample, distortion):
+            return False
+        given, value = self.options, self.options.value or ()
+        told = {*(given.text or ()), *(given.number or ()), *order_of(given.order)}
+        return not given.values and len(value) == 1 and value[0] not in told
+
     def _sample(self, epsilon: float | None, distortion: str, **promises: Any) -> rldp.Sample:
-        if self.sample_at_hand is not None:
-            return self.sample_at_hand
-        assert self.counted is not None
-        count = self.counted
+        if self.source is None:
+            return self.count()
         if self.options.bins == ["auto"]:
             if epsilon is None:
                 raise InvalidArgument("--bins must be a number here, since auto needs one ε, got auto")
             with progress("Trying bins"):
-                cut = best(lambda bins: count(bins=bins), epsilon, distortion=distortion, **promises)
+                cut = best(lambda bins: self.count(bins=bins), epsilon, distortion=distortion, **promises)
             note(f"{cut.bins} bins promise the smallest distortion of {', '.join(map(str, CANDIDATES))}")
             counted = cut.sample
         else:
-            counted = count(
+            counted = self.count(
                 bins=_numbers("--bins", self.options.bins, int),
                 bin_width=_numbers("--bin-width", self.options.bin_width, float),
             )
-        self.note_delimiter()
+        columns = [*(self.options.secret or ()), *(self.options.given or ()), *(self.options.value or ())]
+        note_found_delimiter(self.source, columns)
         return counted
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from rldp._common.process import silenced
 from rldp.adviser.demo import Row, Story, adult, four_problems, story
-from rldp.adviser.ladder import Rung, rungs
+from rldp.adviser.ladder import rungs, under_estimate
 from rldp.cli.app import Json, command, progress
-from rldp.cli.machine import show_json
+from rldp.cli.machine import picked, show_json
+from rldp.designer.designs import Design
 from rldp.errors import InvalidArgument, SparseTableWarning
 
 
@@ -31,7 +32,7 @@ def demo(
     with progress("Designing"):
         problems = four_problems(sample, epsilon)
         with silenced(SparseTableWarning):  # about the four problems
-            steps = list(rungs(sample, epsilon))
+            steps = rungs(sample, epsilon)
     told = story(sample, problems[-1].design)
     if as_json:
         show_json(_facts(sample.n, epsilon, told, problems, steps), indent=2)
@@ -62,17 +63,12 @@ def demo(
 
 
 def _facts(
-    rows: int, epsilon: float, told: Story, problems: Sequence[Row], steps: Sequence[Rung]
+    rows: int, epsilon: float, told: Story, problems: Sequence[Row], steps: Mapping[str, Design]
 ) -> dict[str, Any]:
     return {
         "rows": rows,
         "epsilon": epsilon,
-        "story": {
-            "raw_leakage": told.raw_leakage,
-            "raw_value": told.raw_value,
-            "unchanged": told.unchanged,
-            "error": told.error,
-        },
+        "story": picked(told, "raw_leakage", "raw_value", "unchanged", "error"),
         "problems": [
             {
                 "problem": row.design.problem,
@@ -84,7 +80,7 @@ def _facts(
             for row in problems
         ],
         "promises": [
-            {"privacy": rung.name, "promised": rung.design.objective, "estimate": rung.estimate}
-            for rung in steps
+            {"privacy": name, "promised": designed.objective, "estimate": under_estimate(designed)}
+            for name, designed in steps.items()
         ],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,12 @@ import typer
 import rldp
 from rldp._common import digits as _digits
 from rldp._common.process import silenced
-from rldp.adviser.binning import coarser, is_fine
-from rldp.adviser.ladder import Rung, others_than, rungs
+from rldp.adviser.binning import coarser
+from rldp.adviser.ladder import others_than, rungs, under_estimate
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.commands import is_on_command_line
-from rldp.cli.counting import Counting, Data, Measured, Measuring, Noise, RowsAPerson, with_noise
+from rldp.cli.counting import Counter, Counting, Data, Measured, Measuring, Noise, RowsAPerson, with_noise
 from rldp.cli.machine import plain, show_json
 from rldp.cli.promising import Levels, Promises, Promising
 from rldp.errors import InvalidArgument
@@ -106,7 +106,16 @@ def design(
     promises = promising.sets
     if is_on_command_line(command, "max_distortion") and not is_on_command_line(command, "epsilon"):
         levels = replace(levels, epsilon=None)  # overrides the project file
-    _require_one_goal(levels, max_distortion, windows, max_seconds, bool(after), given_known)
+    _require_one_goal(
+        levels,
+        max_distortion,
+        {
+            "--windows": windows,
+            "--max-seconds": max_seconds is not None,
+            "--after": bool(after),
+            "--given-known": given_known,
+        },
+    )
     before = _released_before(after)
     counter = counting.counter(command, data, before)
     count = partial(counter.sample, levels.one, measuring.distortion, **promises)
@@ -121,7 +130,7 @@ def design(
         )
     designed: rldp.Design
     if max_distortion is not None:
-        designed = _least(sample, max_distortion, **promises, **_as_measure(measured))
+        designed = _least(sample, max_distortion, promises, measured)
     else:
         with progress("Designing") as callback:
             designed = rldp.design(
@@ -144,26 +153,19 @@ def design(
         )
     claim = designed.protocol.guarantee
     assert claim is not None
-    advised = noise is None and claim.levels is None and counter.counted
-    if advised and counter.counted and counting.takes_values_as_found and (as_json or not is_quiet()):
-        _advise_bins(counter.counted, designed, sample, measuring.distortion, promises)
+    if noise is None and claim.levels is None and (as_json or not is_quiet()):
+        _advise_bins(counter, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:
         return
-    if isinstance(designed.protocol, rldp.Chain):
-        if as_json:
-            show_json(_facts(output, designed), indent=2)
-            return
-        terminal.console().print(terminal.summary(designed))
-        _tell_who_may_see(sample, beside=bool(before or sample.given_columns))
-        terminal.say(f"written to {output}")
-        return
-    names = [] if claim.levels is not None else others_than(promising.privacy, designed, others)
-    other_rungs: list[Rung] = []
-    if names:
-        with progress("Trying other promises"), silenced(rldp.RldpWarning):
-            other_rungs = list(
-                rungs(
+    tried: dict[str, rldp.Design] = {}
+    judged = None
+    is_chain = isinstance(designed.protocol, rldp.Chain)
+    if not is_chain:
+        names = [] if claim.levels is not None else others_than(promising.privacy, designed, others)
+        if names:
+            with progress("Trying other promises"), silenced(rldp.RldpWarning):
+                tried = rungs(
                     sample,
                     designed.epsilon,
                     names,
@@ -173,25 +175,25 @@ def design(
                     **measured,
                     epsilon_known=promising.epsilon_known,
                 )
-            )
-    with progress("Looking for what drives the cost"):
-        judged = worth(sample, designed)
-    away = gives_away(judged)
-    if away is not None:
-        warn(f"{away}; --epsilon-known bounds what such readers learn")
+        with progress("Looking for what drives the cost"):
+            judged = worth(sample, designed)
+        away = gives_away(judged)
+        if away is not None:
+            warn(f"{away}; --epsilon-known bounds what such readers learn")
     if as_json:
-        show_json(_facts(output, designed, judged, other_rungs), indent=2)
+        show_json(_facts(output, designed, judged, tried), indent=2)
         return
     screen = terminal.console()
     screen.print(terminal.summary(designed))
-    if other_rungs:
-        screen.print(terminal.ladder([*other_rungs, Rung.of(promising.privacy, designed)], promising.privacy))
-    screen.print(terminal.worth_report(judged))
-    _tell_who_may_see(sample)
+    if tried:
+        screen.print(terminal.ladder({**tried, promising.privacy: designed}, promising.privacy))
+    if judged is not None:
+        screen.print(terminal.worth_report(judged))
+    _tell_who_may_see(sample, beside=is_chain and bool(before or sample.given_columns))
     terminal.say(f"written to {output}")
 
 
-def _tell_who_may_see(sample: rldp.Sample, *, beside: bool = False) -> None:
+def _tell_who_may_see(sample: rldp.Sample, *, beside: bool) -> None:
     """Say whether the file may be published, since it holds the counts of the sample.
 
     With columns ``beside``, given or released before, the counts cannot have noise.
@@ -223,14 +225,8 @@ def _released_before(files: Sequence[str] | None) -> list[rldp.Protocol] | dict[
     return named or plain
 
 
-def _require_one_goal(
-    levels: Levels,
-    max_distortion: float | None,
-    windows: bool,
-    max_seconds: float | None,
-    after: bool,
-    given_known: bool,
-) -> None:
+def _require_one_goal(levels: Levels, max_distortion: float | None, of_epsilon: Mapping[str, bool]) -> None:
+    """Require either ε or the distortion; options ``of_epsilon`` do not go with the distortion."""
     epsilon = levels.one
     if epsilon is not None and math.isinf(epsilon) and not levels.between:
         raise InvalidArgument(
@@ -240,26 +236,22 @@ def _require_one_goal(
         raise typer.BadParameter("must be given, or --max-distortion in its place", param_hint="--epsilon")
     if (levels.is_given or levels.between) and max_distortion is not None:
         raise InvalidArgument("--epsilon must be left out where --max-distortion is given, got both")
-    for option, given in (
-        ("--windows", windows),
-        ("--max-seconds", max_seconds is not None),
-        ("--after", after),
-        ("--given-known", given_known),
-    ):
-        if max_distortion is not None and given:
+    for option, is_given in of_epsilon.items():
+        if max_distortion is not None and is_given:
             raise InvalidArgument(f"{option} must be left out where --max-distortion is given, got both")
 
 
-def _as_measure(measured: Measured) -> dict[str, Any]:
-    """Return the arguments as :func:`rldp.least_epsilon` names them."""
-    options: dict[str, Any] = dict(measured)
-    return {"measure": options.pop("distortion"), **options}
-
-
-def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign:
-    """Return the design for the smallest sufficient ε, and a line about it."""
+def _least(sample: rldp.Sample, most: float, promises: Promises, measured: Measured) -> rldp.LeastDesign:
+    """Return the design for the smallest sufficient ε, after a line about it."""
     with progress("Looking for the smallest ε"):
-        least = rldp.least_epsilon(sample, most, **options)
+        least = rldp.least_epsilon(
+            sample,
+            most,
+            **promises,
+            measure=measured["distortion"],
+            weights=measured["weights"],
+            outputs=measured["outputs"],
+        )
     less = ""
     if least.too_small is not None:
         less = f"; at ε = {_digits.at_least(least.too_small, 6)} no protocol promises so small a distortion"
@@ -268,7 +260,10 @@ def _least(sample: rldp.Sample, most: float, **options: Any) -> rldp.LeastDesign
 
 
 def _facts(
-    output: Path, designed: rldp.Design, judged: Worth | None = None, others: Sequence[Rung] = ()
+    output: Path,
+    designed: rldp.Design,
+    judged: Worth | None,
+    others: Mapping[str, rldp.Design],
 ) -> dict[str, Any]:
     """Return a design as JSON."""
     from rldp.reporter.words import worth_sentences
@@ -295,25 +290,25 @@ def _facts(
         if judged is None
         else {**plain(judged), "reach": judged.reach, "sentences": worth_sentences(judged)},
         "others": [
-            {"privacy": rung.name, "promised": rung.design.objective, "estimate": rung.estimate}
-            for rung in others
+            {"privacy": name, "promised": other.objective, "estimate": under_estimate(other)}
+            for name, other in others.items()
         ],
         "warnings": warned(),
     }
 
 
 def _advise_bins(
-    counted: Callable[..., rldp.Sample],
+    counter: Counter,
     designed: rldp.Design,
     sample: rldp.Sample,
     distortion: str,
     promises: Promises,
 ) -> None:
     """Warn if a coarser table would promise much less distortion."""
-    if not is_fine(sample, distortion):
+    if not counter.is_fine(sample, distortion):
         return
     with progress("Trying bins"):
-        cut = coarser(lambda count: counted(bins=count), designed, distortion=distortion, **promises)
+        cut = coarser(lambda bins: counter.count(bins=bins), designed, distortion=distortion, **promises)
     if cut is not None:
         warn(
             f"{len(sample.values)} values are many for {sample.n} rows: with --bins {cut.bins} the "

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 import rldp
 from rldp.cli.app import Json, Seed, command, progress
 from rldp.cli.columns import Delimiter, Encoding, ShowLabels
-from rldp.cli.machine import plain, show_json
+from rldp.cli.machine import picked, show_json
 from rldp.cli.tables import functional_table
 from rldp.errors import InvalidArgument
 from rldp.estimator.estimates import Interval, Method
@@ -142,18 +141,9 @@ def _sample(
 def _facts(estimate: rldp.Estimate) -> dict[str, Any]:
     groups = () if estimate.secrets is None else estimate.secrets
     return {
-        "rows": estimate.rows,
-        "sample_rows": estimate.sample_rows,
-        "sample_rejected": plain(estimate.sample_rejected),
-        "method": estimate.method,
-        "interval": estimate.interval,
-        "of_moments": estimate.of_moments,
-        "alpha": estimate.alpha,
-        "seed": estimate.seed,
-        "gap": estimate.gap,
-        "prior_rows": estimate.prior_rows,
-        "agreement": estimate.agreement,
-        "min_agreement": estimate.min_agreement,
+        **picked(estimate, "rows", "sample_rows", "sample_rejected"),
+        **picked(estimate, "method", "interval", "of_moments", "alpha", "seed", "gap"),
+        **picked(estimate, "prior_rows", "agreement", "min_agreement"),
         "estimates": _lines(estimate if estimate.overall is None else estimate.overall),
         "by_secret": [
             {"secret": secret, "estimates": _lines(estimate, row)} for row, secret in enumerate(groups)
@@ -164,24 +154,22 @@ def _facts(estimate: rldp.Estimate) -> dict[str, Any]:
 
 def _lines(estimate: rldp.Estimate, row: int | None = None) -> list[dict[str, Any]]:
     """Return an object for each functional; for one secret, if ``row`` is given."""
+    arrays = {
+        "value": estimate.values,
+        "lower": estimate.lower,
+        "upper": estimate.upper,
+        "standard_error": estimate.standard_errors,
+        "identifiable": estimate.identifiable,
+        "least": estimate.least,
+        "most": estimate.most,
+        "naive": estimate.naive,
+    }
 
-    def number(array: Any, place: int) -> float | None:
-        if array is None:
-            return None
-        entry = float(array[place] if row is None else array[row, place])
-        return None if np.isnan(entry) else entry
+    def number(array: Any, place: int) -> Any:
+        entry = None if array is None else array[place if row is None else (row, place)].item()
+        return entry if entry == entry else None  # NaN is not JSON
 
     return [
-        {
-            "label": label,
-            "value": number(estimate.values, place),
-            "lower": number(estimate.lower, place),
-            "upper": number(estimate.upper, place),
-            "standard_error": number(estimate.standard_errors, place),
-            "identifiable": bool(number(estimate.identifiable, place)),
-            "least": number(estimate.least, place),
-            "most": number(estimate.most, place),
-            "naive": number(estimate.naive, place),
-        }
+        {"label": label, **{name: number(array, place) for name, array in arrays.items()}}
         for place, label in enumerate(estimate.labels)
     ]

@@ -11,13 +11,18 @@ from typing import Any
 import numpy as np
 import typer
 
-__all__ = ["plain", "show_json"]
+__all__ = ["picked", "plain", "show_json"]
 
 
 def show_json(document: dict[str, Any], *, indent: int | None = None) -> None:
     """Print JSON, with unprintable characters escaped."""
     text = json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=indent)
     typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
+def picked(thing: Any, *names: str) -> dict[str, Any]:
+    """Return attributes by their names."""
+    return {name: getattr(thing, name) for name in names}
 
 
 def plain(thing: Any) -> Any:

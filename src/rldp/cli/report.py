@@ -13,7 +13,7 @@ from rldp.cli.app import ExitCode, Json, bar, command, is_quiet, progress, requi
 from rldp.cli.commands import is_on_command_line
 from rldp.cli.counting import Counting, Measuring
 from rldp.cli.decisions import levels_of
-from rldp.cli.machine import show_json
+from rldp.cli.machine import picked, show_json
 from rldp.cli.promising import PerhapsEpsilon, Promising
 from rldp.data.atomic import require_other_file
 from rldp.errors import InvalidArgument, NotProved
@@ -162,8 +162,7 @@ def _facts(output: Path, report: rldp.Report) -> dict[str, Any]:
         "bytes": report.size,
         "sha256": report.sha256,
         "proved": report.verdict.ok,
-        "epsilon": report.verdict.epsilon,
-        "promise": report.verdict.promise,
+        **picked(report.verdict, "epsilon", "promise"),
         "promised": report.promised,
         "estimate": report.worth.estimate,
         "constant": report.constant,

@@ -9,7 +9,7 @@ import typer
 
 from rldp.cli.app import Json, command, is_quiet, require_writable, warned
 from rldp.cli.counting import Counting, Noise, RowsAPerson, with_noise
-from rldp.cli.machine import show_json
+from rldp.cli.machine import picked, show_json
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
 
@@ -44,9 +44,7 @@ def sample(
         facts = {
             "sample": output,
             "rows": counted.n,
-            "skipped": counted.skipped,
-            "noise": counted.noise,
-            "rows_a_person": counted.rows_a_person,
+            **picked(counted, "skipped", "noise", "rows_a_person"),
             "secrets": len(counted.secrets),
             "values": len(counted.values),
             "warnings": warned(),

@@ -10,41 +10,14 @@ import re
 
 __all__ = ["as_options"]
 
-_OPTIONS = {
-    "after": "--after",
-    "again": "--again",
-    "allow_absence": "--allow-absence",
-    "allow_drift": "--allow-drift",
-    "allow_identifier": "--allow-identifier",
-    "allow_original": "--allow-original",
-    "as_earlier": "--as-earlier",
-    "as_secret": "--as-secret",
-    "as_value": "--as-value",
-    "bin_width": "--bin-width",
-    "bins": "--bins",
-    "delimiter": "--delimiter",
-    "encoding": "--encoding",
-    "epsilon_at_most": "--max-epsilon",
-    "expect_sha256": "--expect-sha256",
-    "force": "--force",
-    "given": "--given",
-    "given_known": "--given-known",
-    "id": "--id",
-    "ledger": "--ledger",
-    "missing": "--missing",
-    "missing_distance": "--missing-distance",
-    "number": "--number",
-    "privacy": "--privacy",
-    "rare": "--rare",
-    "released": "--released-name",
-    "require": "--require",
-    "show_labels": "--show-labels",
-    "text": "--text",
-    "unknown": "--unknown",
-    "unproved": "--unproved",
-    "utility": "--utility",
-    "windows": "--windows",
-}
+_ARGUMENTS = (
+    "after", "again", "allow_absence", "allow_drift", "allow_identifier", "allow_original", "as_earlier",
+    "as_secret", "as_value", "bin_width", "bins", "delimiter", "encoding", "expect_sha256", "force", "given",
+    "given_known", "id", "ledger", "missing", "missing_distance", "number", "privacy", "rare", "require",
+    "show_labels", "text", "unknown", "unproved", "utility", "windows",
+)  # fmt: skip
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _ARGUMENTS}
+_OPTIONS |= {"epsilon_at_most": "--max-epsilon", "released": "--released-name"}
 _NAMES = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"(?<![\w-])({_NAMES})=(?:True|(?=…)|\[?['\"]([^'\"]*)['\"]\]?)?")
 _SPOKEN_OF = re.compile(r"(?:^|(?<= ))([a-z]+(?:_[a-z0-9]+)+)(?= )")

@@ -16,7 +16,7 @@ from rich.text import Text
 from rldp._common.checks import printable
 from rldp._common.digits import at_least, at_most
 from rldp.adviser.demo import Row
-from rldp.adviser.ladder import LADDER, MEANINGS, Rung
+from rldp.adviser.ladder import LADDER, MEANINGS, under_estimate
 from rldp.adviser.verdict import Worth, outputs_used
 from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
@@ -87,9 +87,9 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     return table
 
 
-def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
+def ladder(rungs: Mapping[str, Design], chosen: str | None = None) -> RenderableType:
     """Return the cost of the same ε under several promises."""
-    ordered = sorted(rungs, key=lambda rung: LADDER.index(rung.name) if rung.name in LADDER else 2)
+    order = [str(name) for name in LADDER]
     table = Table(
         title="Distortion at the same ε, by promise",
         title_justify="left",
@@ -97,25 +97,24 @@ def ladder(rungs: Sequence[Rung], chosen: str | None = None) -> RenderableType:
     )
     for heading in ("privacy", "holds for"):
         table.add_column(heading)
-    promised = any(rung.design.problem.startswith("RU") for rung in rungs)
+    promised = any(designed.problem.startswith("RU") for designed in rungs.values())
     for heading in ("promised", "estimate") if promised else ("distortion",):
         table.add_column(heading, justify="right")
-    for rung in ordered:
-        style = "bold" if rung.name == chosen else ""
-        numbers = [f"{rung.design.objective:.4g}", f"{rung.estimate:.4g}"][: 1 + promised]
-        mark = "▸ " if rung.name == chosen else "  "
-        table.add_row(mark + rung.name, MEANINGS[rung.name], *numbers, style=style)
-    return Group(Text(), table, *map(Text, _cheaper(ordered, chosen)))
+    for name in sorted(rungs, key=lambda name: order.index(name) if name in order else 2):
+        style, mark = ("bold", "▸ ") if name == chosen else ("", "  ")
+        numbers = (rungs[name].objective, under_estimate(rungs[name]))[: 1 + promised]
+        table.add_row(mark + name, MEANINGS[name], *(f"{x:.4g}" for x in numbers), style=style)
+    return Group(Text(), table, *map(Text, _cheaper(rungs, chosen)))
 
 
-def _cheaper(rungs: Sequence[Rung], chosen: str | None) -> list[str]:
+def _cheaper(rungs: Mapping[str, Design], chosen: str | None) -> list[str]:
     """Return a line about the cheapest promise, if it costs less than the chosen one."""
-    own = next((rung for rung in rungs if rung.name == chosen), None)
-    best = min((rung for rung in rungs if rung.name != "nominal"), key=lambda rung: rung.design.objective)
-    if own is None or own.name == "nominal" or best.design.objective >= _WORTH * own.design.objective:
+    costs = {name: designed.objective for name, designed in rungs.items() if name != "nominal"}
+    best = min(costs, key=costs.__getitem__)
+    if chosen not in costs or costs[best] >= _WORTH * costs[chosen]:
         return []
     return [
-        f"--privacy {best.name} promises {best.design.objective:.4g} instead of {own.design.objective:.4g}. "
+        f"--privacy {best} promises {costs[best]:.4g} instead of {costs[chosen]:.4g}. "
         "It is a different promise: 'rldp verify' lists what a protocol proves, assumes and does not promise."
     ]
 
