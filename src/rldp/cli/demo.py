@@ -38,7 +38,7 @@ def demo(
         show_json(_facts(sample.n, epsilon, told, problems, steps), indent=2)
         return
     screen = terminal.console()
-    screen.print(terminal.story(story_lines(told, epsilon, sample.n)))
+    screen.print(terminal.facts(story_lines(told, epsilon, sample.n)))
     screen.print(terminal.ladder(steps))
     screen.print(
         "The distortion is the mean squared error. A stronger promise costs more. The default is chi2. "

@@ -18,7 +18,7 @@ from rldp.adviser.ladder import MEANINGS
 from rldp.adviser.plan import Plan, PlanRow
 from rldp.reporter.charts import NEGLIGIBLE
 from rldp.reporter.drawing import spaced
-from rldp.reporter.terminal import bullets
+from rldp.reporter.terminal import bullets, columns
 from rldp.sets import name_of, prior_words
 
 __all__ = [
@@ -81,16 +81,12 @@ def line_chart(
 def frontier_report(frontier: Frontier, *, width: int) -> RenderableType:
     """Return a chart, a table of some levels, and an explanation."""
     series = {name: [(p.epsilon, p.promised) for p in frontier.of(name)] for name in frontier.promises}
-    table = Table(title="Promised distortion", title_justify="left", box=SIMPLE_HEAD)
-    table.add_column("ε", justify="right")
-    for name in frontier.promises:
-        table.add_column(printable(name), justify="right")
+    table = columns("Promised distortion", (), ("ε", *map(printable, frontier.promises)), box=SIMPLE_HEAD)
     shown, constant = spaced(len(frontier.epsilons), _MOST_ROWS), frontier.points[0].design.constant_objective
-    columns = [frontier.of(name) for name in frontier.promises]
+    lines = [frontier.of(name) for name in frontier.promises]
     for i in shown:
-        table.add_row(
-            _short(frontier.epsilons[i]), *(_amount(points[i].promised, constant) for points in columns)
-        )
+        amounts = (_amount(points[i].promised, constant) for points in lines)
+        table.add_row(_short(frontier.epsilons[i]), *amounts)
     if len(shown) < len(frontier.epsilons):
         table.caption = f"{len(shown)} of {len(frontier.epsilons)} levels"
     chart = line_chart(series, x="ε", y="promised distortion", width=max(20, min(72, width - 12)))
@@ -169,9 +165,8 @@ def plan_report(plan: Plan, *, width: int, wanted: float | None = None) -> Rende
     series = {
         name: [(row.size, getattr(row, name)) for row in plan.rows] for name in ("high", "median", "low")
     }
-    table = Table(title=f"Promised distortion at ε = {plan.epsilon:g}", title_justify="left", box=SIMPLE_HEAD)
-    for heading in ("rows", "median", "5 % of samples below", "95 % below"):
-        table.add_column(heading, justify="right")
+    headings = ("rows", "median", "5 % of samples below", "95 % below")
+    table = columns(f"Promised distortion at ε = {plan.epsilon:g}", (), headings, box=SIMPLE_HEAD)
     for row in (*plan.rows, plan.limit):
         table.add_row(_size(row), *(_amount(x, plan.rows[0].high) for x in (row.median, row.low, row.high)))
     chart = line_chart(series, x="rows", y="promised distortion", width=max(20, min(72, width - 12)))

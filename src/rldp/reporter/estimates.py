@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rldp._common.checks import Label, printable
+from rldp._common.checks import printable
 from rldp.estimator.estimates import Estimate
 from rldp.reporter.terminal import bullets
 from rldp.theory.model import Floats
@@ -27,29 +27,24 @@ def estimate_report(estimate: Estimate, *, width: int = 80) -> RenderableType:
 
     Parameters
     ----------
-    found : Estimate
+    estimate : Estimate
     width : int
         Width of the terminal, in characters.
     """
-    whole = estimate if estimate.overall is None else estimate.overall
+    whole, secrets = estimate if estimate.overall is None else estimate.overall, estimate.secrets or ()
     parts: list[RenderableType] = [_table(whole, None, "All people", width)]
-    for row, secret in enumerate((estimate.secrets or ())[:_MOST_GROUPS]):
+    for row, secret in enumerate(secrets[:_MOST_GROUPS]):
         parts.append(_table(estimate, row, f"Secret {printable(secret)}", width))
-    notes = [f"shown: {_MOST_GROUPS} of {len(estimate.secrets or ())} secrets"] * (
-        len(estimate.secrets or ()) > _MOST_GROUPS
-    )
-    notes.append("● estimate, ├┤ interval, ○ the uncorrected share in the released column")
-    return Group(
-        *parts,
-        *(Text(note, style="dim") for note in notes),
-        Text(),
-        bullets(estimate.sentences),
-    )
+    notes = ["● estimate, ├┤ interval, ○ the uncorrected share in the released column"]
+    if len(secrets) > _MOST_GROUPS:
+        notes.insert(0, f"shown: {_MOST_GROUPS} of {len(secrets)} secrets")
+    return Group(*parts, *(Text(note, style="dim") for note in notes), Text(), bullets(estimate.sentences))
 
 
 def _table(estimate: Estimate, row: int | None, title: str, width: int) -> Table:
-    values, lower, upper = (_of(array, row) for array in (estimate.values, estimate.lower, estimate.upper))
-    naive = None if estimate.naive is None else _of(estimate.naive, row)
+    which = ... if row is None else row
+    values, lower, upper = (array[which] for array in (estimate.values, estimate.lower, estimate.upper))
+    naive = None if estimate.naive is None else estimate.naive[which]
     table = Table(title=Text(title), title_justify="left", box=SIMPLE_HEAD)
     table.add_column("", overflow="ellipsis", max_width=16)
     for heading in ("estimate", f"{100 * (1 - estimate.alpha):g} % interval", "uncorrected"):
@@ -61,23 +56,12 @@ def _table(estimate: Estimate, row: int | None, title: str, width: int) -> Table
         own = math.nan if naive is None else float(naive[place])
         numbers = float(values[place]), float(lower[place]), float(upper[place])
         chart = _drawn(*numbers, own, left, right, size)
-        table.add_row(_name(label), *_cells(*numbers, own), Text(chart, style="cyan"))
+        value, low, high, uncorrected = map(_number, (*numbers, own))
+        cells = value, f"{low} … {high}", uncorrected
+        table.add_row(Text(printable(label)), *cells, Text(chart, style="cyan"))
     if len(estimate.labels) > _MOST:
         table.caption = f"first {_MOST} of {len(estimate.labels)} shown"
     return table
-
-
-def _of(array: Floats, row: int | None) -> Floats:
-    chosen: Floats = array if row is None else array[row]
-    return chosen
-
-
-def _name(label: Label) -> Text:
-    return Text(printable(label))
-
-
-def _cells(value: float, lower: float, upper: float, naive: float) -> tuple[str, str, str]:
-    return _number(value), f"{_number(lower)} … {_number(upper)}", _number(naive)
 
 
 def _number(number: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
+from rich.box import HEAVY_HEAD, SIMPLE_HEAD, Box
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -22,7 +22,7 @@ from rldp.auditor.confirmation import Confirmation
 from rldp.auditor.new_data import Audit, Membership
 from rldp.auditor.released_rows import ReleaseAudit
 from rldp.data.reading import OTHER, Reading
-from rldp.designer.designs import ColumnCost, Design
+from rldp.designer.designs import Design
 from rldp.designer.status import Reason, Status
 from rldp.measures.association import associations, basis_of, by_column
 from rldp.protocol import Protocol
@@ -37,16 +37,17 @@ __all__ = [
     "audit_report",
     "bar",
     "bullets",
+    "columns",
     "comparison",
     "confirmation_in_short",
     "confirmation_report",
     "console",
     "counted",
+    "facts",
     "heat_map",
     "protocol_report",
     "release_report",
     "say",
-    "story",
     "summary",
     "tell",
     "verdicts",
@@ -56,21 +57,32 @@ __all__ = [
 _WORTH = 0.99  # of the distortion: what is not worth naming otherwise
 
 
-def story(lines: Mapping[str, str]) -> Table:
-    """Return headings, and the text under each."""
+def facts(lines: Mapping[str, str | Text | None]) -> Table:
+    """Return headings, and the text beside each; headings without a text are left out."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for heading, text in lines.items():
-        table.add_row(Text(heading, style="bold", no_wrap=True), Text(printable(text)))
+        if text is not None:
+            table.add_row(Text(heading, style="bold"), Text(text) if isinstance(text, str) else text)
+    return table
+
+
+def columns(title: str | Text, left: Iterable[str], right: Iterable[str], *, box: Box = HEAVY_HEAD) -> Table:
+    """Return an empty table with columns of texts and then of numbers, under a title."""
+    table = Table(title=title, title_justify="left", box=box)
+    for heading in left:
+        table.add_column(heading)
+    for heading in right:
+        table.add_column(heading, justify="right")
     return table
 
 
 def comparison(rows: Sequence[Row], epsilon: float) -> Table:
     """Return the table of the paper's four problems."""
-    table = Table(title=f"The paper's four problems at ε = {epsilon:g}", title_justify="left")
-    for heading in ("problem", "private for"):
-        table.add_column(heading)
-    for heading in ("largest ε", "distortion, estimate", "distortion, promised", "lower bound"):
-        table.add_column(heading, justify="right")
+    table = columns(
+        f"The paper's four problems at ε = {epsilon:g}",
+        ("problem", "private for"),
+        ("largest ε", "distortion, estimate", "distortion, promised", "lower bound"),
+    )
     for row in rows:
         robust = row.design.problem.endswith("RP")
         upper = row.worst_leakage[1]
@@ -90,16 +102,10 @@ def comparison(rows: Sequence[Row], epsilon: float) -> Table:
 def ladder(rungs: Mapping[str, Design], chosen: str | None = None) -> RenderableType:
     """Return the cost of the same ε under several promises."""
     order = [str(name) for name in LADDER]
-    table = Table(
-        title="Distortion at the same ε, by promise",
-        title_justify="left",
-        box=SIMPLE_HEAD,
-    )
-    for heading in ("privacy", "holds for"):
-        table.add_column(heading)
     promised = any(designed.problem.startswith("RU") for designed in rungs.values())
-    for heading in ("promised", "estimate") if promised else ("distortion",):
-        table.add_column(heading, justify="right")
+    costs = ("promised", "estimate") if promised else ("distortion",)
+    title = "Distortion at the same ε, by promise"
+    table = columns(title, ("privacy", "holds for"), costs, box=SIMPLE_HEAD)
     for name in sorted(rungs, key=lambda name: order.index(name) if name in order else 2):
         style, mark = ("bold", "▸ ") if name == chosen else ("", "  ")
         numbers = (rungs[name].objective, under_estimate(rungs[name]))[: 1 + promised]
@@ -124,46 +130,43 @@ def summary(designed: Design) -> Table:
     guarantee = designed.protocol.guarantee
     assert guarantee is not None
     sample = guarantee.sample
-    lines = {
-        "sample": counted(sample),
-        **_merged(sample.reading),
-        **({} if sample.noise is None else {"noise": noise_words(sample)}),
-        "privacy": guarantee.promise,
-        **_levels(designed.protocol),
-        "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility_scope}",
-        **({} if math.isinf(guarantee.epsilon_known) else {"known value": _known(guarantee.epsilon_known)}),
-        "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
-        "method": _way(designed.status),
-    }
-    if designed.columns:
-        lines["by column"] = "; ".join(map(_column, designed.columns))
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, text in lines.items():
-        table.add_row(Text(name, style="bold"), text)
-    return table
+    by_column = (
+        f"{each.name} {each.distortion:.3g} (nothing published: {each.constant:.3g})"
+        for each in designed.columns
+    )
+    return facts(
+        {
+            "sample": counted(sample),
+            "merged": _merged(sample.reading),
+            "noise": noise_words(sample),
+            "privacy": guarantee.promise,
+            "pairs": _levels(designed.protocol),
+            "distortion": f"at most {at_most(designed.objective, 6)} for {guarantee.utility_scope}",
+            "known value": _known(guarantee.epsilon_known),
+            "optimality": f"no private protocol has less than {at_least(designed.lower_bound, 6)}",
+            "method": _way(designed.status),
+            "by column": "; ".join(by_column) or None,
+        }
+    )
 
 
-def _levels(protocol: Protocol) -> dict[str, str]:
-    """Return a line about the levels of pairs of secrets."""
-    sentences = level_sentences(protocol)
-    return {"pairs": "\n".join(map(printable, sentences))} if sentences else {}
+def _levels(protocol: Protocol) -> str | None:
+    """Return what is claimed about pairs of secrets with levels of their own."""
+    return "\n".join(map(printable, level_sentences(protocol))) or None
 
 
-def _column(column: ColumnCost) -> str:
-    """Return what a column loses, in its own unit."""
-    return f"{column.name} {column.distortion:.3g} (nothing published: {column.constant:.3g})"
-
-
-def _known(kappa: float) -> str:
+def _known(kappa: float) -> str | None:
     """Return what is promised to readers who know the value."""
+    if math.isinf(kappa):
+        return None
     if kappa == 0:
         return "the protocol does not read the secret"
     return f"to a reader who knows the value, the output reveals at most {kappa!r} more about the secret"
 
 
 def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
-    """Yield what a protocol claims, line by line, and its table as heat maps."""
-    claim = protocol.guarantee
+    """Return what a protocol claims, line by line, and its table as heat maps."""
+    claim, reading = protocol.guarantee, protocol.reading
     secrets, values, outputs = (
         f"{len(names)} {what}{'s' * (len(names) != 1)}"
         for what, names in (
@@ -173,27 +176,26 @@ def protocol_report(protocol: Protocol, *, width: int) -> RenderableType:
         )
     )
     used = f"{outputs_used(protocol)} of {len(protocol.outputs)}"
-    lines = {"table": f"{secrets} × {values} → {outputs}"}
-    if protocol.reading is not None:
-        lines["columns"] = printable(_columns(protocol.reading, getattr(protocol, "earlier_columns", ())))
-        lines |= _merged(protocol.reading)
+    earlier = getattr(protocol, "earlier_columns", ())
+    lines = {
+        "table": f"{secrets} × {values} → {outputs}",
+        "columns": None if reading is None else printable(_columns(reading, earlier)),
+        "merged": _merged(reading),
+    }
     if claim is None:
         lines |= {"claims": "nothing", "outputs used": f"{used} are possible"}
     else:
         lines |= {
             "claims": claim.promise,
-            **_levels(protocol),
+            "pairs": _levels(protocol),
             "distortion": f"at most {at_most(claim.objective, 6)} for {claim.utility_scope}",
             "sample": _held(claim.sample),
-            **({} if claim.sample.noise is None else {"noise": noise_words(claim.sample)}),
+            "noise": noise_words(claim.sample),
             "outputs used": f"{used}, under the estimate",
         }
-    claims = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, text in lines.items():
-        claims.add_row(Text(name, style="bold"), Text(text))
-    if not by_column(protocol, basis_of(protocol)):
-        return Group(claims, Text(), heat_map(protocol, width=width))
-    return Group(claims, Text(), *_several(protocol, width))
+    alone = by_column(protocol, basis_of(protocol))
+    maps = _several(protocol, width) if alone else [heat_map(protocol, width=width)]
+    return Group(facts(lines), Text(), *maps)
 
 
 def _several(protocol: Protocol, width: int) -> Iterator[RenderableType]:
@@ -253,15 +255,15 @@ def _columns(reading: Reading, earlier: Sequence[str] = ()) -> str:
     return f"{value}{beside}{after}, with the secret {secret}"
 
 
-def _merged(reading: Reading | None) -> dict[str, str]:
-    """Return what becomes of rare labels of given columns, in a line of its own."""
+def _merged(reading: Reading | None) -> str | None:
+    """Return what becomes of rare labels of given columns."""
     given = () if reading is None else reading.given
     said = [
         f"all labels of {column.name!r} but {len(column.labels) - 1} are published as {OTHER!r}"
         for column in given
         if OTHER in column.labels
     ]
-    return {"merged": printable("; ".join(said))} if said else {}
+    return printable("; ".join(said)) or None
 
 
 _ROUTES = {"pairs": "a constraint for each pair of secrets", "windows": "a window for each output"}
@@ -287,10 +289,8 @@ def audit_report(audit: Audit, *, widest: int = 40) -> RenderableType:
 
 
 def _promises(audit: Audit) -> Table:
-    rows = f"{audit.sample.n} rows"
-    table = Table(title=Text(f"New data: {rows}"), title_justify="left")
-    for heading in ("", "promised", "on the new data", "worst in the set", "divergence", "radius"):
-        table.add_column(heading, justify="left" if heading == "" else "right")
+    headings = ("promised", "on the new data", "worst in the set", "divergence", "radius")
+    table = columns(Text(f"New data: {audit.sample.n} rows"), ("",), headings)
     worst = "–" if audit.worst is None else _number(audit.worst.upper)
     table.add_row(
         "ε",
@@ -313,12 +313,8 @@ def _distributions(audit: Audit, widest: int) -> Table:
     """Return P(u | s) of the two secrets that the worst distribution distinguishes best."""
     assert audit.worst is not None
     assert audit.design is not None
-    titles = f"P(u | s): the secrets that output {printable(audit.worst.output)} tells apart best"
-    table = Table(title=Text(titles), title_justify="left")
-    for heading in ("s", "u"):
-        table.add_column(heading)
-    for heading in ("designed on", "new data", "worst in the set"):
-        table.add_column(heading, justify="right")
+    title = f"P(u | s): the secrets that output {printable(audit.worst.output)} tells apart best"
+    table = columns(Text(title), ("s", "u"), ("designed on", "new data", "worst in the set"))
     sources = (audit.design.distribution, audit.sample.distribution, audit.worst.distribution)
     for secret in dict.fromkeys(audit.worst.secrets):
         s = audit.design.secrets.index(secret)
@@ -367,10 +363,7 @@ def release_report(audit: ReleaseAudit) -> RenderableType:
         "repeats": "not seen" if audit.repeats is None else f"every {audit.repeats} rows",
         "verdict": _VERDICTS[audit.ok],
     }
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, text in lines.items():
-        table.add_row(Text(name, style="bold"), text)
-    return Group(table, Text(), bullets(audit.sentences))
+    return Group(facts(lines), Text(), bullets(audit.sentences))
 
 
 _COLOURS = {None: "default", True: "green", False: "red"}
@@ -385,10 +378,7 @@ def confirmation_report(confirmation: Confirmation) -> RenderableType:
         "ε* at most": Text(at_most(confirmation.epsilon), style=_COLOURS[confirmation.confirmed]),
         "may be wrong": f"with probability {confirmation.alpha:g}",
     }
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, text in lines.items():
-        table.add_row(Text(name, style="bold"), text)
-    return Group(table, Text(), bullets(confirmation.sentences))
+    return Group(facts(lines), Text(), bullets(confirmation.sentences))
 
 
 def confirmation_in_short(confirmation: Confirmation) -> RenderableType:

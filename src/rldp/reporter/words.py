@@ -48,13 +48,15 @@ def level_sentences(protocol: Protocol) -> tuple[str, ...]:
     )
 
 
-def noise_words(sample: Sample) -> str:
-    """Say what is promised to the people of a table whose counts have noise."""
+def noise_words(sample: Sample) -> str | None:
+    """Say what is promised to the people of a table whose counts have noise; None for exact counts."""
+    if sample.noise is None:
+        return None
     most = sample.rows_a_person
     has = "one row for each person" if most == 1 else f"at most {most} rows for each person"
     return (
         f"the table is {sample.noise!r}-differentially private ({has}); about people in it, the table and "
-        f"the released row together reveal at most ε + {at_most(2 * (sample.noise or 0.0), 6)}"
+        f"the released row together reveal at most ε + {at_most(2 * sample.noise, 6)}"
     )
 
 

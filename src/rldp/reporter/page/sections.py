@@ -265,8 +265,9 @@ def _sample(report: Report) -> dict[str, Any]:
             earlier = ", ".join(map(printable, report.beside.earlier_names))
             facts.append(("Columns of earlier releases", earlier))
         facts.append(("Rows with missing entries", reading.missing))
-    if sample.noise is not None:
-        facts.append(("Noise on the counts", noise_words(sample)))
+    noise = noise_words(sample)
+    if noise is not None:
+        facts.append(("Noise on the counts", noise))
     counts = None
     published = sample.observed
     if report.with_counts and cells <= _MOST_NUMBERS:
