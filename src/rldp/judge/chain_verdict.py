@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from rldp._common.checks import shown
 from rldp.judge.chains import failures_of, known_level
@@ -27,67 +28,60 @@ from rldp.protocol_file.format import CredibleClaim
 
 __all__ = ["judged_chain"]
 
-_BITS = 128
-
 
 def judged_chain(document: ChainDocument) -> Verdict:
     """Check everything that the file of a chain claims."""
     claim = document.guarantee
     assert claim is not None
-    with precision(_BITS):
-        outcome, trial = failures_of(document, claim)
-    whole = outcome["rows"] is None
-    private = whole and outcome["privacy"] is None
-    useful = whole and "objective" not in outcome
-    known = whole and "known" not in outcome
-    bounded = "lower_bound" not in outcome
-    promise = _promise(claim)
+    with precision():
+        failures, trial = failures_of(document, claim)
+    whole = "rows" not in failures
+    private, useful, known = (whole and name not in failures for name in ("privacy", "objective", "known"))
+    bounded = "lower_bound" not in failures
+    promise = CredibleClaim(claim.alpha, claim.prior, 1.0, 0.0, claim.seed)
     evidence = "" if trial is None else f" ({trial.evidence})"
-    given = given_the_sample(promise)
+    given = given_the_sample(promise).replace("given", "Given", 1)
+    kept, earlier = (
+        " and ".join(shown(stage.column) for stage in document.stages if fixed(stage))
+        for fixed in (lambda stage: stage.kept, lambda stage: stage.earlier is not None)
+    )
+    beside = " beside what is kept or out already" if document.fixed else ""
     sentences = {
         f"Every probability is an integer over 2^52, and every row of every table sums to exactly one. "
-        f"{_order(document)}": whole,
-        f"{given[0].upper()}{given[1:]}, the probability that {promised(document)} are not "
-        f"{claim.epsilon!r}-private is at most {claim.alpha!r}{evidence}.{_total(document)}": private,
+        f"{_order(document, kept, earlier)}": whole,
+        f"{given}, the probability that {promised(document)} are not {claim.epsilon!r}-private is at most "
+        f"{claim.alpha!r}{evidence}.{_total(claim, kept, earlier)}": private,
         f"The expected distortion of whole rows is at most {at_most(claim.objective)} under the centre in "
         "the file.": useful,
         f"No protocol for these columns that is private under the centre in the file has an expected "
-        f"distortion below {at_least(claim.lower_bound)} there{_beside(document)}.": bounded,
+        f"distortion below {at_least(claim.lower_bound)} there{beside}.": bounded,
         _known_sentence(claim.epsilon_known): known,
         noise_promised(claim.epsilon, claim.noise): private,
         table_promised(claim.noise, claim.rows_a_person): True,
     }
-    failures = tuple(reason for reason in outcome.values() if reason)
     return Verdict(
         ok=not failures,
         epsilon=claim.epsilon if private else None,
         objective=claim.objective if useful else None,
         lower_bound=claim.lower_bound if bounded else None,
-        reasons=failures,
+        reasons=tuple(failures.values()),
         proved=tuple(sentence for sentence, holds in sentences.items() if holds and sentence),
         assumptions=(*_assumptions(claim), *_assumed_of_contexts(document)),
         not_promised=(  # a chain has no radius
             not_promised("privacy", promise)[0],
             noise_not_promised(claim.epsilon, claim.noise),
-            *_not_promised_of_contexts(document),
+            *_not_promised_of_contexts(claim, kept, earlier),
             *_NOT_PROMISED,
             *_known_not_promised(claim, document),
         ),
-        scope=f"{scope(promise)}{_about(document)}",
+        scope=f"{scope(promise)}{_about(claim, kept, earlier)}",
         distortion="the sum over the columns of weight times distortion",
         epsilon_known=claim.epsilon_known if known else None,
     )
 
 
-def _columns(document: ChainDocument, *, kept: bool) -> str:
-    """Describe the columns that are kept, or already published."""
-    stages = [stage for stage in document.stages if (stage.kept if kept else stage.earlier is not None)]
-    return " and ".join(shown(stage.column) for stage in stages)
-
-
-def _order(document: ChainDocument) -> str:
+def _order(document: ChainDocument, kept: str, earlier: str) -> str:
     drawn = [shown(stage.column) for stage in document.stages if stage.is_drawn]
-    kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
     said = f"Columns are drawn in the order {', '.join(drawn)}, each given those before it"
     if len(drawn) == 1:
         said = f"{drawn[0]} is drawn"
@@ -99,74 +93,50 @@ def _order(document: ChainDocument) -> str:
     return f"{said}{' and' * (len(drawn) > 1)} given {given}." if given else f"{said}."
 
 
-def _total(document: ChainDocument) -> str:
+def _total(claim: ChainClaim, kept: str, earlier: str) -> str:
     """Say what the level is the total of."""
-    kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
-    claim = document.guarantee
-    assert claim is not None
-    beside = " and ".join(
-        filter(None, [kept if not claim.given_known else "", earlier and f"the earlier {earlier}"])
+    beside = ["" if claim.given_known else kept, earlier and f"the earlier {earlier}"]
+    if not any(beside):
+        return ""
+    return (
+        f" This level is the total of {' and '.join(filter(None, beside))} and the released columns together."
     )
-    return f" This level is the total of {beside} and the released columns together." if beside else ""
 
 
-def _about(document: ChainDocument) -> str:
+def _about(claim: ChainClaim, kept: str, earlier: str) -> str:
     """Name the readers that the level refers to, if not everybody."""
-    claim = document.guarantee
-    assert claim is not None
-    kept, earlier = _columns(document, kept=True), _columns(document, kept=False)
-    said = ""
-    if kept:
-        said = (
-            f", to readers who know {kept}" if claim.given_known else f", together with {kept}, kept as it is"
+    said = f", as the total with the earlier release of {earlier}" if earlier else ""
+    if not kept:
+        return said
+    readers = f"to readers who know {kept}" if claim.given_known else f"together with {kept}, kept as it is"
+    return f", {readers}{said}"
+
+
+def _assumed_of_contexts(document: ChainDocument) -> Iterator[str]:
+    """Yield the assumptions about earlier releases, which no file can show."""
+    earlier = [(stage.column, stage.earlier) for stage in document.stages if stage.earlier is not None]
+    for column, table in earlier:
+        file = f" (its file: {table.sha256})" if table.sha256 else ""
+        yield (
+            f"The earlier outputs of {shown(column)} were drawn once, by the protocol whose table has the "
+            f"SHA-256 {table.digest}{file}."
         )
-    return said + (f", as the total with the earlier release of {earlier}" if earlier else "")
-
-
-def _beside(document: ChainDocument) -> str:
-    return " beside what is kept or out already" if document.fixed else ""
-
-
-def _assumed_of_contexts(document: ChainDocument) -> tuple[str, ...]:
-    """Return the assumptions about earlier releases, which no file can show."""
-    said = []
-    for stage in document.stages:
-        if stage.earlier is None:
-            continue
-        column = shown(stage.column)
-        file = f" (its file: {stage.earlier.sha256})" if stage.earlier.sha256 else ""
-        said.append(
-            f"The earlier outputs of {column} were drawn once, by the protocol whose table has the SHA-256 "
-            f"{stage.earlier.digest}{file}."
-        )
-    if said:
-        said.append(
+    if earlier:
+        yield (
             "The sample's rows are linked: each has one person's values of all releases. Nobody's secret has "
             "changed between them, and whether somebody is in this release does not depend on the values of "
             "the earlier ones."
         )
-    return tuple(said)
 
 
-def _not_promised_of_contexts(document: ChainDocument) -> tuple[str, ...]:
-    claim = document.guarantee
-    assert claim is not None
-    said = []
+def _not_promised_of_contexts(claim: ChainClaim, kept: str, earlier: str) -> Iterator[str]:
     if claim.given_known:
-        kept = _columns(document, kept=True)
-        said.append(
+        yield (
             f"Anything about what {kept} reveals about the secret: a reader who knew neither learns that "
             "too, and ε comes on top of it."
         )
-    if _columns(document, kept=False):
-        said.append(
-            "Anything if rows are released whose earlier outputs came from another protocol, or twice."
-        )
-    return tuple(said)
-
-
-def _promise(claim: ChainClaim) -> CredibleClaim:
-    return CredibleClaim(claim.alpha, claim.prior, 1.0, 0.0, claim.seed)
+    if earlier:
+        yield "Anything if rows are released whose earlier outputs came from another protocol, or twice."
 
 
 def _known_sentence(kappa: float) -> str:

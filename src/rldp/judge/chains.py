@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rldp.judge.contexts import Integers, context_masses, promised, whole_tables
 from rldp.judge.posterior import Trial, posterior_of, trial_of
+from rldp.judge.regions import dot, just_below_exp
 from rldp.protocol_file.chains import ChainClaim, ChainDocument
 from rldp.protocol_file.reader import DENOMINATOR
 
@@ -32,7 +33,6 @@ __all__ = ["chain_costs", "chain_failing", "column_bound", "failures_of", "known
 Floats = NDArray[np.float64]
 
 _UNIT = 2.0**-52
-_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim
 _VANISHING = 2.0**-800  # below, products may have underflowed
 _AT_ONCE = 2**21  # numbers that are held for a piece of the draws
 
@@ -46,7 +46,7 @@ def chain_failing(stages: Sequence[Integers], epsilon: float, known: int = 1) ->
     """
     values = [stage.shape[2] for stage in stages]
     by_secret = [np.multiply(stage.transpose(1, 0, 3, 2), _UNIT, order="C") for stage in stages]
-    factor = float(arb(min(epsilon, _LARGEST_EXPONENT)).exp().lower())
+    factor = float(just_below_exp(epsilon))
     margin = 4 * (math.prod(values) + sum(values) + 2 * len(values) + 4) * _UNIT
     if known > 1:  # a sum over the outputs of a context, and a division
         margin += 4 * (math.prod(stage.shape[3] for stage in stages) + 2) * _UNIT
@@ -188,11 +188,11 @@ def column_bound(
     return bound
 
 
-def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str | None], Trial | None]:
-    """Return, for every claim of the file, why it is not proved, or None; and the draws behind privacy."""
-    failures: dict[str, str | None] = {"rows": _rows_failure(document), "privacy": None}
-    trial, stages = None, whole_tables(document)
-    if failures["rows"] is None:
+def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, str], Trial | None]:
+    """Return, for every claim of the file that is not proved, why; and the draws behind privacy."""
+    rows, trial, stages = _rows_failure(document), None, whole_tables(document)
+    failures = {} if rows is None else {"rows": rows}
+    if not failures:
         failing = chain_failing(stages, claim.epsilon, document.known)
         counts = _in_stage_order(claim.counts, document)
         drawn = posterior_of(counts.tolist(), claim.prior, claim.count_noise)
@@ -211,9 +211,7 @@ def failures_of(document: ChainDocument, claim: ChainClaim) -> tuple[dict[str, s
     centre = _in_stage_order(claim.centre, document)
     free: list[Any] = [column.distortion for column in claim.columns]
     costs = chain_costs(stages, [*[None] * document.fixed, *free], centre)
-    most = sum(
-        (arb(column.weight) * arb(cost) for column, cost in zip(claim.columns, costs, strict=True)), arb(0)
-    )
+    most = dot([column.weight for column in claim.columns], costs)
     if not most <= arb(claim.objective):
         failures["objective"] = (
             f"the objective is not proved: at the centre the expected distortion is about {float(most):.6g}, "

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, reduce
 from itertools import permutations, product
 
 from flint import arb
@@ -24,8 +24,11 @@ from rldp.judge.regions import (
     Region,
     centre_of,
     conditionals_of,
+    dot,
+    just_below_exp,
     minimised,
     region_of,
+    within,
     working_bits,
 )
 from rldp.protocol_file.format import Claim, Document, EverythingClaim
@@ -34,7 +37,6 @@ from rldp.protocol_file.reader import DENOMINATOR
 __all__ = ["Case"]
 
 _TOO_FAR_APART = "some value of the first and some value of the second are too far apart"
-_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be distinguished
 _MOST_POWERS = 1_000_000  # that the searches for η of one claim may cost, so that no file can hang
 _MOST_TRIPLES_WITHOUT_PROOF = 10_000
 
@@ -51,6 +53,7 @@ class Case:
         self.utility_region = region_of(claim.utility, claim.n, self.secrets * self.values)
         self._powers_left = 0
         self._bits = working_bits(claim.privacy, claim.utility)
+        self._just_below_exp = cache(just_below_exp)
 
     def _pair(self, t: int) -> tuple[int, int]:
         """The t-th (s1, s2): s1 = 0 first, s2 counting up cyclically. A list could be far too long."""
@@ -98,16 +101,9 @@ class Case:
             f"{self._secret(s1)}, {self._secret(s2)}: {why}"
         )
 
-    @cached_property
-    def _factors(self) -> dict[float, arb]:
-        return {}
-
     def _weakest_factor(self, s1: int, s2: int) -> arb:
         """Return a number just below e^ε of the pair and at least 1: what holds with it holds with e^ε."""
-        level = self.claim.level(s1, s2)
-        if level not in self._factors:
-            self._factors[level] = _just_below_exp(level)
-        return self._factors[level]
+        return self._just_below_exp(self.claim.level(s1, s2))
 
     def _is_protected(self, s1: int, s2: int) -> bool:
         """Return whether anything is claimed about P(y|s1) and P(y|s2)."""
@@ -115,7 +111,7 @@ class Case:
 
     def _within(self, top: int, bottom: int, s1: int, s2: int) -> bool:
         """Return whether certainly top ≤ e^ε · bottom, with ε of the pair."""
-        return _within(top, bottom, self._weakest_factor(s1, s2))
+        return within(top, bottom, self._weakest_factor(s1, s2))
 
     def _nominal_failure(self) -> tuple[int, int, int, str] | None:
         """Check the centre alone: the extremes of Σ_u N_su K_suy / N_s over the secrets that were seen."""
@@ -195,7 +191,7 @@ class Case:
 
     def _private_for_any_secrets(self, y: int) -> bool:
         lowest, highest = zip(*self._extremes[y], strict=True)
-        return _within(max(highest), min(lowest), _just_below_exp(self.claim.least_level))
+        return within(max(highest), min(lowest), self._just_below_exp(self.claim.least_level))
 
     def _private_for_any_distribution(self, y: int, s1: int, s2: int) -> bool:
         """Return whether the largest entry is at most e^ε times the smallest, for every distribution."""
@@ -228,7 +224,7 @@ class Case:
         """Check that P(y|s1,u) ≤ e^κ P(y|s2,u) for all y, u, s1, s2, in integers and e^κ."""
         u, y, s1, s2 = self._farthest_apart
         table, kappa = self.document.numerators, self.claim.epsilon_known
-        if math.isinf(kappa) or _within(table[s1][u][y], table[s2][u][y], _just_below_exp(kappa)):
+        if math.isinf(kappa) or within(table[s1][u][y], table[s2][u][y], just_below_exp(kappa)):
             return None
         return (
             f"privacy towards readers who know the value is not proved for value "
@@ -260,13 +256,7 @@ class Case:
     def objective(self) -> str | None:
         """Check that the expected distortion is at most the objective on the whole utility set."""
         self._powers_left = _MOST_POWERS
-        costs = [
-            [
-                _dot([arb(k) for k in row], distances)
-                for distances, row in zip(self.claim.distortion, rows, strict=True)
-            ]
-            for rows in self.document.numerators
-        ]
+        costs = [list(map(dot, rows, self.claim.distortion)) for rows in self.document.numerators]
         claimed = DENOMINATOR * arb(self.claim.objective)
         reached = self._largest_mean(costs)
         if reached <= claimed:
@@ -278,7 +268,7 @@ class Case:
         """Return an upper bound on Σ P v over the utility set; costs are [s][u]."""
         flat = [cost for row in costs for cost in row]
         if self.utility_region is None:
-            return sum((p * v for p, v in zip(self._all_cells.conditional, flat, strict=True)), arb(0))
+            return dot(self._all_cells.conditional, flat)
         top = _largest(flat)
         region, group = self.utility_region, [self._all_cells]
 
@@ -319,9 +309,8 @@ class Case:
         distribution = self._distribution()
         if self._only_constants_are_private and self.claim.proof.multipliers is None:
             masses = [sum(column, arb(0)) for column in zip(*distribution, strict=True)]
-            return _smallest(
-                [_dot(masses, distances) for distances in zip(*self.claim.distortion, strict=True)]
-            )
+            by_output = zip(*self.claim.distortion, strict=True)
+            return _smallest([dot(masses, distances) for distances in by_output])
         prices, known = self._prices(), self.claim.proof.known
 
         def cost(s: int, u: int, y: int) -> arb:
@@ -378,15 +367,12 @@ class Case:
     def _prices(self) -> list[list[Balls]]:
         """Return Σ z R over the constraints of each probability, as [y][s][u]."""
         prices = [[[arb(0)] * self.values for _ in range(self.secrets)] for _ in range(self.outputs)]
-        factors: dict[float, arb] = {}
+        exp = cache(lambda level: arb(level).exp())
         for y, t, z, members in self._weighted_members():
             level = self.claim.level(*self._pair(t))
             if math.isinf(level):
                 raise _Unusable("at ε = ∞ every multiplier must be 0")
-            if level not in factors:
-                factors[level] = arb(level).exp()
-            factor = factors[level]
-            for s, weight, member in zip(self._pair(t), (arb(z), -factor * arb(z)), members, strict=True):
+            for s, weight, member in zip(self._pair(t), (arb(z), -exp(level) * arb(z)), members, strict=True):
                 row = prices[y][s]
                 prices[y][s] = [price + weight * r for price, r in zip(row, member, strict=True)]
         return prices
@@ -419,16 +405,6 @@ class _Unusable(Exception):
     """A witness that proves nothing."""
 
 
-def _just_below_exp(exponent: float) -> arb:
-    """Return a number just below e^x and at least 1."""
-    return arb(min(exponent, _LARGEST_EXPONENT)).exp().lower().max(arb(1))
-
-
-def _within(top: int, bottom: int, factor: arb) -> bool:
-    """Return whether certainly top ≤ factor · bottom; equal numbers are, for every factor ≥ 1."""
-    return top <= bottom or bool(arb(top) <= factor * bottom)
-
-
 def _bracket(region: Region, groups: Sequence[Group], x: Sequence[Balls], eta: Sequence[arb]) -> arb:
     """Return Σ η − G(η − x), an upper bound on the support function at x for any η ≥ max x."""
     raised = [given.max(_largest(row)) for given, row in zip(eta, x, strict=True)]
@@ -436,22 +412,12 @@ def _bracket(region: Region, groups: Sequence[Group], x: Sequence[Balls], eta: S
     return (sum(raised, arb(0)) - region.mean(groups, p)).upper()
 
 
-def _dot(balls: Sequence[arb], numbers: Sequence[float]) -> arb:
-    return sum((ball * arb(number) for ball, number in zip(balls, numbers, strict=True)), arb(0))
-
-
 def _largest(balls: Sequence[arb]) -> arb:
-    result = balls[0]
-    for ball in balls[1:]:
-        result = result.max(ball)
-    return result
+    return reduce(arb.max, balls)
 
 
 def _smallest(balls: Sequence[arb]) -> arb:
-    result = balls[0]
-    for ball in balls[1:]:
-        result = result.min(ball)
-    return result
+    return reduce(arb.min, balls)
 
 
 def _estimate(group: Group) -> Balls:

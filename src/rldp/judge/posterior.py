@@ -28,7 +28,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from rldp.judge.noisy import NoisyPosterior
-from rldp.judge.regions import precision
+from rldp.judge.regions import dot, just_below_exp, precision, within
 
 __all__ = [
     "ERROR",
@@ -46,8 +46,6 @@ __all__ = [
 ERROR = 1e-9  # with at most this probability a claim is confirmed that is not true
 
 _UNIT = 2.0**-52
-_BITS = 128
-_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim
 _VANISHING = 2.0**-800  # below, products may have underflowed
 _SMALLEST_SHAPE = 1e-290  # so that quotients are finite
 
@@ -130,24 +128,13 @@ def privacy_trial(
     generator : numpy.random.Generator, optional
         By default a new one, seeded by the operating system.
     """
-    if not isinstance(epsilon, int | float):
-        failing_pairs = _failing_pairs(numerators, epsilon)
-        if failing_pairs is None:
-            return Trial(0, 0, alpha, True)
-        return trial_of(failing_pairs, posterior_of(counts, prior, noise), alpha, generator)
-    table = np.array(numerators, dtype=np.float64)
-    doubtful = _doubtful(numerators, epsilon)
-    if not doubtful:
+    failing = (
+        _failing(numerators, epsilon)
+        if isinstance(epsilon, int | float)
+        else _failing_pairs(numerators, epsilon)
+    )
+    if failing is None:
         return Trial(0, 0, alpha, True)
-    columns = np.ascontiguousarray(np.moveaxis(table[:, :, doubtful], 2, 1))
-    e = _least_factor(epsilon, table.shape[1])
-
-    def failing(log_weights: Floats) -> int:
-        given_secret = _given_secrets(columns, log_weights)
-        high, low = given_secret.max(axis=0), given_secret.min(axis=0)
-        private = (high <= e * low) & (low >= _VANISHING)
-        return int((~private.all(axis=0)).sum())
-
     return trial_of(failing, posterior_of(counts, prior, noise), alpha, generator)
 
 
@@ -169,11 +156,8 @@ def utility_trial(
     objective that is too small beside that unit, such as 0, is taken to be exceeded: it is, with probability
     one, by every cell that costs more.
     """
-    with precision(_BITS):
-        costs = [
-            [_dot(row, distances) * _UNIT for row, distances in zip(rows, distortion, strict=True)]
-            for rows in numerators
-        ]
+    with precision():
+        costs = [[cost * _UNIT for cost in map(dot, rows, distortion)] for rows in numerators]
         if all(cost <= objective for row in costs for cost in row):
             return Trial(0, 0, alpha, True)
         unit = reduce(arb.max, (cost for row in costs for cost in row))
@@ -189,6 +173,24 @@ def utility_trial(
         return int((~(spent <= most * weights.sum(axis=(0, 1)))).sum())
 
     return trial_of(failing, posterior_of(counts, prior, noise), alpha, generator)
+
+
+def _failing(numerators: Sequence[Integers], epsilon: float) -> Callable[[Floats], int] | None:
+    """Return the counter of draws that are not ε-private; None if all are."""
+    doubtful = _doubtful(numerators, epsilon)
+    if not doubtful:
+        return None
+    table = np.array(numerators, dtype=np.float64)
+    columns = np.ascontiguousarray(np.moveaxis(table[:, :, doubtful], 2, 1))
+    e = _least_factor(epsilon, table.shape[1])
+
+    def failing(log_weights: Floats) -> int:
+        given_secret = _given_secrets(columns, log_weights)
+        high, low = given_secret.max(axis=0), given_secret.min(axis=0)
+        private = (high <= e * low) & (low >= _VANISHING)
+        return int((~private.all(axis=0)).sum())
+
+    return failing
 
 
 def _failing_pairs(
@@ -224,16 +226,8 @@ def _given_secrets(columns: Floats, log_weights: Floats) -> Floats:
 
 def _least_factor(epsilon: float, values: int) -> float:
     """Return a float below e^ε by more than the rounding of a quotient of two computed P(y|s)."""
-    with precision(_BITS):
-        return float(_weakest_factor(epsilon).lower()) * (1 - 4 * (values + 4) * _UNIT)
-
-
-def _dot(row: Sequence[int], distances: Sequence[float]) -> arb:
-    return sum((arb(k) * arb(d) for k, d in zip(row, distances, strict=True)), arb(0))
-
-
-def _weakest_factor(epsilon: float) -> arb:
-    return arb(min(epsilon, _LARGEST_EXPONENT)).exp()
+    with precision():
+        return float(just_below_exp(epsilon)) * (1 - 4 * (values + 4) * _UNIT)
 
 
 def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool = True) -> list[int]:
@@ -244,20 +238,16 @@ def _doubtful(numerators: Sequence[Integers], epsilon: float, *, both_ways: bool
     if math.isinf(epsilon):
         return []
     columns = [list(zip(*rows, strict=True)) for rows in numerators]
-    with precision(_BITS):
-        factor = _weakest_factor(epsilon)
-
-        def within(top: int, bottom: int) -> bool:
-            return top <= bottom or bool(arb(top) <= factor * bottom)
-
-        doubtful = []
+    with precision():
+        factor, doubtful = just_below_exp(epsilon), []
         for y in range(len(numerators[0][0])):
             high = [max(column[y]) for column in columns]
             low = [min(column[y]) for column in columns]
             first = high.index(max(high))
             second = max(high[:first] + high[first + 1 :], default=0)
             others = [second if s == first else high[first] for s in range(len(high))]
-            if not (all(map(within, others, low)) if both_ways else within(high[0], low[1])):
+            pairs = zip(others, low, strict=True) if both_ways else [(high[0], low[1])]
+            if not all(within(*pair, factor) for pair in pairs):
                 doubtful.append(y)
         return doubtful
 
@@ -297,7 +287,7 @@ def trial_of(
             draws += size
             if failures >= alpha * planned[-1]:
                 return Trial(draws, failures, alpha, False)  # too many for every look there is
-        with precision(_BITS):
+        with precision():
             if binomial_tail(draws, failures, alpha) <= arb(ERROR) / len(planned):
                 return Trial(draws, failures, alpha, True)
         if failures >= alpha * draws + _TOO_MANY * math.sqrt(alpha * draws):
@@ -348,7 +338,7 @@ def components(counts: Integers) -> dict[float, float]:
 
     .. math:: \prod_s\frac{\Gamma(a|U|)}{\Gamma(a|U|+N_s)}\prod_u\frac{\Gamma(a+N_{su})}{\Gamma(a)}
     """
-    with precision(_BITS):
+    with precision():
         logs = []
         grid = adaptive_grid(len(counts[0]))
         for a in map(arb, grid):

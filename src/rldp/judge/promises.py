@@ -24,7 +24,7 @@ from flint import arb
 from rldp._common.checks import shown
 from rldp.judge.posterior import Trial, privacy_trial, utility_trial
 from rldp.judge.recursion import every_size, recursion_proof, similar_sizes
-from rldp.judge.regions import pair_number, precision
+from rldp.judge.regions import golden, pair_number, precision
 from rldp.protocol_file.format import Claim, CredibleClaim, Document, PairsClaim
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 _BITS = 128
 _MOST_TERMS = 2**17
 _SEARCH_TERMS = 2**13
-_SEARCH_STEPS = 70
+_SEARCH_STEPS = 72
 
 # Work is counted in numbers that A2 looks up, about 2.5e8 in a second.
 _MOST_WORK = 2e10  # a minute or so
@@ -66,10 +66,9 @@ def utility_risk(document: Document, claim: Claim) -> Trial | None:
     promise = claim.utility
     if not isinstance(promise, CredibleClaim):
         return None
-    table, counts = document.numerators, claim.counts
     return utility_trial(
-        table,
-        counts,
+        document.numerators,
+        claim.counts,
         claim.distortion,
         claim.objective,
         alpha=promise.alpha,
@@ -171,11 +170,11 @@ class Radii:
 def _by_moments(x: float, sizes: tuple[int, ...], cells: int, alpha: float) -> tuple[bool, float]:
     """Whether e^{−tx} Π G(t) ≤ α for some t in (0, 1]: any t proves it, so that floats may look for it."""
 
-    def excess(v: float) -> float:
+    def excess(v: float) -> tuple[float, float]:
         t = 1 / (1 + math.exp(-v))
-        return (sum(_about(n, cells, t) for n in sizes) - math.log(alpha)) / t
+        return (sum(_about(n, cells, t) for n in sizes) - math.log(alpha)) / t, t
 
-    best = 1 / (1 + math.exp(-_minimised(excess, -16.0, 16.0)))
+    best = golden(excess, -16.0, 16.0, _SEARCH_STEPS)
     terms = sum(min(n, _MOST_TERMS) for n in sizes)
     work = len(sizes) * _SEARCH_WORK
     with precision(_BITS):
@@ -217,20 +216,3 @@ def _about(n: int, cells: int, t: float) -> float:
     if n > _SEARCH_TERMS and logs[-1] > peak - 35:
         return limit
     return min(limit, peak + math.log(math.exp(-peak) + float(np.exp(logs - peak).sum())))
-
-
-def _minimised(value: Callable[[float], float], low: float, high: float) -> float:
-    """About where ``value`` is smallest, by golden sections."""
-    ratio = (math.sqrt(5) - 1) / 2
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = value(left), value(right)
-    for _ in range(_SEARCH_STEPS):
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = value(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = value(right)
-    return left if at_left <= at_right else right

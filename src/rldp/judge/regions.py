@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from flint import arb, ctx
 
@@ -37,56 +38,63 @@ __all__ = [
     "Region",
     "centre_of",
     "conditionals_of",
+    "dot",
+    "golden",
+    "just_below_exp",
     "minimised",
     "pair_number",
     "precision",
     "region_of",
     "upper_quantile",
+    "within",
     "working_bits",
 ]
 
+Found = TypeVar("Found")
 
 SEARCH_STEPS = 46  # evaluations in one dimension
 _BITS = 128
+_LARGEST_EXPONENT = 700.0  # a smaller ε is a stronger claim, so ε above need not be distinguished
 
 
-class _Shared:
-    """The most bits that any thread asks for; what was there before comes back with the last to leave.
-
-    python-flint keeps the precision in ``flint.ctx.prec``, for all threads together. Balls hold the true
-    value at any precision, so it cannot make a false claim look proved; but with too few bits a valid file
-    is refused.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._asked: list[int] = []
-        self._before = 0
-
-    def join(self, bits: int) -> None:
-        with self._lock:
-            if not self._asked:
-                self._before = ctx.prec
-            self._asked.append(bits)
-            ctx.prec = max(self._asked)
-
-    def leave(self, bits: int) -> None:
-        with self._lock:
-            self._asked.remove(bits)
-            ctx.prec = max(self._asked, default=self._before)
-
-
-_SHARED = _Shared()
+_LOCK = threading.Lock()
+_ASKED: list[int] = []  # the bits that the threads in :func:`precision` ask for
+_BEFORE: list[int] = []  # those that python-flint had before the first of them
 
 
 @contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Compute with ``bits`` at least, whatever other threads of the judge ask for meanwhile."""
-    _SHARED.join(bits)
+def precision(bits: int = _BITS) -> Iterator[None]:
+    """Compute with ``bits`` at least, whatever other threads of the judge ask for meanwhile.
+
+    python-flint keeps the precision in ``flint.ctx.prec``, for all threads together. Balls hold the true
+    value at any precision, so it cannot make a false claim look proved; but with too few bits a valid file
+    is refused. What was there before comes back with the last to leave.
+    """
+    with _LOCK:
+        _BEFORE[:] = _BEFORE or [ctx.prec]
+        _ASKED.append(bits)
+        ctx.prec = max(_ASKED)
     try:
         yield
     finally:
-        _SHARED.leave(bits)
+        with _LOCK:
+            _ASKED.remove(bits)
+            ctx.prec = max(_ASKED) if _ASKED else _BEFORE.pop()
+
+
+def just_below_exp(exponent: float) -> arb:
+    """Return a number just below e^x and at least 1."""
+    return arb(min(exponent, _LARGEST_EXPONENT)).exp().lower().max(arb(1))
+
+
+def within(top: int, bottom: int, factor: arb) -> bool:
+    """Return whether certainly top ≤ factor · bottom; equal numbers are, for every factor ≥ 1."""
+    return top <= bottom or bool(arb(top) <= factor * bottom)
+
+
+def dot(numbers: Iterable[arb | float], others: Iterable[arb | float]) -> arb:
+    """Return the sum of the products."""
+    return sum((arb(one) * arb(other) for one, other in zip(numbers, others, strict=True)), arb(0))
 
 
 def working_bits(*claims: Promise) -> int:
@@ -232,10 +240,14 @@ def minimised(value: Callable[[tuple[arb, ...]], arb], tops: Sequence[arb], scal
         point = (eta, *minimised(lambda others: value((eta, *others)), tops[1:], scale))
         return float(value(point).mid()), point
 
+    return golden(tried, -32.0, 8.0, SEARCH_STEPS)
+
+
+def golden(tried: Callable[[float], tuple[float, Found]], low: float, high: float, evaluations: int) -> Found:
+    """Return what ``tried`` finds where its convex value is about smallest, by golden sections."""
     ratio = (math.sqrt(5) - 1) / 2
-    low, high = -32.0, 8.0
     left, right = tried(high - ratio * (high - low)), tried(low + ratio * (high - low))
-    for _ in range(SEARCH_STEPS - 2):
+    for _ in range(evaluations - 2):
         if left[0] <= right[0]:
             high, right = low + ratio * (high - low), left
             left = tried(high - ratio * (high - low))

@@ -50,7 +50,7 @@ __all__ = ["Verdict", "judged", "verify"]
 
 _log = logging.getLogger(__name__)
 _RARE, _MOST_RARE = 5, 0.2
-_NO_LEVEL = "nothing claimed (ε = ∞)"
+_WHOLE = "Every probability is an integer over 2^52, and every row of the table sums to exactly one."
 
 
 class _HasJson(Interface):
@@ -112,18 +112,22 @@ class Verdict:
         if self.epsilon is None:
             return "nothing proved"
         if math.isinf(self.epsilon) and self.levels is None:
-            return _NO_LEVEL
+            return "nothing claimed (ε = ∞)"
         return f"{level_words(self.epsilon, self.levels)} for {self.scope}"
 
     def __str__(self) -> str:
-        parts = [("Refused" if not self.ok else "Proved", self.reasons)]
-        parts += [("What is proved" if not self.ok else "", self.proved)]
-        parts += [("Assuming", self.assumptions), ("Not promised", self.not_promised)]
-        lines = []
-        for heading, sentences in parts:
-            lines += [f"{heading}:"] if heading and (sentences or heading == "Proved") else []
-            lines += [f"  - {sentence}" for sentence in sentences]
-        return "\n".join(lines)
+        parts = {
+            "Refused": self.reasons,
+            "Proved" if self.ok else "What is proved": self.proved,
+            "Assuming": self.assumptions,
+            "Not promised": self.not_promised,
+        }
+        shown = {f"{heading}:": sentences for heading, sentences in parts.items() if sentences}
+        return "\n".join(
+            line
+            for heading, sentences in shown.items()
+            for line in (heading, *(f"  - {s}" for s in sentences))
+        )
 
 
 def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
@@ -216,7 +220,7 @@ def _judged(document: Document, claim: Claim) -> Verdict:
     known = case.known()
     private, useful = (whole and not any(reasons) for reasons in (privacy, objective))
     proved = {
-        _rows_sentence(): whole,
+        _WHOLE: whole,
         _risk_sentence(_not_private(claim), claim.privacy, risk): private,
         _privacy_sentence(document, claim): whole and privacy[0] is None,
         **({} if claim.levels is None else dict.fromkeys(levels_promised(document, claim), private)),
@@ -257,10 +261,6 @@ def _beyond_arithmetic(
     if not whole:
         return radii, None, None
     return radii, privacy_risk(document, claim), utility_risk(document, claim)
-
-
-def _rows_sentence() -> str:
-    return "Every probability is an integer over 2^52, and every row of the table sums to exactly one."
 
 
 def _not_private(claim: Claim) -> str:
@@ -312,8 +312,8 @@ def _radii_sentence(claim: Claim) -> str:
     promise = claim.privacy
     if not isinstance(promise, PairsClaim) or math.isinf(claim.least_level) or not promise.radii:
         return ""
-    by = [(method, promise.methods.count(method)) for method in ("A1", "A2") if method in promise.methods]
-    theorems = " and ".join(f"{_THEOREMS[method]} for {_pairs(count)}" for method, count in by)
+    counts = {words: promise.methods.count(method) for method, words in _THEOREMS.items()}
+    theorems = " and ".join(f"{words} for {n} pair{'s' * (n > 1)}" for words, n in counts.items() if n)
     return (
         f"Over the draw of the sample, the sets of all pairs of secrets hold the truth with probability at "
         f"least {1 - promise.alpha:.6g}, whatever the truth and the number of rows ({theorems})."
@@ -335,10 +335,6 @@ def _known_sentence(claim: Claim) -> str:
         f"whatever the distribution: P(Y=y | S=s1, U=u) ≤ e^{kappa!r} · P(Y=y | S=s2, U=u) for all outputs "
         "y, values u and secrets s1, s2."
     )
-
-
-def _pairs(count: int) -> str:
-    return "1 pair" if count == 1 else f"{count} pairs"
 
 
 def _objective_sentence(document: Document, claim: Claim) -> str:
@@ -405,19 +401,17 @@ def _promises(claim: Claim) -> dict[str, Promise]:
 
 
 def _not_promised(document: Document, claim: Claim, known_level: float) -> tuple[str, ...]:
-    given = [] if claim.levels is None else [*levels_not_promised(document, claim)]
-    given += [
-        sentence for what, promise in _promises(claim).items() for sentence in not_promised(what, promise)
-    ]
-    given.append(noise_not_promised(claim.epsilon, claim.noise))
-    if isinstance(claim.privacy, CredibleClaim):
-        given.append(
-            "For the lower bound: that no protocol of the same posterior probability distorts less. It "
-            "covers protocols that are private on the whole set of that radius."
-        )
-    given.append(other_columns("the released column"))
-    given.append(
-        "Anything against readers who know more about a person than the distribution"
-        + (", such as their value." if math.isinf(claim.epsilon_known) else ", other than their value.")
+    covered = (
+        "For the lower bound: that no protocol of the same posterior probability distorts less. It covers "
+        "protocols that are private on the whole set of that radius."
     )
-    return (*given, *known_not_promised(claim.epsilon_known, known_level))
+    beyond = "such as" if math.isinf(claim.epsilon_known) else "other than"
+    return (
+        *(() if claim.levels is None else levels_not_promised(document, claim)),
+        *(words for what, promise in _promises(claim).items() for words in not_promised(what, promise)),
+        noise_not_promised(claim.epsilon, claim.noise),
+        *([covered] if isinstance(claim.privacy, CredibleClaim) else []),
+        other_columns("the released column"),
+        f"Anything against readers who know more about a person than the distribution, {beyond} their value.",
+        *known_not_promised(claim.epsilon_known, known_level),
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from rldp._common.checks import Label, shown
+from rldp._common.levels import summed
 from rldp.protocol_file.format import (
     Claim,
     CredibleClaim,
@@ -101,13 +102,9 @@ def given_the_sample(promise: CredibleClaim) -> str:
     """Say what a posterior probability is conditional on."""
     if promise.prior == "adaptive":
         return f"given the sample and the adaptive prior ({_ADAPTIVE})"
-    prior = "Jeffreys' prior" if promise.prior == _JEFFREYS else "the prior"
     law = f"Dirichlet({promise.prior!r}) on the cells"
-    return (
-        f"given the sample and {prior} ({law})"
-        if prior != "the prior"
-        else f"given the sample and the prior {law}"
-    )
+    prior = f"Jeffreys' prior ({law})" if promise.prior == _JEFFREYS else f"the prior {law}"
+    return f"given the sample and {prior}"
 
 
 # What is assumed, and what is not promised
@@ -262,7 +259,7 @@ def noise_promised(epsilon: float, noise: float | None) -> str:
         return ""
     return (
         f"To a person who is not in the table, this promises ε = {epsilon!r}. To a person in it, noisy table "
-        f"and released row together reveal at most {_total(epsilon, noise, noise)} about the secret, which "
+        f"and released row together reveal at most {summed([epsilon, noise, noise])} about the secret, which "
         f"is ε + 2ε_h with the table's ε_h = {noise!r}, also to a reader who knows all other rows."
     )
 
@@ -273,7 +270,7 @@ def table_promised(noise: float | None, rows_a_person: int) -> str:
         return ""
     return (
         f"The noisy table alone is {noise!r}-differentially private when the rows of one person are added or "
-        f"removed, as {_has(rows_a_person)}, and {_total(noise, noise)}-differentially private where the "
+        f"removed, as {_has(rows_a_person)}, and {summed([noise, noise])}-differentially private where the "
         "number of rows is public. So this file may be published."
     )
 
@@ -295,12 +292,7 @@ def _has(rows: int) -> str:
     return "each person has one row in it" if rows == 1 else f"each person has at most {rows} rows in it"
 
 
-def _total(*levels: float) -> str:
-    """Return the sum of levels, rounded up."""
-    return at_most(sum((Decimal(repr(level)) for level in levels), Decimal(0)))
-
-
-def at_most(bound: float | Decimal) -> str:
+def at_most(bound: float) -> str:
     """Return an upper bound in six digits, rounded up."""
     return _rounded(bound, ROUND_CEILING)
 
@@ -310,5 +302,5 @@ def at_least(bound: float) -> str:
     return _rounded(bound, ROUND_FLOOR)
 
 
-def _rounded(bound: float | Decimal, side: str) -> str:
+def _rounded(bound: float, side: str) -> str:
     return f"{float(Context(prec=6, rounding=side).create_decimal(str(bound))):.6g}"

@@ -385,8 +385,6 @@ def columns_in(
     secret = _columns(fields["secret"], missing, "header")
     if values is None or isinstance(value.tree, list):
         row = _columns(value, missing, "header", "edges")
-    elif isinstance(value.tree, dict) and isinstance(values[0], tuple):
-        raise value.fail("a list of columns")
     else:
         row = (_column(value, missing, ("edges",), values),)
     given = _columns(fields["given"], missing, "header") if "given" in fields else ()
@@ -405,6 +403,8 @@ def _column(
     fields = part.fields("name", *(("labels",) if listed is None else ()), optional=optional)
     if listed is None:
         listed = labels_in(fields["labels"])
+    elif isinstance(listed[0], tuple):
+        raise part.fail("a list of columns")
     return Column(
         fields["name"].read(as_name),
         listed,
