@@ -26,7 +26,7 @@ from scipy.stats import chi2
 import rldp
 from commands import run_command
 from rldp import release_file
-from rldp.data import readers
+from rldp.data import csv_files, readers
 
 DATA = "id,sex,age,note\n007,f,10,x\n1e5,m,10,y\n3,m,30,z\n"
 
@@ -364,7 +364,7 @@ def test_kept_text_comes_out_as_it_stood(command, folder):
 
 
 def test_lines_may_break_anywhere_in_a_long_file(folder, monkeypatch):
-    monkeypatch.setattr(readers, "_BYTES", 1000)
+    monkeypatch.setattr(csv_files, "_BYTES", 1000)
     row = '"one\n\n\ntwo, three"'
     (folder / "data.csv").write_text("note,sex,age\n" + f"{row},f,10\n" * 1000)
     assert release_file(swap(), "data.csv", "out.csv", secret="sex", value="age", keep=["note"]) == 1000
@@ -487,7 +487,7 @@ def test_what_a_sample_counts_can_be_released(folder, text, other):
 
 def test_parts_of_a_file_may_look_different(folder, monkeypatch):
     """Numbers first, text far below: every row is read as text, as the labels are."""
-    monkeypatch.setattr(readers, "_BYTES", 1000)
+    monkeypatch.setattr(csv_files, "_BYTES", 1000)
     rows = ["1"] * 2000 + ["1.0"] + ["a"] * 2000
     (folder / "data.csv").write_text("s,u\n" + "".join(f"x,{u}\n" for u in rows))
     protocol = swap(["x"], ["1", "1.0", "a"])
@@ -625,7 +625,7 @@ def test_an_entry_is_shown_to_those_who_ask(command, folder):
 
 
 def test_rows_are_counted_through_all_parts(folder, monkeypatch):
-    monkeypatch.setattr(readers, "_BYTES", 1000)
+    monkeypatch.setattr(csv_files, "_BYTES", 1000)
     rows = np.full(5000, 10)
     rows[[2345, 2346, 4999]] = 5
     (folder / "data.csv").write_text("sex,age\n" + "".join(f"f,{u}\n" for u in rows))
@@ -856,7 +856,7 @@ def write_rows(path, count):
 @pytest.mark.parametrize("block", [2000, 10**6])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_file_is_released_like_its_columns(folder, monkeypatch, form, block):
-    monkeypatch.setattr(readers, "_BYTES", block)
+    monkeypatch.setattr(csv_files, "_BYTES", block)
     monkeypatch.setattr(readers, "_ROWS", block // 7)
     protocol = random_protocol()
     secrets, values = write_rows(folder / f"rows.{form}", 20_000)
@@ -892,7 +892,7 @@ def test_a_seed_is_for_tests_and_says_so(command, folder):
 
 
 def test_steps_count_rows_and_come_to_an_end(folder, monkeypatch):
-    monkeypatch.setattr(readers, "_BYTES", 2000)
+    monkeypatch.setattr(csv_files, "_BYTES", 2000)
     monkeypatch.setattr(readers, "_ROWS", 1000)
     for form in ("csv", "parquet"):
         write_rows(folder / f"rows.{form}", 10_000)

@@ -9,8 +9,8 @@ import pytest
 
 import rldp
 from rldp import release_file
-from rldp.data import readers
-from rldp.data.kinds import FittingType, read_as
+from rldp.data import csv_files
+from rldp.data.kinds import FittingType
 
 DAY = datetime.date(2024, 2, 29)
 
@@ -63,7 +63,7 @@ def kind_of(entries):
 @pytest.mark.parametrize(("entries", "kind", "read"), COLUMNS.values(), ids=COLUMNS)
 def test_entries_that_lose_nothing_have_a_type(entries, kind, read):
     assert kind_of(entries) == kind
-    assert read_as(pa.array(entries, pa.string()), kind).to_pylist() == read
+    assert pa.array(entries, pa.string()).cast(kind).to_pylist() == read
 
 
 @pytest.mark.parametrize("entries", TEXT.values(), ids=TEXT)
@@ -73,7 +73,7 @@ def test_entries_that_would_lose_something_stay_text(entries):
 
 def test_a_column_has_the_type_of_its_last_entry_too(tmp_path, monkeypatch):
     """Decided from the first part, a release would fail, or lose the zeros, far down."""
-    monkeypatch.setattr(readers, "_BYTES", 2000)
+    monkeypatch.setattr(csv_files, "_BYTES", 2000)
     protocol = rldp.Protocol([np.eye(2)], ["a"], [1, 2], [1, 2])
     count = 5000
     columns = {

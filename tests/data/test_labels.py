@@ -575,13 +575,13 @@ def test_integers_are_looked_up_by_their_place_as_one_by_one(labels, dtype):
     alphabet = Alphabet(labels)
     expected = [labels.index(n) if n in labels else -1 for n in numbers]
     assert alphabet.of_objects(numbers).tolist() == expected
-    assert alphabet.of_integers(np.array(numbers, dtype)).tolist() == expected
+    assert alphabet.of_numbers(np.array(numbers, dtype)).tolist() == expected
     assert encode("values", np.array(numbers * 2**14, dtype), alphabet).codes.tolist() == expected * 2**14
 
 
 @pytest.mark.parametrize("labels", [[1.0, 2], [True, 2], ["1", 2], [0, 2**40], [2**60, 2**60 + 1]])
 def test_labels_that_are_no_integers_of_a_small_range_have_no_table(labels):
-    assert Alphabet(labels).of_integers(np.array([1, 2])) is None
+    assert Alphabet(labels).of_numbers(np.array([1, 2])) is None
 
 
 def test_texts_of_an_array_that_no_file_could_hold_are_no_labels():

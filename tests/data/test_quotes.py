@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 import rldp
 from rldp import release_file
-from rldp.data import readers
-from rldp.data.quotes import Quotes
+from rldp.data import csv_files, headers, readers
+from rldp.data.csv_files import Quotes
 
 
 def trouble(pieces):
@@ -107,7 +107,7 @@ def coin():
 @pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN)
 def test_a_file_with_a_broken_quote_is_not_released(tmp_path, monkeypatch, text, said, block, name):
     """Three rows would become one, and nobody would know."""
-    monkeypatch.setattr(readers, "_BYTES", block)
+    monkeypatch.setattr(csv_files, "_BYTES", block)
     content = text.encode() + b"m,20,w\n" * 100
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     for keep in ([], ["note"]):
@@ -129,7 +129,7 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_released(tmp_path, monke
     """Released values would stand beside the kept columns of other people."""
     (tmp_path / "data.csv").write_text("sex,age,id\n" + "f,10,1\n" * 3)
     (tmp_path / "other.csv").write_text("sex,age,id\n" + "m,20,2\n" * 3)
-    opened, opens = readers._open_csv, []
+    opened, opens = csv_files.open_csv, []
 
     def swapping(path, *arguments, **options):
         opens.append(path)
@@ -137,7 +137,8 @@ def test_a_file_that_is_swapped_while_it_is_read_is_not_released(tmp_path, monke
             (tmp_path / "other.csv").replace(tmp_path / "data.csv")
         return opened(path, *arguments, **options)
 
-    monkeypatch.setattr(readers, "_open_csv", swapping)
+    for module in (headers, readers):
+        monkeypatch.setattr(module, "open_csv", swapping)
     with pytest.raises(rldp.DataError, match=r"data\.csv must not change while it is read, but it did$"):
         release_file(
             coin(), tmp_path / "data.csv", tmp_path / "out.csv", secret="sex", value="age", keep=["id"]

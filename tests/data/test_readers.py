@@ -8,22 +8,25 @@ from hypothesis import given, strategies as st
 
 import rldp
 from rldp import release_file
-from rldp.data import readers
+from rldp.data import csv_files
+from rldp.data.frames import _read
+from rldp.data.headers import located
 from rldp.data.labels import Alphabet, faults
-from rldp.data.readers import Columns, read_parts, read_table, typed, untyped
+from rldp.data.readers import Columns, read_parts
 from rldp.data.reading import Column, Reading
+from rldp.data.sources import source_of
 
 
 def encoded(path, readings):
-    table, read = read_table(path, list(readings)), typed if path.suffix == ".parquet" else untyped
-    return [read(f"column {column!r} of {path}", table[column], given) for column, given in readings.items()]
+    return _read(path, tuple(readings)).encoded(readings)
 
 
 def by_parts(path, labels):
     """The codes of column u as a release reads them, or the sentence that refuses them."""
     try:
         reading = Reading((Column("s", ("a",)),), (Column("u", tuple(labels)),))
-        parts = list(read_parts(path, Columns(reading, ()), typed=False)[1])
+        columns = Columns(reading, ())
+        parts = list(read_parts(located(source_of(path), columns.names), columns, typed=False)[1])
     except rldp.DataError as error:
         return str(error)
     return [code for part in parts for code in part.columns[-1].codes.tolist()]
@@ -135,7 +138,7 @@ def test_a_parquet_file_has_types_of_its_own(tmp_path):
 
 def test_long_files_are_read_alike(tmp_path, monkeypatch):
     """Numbers first, text far below, in many blocks and parts; the first row at fault is the same."""
-    monkeypatch.setattr(readers, "_BYTES", 5000)
+    monkeypatch.setattr(csv_files, "_BYTES", 5000)
     texts = np.random.default_rng(0).choice(["1", "2", "02", "1.0"], 400_000).tolist() + ["x", "y"]
     path = write(tmp_path / "new.csv", texts)
     labels = (1, 2, "x")

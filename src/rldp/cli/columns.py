@@ -63,7 +63,7 @@ def chosen(options: object) -> dict[str, Any]:
 
 def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
     """Print the delimiter, if it was not given and is not a comma."""
-    from rldp.data.readers import located
+    from rldp.data.headers import located
 
     if source.parquet or source.dialect.delimiter is not None:
         return

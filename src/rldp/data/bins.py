@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from functools import cache
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,30 +32,23 @@ class Bins(Alphabet):
     """
 
     edges: NDArray[np.float64]
-    has_bins: ClassVar[bool] = True
 
     def __init__(self, edges: Sequence[float], labels: Sequence[Label]) -> None:
         super().__init__(labels)
         object.__setattr__(self, "edges", np.asarray(edges, dtype=np.float64))
 
-    def of_numbers(self, numbers: NDArray[np.float64]) -> Codes:
+    def of_numbers(self, numbers: NDArray[Any]) -> Codes:
         """Return codes of numbers, −1 for NaN and infinities."""
-        codes = np.searchsorted(self.edges, numbers, side="right").astype(np.int32)
-        codes[~np.isfinite(numbers)] = NOT_A_LABEL
+        floats = numbers.astype(np.float64, copy=False)
+        codes = np.searchsorted(self.edges, floats, side="right").astype(np.int32)
+        codes[~np.isfinite(floats)] = NOT_A_LABEL
         return codes
 
     def of_objects(self, items: Sequence[object]) -> Codes:
         return self.of_numbers(_as_numbers(items))
 
-    def of_chunk(self, chunk: Any) -> Codes:
-        """Return codes of an Arrow array."""
-        kinds = chunk.to_numpy(zero_copy_only=False) if not hasattr(chunk, "dictionary") else None
-        if kinds is not None and kinds.dtype.kind in "iuf":
-            return self.of_numbers(kinds.astype(np.float64))
-        return super().of_chunk(chunk if kinds is None else chunk.dictionary_encode())
-
     def of_texts(self, texts: Sequence[str | None]) -> Codes:
-        return self.of_numbers(_as_numbers([number_of_text(text) for text in texts]))
+        return self.of_numbers(_as_numbers(list(map(number_of_text, texts))))
 
     def require_readable(self, name: str) -> None:
         """Accept every number."""
@@ -70,11 +64,8 @@ def alphabet_of(column: Column) -> Alphabet:
 
 def numbers_in(column: Any, *, texts: bool) -> NDArray[np.float64]:
     """Return the entries of a column as numbers, NaN where one is missing; ``texts`` if from a CSV file."""
-    entries: list[object] = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    if texts:
-        read: dict[object, float | None] = {x: number_of_text(x) for x in set(entries) if isinstance(x, str)}
-        entries = [read.get(text) for text in entries]
-    return _as_numbers(entries)
+    entries = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    return _as_numbers(list(map(cache(number_of_text), entries)) if texts else entries)
 
 
 def _as_numbers(items: Sequence[object]) -> NDArray[np.float64]:

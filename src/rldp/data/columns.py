@@ -11,6 +11,7 @@ import datetime
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -19,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, kind_name
-from rldp.data.labels import Alphabet, Codes, Encoded, is_label, taken
+from rldp.data import arrow
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, is_label
+from rldp.data.meaning import Kind
 from rldp.data.reading import MISSING
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
@@ -69,7 +72,7 @@ def kind_among(kinds: Iterable[str], given: object) -> str | None:
 # Columns → codes
 
 
-def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
+def encode(name: str, column: Any, given: Alphabet | Kind | None = None) -> Encoded:
     """Return the codes of a column of any kind.
 
     Parameters
@@ -77,15 +80,15 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
     name : str
         What messages call the column.
     column : list, tuple, NumPy array, pandas or Polars series, Arrow array
-    alphabet : Alphabet, optional
-        By default the labels that the column holds, sorted.
+    given : Alphabet or Kind, optional
+        The labels, or the type that they must have; by default the labels that the column holds, sorted.
 
     Raises
     ------
     InvalidArgument, InvalidArgumentType
         If it is not a column.
     DataError
-        If the labels are to be found and there are too many.
+        If the labels are to be found and there are too many, or they are of another type.
 
     Examples
     --------
@@ -95,19 +98,38 @@ def encode(name: str, column: Any, alphabet: Alphabet | None = None) -> Encoded:
     """
     kind = kind_of(name, column)
     pieces = list(_PIECES[kind](column))
-    if alphabet is None:
+    if isinstance(given, Alphabet):
+        alphabet = given
+    else:
         pieces = [piece if isinstance(piece, list) else _numbered(piece) for piece in pieces]
         alphabet = Alphabet.inferred(name, chain.from_iterable(map(_distinct, pieces)))
+        if given and any(isinstance(label, str) != (given == "text") for label in alphabet.labels):
+            raise DataError(
+                f"{name} must hold {'text' if given == 'text' else 'numbers'}, as asked for, but its entries "
+                "are of another type"
+            )
     codes = [_codes(piece, alphabet) for piece in pieces]
     return Encoded(name, _joined(codes), alphabet, partial(_entries, column))
 
 
-def encode_texts(name: str, column: Any, alphabet: Alphabet) -> Encoded:
-    """Return the codes of entries of a CSV file: Arrow strings, read as the type of the labels."""
-    codes = []
-    for chunk in _chunks(column):
-        texts = _numbered(chunk)
-        codes.append(taken(alphabet.of_texts(texts.dictionary.to_pylist()), texts.indices))
+def encode_texts(name: str, column: Any, given: Alphabet | Kind | None = None) -> Encoded:
+    """Return the codes of entries of a CSV file: Arrow strings, read as the type of the labels.
+
+    If the labels are not given, the whole column decides: it holds numbers if that loses nothing, else text.
+    """
+    chunks = [_numbered(chunk) for chunk in _chunks(column)]
+    if isinstance(given, Alphabet):
+        alphabet = given
+    else:
+        texts = {text for chunk in chunks for text in chunk.dictionary.to_pylist()}
+        alphabet = Alphabet.read(name, texts, given)
+        others = (alphabet.of_texts(sorted(texts)) == NOT_A_LABEL).sum() if given == "number" else 0
+        if others:
+            raise DataError(
+                f"{name} must hold numbers, as asked for, but {others} of its {len(texts)} distinct entries "
+                "are not numbers"
+            )
+    codes = [_looked_up(chunk, alphabet.of_texts) for chunk in chunks]
     return Encoded(name, _joined(codes), alphabet, partial(_entries, column))
 
 
@@ -118,17 +140,19 @@ def _joined(parts: list[Codes]) -> Codes:
 def _codes(piece: Any, alphabet: Alphabet) -> Codes:
     if isinstance(piece, list):
         return alphabet.of_objects(piece)
-    if alphabet.has_bins:
-        return alphabet.of_chunk(piece)
-    codes = alphabet.of_integers(piece.to_numpy()) if _are_integers(piece) else None
-    return alphabet.of_chunk(_numbered(piece)) if codes is None else codes
+    are_numbers = arrow.types.is_integer(piece.type) or arrow.types.is_floating(piece.type)
+    codes = alphabet.of_numbers(piece.to_numpy(zero_copy_only=False)) if are_numbers else None
+    return _looked_up(_numbered(piece), alphabet.of_objects) if codes is None else codes
 
 
-def _are_integers(chunk: Any) -> bool:
-    """Return whether an Arrow array holds integers that NumPy's int64 can hold, and nothing else."""
-    import pyarrow.types as kinds
-
-    return kinds.is_integer(chunk.type) and not kinds.is_uint64(chunk.type) and chunk.null_count == 0
+def _looked_up(numbered: Any, look_up: Callable[[Sequence[Any]], Codes]) -> Codes:
+    """Return the codes of an Arrow array whose distinct entries are numbered; each is looked up once."""
+    indices = numbered.indices
+    if indices.null_count:
+        indices = indices.cast("int64").fill_null(-1)  # the last code
+    table = np.append(look_up(numbered.dictionary.to_pylist()), np.int32(NOT_A_LABEL))
+    codes: Codes = table.take(indices.to_numpy())
+    return codes
 
 
 def _numbered(chunk: Any) -> Any:
@@ -151,12 +175,13 @@ def _distinct(piece: Any) -> Iterable[object]:
 
 
 def _of_objects(items: Sequence[Any]) -> Iterable[Any]:
-    if isinstance(next((item for item in items if item is not None), None), datetime.date):
-        kinds = set(map(type, items))
-        if kinds <= {datetime.date, datetime.datetime, type(None)}:
-            import pyarrow
-
-            return _of_arrow(pyarrow.array(items))
+    first = next((item for item in items if item is not None), None)
+    if isinstance(first, datetime.date):
+        if set(map(type, items)) <= {datetime.date, datetime.datetime, type(None)}:
+            return _of_arrow(arrow.array(items))
+    elif type(first) is int and set(map(type, items)) == {int}:
+        with suppress(OverflowError):  # NumPy's integers have 64 bits
+            return _of_numpy(np.array(items, dtype=np.int64))
     return [items if isinstance(items, list) else list(items)]
 
 
@@ -170,24 +195,20 @@ def _of_numpy(array: NDArray[Any]) -> Iterable[Any]:
         return chain.from_iterable(map(_of_objects, blocks))
     if array.dtype.kind == "S" or issubclass(array.dtype.type, _NOT_KNOWN_TO_ARROW):
         return [_no_labels(array)]
-    import pyarrow
-
     native = np.asarray(array).astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind == "U":
         return [_of_fixed_width(native, missing)]
-    return _of_arrow(pyarrow.array(native, mask=missing))
+    return _of_arrow(arrow.array(native, mask=missing))
 
 
 def _of_fixed_width(array: NDArray[np.str_], missing: NDArray[np.bool_] | None) -> Any:
     """Return texts as positions in the list of their distinct entries; Arrow compares them as bytes."""
-    import pyarrow
-
     width = array.dtype.itemsize
-    buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(array))]
-    numbered = pyarrow.Array.from_buffers(pyarrow.binary(width), len(array), buffers).dictionary_encode()
+    buffers = [None, arrow.py_buffer(np.ascontiguousarray(array))]
+    numbered = arrow.Array.from_buffers(arrow.binary(width), len(array), buffers).dictionary_encode()
     distinct = np.array(numbered.dictionary.to_pylist(), dtype=f"S{width}").view(array.dtype).tolist()
     try:
-        return pyarrow.DictionaryArray.from_arrays(numbered.indices.to_numpy(), distinct, mask=missing)
+        return arrow.DictionaryArray.from_arrays(numbered.indices.to_numpy(), distinct, mask=missing)
     except UnicodeError:  # a character that UTF-8 lacks
         return np.ma.masked_array(array, False if missing is None else missing).tolist()
 
@@ -195,24 +216,20 @@ def _of_fixed_width(array: NDArray[np.str_], missing: NDArray[np.bool_] | None) 
 def _of_pandas(series: Any) -> Iterable[Any]:
     if isinstance(series.dtype, np.dtype):
         return _of_numpy(series.to_numpy())
-    import pyarrow
-
     entries = getattr(series.dtype, "categories", None)
     if entries is None or entries.dtype != object:
         try:
-            return _of_arrow(pyarrow.Array.from_pandas(series))
-        except (pyarrow.ArrowException, TypeError):  # a type that Arrow lacks
+            return _of_arrow(arrow.Array.from_pandas(series))
+        except (arrow.ArrowException, TypeError):  # a type that Arrow lacks
             pass
     return [series.tolist()]
 
 
 def _of_polars(series: Any) -> Iterable[Any]:
-    import pyarrow
-
     if not series.dtype.is_object():
         try:
             return _of_arrow(series.to_arrow())
-        except pyarrow.ArrowException:  # a type that Arrow lacks, such as integers of 128 bits
+        except arrow.ArrowException:  # a type that Arrow lacks, such as integers of 128 bits
             pass
     return [series.to_list()]
 
@@ -228,27 +245,25 @@ def _chunks(column: Any) -> list[Any]:
 
 def _as_labels(chunk: Any) -> Any:
     """Return an Arrow array in a form whose distinct entries can be numbered and looked up."""
-    import pyarrow
-    import pyarrow.compute as arrow
-    import pyarrow.types as kinds
-
-    if kinds.is_run_end_encoded(chunk.type):
-        chunk = arrow.run_end_decode(chunk)
-    if kinds.is_dictionary(chunk.type):
+    if arrow.types.is_run_end_encoded(chunk.type):
+        chunk = arrow.compute.run_end_decode(chunk)
+    if arrow.types.is_dictionary(chunk.type):
         entries = _as_labels(chunk.dictionary)
         if isinstance(entries, list):
             return _no_labels(chunk)
-        return pyarrow.DictionaryArray.from_arrays(chunk.indices, entries)
-    if kinds.is_timestamp(chunk.type) and _are_days(chunk):  # in its time zone, if it has one
-        chunk = (chunk if chunk.type.tz is None else arrow.local_timestamp(chunk)).cast(pyarrow.date32())
-    if kinds.is_date(chunk.type):  # a day is the text that stands for it in a CSV file
-        return chunk.cast(pyarrow.string())
-    if kinds.is_string_view(chunk.type):
-        return chunk.cast(pyarrow.large_string())
-    if kinds.is_float16(chunk.type):  # older versions of Arrow cannot number these
-        return chunk.cast(pyarrow.float32())
-    is_extension = isinstance(chunk.type, pyarrow.BaseExtensionType)
-    return _no_labels(chunk) if is_extension or kinds.is_nested(chunk.type) else chunk
+        return arrow.DictionaryArray.from_arrays(chunk.indices, entries)
+    if arrow.types.is_timestamp(chunk.type) and _are_days(chunk):  # in its time zone, if it has one
+        chunk = (chunk if chunk.type.tz is None else arrow.compute.local_timestamp(chunk)).cast(
+            arrow.date32()
+        )
+    if arrow.types.is_date(chunk.type):  # a day is the text that stands for it in a CSV file
+        return chunk.cast(arrow.string())
+    if arrow.types.is_string_view(chunk.type):
+        return chunk.cast(arrow.large_string())
+    if arrow.types.is_float16(chunk.type):  # older versions of Arrow cannot number these
+        return chunk.cast(arrow.float32())
+    is_extension = isinstance(chunk.type, arrow.BaseExtensionType)
+    return _no_labels(chunk) if is_extension or arrow.types.is_nested(chunk.type) else chunk
 
 
 def _no_labels(column: Any) -> list[object]:
@@ -257,10 +272,8 @@ def _no_labels(column: Any) -> list[object]:
 
 
 def _are_days(chunk: Any) -> bool:
-    import pyarrow.compute as arrow
-
-    whole = arrow.equal(arrow.floor_temporal(chunk, unit="day"), chunk)
-    return arrow.all(whole).as_py() is not False
+    whole = arrow.compute.equal(arrow.compute.floor_temporal(chunk, unit="day"), chunk)
+    return arrow.compute.all(whole).as_py() is not False
 
 
 _PIECES: dict[str, Callable[[Any], Iterable[Any]]] = {
@@ -320,10 +333,8 @@ def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
         return pandas.Series(array, index=like.index, name=like.name, dtype=labels.dtype)
     if kind == "polars":
         return _polars_labels(outputs, like.dtype).alias(like.name).gather(codes)
-    import pyarrow
-
-    column = arrow_labels(outputs, like.type).take(pyarrow.array(codes))
-    return pyarrow.chunked_array([column]) if isinstance(like, pyarrow.ChunkedArray) else column
+    column = arrow_labels(outputs, like.type).take(arrow.array(codes))
+    return arrow.chunked_array([column]) if isinstance(like, arrow.ChunkedArray) else column
 
 
 def _null(outputs: Sequence[Label]) -> int | None:
@@ -355,8 +366,6 @@ def _objects(outputs: Sequence[Label]) -> NDArray[Any]:
 
 def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
     """Return the labels as an Arrow array, of the type ``like`` if that can hold all of them."""
-    import pyarrow
-
     known = np.arange(len(outputs)) != _null(outputs)
     array = _label_array([label for label, is_known in zip(outputs, known, strict=True) if is_known])
     if array.dtype == object and not all(isinstance(label, str) for label in array):
@@ -364,9 +373,9 @@ def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
             "outputs of the protocol must be of one type, and integers of 64 bits, to be written to an "
             "Arrow, Parquet or Polars column"
         )
-    labels = pyarrow.array(array)
+    labels = arrow.array(array)
     if not known.all():
-        labels = labels.take(pyarrow.array(np.cumsum(known) - 1, mask=~known))
+        labels = labels.take(arrow.array(np.cumsum(known) - 1, mask=~known))
     if like is None or like == labels.type:
         return labels
     return _as_it_was(labels, lambda: _as_arrow(labels, like), outputs)
@@ -387,18 +396,15 @@ def _polars_labels(outputs: Sequence[Label], like: Any) -> Any:
 
 
 def _as_arrow(labels: Any, kind: Any) -> Any:
-    import pyarrow
-    import pyarrow.compute as arrow
-
     if getattr(kind, "tz", None) is not None:
-        return arrow.assume_timezone(labels.cast(pyarrow.timestamp(kind.unit)), kind.tz)
-    if not pyarrow.types.is_dictionary(kind):
+        return arrow.compute.assume_timezone(labels.cast(arrow.timestamp(kind.unit)), kind.tz)
+    if not arrow.types.is_dictionary(kind):
         cast = labels.cast(kind)
-        cast.take(pyarrow.array([0]))  # fails for types in which Arrow holds labels and draws none, as views
+        cast.take(arrow.array([0]))  # fails for types in which Arrow holds labels and draws none, as views
         return cast
     entries = labels.cast(kind.value_type)
-    places = pyarrow.array(range(len(labels)), kind.index_type)
-    return pyarrow.DictionaryArray.from_arrays(places, entries, ordered=kind.ordered)
+    places = arrow.array(range(len(labels)), kind.index_type)
+    return arrow.DictionaryArray.from_arrays(places, entries, ordered=kind.ordered)
 
 
 def _as_pandas(outputs: Sequence[Label], labels: Any, dtype: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -12,18 +12,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, kind_name
+from rldp._common.checks import Label, kind_name, shown
 from rldp._common.process import needs
+from rldp.data import arrow
 from rldp.data.bins import Binning, Bins, numbers_in
-from rldp.data.columns import is_column, kind_among
-from rldp.data.headers import column_name, require_columns, require_distinct, require_headers
+from rldp.data.columns import encode, encode_texts, is_column, kind_among
+from rldp.data.csv_files import read_csv
+from rldp.data.headers import (
+    Located,
+    column_name,
+    located,
+    require_columns,
+    require_distinct,
+    require_headers,
+)
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, TooManyNumbers, count_pairs
 from rldp.data.meaning import Kind, Scale, labels_of_texts
 from rldp.data.merging import merged
-from rldp.data.readers import located, read_table, typed, untyped
 from rldp.data.reading import MISSING, Column, Reading
 from rldp.data.rows import joint_codes, rows_of, with_category, with_missing_labelled
-from rldp.data.sources import Dialect, Source, opened
+from rldp.data.sources import Dialect, Source, opened, reading
 from rldp.data.wanted import Wanted
 from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArgumentType
 
@@ -66,7 +74,7 @@ def counted_pairs(
 ) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
     table = _read(data, wanted.names, dialect)
-    require_headers(wanted.headers, lambda column: table.headings[column][1], table.source)
+    require_headers(wanted.known, lambda column: table.headings[column][1], table.source)
     for bins in CANDIDATES:
         counted = _counted(table, wanted.with_bins(bins), show_labels)
         if (counted.counts < _RARE).mean() <= _MOST_RARE or not wanted.chooses_bins:
@@ -194,8 +202,14 @@ class _Table:
     are_texts: bool = False
 
     def encoded(self, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
-        read = untyped if self.are_texts else typed
-        return [read(column_name(c, self.source), self.columns[c], given) for c, given in readings.items()]
+        encoded = []
+        for column, given in readings.items():
+            name = column_name(column, self.source)
+            if self.are_texts and isinstance(given, Alphabet):
+                given.require_readable(name)
+            read = encode_texts if self.are_texts else encode
+            encoded.append(read(name, self.columns[column], given))
+        return encoded
 
     def binned(self, name: str, binning: Binning) -> tuple[Bins, Scale]:
         numbers = numbers_in(self.columns[name], texts=self.are_texts)
@@ -208,10 +222,31 @@ def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> 
         return _read_frame(data, names)
     with opened(data, dialect) as source:
         layout = located(source, names)
-        table = read_table(layout, names)
+        with reading(source):
+            columns = (_parquet_columns if source.parquet else _csv_columns)(layout, names)
         lasting = {name: (layout.lasting_name(name), layout.name(name)) for name in names}
-        columns = dict(zip(names, table.columns, strict=True))
-        return _Table(str(source), columns, lasting, not source.parquet)
+        return _Table(str(source), dict(zip(names, columns, strict=True)), lasting, not source.parquet)
+
+
+def _csv_columns(layout: Located, columns: Sequence[str]) -> Any:
+    """Return columns as text: the type depends on the whole column, or on known labels."""
+    types = {layout.key(column): arrow.string() for column in columns}
+    return read_csv(layout.source, types, layout.names_while_read).columns
+
+
+def _parquet_columns(layout: Located, columns: Sequence[str]) -> Any:
+    names = [layout.name(column) for column in columns]
+    for column, kind in zip(columns, layout.types(columns), strict=True):
+        if arrow.types.is_nested(kind):  # several columns of the file, without labels
+            raise DataError(
+                f"{column_name(column, layout.source)} must hold strings, numbers or booleans, got entries "
+                f"of type {shown(str(kind))}"
+            )
+    tables = []
+    for path in layout.source.paths:
+        with arrow.parquet.ParquetFile(path, read_dictionary=names) as file:
+            tables.append(layout.chosen(file.read(columns=names), columns))
+    return arrow.concat_tables(tables).columns
 
 
 def _column(table: _Table, name: str, encoded: Encoded) -> Column:

@@ -7,30 +7,35 @@ delimiter of a CSV file is the one with which all requested columns are found.
 from __future__ import annotations
 
 import csv
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from rldp._common.checks import shown
-from rldp.data.sources import COMMON_DELIMITERS, Source
+from rldp.data import arrow
+from rldp.data.csv_files import head, open_csv
+from rldp.data.reading import Column
+from rldp.data.sources import COMMON_DELIMITERS, Dialect, Source, reading
 from rldp.errors import DataError, DataFileError, InvalidArgument
 
 __all__ = [
     "Located",
     "column_name",
-    "locate",
+    "located",
     "require_columns",
     "require_distinct",
     "require_headers",
-    "require_names",
 ]
+
+_log = logging.getLogger(__name__)
 
 _LONGEST_NAME = 64
 _MOST_NAMED = 30
 _PLACE = re.compile(r"#([1-9][0-9]{0,5})")
-_NOT_SHOWN = "it has {}, whose names are not shown because the first line may be data"
 _NUMBER = re.compile(r"\s*[-+]?[0-9][0-9.,eE+-]*\s*")
 _AMOUNT = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*")  # a number, a date or a time
 _NO_NAME = re.compile(r"[-+]?[0-9][0-9.,:/ eE+-]*|.*[@{}<>;|\t].*|[\[(].*|", re.DOTALL)
@@ -65,6 +70,11 @@ class Located:
         count = Counter(self.header)
         return any(count[self.header[place]] > 1 for place in self.places.values())
 
+    @property
+    def names_while_read(self) -> list[str] | None:
+        """Unique names for all columns while they are read; None for those in the header."""
+        return [f"#{i + 1}" for i in range(len(self.header))] if self.by_place else None
+
     def name(self, column: str) -> str:
         """Return the name in the header of a requested column."""
         return self.header[self.places[column]]
@@ -78,38 +88,60 @@ class Located:
         """Return a unique name for a requested column while it is read."""
         return f"#{self.places[column] + 1}" if self.by_place else self.name(column)
 
+    def chosen(self, rows: Any, columns: Sequence[str]) -> Any:
+        """Return columns of Arrow rows that were read by name, with the requested names."""
+        chosen = []
+        for column in columns:
+            name, place = self.name(column), self.places[column]
+            among = [i for i, other in enumerate(rows.schema.names) if other == name]
+            chosen.append(rows.column(among[self.header[:place].count(name)]))
+        return type(rows).from_arrays(chosen, names=list(columns))
 
-Header = Callable[[Source], Sequence[str]]
+    def types(self, columns: Sequence[str]) -> list[Any]:
+        """Return the Arrow types of columns of a Parquet file; those of a CSV file are None."""
+        if not self.source.parquet:
+            return [None] * len(columns)
+        schema = arrow.parquet.read_schema(self.source.path)
+        return [schema.field(self.places[column]).type for column in columns]
 
 
-def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable[[Source], bytes]) -> Located:
-    """Locate the requested columns.
-
-    Parameters
-    ----------
-    source : Source
-    wanted : sequence of str
-        Names or positions of columns.
-    header : callable
-        Source, with the delimiter → the names of all columns.
-    head : callable
-        Source → its first bytes, uncompressed and, if its encoding is given, converted to UTF-8.
+def located(source: Source, columns: Sequence[str]) -> Located:
+    """Locate columns of a table, requested by name or position.
 
     Raises
     ------
     DataError
         If a column is missing.
     """
-    if source.parquet:
-        names = tuple(header(source))
-        return Located(source, names, require_columns(names, wanted, source))
+    with reading(source):
+        layout = _in_parquet(source, columns) if source.parquet else _in_csv(source, columns)
+        require_distinct(layout.places)
+        if not source.parquet:
+            _require_names(layout)
+            _log.info("%s is read with the delimiter %r", source, layout.source.dialect.delimiter)
+    return layout
+
+
+def _in_parquet(source: Source, wanted: Sequence[str]) -> Located:
+    first, *rest = (arrow.parquet.read_schema(path) for path in source.paths)
+    for path, schema in zip(source.paths[1:], rest, strict=True):
+        if not schema.equals(first):
+            raise DataError(
+                f"{source} must hold Parquet files of one schema, but {path.name} has another than "
+                f"{source.path.name}"
+            )
+    return Located(source, tuple(first.names), require_columns(first.names, wanted, source))
+
+
+def _in_csv(source: Source, wanted: Sequence[str]) -> Located:
     given = source.dialect.delimiter
     fitting: list[Located] = []
     troubles: dict[str, Exception] = {}
     for delimiter in COMMON_DELIMITERS if given is None else (given,):
-        split = source.split_by(delimiter)
+        split = replace(source, dialect=Dialect(delimiter, source.dialect.encoding))
         try:
-            names = tuple(header(split))
+            with reading(source):
+                names = tuple(open_csv(split)[0].schema.names)
             fitting.append(Located(split, names, require_columns(names, wanted, source)))
         except Exception as error:  # reading something else can raise anything
             troubles[delimiter] = error
@@ -117,20 +149,19 @@ def locate(source: Source, wanted: Sequence[str], header: Header, head: Callable
             if delimiter == "," and set(wanted) <= set(names):  # a position can exist with any delimiter
                 break
     if not fitting:
-        raise _explained(source, wanted, troubles, head(source)) from None
+        raise _explained(source, wanted, troubles) from None
     if len(fitting) > 1:
         raise DataError(f"{source} has these columns with more than one delimiter; delimiter= chooses one")
     return fitting[0]
 
 
-def _explained(
-    source: Source, wanted: Sequence[str], troubles: dict[str, Exception], beginning: bytes
-) -> Exception:
+def _explained(source: Source, wanted: Sequence[str], troubles: dict[str, Exception]) -> Exception:
     """Return the most helpful error about a CSV file in which no delimiter finds the columns."""
+    beginning = head(source)
     kind = _looks_like(beginning)
     if kind is not None:
         return DataFileError(f"{source} must be a CSV or Parquet table, but it looks like {kind}")
-    text = beginning.decode(errors="replace").removeprefix("\ufeff")
+    text = _text(beginning)
     line = text.split("\n", 1)[0]
     for mark, error in troubles.items():
         if set(wanted) <= set(_entries(line, mark)):  # the problem is further down
@@ -142,7 +173,7 @@ def _explained(
     mark = max(missing, key=lambda mark: len(missing[mark].present), default=",")
     first = next(iter(troubles.values()))
     if mark in missing and (len(missing[mark].present) > 1 or isinstance(first, MissingColumn)):
-        return _told(missing[mark], text, mark)
+        return _told(missing[mark], wanted, text, mark)
     return first
 
 
@@ -157,27 +188,22 @@ class MissingColumn(DataError):
     """A column is missing; the names found instead may be data."""
 
     def __init__(
-        self, source: object, column: str, present: Sequence[str], wanted: Sequence[str] = ()
+        self, source: object, column: str, present: Sequence[str], *, shows_names: bool = True
     ) -> None:
-        self.source, self.column, self.present, self.wanted = source, column, present, wanted
+        self.source, self.column, self.present = source, column, present
         if not present:
             said = "it has no columns"
-        elif all(map(_plausible, present)):
+        elif shows_names and all(map(_plausible, present)):
             some = [*map(repr, present[:_MOST_NAMED]), *["…"] * (len(present) > _MOST_NAMED)]
             said = f"it has {', '.join(some)}"
         else:
-            said = _NOT_SHOWN.format(len(present))
+            said = f"it has {len(present)}, whose names are not shown because the first line may be data"
         super().__init__(f"{source} has no column {column!r}; {said}")
-
-    def without_names(self) -> DataError:
-        """Return the error without the names that were found."""
-        said = _NOT_SHOWN.format(len(self.present))
-        return DataError(f"{self.source} has no column {self.column!r}; {said}")
 
 
 def require_columns(present: Sequence[str], wanted: Sequence[str], source: object) -> dict[str, int]:
     """Return the positions of the requested columns, each of which must occur once."""
-    return {column: _place(present, column, wanted, source) for column in wanted}
+    return {column: _place(present, column, source) for column in wanted}
 
 
 def require_distinct(places: dict[str, int]) -> None:
@@ -191,22 +217,16 @@ def require_distinct(places: dict[str, int]) -> None:
             )
 
 
-def require_names(layout: Located, head: Callable[[Source], bytes]) -> None:
+def _require_names(layout: Located) -> None:
     """Refuse a first line of data if columns of a CSV file are chosen by position.
 
     The row would be lost, and its entries would be published as names. A number or a date shows that a line
     is data, and so does an entry that occurs again in its column.
-
-    Parameters
-    ----------
-    found : Located
-    head : callable
-        As :func:`locate` takes it.
     """
     chosen = {column: place for column, place in layout.places.items() if layout.header[place] != column}
     if not chosen:
         return
-    text = head(layout.source).decode(errors="replace").removeprefix("\ufeff")
+    text = _text(head(layout.source))
     rows = _rows_below(text, len(layout.header), layout.source.dialect.delimiter or ",")
     for column, place in chosen.items():
         name = layout.header[place]
@@ -217,29 +237,20 @@ def require_names(layout: Located, head: Callable[[Source], bytes]) -> None:
             )
 
 
-def require_headers(
-    headers: Mapping[str, str | None], called: Callable[[str], str | None], source: object
-) -> None:
+def require_headers(columns: Iterable[Column], called: Callable[[str], str | None], source: object) -> None:
     """Refuse another name above a column that is found by position: it may be another column.
 
-    Parameters
-    ----------
-    headers : mapping
-        Column → the name it must have; None for a column that is found by name.
-    called : callable
-        Column → the name above it.
-    source : object
-        What messages call the data.
+    ``called`` maps the column to the name above it; ``source`` is what messages call the data.
     """
-    for column, header in headers.items():
-        if header is not None and called(column) != header:
+    for column in columns:
+        if column.header is not None and called(column.name) != column.header:
             raise DataError(
-                f"{source} must have the name {header!r} above its column {column!r}, as the protocol "
-                "says, got another"
+                f"{source} must have the name {column.header!r} above its column {column.name!r}, as the "
+                "protocol says, got another"
             )
 
 
-def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: object) -> int:
+def _place(present: Sequence[str], column: str, source: object) -> int:
     count = present.count(column)
     if count == 1:
         return present.index(column)
@@ -257,7 +268,7 @@ def _place(present: Sequence[str], column: str, wanted: Sequence[str], source: o
     by_place = _PLACE.fullmatch(column)
     if by_place is not None and int(by_place[1]) <= len(present):
         return int(by_place[1]) - 1
-    raise MissingColumn(source, column, present, wanted)
+    raise MissingColumn(source, column, present)
 
 
 def _plausible(name: object) -> bool:
@@ -267,7 +278,7 @@ def _plausible(name: object) -> bool:
     return len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
 
 
-def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
+def _told(missing: MissingColumn, wanted: Sequence[str], beginning: str, delimiter: str) -> DataError:
     """Word the error about a missing column without showing the first row of a file without a header."""
     source, column, present = missing.source, missing.column, missing.present
     if len(present) == 1:
@@ -279,7 +290,11 @@ def _told(missing: MissingColumn, beginning: str, delimiter: str) -> DataError:
             f"the columns, delimiter={mark if others else '…'} reads it"
         )
     rows = _rows_below(beginning, len(present), delimiter)
-    return missing if _is_header(present, missing.wanted, rows) else missing.without_names()
+    return MissingColumn(source, column, present, shows_names=_is_header(present, wanted, rows))
+
+
+def _text(beginning: bytes) -> str:
+    return beginning.decode(errors="replace").removeprefix("\ufeff")
 
 
 def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
@@ -290,7 +305,7 @@ def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
 
 
 def _entries(line: str, delimiter: str) -> list[str]:
-    """Return the entries of a line if its quotes are balanced, else None."""
+    """Return the entries of a line; none if they are not those of a CSV file."""
     try:
         return next(csv.reader([line.removesuffix("\r")], delimiter=delimiter), [])
     except csv.Error:

@@ -6,12 +6,12 @@ numbers of more than fifteen digits, which a float may round, stay text, and so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+from rldp.data import arrow
 from rldp.data.meaning import DECIMAL, INTEGER, TRUTH
 
-__all__ = ["FittingType", "read_as"]
+__all__ = ["FittingType"]
 
 _DATE = (r"[0-9]{4}-[0-9]{2}-[0-9]{2}",)
 
@@ -35,58 +35,34 @@ class FittingType:
     """
 
     def __init__(self) -> None:
-        self._possible = ["integer", "decimal", "truth", "date"]
+        self._possible = [
+            (arrow.int64(), INTEGER),
+            (arrow.float64(), DECIMAL),
+            (arrow.bool_(), TRUTH),
+            (arrow.date32(), _DATE),
+        ]
         self._seen = False
 
     def see(self, column: Any) -> None:
         """Take note of more entries: an Arrow array of strings."""
-        if column.null_count == len(column):
-            return
-        self._seen = True
-        self._possible = [name for name in self._possible if _TESTS[name](column)]
+        if column.null_count < len(column):
+            self._seen = True
+            self._possible = [each for each in self._possible if _fits(column, *each)]
 
     @property
     def type(self) -> Any:
         """The Arrow type of the column; text if nothing else fits or nothing was seen."""
-        import pyarrow
-
-        types = {
-            "integer": pyarrow.int64(),
-            "decimal": pyarrow.float64(),
-            "truth": pyarrow.bool_(),
-            "date": pyarrow.date32(),
-        }
-        return types[self._possible[0]] if self._seen and self._possible else pyarrow.string()
+        return self._possible[0][0] if self._seen and self._possible else arrow.string()
 
 
-def read_as(column: Any, kind: Any) -> Any:
-    """Convert an Arrow array of strings to the type that fits all entries."""
-    return column if column.type == kind else column.cast(kind)
-
-
-def _all_match(column: Any, patterns: Iterable[str]) -> bool:
-    import pyarrow.compute as arrow
-
-    matches: Iterable[Any] = (arrow.match_substring_regex(column, f"^{pattern}$") for pattern in patterns)
-    return all(arrow.all(match).as_py() is not False for match in matches)
-
-
-def _dates(column: Any) -> bool:
-    """Keep only days that exist in the calendar."""
-    import pyarrow
-
-    if not _all_match(column, _DATE):
-        return False
+def _fits(column: Any, kind: Any, patterns: tuple[str, ...]) -> bool:
+    """Return whether all entries match the patterns, and all days exist in the calendar."""
+    for pattern in patterns:
+        matches = arrow.compute.match_substring_regex(column, f"^{pattern}$")
+        if arrow.compute.all(matches).as_py() is False:
+            return False
     try:
-        column.cast(pyarrow.date32())
-    except pyarrow.ArrowException:
+        column.cast(kind)
+    except arrow.ArrowException:
         return False
     return True
-
-
-_TESTS = {
-    "integer": lambda column: _all_match(column, INTEGER),
-    "decimal": lambda column: _all_match(column, DECIMAL),
-    "truth": lambda column: _all_match(column, TRUTH),
-    "date": _dates,
-}

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rldp._common.checks import shown
-from rldp._common.process import needs
-from rldp.data import workbooks
+from rldp.data import arrow, workbooks
 from rldp.data.atomic import require_other_file
 from rldp.data.standard import STANDARD, spooled, standard_input
 from rldp.errors import DataFileError, InvalidArgument, InvalidArgumentType
@@ -152,10 +151,6 @@ class Source:
     def size(self) -> int:
         """Size on disk in bytes."""
         return sum(identity[2] for identity in self.identities)
-
-    def split_by(self, delimiter: str) -> Source:
-        """Return the same source with this delimiter."""
-        return replace(self, dialect=Dialect(delimiter, self.dialect.encoding))
 
     def require_unchanged(self) -> None:
         """Refuse files that changed, possibly to the rows of other people."""
@@ -291,15 +286,11 @@ _HARMLESS = (
 @contextmanager
 def reading(source: Source | str | os.PathLike[str]) -> Iterator[None]:
     """Read ``source`` with pyarrow in the block; errors become one sentence without any entry."""
-    with needs("reading files", "pyarrow"):
-        import pyarrow
-        import pyarrow.csv
-        import pyarrow.parquet
     try:
         yield
     except UnicodeError:
         raise _of_another_encoding(source) from None  # what it was raised for holds entries
-    except (pyarrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError) as error:
         if "invalid UTF8" in str(error):
             raise _of_another_encoding(source) from None
         raise DataFileError(

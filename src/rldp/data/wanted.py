@@ -41,6 +41,8 @@ class Wanted:
         Distance of a missing entry from every other, in the unit of the distortion.
     has_all_labels : bool
         Whether there are no other labels, not even one for missing entries.
+    known : tuple of Column
+        The columns of a protocol, if the request is for these.
     given : tuple of str
         Names of the columns kept beside the value, inside the promise.
     rare : int
@@ -55,7 +57,7 @@ class Wanted:
     ordered: frozenset[str] = frozenset()
     missing_distance: float | None = None
     has_all_labels: bool = False
-    headers: Mapping[str, str | None] = field(default_factory=dict)
+    known: tuple[Column, ...] = ()
     given: tuple[str, ...] = ()
     rare: int = 0
 
@@ -118,14 +120,13 @@ class Wanted:
     def like(cls, reading: Reading) -> Wanted:
         """Make the request for a protocol's own columns."""
         alphabets = {column.name: alphabet_of(column) for column in reading.columns}
-        headers = {column.name: column.header for column in reading.columns}
         return cls(
             reading.secret_names,
             reading.value_names,
             alphabets,
             reading.missing,
             has_all_labels=True,
-            headers=headers,
+            known=reading.columns,
             given=reading.given_names,
         )
 

@@ -10,17 +10,15 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from rldp._common.checks import Label
 from rldp._common.process import needs
+from rldp.data import arrow
 from rldp.data.columns import arrow_labels
+from rldp.data.csv_files import NULLS
 from rldp.data.labels import Codes
-from rldp.data.readers import NULLS
-from rldp.data.sources import is_parquet
 from rldp.data.standard import STANDARD
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["PARQUET", "TYPED", "Maker", "Released", "Writer", "writer_for"]
 
-_COMPRESSED = {".csv.gz": "gzip", ".csv.zst": "zstd"}
-_WORKBOOK = ".xlsx"
 _MOST_ROWS = 2**20 - 1  # of a sheet, below its header
 _LARGEST_NUMBER = 2**53  # from here on, a cell does not hold every integer
 _LONGEST_TEXT = 32767
@@ -43,88 +41,56 @@ Maker: TypeAlias = Callable[[BinaryIO, list[Any], Released], Writer]
 """File, fields of the kept columns, released columns → a writer."""
 
 
-def writer_for(path: Path) -> Maker:
-    """Return the writer for the format that a name asks for; "-" is CSV.
-
-    Raises
-    ------
-    InvalidArgument
-        If it asks for no format, or for one that cannot be written.
-    """
-    if is_parquet(path):
-        return PARQUET
-    name = path.name.lower()
-    if name == STANDARD or (name.endswith(".csv") and name != ".csv"):
-        return _CsvWriter
-    for ending, codec in _COMPRESSED.items():
-        if name.endswith(ending):
-            return partial(_CompressedCsvWriter, codec)
-    if name.endswith(_WORKBOOK):
-        return _WorkbookWriter
-    *most, last = [".csv", *_COMPRESSED, ".parquet", ".pq", _WORKBOOK]
-    raise InvalidArgument(
-        f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no extension "
-        f"if a folder is released, got {str(path)!r}"
-    )
-
-
 class _ParquetWriter:
     """Write every part as one row group."""
 
     def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
-        import pyarrow.parquet
-
         self._labels = [arrow_labels(outputs, like) for outputs, like in released.values()]
-        fields = [pyarrow.field(n, labels.type) for n, labels in zip(released, self._labels, strict=True)]
-        self._schema = pyarrow.schema([*kept, *fields])
-        self._writer = pyarrow.parquet.ParquetWriter(file, self._schema)
+        fields = [arrow.field(n, labels.type) for n, labels in zip(released, self._labels, strict=True)]
+        self._schema = arrow.schema([*kept, *fields])
+        self._writer = arrow.parquet.ParquetWriter(file, self._schema)
 
     def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
-        import pyarrow
-
         drawn = [labels.take(column) for labels, column in zip(self._labels, codes, strict=True)]
-        self._writer.write_batch(pyarrow.record_batch([*kept, *drawn], schema=self._schema))
+        self._writer.write_batch(arrow.record_batch([*kept, *drawn], schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
 
 
-PARQUET: Maker = _ParquetWriter
-"""Return a writer of Parquet files."""
-
-
 class _CsvWriter:
     """Quote entries only where needed, so that kept text is unchanged."""
 
-    def __init__(self, file: BinaryIO, kept: list[Any], released: Released) -> None:
-        import pyarrow
-
+    def __init__(self, file: BinaryIO, kept: list[Any], released: Released, codec: str | None = None) -> None:
         for field in kept:
             try:
-                _as_bytes(pyarrow.array([], field.type))
-            except pyarrow.ArrowException as error:
+                _as_bytes(arrow.array([], field.type))
+            except arrow.ArrowException as error:
                 raise DataError(
                     f"column {field.name!r} must hold text, numbers or times to be written to a CSV file, "
                     f"got {str(field.type)[:_LONGEST_TYPE]}"
                 ) from error
+        self._compressed = codec is not None
+        if codec is not None:
+            same = os.fdopen(os.dup(file.fileno()), "wb")  # which it closes, and leaves the file open
+            file = arrow.CompressedOutputStream(same, codec)
         self._file = file
         *first, last = (_distinct_cells(outputs) for outputs, _ in released.values())
         texts = [*first, [f"{cell}\n" for cell in last]]  # the last column ends its line
-        self._labels = [pyarrow.array([cell.encode() for cell in cells], pyarrow.binary()) for cells in texts]
+        self._labels = [arrow.array([cell.encode() for cell in cells], arrow.binary()) for cells in texts]
         header = ",".join(_quoted(text) for text in [*(field.name for field in kept), *released])
         file.write(f"{header}\n".encode())
 
     def write(self, kept: list[Any], codes: Sequence[Codes]) -> None:
-        import pyarrow.compute
-
         drawn = [labels.take(column) for labels, column in zip(self._labels, codes, strict=True)]
         cells = [*map(_cells, kept), *drawn]
-        lines = pyarrow.compute.binary_join_element_wise(*cells, b",") if len(cells) > 1 else cells[0]
+        lines = arrow.compute.binary_join_element_wise(*cells, b",") if len(cells) > 1 else cells[0]
         if len(lines):
             self._file.write(lines.buffers()[2])  # lines lie end to end in it
 
     def close(self) -> None:
-        pass
+        if self._compressed:
+            self._file.close()
 
 
 class _WorkbookWriter:
@@ -173,20 +139,41 @@ class _WorkbookWriter:
         self._book.close()
 
 
+PARQUET: Maker = _ParquetWriter
+
 TYPED: tuple[Maker, ...] = (PARQUET, _WorkbookWriter)
-"""Return the writer of a format whose entries have types."""
+"""Of formats whose entries have types."""
+
+_MAKERS: dict[str, Maker] = {
+    ".csv": _CsvWriter,
+    ".csv.gz": partial(_CsvWriter, codec="gzip"),
+    ".csv.zst": partial(_CsvWriter, codec="zstd"),
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".xlsx": _WorkbookWriter,
+}
 
 
-class _CompressedCsvWriter(_CsvWriter):
-    def __init__(self, codec: str, file: BinaryIO, kept: list[Any], released: Released) -> None:
-        import pyarrow
+def writer_for(path: Path) -> Maker:
+    """Return the writer for the format that a name asks for; "-" is CSV.
 
-        same = os.fdopen(os.dup(file.fileno()), "wb")  # which it closes, and leaves the file open
-        self._compressed = pyarrow.CompressedOutputStream(same, codec)
-        super().__init__(self._compressed, kept, released)
+    Raises
+    ------
+    InvalidArgument
+        If it asks for no format, or for one that cannot be written.
+    """
+    name = path.name.lower()
+    for ending, maker in _MAKERS.items():
+        if name == STANDARD or (name.endswith(ending) and name != ending):
+            return maker
+    *most, last = _MAKERS
+    raise InvalidArgument(
+        f"output must end in {', '.join(most)} or {last}, or be - for standard output, or have no extension "
+        f"if a folder is released, got {str(path)!r}"
+    )
 
-    def close(self) -> None:
-        self._compressed.close()
+
+# Entries of a CSV file
 
 
 def _distinct_cells(outputs: Sequence[Label]) -> list[str]:
@@ -218,24 +205,23 @@ def _quoted(text: str) -> str:
 
 def _cells(column: Any) -> Any:
     """Return a column as CSV bytes; nulls are empty."""
-    import pyarrow.compute as arrow
-
     column = _as_bytes(column)
-    risky = arrow.match_substring_regex(column, _NEEDS_QUOTES)
-    if arrow.any(risky).as_py():
-        doubled = arrow.replace_substring(column, '"', '""')
-        quoted = arrow.binary_join_element_wise(b'"', doubled, b'"', b"")
-        column = arrow.if_else(risky, quoted, column)
+    risky = arrow.compute.match_substring_regex(column, _NEEDS_QUOTES)
+    if arrow.compute.any(risky).as_py():
+        doubled = arrow.compute.replace_substring(column, '"', '""')
+        quoted = arrow.compute.binary_join_element_wise(b'"', doubled, b'"', b"")
+        column = arrow.compute.if_else(risky, quoted, column)
     return column.fill_null(b"")
 
 
 def _as_bytes(column: Any) -> Any:
     """Return a column as the bytes of its texts; bytes are unchanged."""
-    import pyarrow
-
-    if pyarrow.types.is_dictionary(column.type):
+    if arrow.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    kind = column.type
-    if pyarrow.types.is_large_binary(kind) or pyarrow.types.is_fixed_size_binary(kind):
-        return column.cast(pyarrow.binary())
-    return column if pyarrow.types.is_binary(kind) else column.cast(pyarrow.string()).cast(pyarrow.binary())
+    kinds = arrow.types
+    if not any(
+        is_kind(column.type)
+        for is_kind in (kinds.is_binary, kinds.is_large_binary, kinds.is_fixed_size_binary)
+    ):
+        column = column.cast(arrow.string())
+    return column.cast(arrow.binary())

@@ -16,6 +16,7 @@ from rldp._common.checks import Label, shown
 from rldp.data.bins import alphabet_of
 from rldp.data.columns import encode, kind_of
 from rldp.data.frames import columns as columns_of
+from rldp.data.headers import located
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, count_pairs
 from rldp.data.readers import Columns, read_parts
 from rldp.data.reading import Column, Reading
@@ -179,7 +180,8 @@ def _parts(
     """Open a table and give its name in messages, and the columns of its parts."""
     if isinstance(data, str | os.PathLike | Source):
         with opened(data, dialect) as source:
-            _, parts = read_parts(source, Columns(reading, ()), typed=False)
+            table = located(source, reading.names)
+            _, parts = read_parts(table, Columns(reading, ()), typed=False)
             yield str(source), (part.columns for part in parts)
         return
     entries = zip(reading.columns, columns_of(data, reading.names), strict=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rldp.data.atomic import appears_as, checked_path, replacing
-from rldp.data.headers import Located
+from rldp.data.headers import Located, located
 from rldp.data.labels import HOW_TO_SHOW
-from rldp.data.readers import located, read_parts, types_of
+from rldp.data.readers import read_parts
 from rldp.data.sources import Dialect, opened, require_apart
 from rldp.data.standard import STANDARD, printing
 from rldp.data.writers import TYPED, Maker, writer_for
@@ -109,7 +109,7 @@ def release_table(
     fields, parts = read_parts(table, columns, typed=make_writer in TYPED)
     names = tuple(field.name for field in fields)
     tally = request.no_rows()
-    likes = types_of(table, columns.reading.row_names)
+    likes = table.types(columns.reading.row_names)
     labels = [column.labels for column in request.released]
     columns_out = dict(zip(released, zip(labels, likes, strict=True), strict=True))
     with closing(make_writer(file, fields, columns_out)) as writer:

@@ -18,9 +18,8 @@ from threading import Event
 from rldp._common.checks import whole_number
 from rldp._common.process import core_count
 from rldp.data.atomic import appears_as, new_folder
-from rldp.data.headers import Located
+from rldp.data.headers import Located, located
 from rldp.data.labels import HOW_TO_SHOW
-from rldp.data.readers import located
 from rldp.data.sources import Source, source_of
 from rldp.data.writers import PARQUET
 from rldp.errors import InvalidArgument

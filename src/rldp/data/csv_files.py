@@ -1,26 +1,30 @@
-"""Follow the quotes of a CSV file while it is read.
+"""Open CSV files as UTF-8, follow their quotes, and parse them with Arrow.
 
-A quote that is never closed makes one entry of everything below it, and the parser does not report it: three
-rows become one. Nor does it report text after a closing quote, which shows that a quote closed another one by
+A quote that is never closed makes one entry of everything below it, and Arrow does not report it: three rows
+become one. Nor does it report text after a closing quote, which shows that a quote closed another one by
 mistake. A quote opens an entry only at the entry's beginning; elsewhere it is an ordinary character.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.data import arrow
+from rldp.data.sources import Source
 from rldp.errors import DataFileError
 
-__all__ = ["Quotes", "Watched"]
+__all__ = ["NULLS", "CsvFile", "Quotes", "head", "open_csv", "read_csv"]
 
+NULLS = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
+_BYTES = 2**20  # in one part
+_HEAD = 2**14  # bytes that show what kind of file it is
 _QUOTE = ord('"')
-_ENOUGH = 2**20
 _MARK = b"\xef\xbb\xbf"
 _Bytes = NDArray[np.uint8]
 
@@ -136,17 +140,22 @@ class Quotes:
         return self._lines + content.count(b"\n", 0, place) + 1
 
 
-class Watched(io.RawIOBase):
-    """A file whose quotes are followed while it is read."""
+class CsvFile(io.RawIOBase):
+    """A CSV file, compressed or not, as UTF-8; its quotes are followed while it is read."""
 
-    def __init__(self, file: Any, delimiter: str = ",") -> None:
+    def __init__(self, source: Source) -> None:
         super().__init__()
-        self._file = file
-        self._quotes = Quotes(delimiter)
-        self._ended = False
+        raw = arrow.OSFile(str(source.path))
+        file = raw if source.codec is None else arrow.CompressedInputStream(raw, source.codec)
+        if source.dialect.encoding is not None:
+            file = arrow.transcoding_input_stream(file, source.dialect.encoding, "utf-8")
+        self._source, self._file = source, file
+        self._quotes, self._ended = Quotes(source.dialect.delimiter or ","), False
+        self.position: Callable[[], int] = raw.tell
+        """Return how many bytes of the file on disk have been read."""
 
     @contextmanager
-    def parsed(self, path: object) -> Iterator[None]:
+    def parsed(self) -> Iterator[None]:
         """Parse the file in the block, and report unbalanced quotes instead of other errors.
 
         Raises
@@ -158,15 +167,15 @@ class Watched(io.RawIOBase):
             yield
         except Exception:
             with suppress(Exception):
-                while self._quotes.open and self.read(_ENOUGH):
+                while self._quotes.open and self.read(_BYTES):
                     pass  # an entry without end may be what was too much: see whether it has one
-            self._require_order(path)
+            self._require_order()
             raise
-        self._require_order(path)
+        self._require_order()
 
-    def _require_order(self, path: object) -> None:
+    def _require_order(self) -> None:
         if self._quotes.trouble is not None:
-            raise DataFileError(f"{path} must be a CSV table, but {self._quotes.trouble}")
+            raise DataFileError(f"{self._source} must be a CSV table, but {self._quotes.trouble}")
 
     def readable(self) -> bool:
         return True
@@ -179,3 +188,56 @@ class Watched(io.RawIOBase):
             self._ended = True
             self._quotes.end()
         return piece
+
+
+def head(source: Source) -> bytes:
+    """Return the first bytes of a CSV file."""
+    return CsvFile(source).read(_HEAD)
+
+
+def read_csv(source: Source, types: Mapping[str, Any], names: Sequence[str] | None = None) -> Any:
+    """Return the columns in ``types`` as a table; see :func:`open_csv`."""
+    return _parsed(arrow.csv.read_csv, CsvFile(source), source, types, names)
+
+
+def open_csv(
+    source: Source,
+    types: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    nulls: Sequence[str] = NULLS,
+) -> tuple[Any, CsvFile]:
+    """Return a stream of the columns in ``types``, of all columns if None, and the file it reads.
+
+    A quoted entry is never null and may contain line breaks. ``names`` stand for those in the first line.
+    """
+    file = CsvFile(source)
+    block = {"block_size": _BYTES, "use_threads": False}  # threads would read ahead
+    return _parsed(arrow.csv.open_csv, file, source, types, names, nulls, **block), file
+
+
+def _parsed(
+    read: Callable[..., Any],
+    file: CsvFile,
+    source: Source,
+    types: Mapping[str, Any] | None,
+    names: Sequence[str] | None,
+    nulls: Sequence[str] = NULLS,
+    **options: Any,
+) -> Any:
+    if names is not None:
+        options |= {"column_names": names, "skip_rows_after_names": 1}
+    with file.parsed():
+        return read(
+            file,
+            read_options=arrow.csv.ReadOptions(**options),
+            parse_options=arrow.csv.ParseOptions(
+                delimiter=source.dialect.delimiter or ",", newlines_in_values=True
+            ),
+            convert_options=arrow.csv.ConvertOptions(
+                include_columns=None if types is None else list(types),
+                column_types=types,
+                null_values=nulls,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
