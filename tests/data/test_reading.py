@@ -220,22 +220,22 @@ def test_files_and_frames_are_read_alike(csv, missing):
 
 def test_bins_have_equal_shares_and_never_look_at_the_secret():
     numbers = np.random.default_rng(0).normal(size=1000).round(6)
-    labels, edges, scale = Binning(count=8).inferred("u", numbers)
-    codes = Bins(edges, labels).of_numbers(numbers)
+    bins = Binning(count=8).inferred("u", numbers)
+    codes = bins.of_numbers(numbers)
     assert np.bincount(codes).tolist() == [125] * 8
     means = [numbers[codes == code].mean() for code in range(8)]
-    assert np.allclose(labels, means, rtol=1e-3)
-    assert scale.numbers == labels
+    assert np.allclose(bins.labels, means, rtol=1e-3)
+    assert bins.scale.numbers == bins.labels
 
 
 def test_ties_stay_together():
-    labels, edges, _ = Binning(count=4).inferred("u", np.array([1.0] * 7 + [2.0]))
-    assert (labels, edges) == ((1.0, 2.0), (2.0,))
+    bins = Binning(count=4).inferred("u", np.array([1.0] * 7 + [2.0]))
+    assert (bins.labels, tuple(bins.edges)) == ((1.0, 2.0), (2.0,))
 
 
 def test_bins_of_a_width_begin_at_its_multiples_and_none_is_empty():
-    labels, edges, _ = Binning(width=5).inferred("u", np.array([-3.0, 1.0, 4.0, 5.0, 27.0]))
-    assert (labels, edges) == ((-3.0, 2.5, 5.0, 27.0), (0.0, 5.0, 25.0))
+    bins = Binning(width=5).inferred("u", np.array([-3.0, 1.0, 4.0, 5.0, 27.0]))
+    assert (bins.labels, tuple(bins.edges)) == ((-3.0, 2.5, 5.0, 27.0), (0.0, 5.0, 25.0))
 
 
 def test_an_edge_belongs_to_the_bin_above():

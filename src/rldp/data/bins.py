@@ -25,6 +25,8 @@ BinCount: TypeAlias = int | Literal["auto"]
 class Bins(Alphabet):
     """An alphabet of ranges: the k-th label stands for the numbers from the k-th edge up to the next.
 
+    ``scale`` has the numbers in each bin, if they are known.
+
     Examples
     --------
     >>> Bins([10.0, 20.0], [5, 15, 30]).of_objects([3, 10, 19.5, 1e9, "3", None])
@@ -32,10 +34,12 @@ class Bins(Alphabet):
     """
 
     edges: NDArray[np.float64]
+    scale: Scale | None
 
-    def __init__(self, edges: Sequence[float], labels: Sequence[Label]) -> None:
+    def __init__(self, edges: Sequence[float], labels: Sequence[Label], scale: Scale | None = None) -> None:
         super().__init__(labels)
         object.__setattr__(self, "edges", np.asarray(edges, dtype=np.float64))
+        object.__setattr__(self, "scale", scale)
 
     def of_numbers(self, numbers: NDArray[Any]) -> Codes:
         """Return codes of numbers, −1 for NaN and infinities."""
@@ -54,7 +58,7 @@ class Bins(Alphabet):
         """Accept every number."""
 
     def and_label(self, label: Label) -> Bins:
-        return Bins(self.edges.tolist(), (*self.labels, label))
+        return Bins(self.edges.tolist(), (*self.labels, label), self.scale)
 
 
 def alphabet_of(column: Column) -> Alphabet:
@@ -88,9 +92,9 @@ class Binning:
 
     Examples
     --------
-    >>> labels, edges, _ = Binning(count=2).inferred("age", np.array([1.0, 2.0, 3.0, 10.0]))
-    >>> labels, edges
-    ((1.5, 6.5), (3.0,))
+    >>> bins = Binning(count=2).inferred("age", np.array([1.0, 2.0, 3.0, 10.0]))
+    >>> bins.labels, bins.edges
+    ((1.5, 6.5), array([3.]))
     """
 
     count: int | None = None
@@ -109,10 +113,8 @@ class Binning:
             rules[name] = cls(width=width)
         return rules
 
-    def inferred(
-        self, name: str, numbers: NDArray[np.float64]
-    ) -> tuple[tuple[float, ...], tuple[float, ...], Scale]:
-        """Return the representatives of the bins, the edges between them, and the content of each bin.
+    def inferred(self, name: str, numbers: NDArray[np.float64]) -> Bins:
+        """Return the bins, and the numbers in each.
 
         A bin is represented by the rounded mean of its numbers. The secret plays no part.
 
@@ -132,7 +134,7 @@ class Binning:
         edges = edges[[len(inside) > 0 for inside in held[1:]]]  # an empty bin belongs to the one below
         points = tuple(np.unique(inside, return_counts=True) for inside in held if len(inside))
         labels = _labels([float(np.average(x, weights=w)) for x, w in points])
-        return labels, tuple(edges.tolist()), Scale(labels, points)
+        return Bins(edges.tolist(), labels, Scale(labels, points))
 
     def _edges(self, name: str, known: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.width is None:

@@ -74,57 +74,47 @@ def counted_pairs(
 ) -> Counted:
     """Count the pairs of labels in the columns of ``data``."""
     table = _read(data, wanted.names, dialect)
-    require_headers(wanted.known, lambda column: table.headings[column][1], table.source)
+    require_headers(wanted.known, table.name, table.source)
     for bins in CANDIDATES:
         counted = _counted(table, wanted.with_bins(bins), show_labels)
         if (counted.counts < _RARE).mean() <= _MOST_RARE or not wanted.chooses_bins:
             break
-    for column in counted.reading.value if not wanted.chooses_bins else ():
-        _tell_of_fewer_bins(column, wanted)
+    for name, column in zip(wanted.value, counted.reading.value, strict=True):
+        _tell_of_fewer_bins(column, wanted.readings[name])
     return counted
 
 
-def _tell_of_fewer_bins(column: Column, wanted: Wanted) -> None:
-    asked = next((b.count for name, b in wanted.binnings.items() if name == column.name), None)
+def _tell_of_fewer_bins(column: Column, asked: object) -> None:
     bins = 0 if column.edges is None else len(column.edges) + 1
-    if asked is not None and bins < asked:
+    if isinstance(asked, Binning) and asked.count is not None and bins < asked.count:
         warnings.warn(
-            f"column {column.name!r} is cut into {bins} bins, not into {asked}, since some of its numbers "
-            "are too frequent to be divided",
+            f"column {column.name!r} is cut into {bins} bins, not into {asked.count}, since some of its "
+            "numbers are too frequent to be divided",
             FewerBinsWarning,
             stacklevel=5,
         )
 
 
 def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
-    readings = dict(wanted.readings)
-    scales: dict[str, Scale] = {}
-    for name, binning in wanted.binnings.items():
-        readings[name], scales[name] = table.binned(name, binning)
     try:
-        columns = table.encoded(readings)
+        columns = table.encoded(wanted.readings)
     except TooManyNumbers as error:
         raise DataError(f"{error}, or cut those of a value column into bins (bins=)") from None
     if len(columns[0]) == 0:
         raise DataError(f"{table.source} must hold at least one row, got none")
-    if wanted.missing == "category" and not wanted.has_all_labels:
-        known = [isinstance(given, Alphabet) and MISSING in given.index for given in readings.values()]
+    if wanted.missing == "category" and not wanted.known:
+        known = [isinstance(given, Alphabet) and MISSING in given.index for given in wanted.readings.values()]
         columns = [c if is_known else with_category(c) for c, is_known in zip(columns, known, strict=True)]
     columns = _without_rare(wanted, columns)
-    columns_read = tuple(_column(table, name, column) for name, column in zip(readings, columns, strict=True))
+    read = tuple(map(table.read, wanted.names, columns))
     secrets, before_value = len(wanted.secret), len(wanted.secret) + len(wanted.given)
-    reading = Reading(
-        columns_read[:secrets],
-        columns_read[before_value:],
-        wanted.missing,
-        given=columns_read[secrets:before_value],
-    )
+    reading = Reading(read[:secrets], read[before_value:], wanted.missing, given=read[secrets:before_value])
     shape = (len(reading.secrets), len(reading.values))
     rows = rows_of(reading, columns, Faults(show_labels=show_labels))
     if rows.faults.first is not None:
         missing = int(np.count_nonzero(np.logical_or.reduce([column.missing() for column in columns])))
         rows.faults.refuse(
-            hint=_ABOUT_MISSING.format(missing) if missing and not wanted.has_all_labels else "",
+            hint=_ABOUT_MISSING.format(missing) if missing and not wanted.known else "",
             advice=HOW_TO_SHOW,
         )
     if len(rows.values) == 0:
@@ -132,15 +122,11 @@ def _counted(table: _Table, wanted: Wanted, show_labels: bool) -> Counted:
     counts = count_pairs(rows.secrets, rows.values, shape)
     sizes = [len(column.labels) for column in reading.value]
     by_column = counts.sum(axis=0).reshape(-1, *sizes).sum(axis=0)
-    return Counted(
-        counts,
-        reading,
-        rows.skipped,
-        tuple(
-            _scale(column, wanted, name, scales.get(name), _margin(by_column, axis))
-            for axis, (name, column) in enumerate(zip(wanted.value, reading.value, strict=True))
-        ),
+    scales = (
+        _scale(wanted, name, column.alphabet, by_column.sum(axis=tuple({*range(len(sizes))} - {axis})))
+        for axis, (name, column) in enumerate(zip(wanted.value, columns[before_value:], strict=True))
     )
+    return Counted(counts, reading, rows.skipped, tuple(scales))
 
 
 def _without_rare(wanted: Wanted, columns: list[Encoded]) -> list[Encoded]:
@@ -159,25 +145,19 @@ def _without_rare(wanted: Wanted, columns: list[Encoded]) -> list[Encoded]:
     ]
 
 
-def _margin(counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
-    """Return how often each label of one column was counted."""
-    margin: NDArray[np.int64] = counts.sum(axis=tuple(i for i in range(counts.ndim) if i != axis))
-    return margin
+def _scale(wanted: Wanted, name: str, alphabet: Alphabet, counts: NDArray[np.int64]) -> Scale | None:
+    """Return the numbers that the labels of a column stand for; None if they are numbers themselves.
 
-
-def _scale(
-    column: Column, wanted: Wanted, name: str, of_bins: Scale | None, counts: NDArray[np.int64]
-) -> Scale | None:
-    """Return the numbers that the labels of a column stand for; None if they are numbers themselves."""
-    known = tuple(label for label in column.labels if label != MISSING)
-    some_missing = len(known) < len(column.labels) and wanted.missing == "category"
-    scale = of_bins or Scale.of_labels(
-        known if some_missing else column.labels, ordered=name in wanted.ordered
-    )
-    if some_missing and scale is not None:
-        return scale.with_missing(column.labels.index(MISSING), counts.tolist(), wanted.missing_distance)
-    are_numbers = not any(isinstance(label, str) for label in column.labels)
-    return None if are_numbers and of_bins is None and name not in wanted.ordered else scale
+    ``counts`` says how often each label was seen.
+    """
+    labels, ordered = alphabet.labels, name in wanted.ordered
+    of_bins = alphabet.scale if isinstance(alphabet, Bins) else None
+    known = [label for label in labels if label != MISSING or wanted.missing != "category"]
+    scale = of_bins or Scale.of_labels(known, ordered=ordered)
+    if len(known) < len(labels) and scale is not None:
+        return scale.with_missing(labels.index(MISSING), counts.tolist(), wanted.missing_distance)
+    are_numbers = not any(isinstance(label, str) for label in labels)
+    return None if are_numbers and of_bins is None and not ordered else scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,31 +170,42 @@ class _Table:
         What messages call it.
     columns : dict
         Requested column → its entries.
-    headings : dict
-        Requested column → how it is found in other data, and the name above it.
+    header : sequence
+        The names of all columns.
+    places : dict
+        Requested column → its position in the header.
     are_texts : bool
         Whether the entries come from a CSV file and have no type.
     """
 
     source: str
     columns: dict[str, Any]
-    headings: dict[str, tuple[str, str]]
+    header: Sequence[Any]
+    places: dict[str, int]
     are_texts: bool = False
 
-    def encoded(self, readings: Mapping[str, Alphabet | Kind | None]) -> list[Encoded]:
+    def name(self, column: str) -> str:
+        return str(self.header[self.places[column]])
+
+    def encoded(self, readings: Mapping[str, Alphabet | Kind | Binning | None]) -> list[Encoded]:
         encoded = []
         for column, given in readings.items():
-            name = column_name(column, self.source)
-            if self.are_texts and isinstance(given, Alphabet):
+            name, entries = column_name(column, self.source), self.columns[column]
+            if isinstance(given, Binning):
+                given = given.inferred(name, numbers_in(entries, texts=self.are_texts))
+            elif self.are_texts and isinstance(given, Alphabet):
                 given.require_readable(name)
             read = encode_texts if self.are_texts else encode
-            encoded.append(read(name, self.columns[column], given))
+            encoded.append(read(name, entries, given))
         return encoded
 
-    def binned(self, name: str, binning: Binning) -> tuple[Bins, Scale]:
-        numbers = numbers_in(self.columns[name], texts=self.are_texts)
-        labels, edges, scale = binning.inferred(column_name(name, self.source), numbers)
-        return Bins(edges, labels), scale
+    def read(self, column: str, encoded: Encoded) -> Column:
+        """Return how a column was read, and how to find it in other data: by its position if need be."""
+        edges = tuple(encoded.alphabet.edges.tolist()) if isinstance(encoded.alphabet, Bins) else None
+        name = self.name(column)
+        if self.header.count(self.header[self.places[column]]) > 1:
+            return Column(column, encoded.labels, edges, header=name)
+        return Column(name, encoded.labels, edges)
 
 
 def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> _Table:
@@ -224,8 +215,8 @@ def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> 
         layout = located(source, names)
         with reading(source):
             columns = (_parquet_columns if source.parquet else _csv_columns)(layout, names)
-        lasting = {name: (layout.lasting_name(name), layout.name(name)) for name in names}
-        return _Table(str(source), dict(zip(names, columns, strict=True)), lasting, not source.parquet)
+        entries = dict(zip(names, columns, strict=True))
+        return _Table(str(source), entries, layout.header, layout.places, not source.parquet)
 
 
 def _csv_columns(layout: Located, columns: Sequence[str]) -> Any:
@@ -247,12 +238,6 @@ def _parquet_columns(layout: Located, columns: Sequence[str]) -> Any:
         with arrow.parquet.ParquetFile(path, read_dictionary=names) as file:
             tables.append(layout.chosen(file.read(columns=names), columns))
     return arrow.concat_tables(tables).columns
-
-
-def _column(table: _Table, name: str, encoded: Encoded) -> Column:
-    edges = tuple(encoded.alphabet.edges.tolist()) if isinstance(encoded.alphabet, Bins) else None
-    lasting, header = table.headings[name]
-    return Column(lasting, encoded.labels, edges, None if lasting == header else header)
 
 
 def columns(data: Any, names: tuple[str, ...], *, dialect: Dialect | None = None) -> list[Any]:
@@ -292,11 +277,7 @@ def _read_frame(data: Any, names: tuple[str, ...]) -> _Table:
         series = [frame.get_column(name) for name in chosen]
         # Columns of other libraries are converted through Arrow.
         entries = [s.to_native() if is_column(s.to_native()) else s.to_arrow() for s in series]
-    headers = {
-        name: (str(header[place]) if header.count(header[place]) == 1 else name, str(header[place]))
-        for name, place in places.items()
-    }
-    return _Table("data", dict(zip(names, entries, strict=True)), headers)
+    return _Table("data", dict(zip(names, entries, strict=True)), header, places)
 
 
 def _frame(data: Any) -> tuple[Any, list[Any]]:
@@ -341,15 +322,9 @@ def taken_apart(table: Any) -> tuple[Any, Iterable[Label] | None, Iterable[Label
     if not isinstance(frame, nw.DataFrame):
         return table, None, None
     if nw.dependencies.is_pandas_dataframe(table):
-        return table.to_numpy(), _plain(table.index), _plain(table.columns)
+        return table.to_numpy(), table.index.tolist(), table.columns.tolist()
     names = frame.columns
     secrets = None
     if names and not frame[names[0]].dtype.is_numeric():
         secrets, names = frame[names[0]].to_list(), names[1:]
     return frame.select(names).to_numpy(), secrets, labels_of_texts(names)
-
-
-def _plain(index: Any) -> list[Any]:
-    """Return the entries of a pandas index as Python objects."""
-    entries: list[Any] = index.tolist()
-    return entries

@@ -79,11 +79,6 @@ class Located:
         """Return the name in the header of a requested column."""
         return self.header[self.places[column]]
 
-    def lasting_name(self, column: str) -> str:
-        """Return how to find the column in other files: its name, or its position if that is not unique."""
-        name = self.name(column)
-        return name if self.header.count(name) == 1 else column
-
     def key(self, column: str) -> str:
         """Return a unique name for a requested column while it is read."""
         return f"#{self.places[column] + 1}" if self.by_place else self.name(column)

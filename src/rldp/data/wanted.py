@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from rldp._common.checks import Label, finite_number, labels, shown, whole_number
@@ -29,20 +29,17 @@ class Wanted:
     secret, value : tuple of str
         Names of columns.
     readings : mapping
-        Column → its alphabet, or the type of its labels, or None if they are to be found. First the columns
-        of the secret, then given ones, then those of the value.
+        Column → its alphabet, or the type of its labels, or how it is to be cut into bins, or None if its
+        labels are to be found. First the columns of the secret, then given ones, then those of the value.
     missing : str
         One of :data:`rldp.data.reading.TREATMENTS`.
-    binnings : mapping
-        Column of the value → its binning.
     ordered : frozenset of str
         The columns whose labels have a given order.
     missing_distance : float or None
         Distance of a missing entry from every other, in the unit of the distortion.
-    has_all_labels : bool
-        Whether there are no other labels, not even one for missing entries.
     known : tuple of Column
-        The columns of a protocol, if the request is for these.
+        The columns of a protocol, if the request is for these: there are no other labels, not even one for
+        missing entries.
     given : tuple of str
         Names of the columns kept beside the value, inside the promise.
     rare : int
@@ -51,12 +48,10 @@ class Wanted:
 
     secret: tuple[str, ...]
     value: tuple[str, ...]
-    readings: Mapping[str, Alphabet | Kind | None]
+    readings: Mapping[str, Alphabet | Kind | Binning | None]
     missing: str = "refuse"
-    binnings: Mapping[str, Binning] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
     missing_distance: float | None = None
-    has_all_labels: bool = False
     known: tuple[Column, ...] = ()
     given: tuple[str, ...] = ()
     rare: int = 0
@@ -102,14 +97,14 @@ class Wanted:
         for column in binnings:
             if column in given or column in kinds:
                 raise InvalidArgument("bins must not be given together with labels or a type of the value")
+        asked = {**given, **kinds, **binnings}
         if missing_distance is not None:
             missing_distance = finite_number("missing_distance", missing_distance, at_least=0.0)
         return cls(
             secret,
             value,
-            {name: given.get(name) or kinds.get(name) for name in names},
+            {name: asked.get(name) for name in names},
             checked_treatment(missing),
-            binnings,
             frozenset(order or ()),
             missing_distance,
             given=beside,
@@ -125,7 +120,6 @@ class Wanted:
             reading.value_names,
             alphabets,
             reading.missing,
-            has_all_labels=True,
             known=reading.columns,
             given=reading.given_names,
         )
@@ -137,12 +131,12 @@ class Wanted:
     @property
     def chooses_bins(self) -> bool:
         """Whether the number of bins is to be chosen."""
-        return Binning() in self.binnings.values()
+        return Binning() in self.readings.values()
 
     def with_bins(self, count: int) -> Wanted:
         """Return the request with this number of bins where it is to be chosen."""
-        chosen = {name: Binning(count) if b == Binning() else b for name, b in self.binnings.items()}
-        return replace(self, binnings=chosen)
+        chosen = {name: Binning(count) if r == Binning() else r for name, r in self.readings.items()}
+        return replace(self, readings=chosen)
 
 
 def _listed(role: str, columns: object) -> tuple[str, ...]:
