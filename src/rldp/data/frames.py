@@ -28,9 +28,8 @@ from rldp.data.headers import (
 )
 from rldp.data.labels import HOW_TO_SHOW, Alphabet, Encoded, Faults, TooManyNumbers, count_pairs
 from rldp.data.meaning import Kind, Scale, labels_of_texts
-from rldp.data.merging import merged
 from rldp.data.reading import MISSING, Column, Reading
-from rldp.data.rows import joint_codes, rows_of, with_category, with_missing_labelled
+from rldp.data.rows import joint_codes, merged, rows_of, with_category, with_missing_labelled
 from rldp.data.sources import Dialect, Source, opened, reading
 from rldp.data.wanted import Wanted
 from rldp.errors import DataError, FewerBinsWarning, InvalidArgument, InvalidArgumentType

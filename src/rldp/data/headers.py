@@ -279,10 +279,10 @@ def _told(missing: MissingColumn, wanted: Sequence[str], beginning: str, delimit
     if len(present) == 1:
         line = beginning.split("\n", 1)[0]
         others = [mark for mark in COMMON_DELIMITERS if mark != delimiter and mark in line]
-        mark = shown("tab" if others[:1] == ["\t"] else others[0]) if others else "C"
+        mark = shown("tab" if others[0] == "\t" else others[0]) if others else "…"
         return DataError(
             f"{source} has no column {column!r}: only one column was found; if another character separates "
-            f"the columns, delimiter={mark if others else '…'} reads it"
+            f"the columns, delimiter={mark} reads it"
         )
     rows = _rows_below(beginning, len(present), delimiter)
     return MissingColumn(source, column, present, shows_names=_is_header(present, wanted, rows))

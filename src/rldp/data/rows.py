@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp.data.labels import NOT_A_LABEL, Codes, Encoded, Faults
+from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, Faults, count_pairs
 from rldp.data.reading import MISSING, OTHER, Column, Reading
 from rldp.errors import DataError
 
-__all__ = ["Rows", "joint_codes", "labelled", "rows_of", "with_category", "with_missing_labelled"]
+__all__ = ["Rows", "joint_codes", "labelled", "merged", "rows_of", "with_category", "with_missing_labelled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,3 +134,54 @@ def _complete(columns: Sequence[Encoded]) -> NDArray[np.bool_] | None:
         return None
     complete: NDArray[np.bool_] = ~np.logical_or.reduce([column.missing() for column in columns])
     return None if complete.all() else complete
+
+
+def merged(column: Encoded, secrets: Codes, count: int, rare: int) -> Encoded:
+    """Merge the rarest labels of a column, until each was seen ``rare`` times with every secret.
+
+    They become ``(other)``. A label never seen with some secret may rule that secret out. Secrets that were
+    never seen do not count, and missing entries keep their label.
+
+    Parameters
+    ----------
+    column : Encoded
+    secrets : int32 array (n,)
+        Codes of the secret in the same rows, negative where there is none.
+    count : int
+        |S|.
+    rare : int
+
+    Raises
+    ------
+    DataError
+        If no label is left.
+    """
+    used = (column.codes >= 0) & (secrets >= 0)
+    table = count_pairs(secrets[used], column.codes[used], (count, len(column.labels)))
+    table = table[table.any(axis=1)]
+    if len(table) == 0:
+        return column
+    least, gone = table.min(axis=0), np.zeros(len(column.labels), dtype=np.bool_)
+    for code in np.argsort(least, kind="stable").tolist():
+        if column.labels[code] == MISSING:
+            continue
+        together = int(table[:, gone].sum(axis=1).min()) if gone.any() else rare
+        if least[code] >= rare and together >= rare:
+            break
+        gone[code] = True
+    if not gone.any():
+        return column
+    if OTHER in column.alphabet.index:
+        gone[column.alphabet.index[OTHER]] = True
+    kept = np.flatnonzero(~gone)
+    if not len(kept):
+        times = f"{rare} time{'s' * (rare != 1)}"
+        raise DataError(
+            f"{column.name} must have labels that were seen at least {times} under every secret to be given, "
+            "got none; leave it out, or publish it as a value column"
+        )
+    codes = np.full(len(gone) + 1, len(kept), dtype=np.int32)
+    codes[kept] = np.arange(len(kept))
+    codes[-1] = NOT_A_LABEL  # what is not a label stays none
+    labels = [column.labels[code] for code in kept.tolist()]
+    return replace(column, codes=codes[column.codes], alphabet=Alphabet((*labels, OTHER)))

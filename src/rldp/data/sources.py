@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rldp._common.checks import shown
@@ -71,11 +71,6 @@ class Dialect:
         object.__setattr__(self, "delimiter", _checked_delimiter(self.delimiter))
         object.__setattr__(self, "encoding", _checked_encoding(self.encoding))
 
-    @property
-    def given(self) -> bool:
-        """Whether anything is set."""
-        return self != Dialect()
-
 
 def _checked_delimiter(given: object) -> str | None:
     if given is None:
@@ -107,9 +102,6 @@ def _checked_encoding(given: object) -> str | None:
     return None if codec.name in _UTF_8 else codec.name
 
 
-_UNKNOWN = Dialect()
-
-
 @dataclass(frozen=True)
 class Source:
     """The source of a table.
@@ -136,7 +128,7 @@ class Source:
     identities: tuple[tuple[int, ...], ...]
     parquet: bool
     codec: str | None = None
-    dialect: Dialect = _UNKNOWN
+    dialect: Dialect = field(default_factory=Dialect)
     many: bool = False
 
     def __str__(self) -> str:
@@ -176,7 +168,7 @@ def opened(data: str | os.PathLike[str] | Source, dialect: Dialect | None = None
             yield source_of(path, dialect, name="standard input")
     elif Path(data).suffix.lower() in workbooks.ENDINGS:
         book = source_of(data)
-        if dialect is not None and dialect.given:
+        if dialect not in (None, Dialect()):
             raise InvalidArgument(f"delimiter and encoding are for CSV files, got the workbook {str(book)!r}")
         with spooled(workbooks.as_csv(book.path)) as path:
             yield source_of(path, Dialect(","), name=str(book))
@@ -204,14 +196,12 @@ def source_of(
     identities = tuple(_identity(status) for _, status in files)
     if not any(size for _, _, size, _ in identities):
         raise DataFileError(f"{called} must hold a table, got an empty file")
-    paths = tuple(file for file, _ in files)
-    source = Source(called, paths, identities, is_parquet(paths[0]), _CODECS.get(path.suffix.lower()))
-    source = replace(source, many=paths != (path,))
-    if dialect is None or not dialect.given:
-        return source
-    if source.parquet:
+    paths, dialect = tuple(file for file, _ in files), dialect or Dialect()
+    parquet = is_parquet(paths[0])
+    if parquet and dialect != Dialect():
         raise InvalidArgument(f"delimiter and encoding are for CSV files, got the Parquet file {called!r}")
-    return replace(source, dialect=dialect)
+    codec = _CODECS.get(path.suffix.lower())
+    return Source(called, paths, identities, parquet, codec, dialect, many=paths != (path,))
 
 
 def _files(path: Path) -> list[tuple[Path, os.stat_result]]:
