@@ -80,24 +80,23 @@ class Wanted:
         beside = _listed("given", kept) if kept else ()
         names = (*secret, *beside, *value)
         _require_distinct(names, "secret, given and value" if beside else "secret and value")
-        given = _alphabets("secret", secret, secrets)
-        given |= _alphabets("value", value, values, others=beside)
+        asked: dict[str, Alphabet | Kind | Binning] = {
+            **_alphabets("secret", secret, secrets),
+            **_alphabets("value", value, values, others=beside),
+        }
         for column, read in (known or {}).items():
-            if column in given:
+            if column in asked:
                 raise InvalidArgument(
                     f"values must leave out {column!r}, whose labels are those of the earlier release"
                 )
-            given[column] = alphabet_of(read)
-        given |= _orders(names, given, order or {})
-        kinds = _kinds(names, given, text=text, number=number)
-        binnings: dict[str, Binning] = {}
-        if bins is not None or bin_width is not None:
-            widths = _by_column("bin_width", value, bin_width)
-            binnings = Binning.asked(_by_column("bins", value, bins), widths)
-        for column in binnings:
-            if column in given or column in kinds:
-                raise InvalidArgument("bins must not be given together with labels or a type of the value")
-        asked = {**given, **kinds, **binnings}
+            asked[column] = alphabet_of(read)
+        asked |= _orders(names, asked, order or {})
+        asked |= _kinds(names, asked, text=text, number=number)
+        widths = _by_column("bin_width", value, bin_width)
+        binnings = Binning.asked(_by_column("bins", value, bins), widths)
+        if binnings.keys() & asked.keys():
+            raise InvalidArgument("bins must not be given together with labels or a type of the value")
+        asked |= binnings
         if missing_distance is not None:
             missing_distance = finite_number("missing_distance", missing_distance, at_least=0.0)
         return cls(
@@ -190,7 +189,7 @@ def _alphabets(
 
 
 def _orders(
-    names: Sequence[str], given: Mapping[str, Alphabet], order: Mapping[str, Sequence[Label]]
+    names: Sequence[str], given: Mapping[str, object], order: Mapping[str, Sequence[Label]]
 ) -> dict[str, Alphabet]:
     if not isinstance(order, Mapping):
         raise InvalidArgumentType(f"order must be a mapping from columns to labels, got {shown(order)}")
@@ -203,7 +202,7 @@ def _orders(
     return {column: Alphabet(labels("order", listed)) for column, listed in order.items()}
 
 
-def _kinds(names: Sequence[str], given: Mapping[str, Alphabet], **asked: Sequence[str]) -> dict[str, Kind]:
+def _kinds(names: Sequence[str], given: Mapping[str, object], **asked: Sequence[str]) -> dict[str, Kind]:
     chosen: dict[str, Kind] = {}
     for kind, columns in asked.items():
         if isinstance(columns, str) or not isinstance(columns, Sequence):
