@@ -11,7 +11,6 @@ import datetime
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -30,6 +29,7 @@ __all__ = ["arrow_labels", "decode", "encode", "encode_texts", "is_column", "kin
 
 _BLOCK = 2**16
 _SERIES = ("pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray")
+_DAYS = {datetime.date, datetime.datetime, type(None)}
 _NOT_KNOWN_TO_ARROW = (np.longdouble, np.complexfloating, np.void, np.timedelta64)
 
 
@@ -175,12 +175,8 @@ def _distinct(piece: Any) -> Iterable[object]:
 
 def _of_objects(items: Sequence[Any]) -> Iterable[Any]:
     first = next((item for item in items if item is not None), None)
-    if isinstance(first, datetime.date):
-        if set(map(type, items)) <= {datetime.date, datetime.datetime, type(None)}:
-            return _of_arrow(arrow.array(items))
-    elif type(first) is int and set(map(type, items)) == {int}:
-        with suppress(OverflowError):  # NumPy's integers have 64 bits
-            return _of_numpy(np.array(items, dtype=np.int64))
+    if isinstance(first, datetime.date) and set(map(type, items)) <= _DAYS:
+        return _of_arrow(arrow.array(items))
     return [items if isinstance(items, list) else list(items)]
 
 

@@ -9,6 +9,7 @@ is not a label has the code −1, and :func:`faults` says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -137,6 +138,11 @@ class Alphabet:
 
     def of_objects(self, items: Sequence[object]) -> Codes:
         """Return the codes of Python objects."""
+        if self._places is not None and set(map(type, items)) == {int}:
+            with suppress(OverflowError):  # NumPy's integers have 64 bits
+                codes = self.of_numbers(np.array(items, dtype=np.int64))
+                if codes is not None:
+                    return codes
         texts_only = all(isinstance(label, str) for label in self.labels)
         try:
             if texts_only or all(map(is_label, set(map(type, items)))):
