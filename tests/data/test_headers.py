@@ -183,6 +183,13 @@ def test_columns_of_the_same_name_are_told_apart_by_place(file):
     assert count(path, secret="#1", value="#3").secrets == ("a\n", "b")
 
 
+@pytest.mark.parametrize("above", ["\n", "\r\n\r\n", "\ufeff\n", "\n" * 20_000])
+def test_empty_lines_above_the_names_are_no_names(file, above):
+    path = file(f"{above}x,x,u\na,1,A\nb,2,B\n")
+    assert count(path, secret="#1", value="#2") == rldp.Sample([[1, 0], [0, 1]], ["a", "b"], [1, 2])
+    assert count(path, secret="#3", value="#2").secrets == count(path, secret="u", value="#2").secrets
+
+
 @pytest.mark.parametrize(
     "content",
     [

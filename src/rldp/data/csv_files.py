@@ -57,17 +57,12 @@ class Quotes:
         ends = delimiter.encode() + b"\n\r"
         self._ends = _among(ends)
         self._beside = _among(ends + b'"')  # a quote beside it: the two stand for one in an entry
-        self._inside = False
+        self.open = False  # whether a quoted entry is open
         self._opened = 0  # the line of the quote that is open
         self._lines = 0  # ended so far
         self._last = ord("\n")
         self._begun = False
         self._held = b""  # quotes at the end of a piece, until it is known what follows
-
-    @property
-    def open(self) -> bool:
-        """Whether a quoted entry is open."""
-        return self._inside
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the file."""
@@ -84,7 +79,7 @@ class Quotes:
     def end(self) -> None:
         """Take note of the end of the file."""
         self._follow(self._held)
-        if self._inside and self.trouble is None:
+        if self.open and self.trouble is None:
             self.trouble = f"the quote that opens on line {self._opened} is never closed"
 
     def _follow(self, content: bytes) -> None:
@@ -102,7 +97,7 @@ class Quotes:
 
     def _all_in_turn(self, content: bytes, places: NDArray[np.int64], before: _Bytes, after: _Bytes) -> bool:
         """Match opening and closing quotes; return False, and decide nothing, if one is neither."""
-        opening = (np.arange(len(places)) % 2 == 0) != self._inside
+        opening = (np.arange(len(places)) % 2 == 0) != self.open
         if not self._beside[before[opening]].all():
             return False
         astray = ~opening & ~self._beside[after]
@@ -112,7 +107,7 @@ class Quotes:
         first = places[opening & (before != _QUOTE)]
         if len(first):
             self._opened = self._line(content, int(first[-1]))
-        self._inside ^= len(places) % 2 == 1
+        self.open ^= len(places) % 2 == 1
         return True
 
     def _one_by_one(self, content: bytes, places: NDArray[np.int64], before: _Bytes, after: _Bytes) -> None:
@@ -120,13 +115,13 @@ class Quotes:
         for place, left, right in zip(places.tolist(), before.tolist(), after.tolist(), strict=True):
             if place == doubled:
                 continue
-            if not self._inside:
+            if not self.open:
                 if self._ends[left]:
-                    self._inside, opened = True, place
+                    self.open, opened = True, place
             elif right == _QUOTE:
                 doubled = place + 1
             else:
-                self._inside = False
+                self.open = False
                 if not self._ends[right]:
                     self._refuse(content, place)
                     return
@@ -141,7 +136,7 @@ class Quotes:
 
 
 class CsvFile(io.RawIOBase):
-    """A CSV file, compressed or not, as UTF-8; its quotes are followed while it is read."""
+    """A CSV file as UTF-8, from its first entry on; its quotes are followed while it is read."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -150,7 +145,8 @@ class CsvFile(io.RawIOBase):
         if source.dialect.encoding is not None:
             file = arrow.transcoding_input_stream(file, source.dialect.encoding, "utf-8")
         self._source, self._file = source, file
-        self._quotes, self._ended = Quotes(source.dialect.delimiter or ","), False
+        self._quotes = Quotes(source.dialect.delimiter or ",")
+        self._begun = self._ended = False
         self.position: Callable[[], int] = raw.tell
         """Return how many bytes of the file on disk have been read."""
 
@@ -187,6 +183,10 @@ class CsvFile(io.RawIOBase):
         if not self._ended and (size < 0 or (size > 0 and not piece)):
             self._ended = True
             self._quotes.end()
+        if not self._begun:  # Arrow would skip the first empty line in place of the names
+            piece = piece.removeprefix(_MARK).lstrip(b"\r\n")
+            self._begun = bool(piece) or self._ended
+            return piece if self._begun else self.read(size)
         return piece
 
 
@@ -195,7 +195,7 @@ def head(source: Source) -> bytes:
     return CsvFile(source).read(_HEAD)
 
 
-def read_csv(source: Source, types: Mapping[str, Any], names: Sequence[str] | None = None) -> Any:
+def read_csv(source: Source, types: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the columns in ``types`` as a table; see :func:`open_csv`."""
     return _parsed(arrow.csv.read_csv, CsvFile(source), source, types, names)
 

@@ -220,8 +220,8 @@ def _read(data: Any, names: tuple[str, ...], dialect: Dialect | None = None) -> 
 
 def _csv_columns(layout: Located, columns: Sequence[str]) -> Any:
     """Return columns as text: the type depends on the whole column, or on known labels."""
-    types = {layout.key(column): arrow.string() for column in columns}
-    return read_csv(layout.source, types, layout.names_while_read).columns
+    types = {layout.number(column): arrow.string() for column in columns}
+    return read_csv(layout.source, types, layout.numbers).columns
 
 
 def _parquet_columns(layout: Located, columns: Sequence[str]) -> Any:

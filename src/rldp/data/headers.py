@@ -9,10 +9,8 @@ from __future__ import annotations
 import csv
 import logging
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from rldp._common.checks import shown
@@ -64,24 +62,18 @@ class Located:
     header: tuple[str, ...]
     places: dict[str, int]
 
-    @cached_property
-    def by_place(self) -> bool:
-        """Whether requested columns share a name."""
-        count = Counter(self.header)
-        return any(count[self.header[place]] > 1 for place in self.places.values())
-
     @property
-    def names_while_read(self) -> list[str] | None:
-        """Unique names for all columns while they are read; None for those in the header."""
-        return [f"#{i + 1}" for i in range(len(self.header))] if self.by_place else None
+    def numbers(self) -> list[str]:
+        """The names of all columns while a CSV file is read: those in its header may occur twice."""
+        return [f"#{i + 1}" for i in range(len(self.header))]
 
     def name(self, column: str) -> str:
         """Return the name in the header of a requested column."""
         return self.header[self.places[column]]
 
-    def key(self, column: str) -> str:
-        """Return a unique name for a requested column while it is read."""
-        return f"#{self.places[column] + 1}" if self.by_place else self.name(column)
+    def number(self, column: str) -> str:
+        """Return the name of a requested column while a CSV file is read."""
+        return f"#{self.places[column] + 1}"
 
     def chosen(self, rows: Any, columns: Sequence[str]) -> Any:
         """Return columns of Arrow rows that were read by name, with the requested names."""
@@ -156,7 +148,7 @@ def _explained(source: Source, wanted: Sequence[str], troubles: dict[str, Except
     kind = _looks_like(beginning)
     if kind is not None:
         return DataFileError(f"{source} must be a CSV or Parquet table, but it looks like {kind}")
-    text = _text(beginning)
+    text = beginning.decode(errors="replace")
     line = text.split("\n", 1)[0]
     for mark, error in troubles.items():
         if set(wanted) <= set(_entries(line, mark)):  # the problem is further down
@@ -185,7 +177,7 @@ class MissingColumn(DataError):
     def __init__(
         self, source: object, column: str, present: Sequence[str], *, shows_names: bool = True
     ) -> None:
-        self.source, self.column, self.present = source, column, present
+        self.source, self.column, self.present = source, column, present if shows_names else ()
         if not present:
             said = "it has no columns"
         elif shows_names and all(map(_plausible, present)):
@@ -221,7 +213,7 @@ def _require_names(layout: Located) -> None:
     chosen = {column: place for column, place in layout.places.items() if layout.header[place] != column}
     if not chosen:
         return
-    text = _text(head(layout.source))
+    text = head(layout.source).decode(errors="replace")
     rows = _rows_below(text, len(layout.header), layout.source.dialect.delimiter or ",")
     for column, place in chosen.items():
         name = layout.header[place]
@@ -288,10 +280,6 @@ def _told(missing: MissingColumn, wanted: Sequence[str], beginning: str, delimit
     return MissingColumn(source, column, present, shows_names=_is_header(present, wanted, rows))
 
 
-def _text(beginning: bytes) -> str:
-    return beginning.decode(errors="replace").removeprefix("\ufeff")
-
-
 def _rows_below(beginning: str, width: int, delimiter: str) -> list[list[str]]:
     """Return the first complete rows below the first line."""
     lines = beginning.replace("\r\n", "\n").split("\n")[1:-1]
@@ -339,7 +327,7 @@ def _looks_like(beginning: bytes) -> str | None:
     for mark, kind in _MARKS.items():
         if beginning.startswith(mark):
             return kind
-    text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = beginning.lstrip()
     if text[:1] in (b"{", b"["):
         return "JSON"
     if text[:1] == b"<":

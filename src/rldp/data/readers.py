@@ -121,8 +121,8 @@ def _csv_rows(layout: Located, columns: Columns, typed: bool) -> tuple[list[Any]
         alphabet.require_readable(column_name(column, source))
     types = _fitting_types(layout, keep) if typed else [arrow.binary()] * len(keep)
     texts = [*columns.alphabets, *([] if columns.id is None else [columns.id])]
-    read = {layout.key(column): arrow.string() for column in texts}
-    batches, file = open_csv(source, read, layout.names_while_read)
+    read = {layout.number(column): arrow.string() for column in texts}
+    batches, file = open_csv(source, read, layout.numbers)
     kept = _kept(layout, keep, arrow.string() if typed else arrow.binary()) if keep else None
 
     def rows() -> _Rows:
@@ -131,7 +131,9 @@ def _csv_rows(layout: Located, columns: Columns, typed: bool) -> tuple[list[Any]
                 beside = next(kept, None) if kept else batch
                 if beside is None or beside.num_rows != batch.num_rows:
                     raise DataFileError(f"{source} must not change while it is read, but it did")
-                cells = [beside.column(layout.key(c)).cast(kind) for c, kind in zip(keep, types, strict=True)]
+                cells = [
+                    beside.column(layout.number(c)).cast(kind) for c, kind in zip(keep, types, strict=True)
+                ]
                 yield batch.rename_columns(texts), cells, min(1.0, file.position() / source.size)
 
     return [arrow.field(layout.name(c), kind) for c, kind in zip(keep, types, strict=True)], rows()
@@ -139,8 +141,8 @@ def _csv_rows(layout: Located, columns: Columns, typed: bool) -> tuple[list[Any]
 
 def _kept(layout: Located, columns: Sequence[str], kind: Any) -> Iterator[Any]:
     """Return batches of columns to keep, with the rows of those of the columns that are read."""
-    types = {layout.key(column): kind for column in columns}
-    return iter(open_csv(layout.source, types, layout.names_while_read, nulls=[""])[0])
+    types = {layout.number(column): kind for column in columns}
+    return iter(open_csv(layout.source, types, layout.numbers, nulls=[""])[0])
 
 
 def _fitting_types(layout: Located, columns: Sequence[str]) -> list[Any]:
@@ -148,5 +150,5 @@ def _fitting_types(layout: Located, columns: Sequence[str]) -> list[Any]:
     kinds = [FittingType() for _ in columns]
     for batch in _kept(layout, columns, arrow.string()) if columns else ():
         for column, kind in zip(columns, kinds, strict=True):
-            kind.see(batch.column(layout.key(column)))
+            kind.see(batch.column(layout.number(column)))
     return [kind.type for kind in kinds]

@@ -92,11 +92,12 @@ class Wanted:
             asked[column] = alphabet_of(read)
         asked |= _orders(names, asked, order or {})
         asked |= _kinds(names, asked, text=text, number=number)
-        widths = _by_column("bin_width", value, bin_width)
-        binnings = Binning.asked(_by_column("bins", value, bins), widths)
-        if binnings.keys() & asked.keys():
-            raise InvalidArgument("bins must not be given together with labels or a type of the value")
-        asked |= binnings
+        if bins is not None or bin_width is not None:
+            widths = _by_column("bin_width", value, bin_width)
+            binnings = Binning.asked(_by_column("bins", value, bins), widths)
+            if binnings.keys() & asked.keys():
+                raise InvalidArgument("bins must not be given together with labels or a type of the value")
+            asked |= binnings
         if missing_distance is not None:
             missing_distance = finite_number("missing_distance", missing_distance, at_least=0.0)
         return cls(
