@@ -276,12 +276,11 @@ def clear_abandoned(folder: Path, name: str, *, folders: bool = False) -> None:
     if fcntl is None:
         return
     ours = re.compile(rf"\.{re.escape(name[:_LONGEST])}\.[0-9a-f]{{16}}{re.escape(_UNFINISHED)}")
-    remove = _remove_unlocked_folder if folders else _remove_unlocked
     with suppress(OSError):  # a folder that may be written but not listed
         for path in folder.iterdir():
             if ours.fullmatch(path.name):
                 with suppress(OSError):  # locked, gone by now, or not ours
-                    remove(path)
+                    _remove_unlocked(path, os.O_DIRECTORY if folders else os.O_RDWR)
 
 
 def _claimed(handle: int) -> bool:
@@ -297,26 +296,17 @@ def _claimed(handle: int) -> bool:
     return os.fstat(handle).st_nlink > 0
 
 
-def _remove_unlocked(path: Path) -> None:
-    with _locked(path, os.O_RDWR) as status:
-        if stat.S_ISREG(status.st_mode):
-            path.unlink()
-
-
-def _remove_unlocked_folder(path: Path) -> None:
-    with _locked(path, os.O_RDONLY | os.O_DIRECTORY):
-        shutil.rmtree(path)
-
-
-@contextmanager
-def _locked(path: Path, access: int) -> Iterator[os.stat_result]:
-    """Lock what is at ``path`` while the block runs; raise OSError if another process holds the lock."""
+def _remove_unlocked(path: Path, access: int) -> None:
+    """Remove a file or a folder; raise OSError if another process holds its lock."""
     handle = os.open(path, access | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         status = os.fstat(handle)
         if not os.path.samestat(status, os.lstat(path)):
             raise FileNotFoundError(path)
-        yield status
+        if stat.S_ISDIR(status.st_mode):
+            shutil.rmtree(path)
+        elif stat.S_ISREG(status.st_mode):
+            path.unlink()
     finally:
         os.close(handle)

@@ -177,16 +177,20 @@ class CsvFile(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
+        piece = self._followed(size)
+        while piece and not self._begun:  # Arrow would skip the first empty line in place of the names
+            piece = piece.removeprefix(_MARK).lstrip(b"\r\n")
+            self._begun = bool(piece)
+            piece = piece or self._followed(size)
+        return piece
+
+    def _followed(self, size: int) -> bytes:
         piece: bytes = self._file.read(None if size < 0 else size)
         if piece:
             self._quotes.feed(piece)
         if not self._ended and (size < 0 or (size > 0 and not piece)):
             self._ended = True
             self._quotes.end()
-        if not self._begun:  # Arrow would skip the first empty line in place of the names
-            piece = piece.removeprefix(_MARK).lstrip(b"\r\n")
-            self._begun = bool(piece) or self._ended
-            return piece if self._begun else self.read(size)
         return piece
 
 
