@@ -72,6 +72,14 @@ def whole_number(name: str, value: object, low: int, high: int) -> int:
     return number
 
 
+def choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return ``value``, if it is one of the choices."""
+    if isinstance(value, str) and value in choices:
+        return value
+    kind = InvalidArgument if isinstance(value, str) else InvalidArgumentType
+    raise kind(f"{name} must be one of {', '.join(choices)}, got {shown(value)}")
+
+
 def seed_number(value: object) -> int:
     """Return ``value`` as the seed of a generator: an integer from 0 to 2^128 − 1."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):

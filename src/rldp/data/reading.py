@@ -13,10 +13,10 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
-from rldp._common.checks import Label, shown
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
+from rldp._common.checks import Label
+from rldp.errors import DataError
 
-__all__ = ["MISSING", "OTHER", "TREATMENTS", "Column", "Reading", "Treatment", "checked_treatment"]
+__all__ = ["MISSING", "OTHER", "TREATMENTS", "Column", "Reading", "Treatment"]
 
 MISSING = "(missing)"
 """The label of missing entries, if they are a category."""
@@ -173,12 +173,3 @@ def _joint_texts(labels: Sequence[Sequence[Label]]) -> tuple[Label, ...]:
         if len(set(joint)) == len(joint):
             break
     return tuple(joint)
-
-
-def checked_treatment(missing: object) -> str:
-    """Return ``missing`` if it is one of :data:`TREATMENTS`."""
-    if not isinstance(missing, str):
-        raise InvalidArgumentType(f"missing must be one of {', '.join(TREATMENTS)}, got {shown(missing)}")
-    if missing not in TREATMENTS:
-        raise InvalidArgument(f"missing must be one of {', '.join(TREATMENTS)}, got {missing!r}")
-    return missing

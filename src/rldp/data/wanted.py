@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-from rldp._common.checks import Label, finite_number, labels, shown, whole_number
+from rldp._common.checks import Label, choice, finite_number, labels, shown, whole_number
 from rldp.data.bins import BinCount, Binning, alphabet_of
 from rldp.data.labels import Alphabet
 from rldp.data.meaning import Kind
-from rldp.data.reading import Column, Reading, Treatment, checked_treatment
+from rldp.data.reading import TREATMENTS, Column, Reading, Treatment
 from rldp.errors import InvalidArgument, InvalidArgumentType
 
 __all__ = ["Alphabets", "Wanted", "reading_of_new_data"]
@@ -104,7 +104,7 @@ class Wanted:
             secret,
             value,
             {name: asked.get(name) for name in names},
-            checked_treatment(missing),
+            choice("missing", missing, TREATMENTS),
             frozenset(order or ()),
             missing_distance,
             given=beside,

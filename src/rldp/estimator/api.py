@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from rldp._common.checks import finite_number, seed_or_fresh, share_number, shown
-from rldp.errors import DataError, InvalidArgument, InvalidArgumentType, RldpWarning
+from rldp._common.checks import choice, finite_number, seed_or_fresh, share_number
+from rldp.errors import DataError, InvalidArgument, RldpWarning
 from rldp.estimator.estimates import INTERVALS, METHODS, Estimate, Interval, Method
 from rldp.estimator.functionals import Asked, Functionals, asked
 from rldp.estimator.methods import by_method
@@ -151,8 +151,8 @@ def estimate(
     if not 0 <= least < 1:
         raise InvalidArgument(f"min_agreement must be at least 0 and below 1, got {least!r}")
     how = _How(
-        _choice("method", method, METHODS),
-        _choice("interval", interval, INTERVALS),
+        choice("method", method, METHODS),
+        choice("interval", interval, INTERVALS),
         level,
         least,
         seed_or_fresh(seed),
@@ -207,14 +207,6 @@ def _own_sample(sources: Sequence[Released]) -> Sample | None:
     promises = [source.protocol.guarantee for source in sources]
     samples = [None if promise is None or promise.sample.noise else promise.sample for promise in promises]
     return samples[0] if all(each == samples[0] for each in samples) else None
-
-
-def _choice(name: str, given: object, choices: Sequence[str]) -> str:
-    if not isinstance(given, str):
-        raise InvalidArgumentType(f"{name} must be one of {', '.join(choices)}, got {shown(given)}")
-    if given not in choices:
-        raise InvalidArgument(f"{name} must be one of {', '.join(choices)}, got {shown(given)}")
-    return given
 
 
 # Estimates
