@@ -248,19 +248,15 @@ def reading_of_new_data(
     InvalidArgument, InvalidArgumentType
         If names are needed, or differ from the protocol's.
     """
-    named = {"secret": _given("secret", secret), "value": _given("value", value)}
-    others = {"secret": _given("as_secret", as_secret), "value": _given("as_value", as_value)}
-    blind = not reads_secret and named["secret"] is None and others["secret"] is None
-    columns: dict[str, tuple[Column, ...]] = {}
-    for role, known in zip(named, labels, strict=True):
-        given, other = named[role], others[role]
-        if own is not None:
-            mine = own.secret if role == "secret" else own.value
-            columns[role] = _renamed(role, mine, given, other)
-        else:
-            skipped = blind and role == "secret"
-            columns[role] = () if skipped else (_single_column(role, known, other or given),)
-    reading = replace(own or Reading((), ()), secret=columns["secret"], value=columns["value"])
+    given = _given("secret", secret), _given("value", value)
+    others = _given("as_secret", as_secret), _given("as_value", as_value)
+    blind = not reads_secret and given[0] is None and others[0] is None
+    if own is None:
+        secrets = () if blind else _single_column("secret", labels[0], others[0] or given[0])
+        reading = Reading(secrets, _single_column("value", labels[1], others[1] or given[1]))
+    else:
+        secrets = _renamed("secret", own.secret, given[0], others[0])
+        reading = replace(own, secret=secrets, value=_renamed("value", own.value, given[1], others[1]))
     _require_distinct(reading.names)
     return replace(reading, secret=()) if blind else reading
 
@@ -288,14 +284,14 @@ def _renamed(
     return tuple(replace(old, name=name, header=None) for name, old in zip(other, columns, strict=True))
 
 
-def _single_column(role: str, labels: tuple[Label, ...], names: tuple[str, ...] | None) -> Column:
+def _single_column(role: str, labels: tuple[Label, ...], names: tuple[str, ...] | None) -> tuple[Column, ...]:
     scalars = tuple(label for label in labels if not isinstance(label, tuple))
     if names is None or len(names) != 1 or len(scalars) < len(labels):
         raise InvalidArgument(
             f"{role} must be given as one column, since the protocol does not name its columns, "
             f"got {'none' if names is None else _quoted(names)}"
         )
-    return Column(names[0], scalars)
+    return (Column(names[0], scalars),)
 
 
 def _quoted(names: Sequence[str]) -> str:
