@@ -81,10 +81,10 @@ def exact_inverse(local, output):
     unit = balls(np.eye(len(unknowns)))
     for row in range(2 * secrets):
         first = row % secrets * values
-        dx = arb(term.sign[0, 0, row, 0, 0]) * unit[first : first + values]
+        dx = arb(term.sign[0, 0, row].item()) * unit[first : first + values]
         da, z = arb(term.offset[0, 0, row]) * unit[-1], arb(term.z[0, output, row])
         if isinstance(term, NominalWindows):
-            dsigma = da - balls(term.conditionals[0, 0, row, 0]) @ dx
+            dsigma = da - balls(term.conditionals[0, 0, row % secrets]) @ dx
             sigma = dsigma @ unknowns
         else:
             deta = unit[secrets * values + row]

@@ -27,21 +27,10 @@ from rldp.theory.nested_mean import MeanPoint, NestedMean
 
 
 class Windows:
-    """The maps between rows, Q and a, for any set: upper sides of all secrets first, then lower ones."""
+    """What all windows share: the level a, and the weights of rows, upper sides of all secrets first."""
 
-    sign: Array  # (K, 1, 2S, 1, 1): 1 and −E
     offset: Array  # (K, 1, 2S): o
     z: Array  # (K, Y, 2S)
-
-    def x_of(self, q: Array) -> Array:
-        """Return x for every row: (K, Y, 2S, 1, U)."""
-        return _seen(self.sign, q)
-
-    def to_q(self, varrho: Array) -> Array:
-        """Map entries (K, Y, 2S, 1, U) of the rows to Q: (K, Y, S, U)."""
-        signed = (self.sign * varrho)[..., 0, :]
-        half = signed.shape[2] // 2
-        return signed[:, :, :half, :] + signed[:, :, half:, :]
 
     def level_of(self, z: Array) -> Array:
         """Map multipliers ``z`` of σ > 0 to a: (K, Y, 1)."""
@@ -59,18 +48,14 @@ class Windows:
         least = xp.minimum(above, below)
         return xp.concat([upper * (least / above), lower * (least / below)], axis=-1)
 
-    def reduced_cost(self, members: Array) -> Array:
-        """Return the contribution of the multipliers to the cost of Q: (K, Y, |S|, U)."""
-        return self.to_q(self.weights()[..., None, None] * members)
-
 
 @dataclass(frozen=True)
 class NominalWindows(Windows, LinearTerm):
     """Linear rows under the estimate; rows of an unseen secret are satisfied by definition. ``eta`` is a."""
 
-    sign: Array  # (K, 1, 2S, 1, 1)
+    sign: Array  # (K, 1, 2S): 1 and −E
     offset: Array  # (K, 1, 2S): 0 in rows that are satisfied by definition
-    conditionals: Array  # (K, 1, 2S, 1, U): also 0 there
+    conditionals: Array  # (K, 1, S, U): also 0 there
     q: Array  # (K, Y, S, U)
     eta: Array  # (K, Y, 1)
     sigma: Array  # (K, Y, 2S)
@@ -79,13 +64,11 @@ class NominalWindows(Windows, LinearTerm):
     @classmethod
     def start(cls, at: Start) -> NominalWindows:
         """Return the term at the start of the path, in the middle of its windows."""
-        q = at.q
         seen, _, conditionals = _per_secret(at.private_centre)
         sign, offset, level = _middle(at, seen)
-        conditionals = _both_sides(conditionals)[:, None, :, None, :]
-        offset = offset * _both_sides(seen)[:, None, :]
-        sigma = offset * level - _means(conditionals, sign, q) + (1 - offset**2)
-        return cls(sign, offset, conditionals, q, level, sigma, on_path(at.mu, sigma))
+        offset, unset = offset * _both_sides(seen)[:, None, :], offset[..., :0]
+        term = cls(sign, offset, conditionals[:, None, ...], at.q, level, unset, unset).at(at.q, level)
+        return updated(term, z=on_path(at.mu, term.sigma))
 
     def at(self, q: Array, eta: Array) -> NominalWindows:
         sigma = self.moves(q, eta)[0] + (1 - self.offset**2)
@@ -97,11 +80,12 @@ class NominalWindows(Windows, LinearTerm):
 
     def seen_by_rows(self, q: Array) -> Array:
         """Return the mean of x under the estimate: (K, Y, 2S)."""
-        return _means(self.conditionals, self.sign, q)
+        mean = namespace(q).vecdot(self.conditionals, q)
+        return self.sign * _both_sides(mean, axis=2)
 
     def cost_of(self, z: Array) -> Array:
         """Return the contribution of multipliers ``z`` to the cost of Q: (K, Y, |S|, U)."""
-        return self.to_q(z[..., None, None] * self.conditionals)
+        return _summed_sides(self.sign * z)[..., None] * self.conditionals
 
     def residual(
         self, multipliers: tuple[Array, ...], second_order: SecondOrder | None = None
@@ -113,8 +97,13 @@ class NominalWindows(Windows, LinearTerm):
         return NominalWindowsCurvature(self)
 
     def members(self) -> Array:
-        """Return the only member of the projected set: the estimated conditionals."""
-        return namespace(self.z).broadcast_to(self.conditionals, self.z.shape + self.conditionals.shape[-2:])
+        """Return the only member of the projected set, the estimated conditionals: (K, Y, 2S, 1, U)."""
+        both = _both_sides(self.conditionals, axis=2)[..., None, :]
+        return namespace(both).broadcast_to(both, (*self.z.shape, 1, both.shape[-1]))
+
+    def reduced_cost(self, members: Array) -> Array:
+        """Return the contribution of the weighted ``members`` to the cost of Q: (K, Y, |S|, U)."""
+        return self.cost_of(self.weights())
 
 
 @dataclass(frozen=True)
@@ -138,10 +127,9 @@ class NominalWindowsCurvature:
 
     def low_rank(self, barrier: Array) -> LowRankModel:
         """Return the same before factorisation."""
-        term, half = self.term, barrier.shape[2]
-        weights = (term.sign[..., 0, 0] ** 2 * self._weight)[..., None, None]
-        vectors = term.conditionals[:, :, :half, 0, :, None]
-        kernel = weights[:, :, :half, ...] + weights[:, :, half:, ...]
+        term = self.term
+        kernel = _summed_sides(term.sign**2 * self._weight)[..., None, None]
+        vectors = term.conditionals[..., None]
         products = row_sum(term.offset**2 * term.z * term.sigma)
         scaling = _scaling(term, barrier, term.privacy_cost(), products)
         return LowRankModel(barrier, vectors, kernel, *scaling, linked=False)
@@ -187,6 +175,7 @@ class RobustWindows(Windows, RobustTerm):
             _both_sides(_per_secret_budget(at.budget(ball), known))[:, None, :],
         )
         sign, offset, level = _middle(at, seen)
+        sign = sign[..., None, None]
         x = _seen(sign, q)
         top = xp.max(x, axis=(-2, -1))
         room = offset * level - top
@@ -196,6 +185,18 @@ class RobustWindows(Windows, RobustTerm):
         sigma = offset * level - (top + excess) + point.value
         eta, z, w = _join(top + excess, level), on_path(at.mu, sigma), on_path(at.mu, point.p)
         return cls(sign, offset, mean, q, eta, point, sigma, z, w)
+
+    def x_of(self, q: Array) -> Array:
+        """Return x for every row: (K, Y, 2S, 1, U)."""
+        return _seen(self.sign, q)
+
+    def to_q(self, varrho: Array) -> Array:
+        """Map entries (K, Y, 2S, 1, U) of the rows to Q: (K, Y, S, U)."""
+        return _summed_sides((self.sign * varrho)[..., 0, :])
+
+    def reduced_cost(self, members: Array) -> Array:
+        """Return the contribution of the weighted ``members`` to the cost of Q: (K, Y, |S|, U)."""
+        return self.to_q(self.weights()[..., None, None] * members)
 
     def at(self, q: Array, eta: Array) -> RobustWindows:
         rows, level = eta[..., :-1], eta[..., -1:]
@@ -374,16 +375,11 @@ def _seen(sign: Array, q: Array) -> Array:
     return sign * _both_sides(q, axis=2)[..., None, :]
 
 
-def _means(conditionals: Array, sign: Array, q: Array) -> Array:
-    """Return the mean of x under the estimate: (K, Y, 2S)."""
-    return namespace(q).vecdot(conditionals, _seen(sign, q))[..., 0]
-
-
 def _middle(at: Start, seen: Array) -> tuple[Array, Array, Array]:
     """Return the rows' signs and offsets, and the a (K, Y, 1) that centres the uniform protocol."""
     xp, q, ones = namespace(at.q), at.q, namespace(at.q).ones_like(seen)
     e = xp.min(at.e, axis=1)
-    sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :, None, None]
+    sign = xp.concat([ones, -e[:, None] * ones], axis=1)[:, None, :]
     offset = xp.concat([ones, -ones], axis=1)[:, None, :]
     return sign, offset, (xp.sqrt(e)[:, None] * q[:, :, 0, 0])[..., None]
 
@@ -395,6 +391,12 @@ def _join(rows: Array, level: Array) -> Array:
 
 def _both_sides(x: Array, axis: int = 1) -> Array:
     return namespace(x).concat([x, x], axis=axis)
+
+
+def _summed_sides(x: Array) -> Array:
+    """Sum over the sides of the windows: (K, Y, 2S, …) → (K, Y, S, …)."""
+    half = x.shape[2] // 2
+    return x[:, :, :half, ...] + x[:, :, half:, ...]
 
 
 def _block_diagonal(one: Array, other: Array) -> Array:
