@@ -475,7 +475,7 @@ def _as_design(
     _log.info(
         "designed by route '%s': %d steps, %.2g s; %s", status.route, status.steps, seconds, status.reason
     )
-    columns = _column_costs(protocol, sample, measure)
+    columns = _column_costs(protocol, sample, measure) if measure.columns else ()
     return Design(kind, protocol, objective, lower_bound, certificate, status, columns=columns)
 
 

@@ -48,7 +48,9 @@ def solve_by_engine(problem: DesignProblem, route: Route, request: SolveRequest)
 
 
 def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> EngineResult:
-    if request.leaves_known_to_repair:
+    cost_of_a_trace = problem.shape[2] * math.exp(-problem.epsilon_known) * problem.scale
+    if cost_of_a_trace <= request.settings.negligible * request.gap and problem.epsilon_known < math.inf:
+        # κ is left to the repair, which a trace of all outputs costs next to nothing
         problem = replace(problem, epsilon_known=math.inf)
     return solve(
         _worked(problem, request),
@@ -152,6 +154,8 @@ def _finished(
         steps=result.steps.astype(np.int64),
         reason=_reasons(problem, result, route),
     )
+    if proved.all():
+        return solved
     return replace(solved, objective=np.where(proved, solved.objective, np.inf))
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rldp.designer.status import Reason, Route
 from rldp.theory import bounds
+from rldp.theory.arrays import updated
 from rldp.theory.model import DesignProblem, Floats, Witness
 
 __all__ = ["CertifiedBatch", "better", "certified", "joined"]
@@ -86,7 +87,7 @@ class CertifiedBatch:
         """Set the reason that is shown to users: a closed gap needs no other."""
         reason = self.reason.copy()
         reason[self.closes(gap)] = Reason.GAP_CLOSED
-        return replace(self, reason=reason)
+        return updated(self, reason=reason)
 
     def with_bound_of(self, other: CertifiedBatch) -> CertifiedBatch:
         """Take the larger of two lower bounds for each problem, with its proof, and add the steps of both."""

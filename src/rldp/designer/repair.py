@@ -56,7 +56,8 @@ def repaired(
         unused = ~used[:, :, None] & np.ones(excess.shape, dtype=bool)
         excess = np.where(unused, -np.inf, excess)
         worst = np.max(excess / np.maximum(interior, 1e-300), axis=(1, 2), initial=-np.inf)
-        worst = np.maximum(worst, _known_worst(problem, rounded, uniform))
+        if problem.epsilon_known < np.inf:
+            worst = np.maximum(worst, _known_worst(problem, rounded, uniform))
         proved = worst < 0
         if proved.all():
             break

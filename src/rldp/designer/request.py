@@ -111,8 +111,6 @@ class SolveRequest:
         The device of the engine's arrays.
     callback : callable, optional
         Called with a :class:`Progress` after each step, or each chunk of a large batch.
-    leaves_known_to_repair : bool
-        Let the engine ignore κ, because a trace of all outputs pays for it afterwards.
     deadline : float
         When to stop, by :func:`time.perf_counter`.
     """
@@ -122,7 +120,6 @@ class SolveRequest:
     windows: bool = False
     device: Device = CPU
     callback: Callable[[Progress], None] | None = None
-    leaves_known_to_repair: bool = False
     deadline: float = math.inf
 
     @classmethod

@@ -90,17 +90,19 @@ def solve_batch(problem: DesignProblem, request: SolveRequest) -> CertifiedBatch
         closer = replace(request, gap=request.gap / 2)  # protocol and bound come from one problem each
         return solve_near_known(problem, request, lambda other: solve_batch(other, closer))
     unit = 2.0 ** math.floor(math.log2(problem.scale)) if _SMALLEST_SCALE < problem.scale < 1 else 1.0
-    scaled = replace(problem, distortion=problem.distortion / unit)
+    scaled = problem if unit == 1 else replace(problem, distortion=problem.distortion / unit)
     taken = routes(scaled, request)
-    places = [(np.flatnonzero(taken == route), route) for route in dict.fromkeys(taken.tolist())]
-    parts = [(scaled.subset(index), route) for index, route in places]
-    for part, route in parts:
+    places = {route: np.flatnonzero(taken == route) for route in dict.fromkeys(taken.tolist())}
+    parts = {route: scaled.subset(index) if len(places) > 1 else scaled for route, index in places.items()}
+    for route, part in parts.items():
         require_memory(part, route, request.settings, on_device=not request.device.is_cpu)
     with one_blas_thread():
-        solved = joined([_solve_by(part, route, request) for part, route in parts])
-    solved = solved.subset(np.argsort(np.concatenate([index for index, _ in places])))
-    in_unit = ("objective", "lower_bound", "eta_utility", "z", "known")
-    solved = replace(solved, **{name: unit * getattr(solved, name) for name in in_unit})
+        solved = joined([_solve_by(part, route, request) for route, part in parts.items()])
+    if len(places) > 1:
+        solved = solved.subset(np.argsort(np.concatenate(list(places.values()))))
+    if unit != 1:
+        in_unit = ("objective", "lower_bound", "eta_utility", "z", "known")
+        solved = replace(solved, **{name: unit * getattr(solved, name) for name in in_unit})
     return solved.explained(request.gap)
 
 
@@ -178,7 +180,7 @@ def _solve_by(problem: DesignProblem, route: Route, request: SolveRequest) -> Ce
     solved: CertifiedBatch | None = None
     left, skipped = np.arange(len(problem.counts)), True
     for way, asked in attempts(problem, route, request):
-        new = _carry_out(problem.subset(left), way, asked)
+        new = _carry_out(problem if solved is None else problem.subset(left), way, asked)
         skipped = skipped and way is not route
         if solved is None:
             solved = new
@@ -205,9 +207,6 @@ def _carry_out(problem: DesignProblem, route: Route, request: SolveRequest) -> C
             return solve_constant(problem, request.gap)
         case Route.NEAR_ZERO:
             return solve_near_zero(problem, request, lambda larger: solve_batch(larger, request))
-    cost_of_a_trace = problem.shape[2] * math.exp(-problem.epsilon_known) * problem.scale
-    ignored = cost_of_a_trace <= request.settings.negligible * request.gap
-    request = replace(request, leaves_known_to_repair=ignored)
     solved = solve_by_engine(problem, route, request)
     if route is Route.WINDOWS and problem.privacy is not None and request.seconds_left > 0:
         rough = replace(request, gap=max(request.gap, request.settings.rough_gap), callback=None)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rldp.theory.arrays import ordered_pairs, per_pair, summed_per_secret
+from rldp.theory.arrays import ordered_pairs, per_pair, per_secret, summed_per_secret
 from rldp.theory.model import DesignProblem, Floats, Witness
 from rldp.theory.nested_mean import NestedMean
 from rldp.theory.support import minimising_eta, proved_support, worst_members
@@ -93,7 +93,15 @@ def estimated_members(problem: DesignProblem) -> Floats:
 
 def trivial_eta(problem: DesignProblem, matrix: Floats) -> Floats:
     """Return η = max x, which proves privacy of protocols that are private for every distribution."""
-    return np.asarray(seen_by_pairs(problem, matrix).max(axis=-1))
+    highest, lowest = _at_ends(problem, matrix.max(axis=2), matrix.min(axis=2))
+    return np.stack([highest, -lowest], axis=-1)
+
+
+def _at_ends(problem: DesignProblem, one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return ``one`` at s1 and E times ``other`` at s2 (K, Y, T), from numbers of the secrets (K, |S|, Y)."""
+    first, second = ordered_pairs(one.shape[1]).T
+    one, other = np.moveaxis(one, 2, 1), np.moveaxis(other, 2, 1)
+    return one[:, :, first], _safe_e(problem)[:, None] * other[:, :, second]
 
 
 def _above(eta: Floats, x: Floats) -> Floats:
@@ -124,12 +132,14 @@ def privacy_excess(
     eta : array (K, Y, T, 2) or None
         The η that prove it.
     """
-    x = seen_by_pairs(problem, matrix)
     if problem.privacy is None or eta is None:
-        masses, conditionals = _pair_data(problem)
-        terms = conditionals * x
-        excess = terms.sum(axis=(-2, -1)) + 8 * _UNIT * x.shape[-1] * np.abs(terms).sum(axis=(-2, -1))
-        return np.where(masses.min(axis=-1) > 0, excess, -np.inf), None
+        masses, conditionals = per_secret(problem.private_counts)
+        law = (conditionals[..., None] * matrix).sum(axis=2)
+        one, other = _at_ends(problem, law, law)
+        excess = one - other + 8 * _UNIT * matrix.shape[2] * (one + other)
+        seen = (masses > 0)[:, ordered_pairs(masses.shape[1])].all(axis=-1)
+        return np.where(seen[:, None], excess, -np.inf), None
+    x = seen_by_pairs(problem, matrix)
     eta = _above(eta, x)
     return proved_support(_enlarged(privacy_mean(problem)), x, eta), eta
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldp.errors import InvalidArgument
 from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
-from rldp.theory.arrays import Array
+from rldp.theory.arrays import Array, updated
 from rldp.theory.pair_sets import pair_budgets
 
 __all__ = ["Ball", "DesignProblem", "Floats", "Witness"]
@@ -149,7 +150,7 @@ class DesignProblem:
         """The counts on which the posterior is conditioned: (K, |S|, |U|)."""
         return self.counts if self.noisy_counts is None else self.noisy_counts
 
-    @property
+    @cached_property
     def estimate(self) -> Floats:
         """P̂: (K, |S|, |U|)."""
         return _distribution(self.counts)
@@ -186,7 +187,7 @@ class DesignProblem:
         _, secrets, values = self.counts.shape
         return secrets, values, self.distortion.shape[1]
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """The largest distortion; solvers work with distortions of at most one."""
         return float(self.distortion.max())
@@ -204,7 +205,7 @@ class DesignProblem:
             None if table is None else table[index]
             for table in (self.centre_of_privacy, self.centre_of_utility, self.noisy_counts)
         )
-        return replace(
+        return updated(
             self,
             counts=self.counts[index],
             epsilon=self.epsilon[index],
