@@ -163,40 +163,15 @@ class Line:
         )
 
 
-_TEXT, _TEXTS, _NUMBER = (str,), (list,), (int, float)
-_NONE = type(None)
-_KINDS: dict[str, tuple[type, ...]] = {
-    "when": _TEXT,
-    "input": _TEXT,
-    "output": (str, _NONE),
-    "protocol": _TEXT,
-    "table": _TEXT,
-    "epsilon": (*_NUMBER, _NONE),
-    "promise": _TEXT,
-    "privacy": (str, _NONE),
-    "alpha": (*_NUMBER, _NONE),
-    "secret": _TEXTS,
-    "secrets": _TEXT,
-    "columns": _TEXTS,
-    "read": _TEXTS,
-    "unknown": _TEXT,
-    "released": _TEXTS,
-    "kept": _TEXTS,
-    "rows": (int,),
-    "skipped": (int,),
-    "known": _TEXTS,
-    "key": (str, _NONE),
-    "secret_rows": (str, _NONE),
-    "read_rows": _TEXTS,
-    "people": (str, _NONE),
-    "people_with_secrets": (str, _NONE),
-    "drawn": _TEXTS,
-    "drawn_rows": _TEXTS,
-    "after": _TEXTS,
-    "after_rows": _TEXTS,
-    "again": (bool,),
+_KINDS: dict[Any, tuple[type, ...]] = {
+    "str": (str,),
+    "str | None": (str, type(None)),
+    "tuple[str, ...]": (list,),
+    "int": (int,),
+    "float | None": (int, float, type(None)),
+    "bool": (bool,),
 }
-assert list(_KINDS) == [field.name for field in fields(Line)]
+"""The types in JSON of a field, by its annotation."""
 
 
 # The file
@@ -249,8 +224,8 @@ def recording(path: Path, line: Line, appeared: Callable[[], bool] = _never) -> 
         If the ledger cannot be read or written.
     """
     with _locked(path) as handle:
-        with _of_ledger(path):
-            content = _content(handle)
+        with _of_ledger(path), open(handle, "rb", closefd=False) as file:
+            content = file.read()
         if not line.again:
             _require_no_second_draw(_lines(content, path), line, path)
         try:
@@ -295,13 +270,6 @@ def _locked(path: Path) -> Iterator[int]:
             os.close(handle)
 
 
-def _content(handle: int) -> bytes:
-    blocks = []
-    while block := os.read(handle, 2**20):
-        blocks.append(block)
-    return b"".join(blocks)
-
-
 def _write(handle: int, text: bytes) -> None:
     """Write all of a text to disk: without a buffer, nothing is left to be written later."""
     while text:
@@ -331,16 +299,15 @@ def _line(text: bytes, needed: str) -> Line:
         raise FileError(f"{needed} is damaged or something else")
     if document.pop("version", None) != VERSION:
         raise FileError(f"{needed} is of another version")
-    if document.keys() != _KINDS.keys() or not all(_is_of(document[key], _KINDS[key]) for key in _KINDS):
+    kinds = {field.name: _KINDS[field.type] for field in fields(Line)}
+    if document.keys() != kinds.keys() or not all(_is_of(document[key], kinds[key]) for key in kinds):
         raise FileError(f"{needed} is damaged")
     given: dict[str, Any] = {k: tuple(x) if isinstance(x, list) else x for k, x in document.items()}
     return Line(**given)
 
 
 def _is_of(item: Any, kinds: tuple[type, ...]) -> bool:
-    if isinstance(item, list):
-        return kinds == _TEXTS and all(isinstance(each, str) for each in item)
-    return type(item) in kinds
+    return type(item) in kinds and (not isinstance(item, list) or all(isinstance(each, str) for each in item))
 
 
 # What may be released, and what it adds up to

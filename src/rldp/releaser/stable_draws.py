@@ -25,9 +25,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,14 +54,25 @@ class _Stage:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StableDraws:
-    """The key of a release, and the encodings of a protocol's labels.
+    """The words of some people's rows; a :class:`rldp.theory.sampling.RowWords`.
 
     Its pickle holds the key: workers of a cluster need it.
+
+    Attributes
+    ----------
+    material : bytes
+        The key.
+    secrets : list of bytes
+        The encodings of the protocol's secrets.
+    stages : tuple
+    ids : sequence of bytes
+        The encodings of the people's identifiers, by row.
     """
 
     material: bytes
     secrets: list[bytes]
     stages: tuple[_Stage, ...]
+    ids: Sequence[bytes] = ()
 
     @classmethod
     def of(cls, protocol: Protocol, key: Key) -> StableDraws:
@@ -81,7 +90,7 @@ class StableDraws:
             )
         table = bytes.fromhex(protocol.table_sha256)
         secrets = _all_encoded(protocol.secrets)
-        if not _reads_secret(protocol):
+        if not protocol.reads_secret:
             secrets = [encoded(None)] * len(secrets)
         if isinstance(protocol, Chain):
             assert protocol.reading is not None
@@ -100,40 +109,9 @@ class StableDraws:
         """The key's."""
         return Key(self.material).fingerprint
 
-    def words(self, ids: Sequence[bytes]) -> _WordsOf:
-        """Return the words of rows of these people, given the encodings of their identifiers."""
-        return _WordsOf(self, ids)
-
-    @cached_property
-    def _begun(self) -> tuple[list[Any], Any]:
-        """For each stage, the inner hash after the common part of its messages; and the outer hash."""
-        key = self.material if len(self.material) <= _BLOCK else hashlib.sha256(self.material).digest()
-        inner, outer = (bytes(byte ^ pad for byte in key.ljust(_BLOCK, b"\0")) for pad in (0x36, 0x5C))
-        return [hashlib.sha256(inner + stage.head) for stage in self.stages], hashlib.sha256(outer)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_begun"}
-
-    def words_of(self, stage: int, tails: Iterable[bytes]) -> NDArray[np.uint64]:
-        """Return the first 64 bits of HMAC-SHA256 of messages, given what follows the number of the stage."""
-        hashes, outer = self._begun
-        inner = hashes[stage]
-        digests = []
-        for tail in tails:
-            first = inner.copy()
-            first.update(tail)
-            second = outer.copy()
-            second.update(first.digest())
-            digests.append(second.digest())
-        return np.frombuffer(b"".join(digests), dtype=">u8")[::4].astype(np.uint64)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _WordsOf:
-    """Return the words of some rows; a :class:`rldp.theory.sampling.RowWords`."""
-
-    draws: StableDraws
-    ids: Sequence[bytes]
+    def words(self, ids: Sequence[bytes]) -> StableDraws:
+        """Return the words of rows of these people."""
+        return replace(self, ids=ids)
 
     def of_stage(
         self,
@@ -142,11 +120,12 @@ class _WordsOf:
         values: NDArray[np.integer],
         before: Sequence[NDArray[np.integer]],
     ) -> NDArray[np.uint64]:
-        s, u = self.draws.secrets, self.draws.stages[stage].values
+        """Return the first 64 bits of HMAC-SHA256 of each row's message."""
+        s, u = self.secrets, self.stages[stage].values
         ends = (s[i] + u[j] for i, j in zip(secrets.tolist(), values.tolist(), strict=True))
         outputs = [
             [earlier.outputs[code] for code in codes.tolist()]
-            for earlier, codes in zip(self.draws.stages[:stage], before, strict=True)
+            for earlier, codes in zip(self.stages[:stage], before, strict=True)
         ]
         if not outputs:
             none = list_of([])
@@ -154,14 +133,19 @@ class _WordsOf:
         else:
             contexts = map(list_of, zip(*outputs, strict=True))
             tails = (c + id + end for c, id, end in zip(contexts, self.ids, ends, strict=True))
-        return self.draws.words_of(stage, tails)
-
-
-def _reads_secret(protocol: Protocol) -> bool:
-    """Return whether any probability depends on the secret."""
-    if not isinstance(protocol, Chain):
-        return protocol.reads_secret
-    return any(bool((stage.table != stage.table[:, :1]).any()) for stage in protocol.stages)
+        # The hashes of what all messages begin with are computed once.
+        key = self.material if len(self.material) <= _BLOCK else hashlib.sha256(self.material).digest()
+        inner, outer = (
+            hashlib.sha256(bytes(byte ^ pad for byte in key.ljust(_BLOCK, b"\0"))) for pad in (0x36, 0x5C)
+        )
+        inner.update(self.stages[stage].head)
+        digests = []
+        for tail in tails:
+            first, second = inner.copy(), outer.copy()
+            first.update(tail)
+            second.update(first.digest())
+            digests.append(second.digest())
+        return np.frombuffer(b"".join(digests), dtype=">u8")[::4].astype(np.uint64)
 
 
 def _head(table: bytes, columns: list[str], stage: int) -> bytes:
