@@ -21,7 +21,8 @@ import pytest
 import rldp
 from rldp.data.atomic import replacing
 from rldp.gate import ledger
-from rldp.gate.ledger import Line, read_ledger, recording, totals
+from rldp.gate.ledger import read_ledger, recording
+from rldp.gate.lines import Line, totals
 
 KEY = bytes(range(32))
 

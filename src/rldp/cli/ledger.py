@@ -22,7 +22,8 @@ def ledger(
     designed after the others has the total in its file. Other draws of the same people have no proved total,
     unless each holds for every distribution.
     """
-    from rldp.gate.ledger import read_ledger, totals
+    from rldp.gate.ledger import read_ledger
+    from rldp.gate.lines import totals
     from rldp.reporter import terminal
     from rldp.reporter.ledgers import ledger_report
 

@@ -17,7 +17,8 @@ from rldp._common.canonical import digest_of
 from rldp.chain import Chain
 from rldp.errors import DataError, DataFileError
 from rldp.gate.admission import Admitted
-from rldp.gate.ledger import Line, read_ledger, recording
+from rldp.gate.ledger import read_ledger, recording
+from rldp.gate.lines import Line
 from rldp.protocol import Protocol
 from rldp.protocol_file.chain_json import digest_of_stage
 from rldp.protocol_file.chains import table_digest

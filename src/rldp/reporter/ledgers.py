@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rldp._common.checks import printable
-from rldp.gate.ledger import Line, Total
+from rldp.gate.lines import Line, Total
 
 __all__ = ["ledger_report"]
 
