@@ -22,7 +22,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -136,9 +136,19 @@ class _Ball(_Set):
         ndarray, shape of ``n``
         """
 
-    @abstractmethod
     def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """Return the divergence of ``distribution`` from ``estimate``, in the units of the radius."""
+        """Return the divergence of ``distribution`` from ``estimate``, in the units of the radius.
+
+        It is Σ P̂ [(P̂/P)^λ − 1], or Σ P̂ log(P̂/P) for λ = 0.
+        """
+        lambda_ = getattr(self, "lambda_", 1.0)  # without a radius, λ does not matter
+        p_hat, p = np.asarray(estimate, dtype=float), np.asarray(distribution, dtype=float)
+        seen = p_hat > 0
+        if np.any(p[seen] <= 0):
+            return math.inf
+        log_ratio = np.log(p_hat[seen] / p[seen])
+        terms = log_ratio if lambda_ == 0 else np.expm1(lambda_ * log_ratio)
+        return float(np.sum(p_hat[seen] * terms))
 
     def contains(self, sample: Sample, distribution: ArrayLike) -> bool:
         """Return whether ``distribution`` (|S|×|U|, summing to one) lies in the set around ``sample``."""
@@ -169,7 +179,7 @@ class Nominal(_Ball):
     centre: Centre = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "centre", _checked_centre(self.centre))
+        vars(self).update(centre=_checked_centre(self.centre))
 
     def __repr__(self) -> str:
         return "Nominal()" if self.centre is None else "Nominal(centre=…)"
@@ -182,10 +192,6 @@ class Nominal(_Ball):
     def size(self, n: ArrayLike, cells: int) -> NDArray[np.float64]:
         """Return zero for every sample."""
         return np.zeros(np.shape(n))
-
-    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """Return the divergence of order λ = 1; a set of radius 0 is the same for every λ."""
-        return _divergence(1.0, estimate, distribution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,11 +231,12 @@ class PowerDivergence(_Ball):
     centre: Centre = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lambda_", _checked_lambda(self.lambda_))
-        object.__setattr__(self, "alpha", _checked_alpha(self.alpha))
-        if self.radius is not None:
-            object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
-        object.__setattr__(self, "centre", _checked_centre(self.centre))
+        vars(self).update(
+            lambda_=_checked_lambda(self.lambda_),
+            alpha=_checked_alpha(self.alpha),
+            radius=_checked_radius(self.radius),
+            centre=_checked_centre(self.centre),
+        )
         if self.centre is not None and self.radius is None:
             raise InvalidArgument("radius must be given if centre is given, got None")
 
@@ -274,10 +281,6 @@ class PowerDivergence(_Ball):
         factor = self.lambda_ * (self.lambda_ + 1) / 2 if self.lambda_ > 0 else 0.5
         return np.asarray(factor * float(chdtri(cells - 1, self.alpha)) / draws)
 
-    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """Return the divergence of order λ."""
-        return _divergence(self.lambda_, estimate, distribution)
-
 
 def _checked_lambda(value: float) -> float:
     lambda_ = finite_number("lambda_", value, at_least=0.0)
@@ -293,45 +296,34 @@ def _checked_alpha(value: float, least: float = _SMALLEST_ALPHA) -> float:
     return alpha
 
 
-def _divergence(lambda_: float, estimate: ArrayLike, distribution: ArrayLike) -> float:
-    """Σ P̂ [(P̂/P)^λ − 1], or Σ P̂ log(P̂/P) for λ = 0."""
-    p_hat, p = np.asarray(estimate, dtype=float), np.asarray(distribution, dtype=float)
-    seen = p_hat > 0
-    if np.any(p[seen] <= 0):
-        return math.inf
-    log_ratio = np.log(p_hat[seen] / p[seen])
-    terms = log_ratio if lambda_ == 0 else np.expm1(lambda_ * log_ratio)
-    return float(np.sum(p_hat[seen] * terms))
+class _Test(PowerDivergence):
+    """The set of a test with a name, whose order is ``_order``."""
+
+    _order: ClassVar[float]
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        super().__init__(self._order, alpha)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(alpha={self.alpha!r})"
 
 
-class ChiSquare(PowerDivergence):
+class ChiSquare(_Test):
     """Pearson's χ² set, λ = 1, which the paper uses."""
 
-    def __init__(self, alpha: float = 0.05) -> None:
-        super().__init__(1.0, alpha)
-
-    def __repr__(self) -> str:
-        return f"ChiSquare(alpha={self.alpha!r})"
+    _order = 1.0
 
 
-class CressieRead(PowerDivergence):
+class CressieRead(_Test):
     """The set of Cressie and Read's statistic, λ = 2/3, whose level is the most accurate for rare cells."""
 
-    def __init__(self, alpha: float = 0.05) -> None:
-        super().__init__(2 / 3, alpha)
-
-    def __repr__(self) -> str:
-        return f"CressieRead(alpha={self.alpha!r})"
+    _order = 2 / 3
 
 
-class GTest(PowerDivergence):
+class GTest(_Test):
     """The likelihood-ratio set, λ = 0."""
 
-    def __init__(self, alpha: float = 0.05) -> None:
-        super().__init__(0.0, alpha)
-
-    def __repr__(self) -> str:
-        return f"GTest(alpha={self.alpha!r})"
+    _order = 0.0
 
 
 @dataclass(frozen=True)
@@ -377,16 +369,16 @@ class Credible(_Ball):
     centre: Centre = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", _checked_alpha(self.alpha, _SMALLEST_RISK))
-        object.__setattr__(self, "prior", checked_prior(self.prior))
-        lambda_ = _checked_lambda(self.lambda_)
-        if 0 < lambda_ < _SMALLEST_LAMBDA:
-            raise InvalidArgument(f"lambda_ must be 0 or at least {_SMALLEST_LAMBDA:g}, got {lambda_:g}")
-        object.__setattr__(self, "lambda_", lambda_)
-        object.__setattr__(self, "seed", seed_number(self.seed))
-        if self.radius is not None:
-            object.__setattr__(self, "radius", finite_number("radius", self.radius, at_least=0.0))
-        object.__setattr__(self, "centre", _checked_centre(self.centre))
+        vars(self).update(
+            alpha=_checked_alpha(self.alpha, _SMALLEST_RISK),
+            prior=checked_prior(self.prior),
+            lambda_=_checked_lambda(self.lambda_),
+            seed=seed_number(self.seed),
+            radius=_checked_radius(self.radius),
+            centre=_checked_centre(self.centre),
+        )
+        if 0 < self.lambda_ < _SMALLEST_LAMBDA:
+            raise InvalidArgument(f"lambda_ must be 0 or at least {_SMALLEST_LAMBDA:g}, got {self.lambda_:g}")
 
     def __repr__(self) -> str:
         radius = "" if self.radius is None else f", radius={self.radius!r}"
@@ -417,9 +409,9 @@ class Credible(_Ball):
         """Return the radius that the design found."""
         return self.proved_set.size(n, cells)
 
-    def divergence(self, estimate: ArrayLike, distribution: ArrayLike) -> float:
-        """Return the divergence of order λ."""
-        return _divergence(self.lambda_, estimate, distribution)
+
+def _checked_radius(given: float | None) -> float | None:
+    return None if given is None else finite_number("radius", given, at_least=0.0)
 
 
 def _checked_centre(given: object) -> Centre:
@@ -485,9 +477,8 @@ class Pairs(_Set):
     radii: Sequence[Radius] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", _checked_alpha(self.alpha))
-        if self.radii is not None:
-            object.__setattr__(self, "radii", tuple(self.radii))
+        radii = None if self.radii is None else tuple(self.radii)
+        vars(self).update(alpha=_checked_alpha(self.alpha), radii=radii)
 
     def __repr__(self) -> str:
         return f"Pairs(alpha={self.alpha!r})"
@@ -615,14 +606,8 @@ def name_of(given: UncertaintySet) -> str:
     >>> name_of(ChiSquare(0.01)), name_of(PowerDivergence(3.0))
     ('chi2', 'set')
     """
-    match given:
-        case AllDistributions():
-            return "all"
-        case Pairs():
-            return "pairs"
-        case Credible():
-            return "credible"
-        case Nominal():
-            return "nominal"
+    names = {AllDistributions: "all", Pairs: "pairs", Credible: "credible", Nominal: "nominal"}
+    if not isinstance(given, PowerDivergence):
+        return names[type(given)]
     tests = {1.0: "chi2", 2 / 3: "cr", 0.0: "g"}
     return tests.get(given.lambda_, "set") if given.radius is None else "set"
