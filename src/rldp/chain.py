@@ -92,7 +92,7 @@ class Stage:
     def __post_init__(self) -> None:
         table = on_grid(np.asarray(self.table, dtype=np.float64))
         table.setflags(write=False)
-        object.__setattr__(self, "table", table)
+        vars(self).update(table=table)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -160,9 +160,8 @@ class ChainGuarantee(Guarantee):
         given_known: bool = False,
         epsilon_known: float = math.inf,
     ) -> None:
-        for name, value in locals().items():
-            if name not in ("self", "__class__"):
-                object.__setattr__(self, name, value)
+        given = locals()
+        vars(self).update({name: given[name] for name in given if name not in ("self", "__class__")})
 
     @property
     def utility_scope(self) -> str:
@@ -244,16 +243,14 @@ class Chain(Protocol):
             raise InvalidArgument("stages must be about the columns of the reading's row, one each")
         by_name = {stage.column: stage for stage in stages}
         outputs: Any = tuple(product(*(by_name[name].outputs for name in reading.row_names)))
-        given = {
-            "stages": tuple(stages),
-            "secrets": tuple(secrets),
-            "values": reading.values,
-            "outputs": outputs,
-            "guarantee": guarantee,
-            "reading": reading,
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            stages=tuple(stages),
+            secrets=tuple(secrets),
+            values=reading.values,
+            outputs=outputs,
+            guarantee=guarantee,
+            reading=reading,
+        )
 
     @property
     def order(self) -> tuple[int, ...]:

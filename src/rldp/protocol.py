@@ -41,8 +41,22 @@ class _How(TypedDict, total=False):
     seed: int | None
 
 
+class _EqualByFields:
+    """A dataclass whose instances are equal if their fields are, arrays entry by entry."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        for each in fields(self):  # type: ignore[arg-type]
+            one, another = getattr(self, each.name), getattr(other, each.name)
+            arrays = isinstance(one, np.ndarray) and isinstance(another, np.ndarray)
+            if not (np.array_equal(one, another) if arrays else one == another):
+                return False
+        return True
+
+
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(_EqualByFields):
     """Numbers that prove privacy over the whole set, the objective and the lower bound.
 
     Pairs of secrets are numbered as in :func:`rldp.theory.model.ordered_pairs`.
@@ -78,16 +92,9 @@ class Certificate:
             if array is not None:
                 array.setflags(write=False)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Certificate):
-            return NotImplemented
-        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 @dataclass(frozen=True, eq=False)
-class Guarantee:
+class Guarantee(_EqualByFields):
     """The claim of a protocol, the sample it refers to, and the proof.
 
     Attributes
@@ -123,14 +130,7 @@ class Guarantee:
         checked_set("privacy", self.privacy)
         checked_set("utility", self.utility)
         if self.levels is not None:
-            object.__setattr__(self, "levels", _checked_levels(self.levels, self.epsilon))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Guarantee):
-            return NotImplemented
-        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
-
-    __hash__ = None  # type: ignore[assignment]
+            vars(self).update(levels=_checked_levels(self.levels, self.epsilon))
 
     def __repr__(self) -> str:
         most = f"expected distortion at most {self.objective!r} for {self.utility_scope}"
@@ -174,7 +174,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class Protocol:
+class Protocol(_EqualByFields):
     """A release protocol: the probability of each output, given secret and value.
 
     Every probability is an integer over :math:`2^{52}` and every row sums to exactly one. Other numbers are
@@ -217,21 +217,16 @@ class Protocol:
     ) -> None:
         table = on_grid(_stochastic(matrix))
         table.setflags(write=False)
-        object.__setattr__(self, "matrix", table)
-        for axis, (name, given) in enumerate(
-            (("secrets", secrets), ("values", values), ("outputs", outputs))
-        ):
-            object.__setattr__(
-                self, name, labels(name, given, table.shape[axis], of_columns=name != "secrets")
-            )
-        object.__setattr__(self, "guarantee", guarantee)
-        object.__setattr__(self, "reading", _fitting(reading, self.secrets, self.values))
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both would be the same file: labels, probabilities, columns, claim and proof."""
-        if not isinstance(other, Protocol):
-            return NotImplemented
-        return all(_same(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        vars(self).update(
+            matrix=table,
+            secrets=labels("secrets", secrets, table.shape[0]),
+            values=labels("values", values, table.shape[1], of_columns=True),
+            outputs=labels("outputs", outputs, table.shape[2], of_columns=True),
+            guarantee=guarantee,
+            reading=reading,
+        )
+        if reading is not None and (reading.secrets, reading.values) != (self.secrets, self.values):
+            raise InvalidArgument("reading must have the protocol's secrets and values, got others")
 
     def __hash__(self) -> int:
         return hash((self.matrix.tobytes(), self.secrets, self.values, self.outputs))
@@ -633,21 +628,6 @@ def _checked_levels(levels: NDArray[np.float64], epsilon: float) -> NDArray[np.f
         raise InvalidArgument("epsilon must be the largest of levels, got another number")
     table.setflags(write=False)
     return table
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Return whether two attributes are equal, arrays entry by entry."""
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)
-
-
-def _fitting(
-    reading: Reading | None, secrets: tuple[Label, ...], values: tuple[Label, ...]
-) -> Reading | None:
-    if reading is not None and (reading.secrets, reading.values) != (secrets, values):
-        raise InvalidArgument("reading must have the protocol's secrets and values, got others")
-    return reading
 
 
 def _stochastic(matrix: ArrayLike) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from secrets import randbelow
@@ -110,19 +110,22 @@ class Sample:
                 "counts", cells if noisy_counts is None else noisy_counts, ndim=2, noisy=True
             )
             cells = np.maximum(noisy_counts, 0)
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "noisy_counts", noisy_counts)
-        object.__setattr__(self, "rows_a_person", rows_a_person)
         array = count_array("counts", cells, ndim=2)
-        object.__setattr__(self, "counts", array)
-        object.__setattr__(
-            self, "secrets", labels("secrets", own_secrets if secrets is None else secrets, array.shape[0])
+        rows, columns = (
+            own_secrets if secrets is None else secrets,
+            own_values if values is None else values,
         )
-        listed = own_values if values is None else values
-        object.__setattr__(self, "values", labels("values", listed, array.shape[1], of_columns=True))
-        object.__setattr__(self, "reading", reading)
-        object.__setattr__(self, "skipped", skipped)
-        object.__setattr__(self, "scales", scales)
+        vars(self).update(
+            counts=array,
+            secrets=labels("secrets", rows, array.shape[0]),
+            values=labels("values", columns, array.shape[1], of_columns=True),
+            reading=reading,
+            skipped=skipped,
+            scales=scales,
+            noise=noise,
+            noisy_counts=noisy_counts,
+            rows_a_person=rows_a_person,
+        )
 
     @classmethod
     def from_data(
@@ -351,22 +354,14 @@ class Sample:
                 "counts; cut the column into bins before it is read, and name them with values="
             )
         exact = Fraction(level) / most
-        counts = [[int(n) + discrete_laplace(exact, randbelow) for n in row] for row in self.counts]
-        if sum(map(sum, counts)) <= 0:
+        counts = np.array([[int(n) + discrete_laplace(exact, randbelow) for n in row] for row in self.counts])
+        if counts.sum() <= 0:
             needed = math.ceil(10 * math.sqrt(2 * self.counts.size) * most / level)
             raise InvalidArgument(
                 f"nothing is left of the sample: with noise of ε = {level!r}, the counts of "
                 f"{self.counts.size} cells sum to zero or less; about {needed} rows would be needed"
             )
-        return Sample(
-            counts,
-            self.secrets,
-            self.values,
-            reading=self.reading,
-            scales=self.scales,
-            noise=level,
-            rows_a_person=most,
-        )
+        return replace(self, counts=counts, skipped=0, noise=level, rows_a_person=most)
 
     @property
     def count_noise(self) -> float | None:
