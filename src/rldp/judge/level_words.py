@@ -8,7 +8,7 @@ from itertools import permutations
 
 from rldp._common.checks import shown
 from rldp._common.levels import Detour, detours, own_levels, summed
-from rldp.protocol_file.format import Claim, Document, SetClaim
+from rldp.protocol_file.format import Claim, Document, SetClaim, Table
 
 __all__ = ["levels_not_promised", "levels_promised", "levels_sentence"]
 
@@ -17,8 +17,7 @@ _MOST = 6  # pairs that are named, with how many there are besides
 
 def levels_sentence(document: Document, claim: Claim) -> str:
     """State the proved constraint; the distributions follow."""
-    levels = claim.levels
-    assert levels is not None
+    levels = _levels(claim)
     pairs = sorted(permutations(range(len(levels)), 2), key=lambda pair: levels[pair[0]][pair[1]])
     named = [
         f"ε({_secret(document, a)}, {_secret(document, b)}) = {levels[a][b]!r}"
@@ -39,11 +38,10 @@ def levels_promised(document: Document, claim: Claim) -> tuple[str, ...]:
 
 
 def _through_others(document: Document, claim: Claim) -> Iterator[str]:
-    routes = _detours(claim)
     named = [
         f"ε({_secret(document, each.first)}, {_secret(document, each.second)}) is at most {each.level}, "
         f"through {', '.join(_secret(document, s) for s in each.through)}"
-        for each in routes
+        for each in _detours(claim)
     ]
     if named:
         yield f"Through other secrets, pairs are protected more than was asked for: {_some(named)}."
@@ -51,13 +49,16 @@ def _through_others(document: Document, claim: Claim) -> Iterator[str]:
 
 def _detours(claim: Claim) -> list[Detour]:
     """Levels implied for secrets that the promise covers."""
-    assert claim.levels is not None
-    kept = _spoken_of(claim)
-    routes = detours([[claim.levels[a][b] for b in kept] for a in kept])
+    levels, kept = _levels(claim), _spoken_of(claim)
     return [
         Detour(kept[each.first], kept[each.second], tuple(kept[s] for s in each.through), each.level)
-        for each in routes
+        for each in detours([[levels[a][b] for b in kept] for a in kept])
     ]
+
+
+def _levels(claim: Claim) -> Table:
+    assert claim.levels is not None
+    return claim.levels
 
 
 def _spoken_of(claim: Claim) -> list[int]:
@@ -71,17 +72,14 @@ def _spoken_of(claim: Claim) -> list[int]:
 
 def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
     """State against which readers the level of an attribute protects, if all combinations are covered."""
-    own = _own_levels(document, claim)
-    assert document.reading is not None or own is None
-    if own is None or document.reading is None or len(_spoken_of(claim)) < len(document.secrets):
+    attributes = _attributes(document, claim)
+    if len(_spoken_of(claim)) < len(document.secrets):
         return
-    names = [shown(column.name) for column in document.reading.secret]
-    for k, (name, level) in enumerate(zip(names, own, strict=True)):
+    for k, (name, level) in enumerate(attributes):
         if math.isinf(level):
             continue
-        others = [names[j] for j in range(len(names)) if j != k]
-        rest = [own[j] for j in range(len(own)) if j != k]
-        known = " and ".join(others)
+        others = attributes[:k] + attributes[k + 1 :]
+        known, rest = " and ".join(other for other, _ in others), [own for _, own in others]
         yield (
             f"ε = {level!r} protects {name} against readers who know {known}, and against all readers where "
             f"{name} and {known} are independent. {_against_others(name, known, level, rest)}"
@@ -102,25 +100,19 @@ def _against_others(name: str, known: str, level: float, rest: Sequence[float]) 
     )
 
 
-def _own_levels(document: Document, claim: Claim) -> tuple[float, ...] | None:
+def _attributes(document: Document, claim: Claim) -> list[tuple[str, float]]:
+    """Return the secret columns and their levels, if the level of each pair is a sum of these; else none."""
     columns = () if document.reading is None else document.reading.secret
-    assert claim.levels is not None
-    return own_levels(claim.levels, [len(column.labels) for column in columns])
+    own = own_levels(_levels(claim), [len(column.labels) for column in columns]) or ()
+    return [(shown(column.name), level) for column, level in zip(columns, own, strict=False)]
 
 
 def levels_not_promised(document: Document, claim: Claim) -> tuple[str, ...]:
     """Name pairs of secrets, or attributes, that are not protected."""
-    assert claim.levels is not None
-    own = _own_levels(document, claim)
-    if own is not None and document.reading is not None:
-        open_ones = [
-            shown(column.name)
-            for column, level in zip(document.reading.secret, own, strict=True)
-            if math.isinf(level)
-        ]
-        if open_ones:
-            return (f"Protection of {' and '.join(open_ones)}: ε = ∞ was asked for.",)
-    levels = claim.levels
+    open_ones = [name for name, level in _attributes(document, claim) if math.isinf(level)]
+    if open_ones:
+        return (f"Protection of {' and '.join(open_ones)}: ε = ∞ was asked for.",)
+    levels = _levels(claim)
     pairs = [(a, b) for a, b in permutations(range(len(levels)), 2) if math.isinf(levels[a][b])]
     named = [f"{_secret(document, a)} against {_secret(document, b)}" for a, b in pairs]
     if not named:

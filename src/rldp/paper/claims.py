@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -20,7 +20,6 @@ __all__ = [
     "Claim",
     "Evidence",
     "Finding",
-    "Judge",
     "as_csv",
     "as_markdown",
     "check_claims",
@@ -57,9 +56,6 @@ class Finding:
     correction: str = ""
 
 
-Judge = Callable[[Evidence], Finding]
-
-
 @dataclass(frozen=True)
 class Claim:
     """A statement of the paper and how it is judged.
@@ -79,7 +75,7 @@ class Claim:
     place: str
     text: str
     needs: tuple[str, ...]
-    judge: Judge
+    judge: Callable[[Evidence], Finding]
 
 
 @dataclass(frozen=True)
@@ -130,21 +126,17 @@ def evidence(folder: Path) -> Evidence:
 
 def _checked(claim: Claim, evidence: Evidence) -> Checked:
     finding = claim.judge(evidence)
-    if finding.holds:
-        return Checked(claim.place, claim.text, finding.measured, "holds", "")
-    verdict = "corrected" if finding.correction else "fails"
-    return Checked(claim.place, claim.text, finding.measured, verdict, finding.correction)
-
-
-_HEADINGS = ("place", "claim", "measured", "verdict", "correction")
+    verdict = "holds" if finding.holds else "corrected" if finding.correction else "fails"
+    correction = "" if finding.holds else finding.correction
+    return Checked(claim.place, claim.text, finding.measured, verdict, correction)
 
 
 def as_csv(checked: list[Checked]) -> str:
     """Return the table of claims as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADINGS)
-    writer.writerows((c.place, c.text, c.measured, c.verdict, c.correction) for c in checked)
+    writer.writerow(("place", "claim", "measured", "verdict", "correction"))
+    writer.writerows(map(astuple, checked))
     return text.getvalue()
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rldp.paper.claims import Evidence, Finding, Judge
+from rldp.paper.claims import Evidence, Finding
 from rldp.paper.results import Results, finite, outliers
 from rldp.paper.words import (
     ALMOST_ALL,
@@ -55,20 +55,16 @@ def _leaks(rows: Results, epsilon: float) -> tuple[float, float]:
     return float((rows["leakage"] > epsilon).mean()), float(np.median(rows["leakage"])) / epsilon
 
 
-def leaks(table: str) -> Judge:
+def leaks(data: Evidence, table: str) -> Finding:
     """Holds if almost all NUNP and RUNP designs exceed ε, in the median by a factor of two."""
-
-    def judge(data: Evidence) -> Finding:
-        shares = {p: _leaks(data[table].where(problem=p), data.settings.epsilon) for p in PLAIN}
-        measured = "; ".join(
-            f"{p}: {share:.0%} have ε* > ε, median ε* = {ratio:.2f} ε" for p, (share, ratio) in shares.items()
-        )
-        exceed = min(share for share, _ in shares.values()) >= ALMOST_ALL
-        factor = min(ratio for _, ratio in shares.values())
-        correction = f"almost all exceed ε, but by a factor of {factor:.2f} only" if exceed else ""
-        return Finding(measured, exceed and factor >= MUCH, correction)
-
-    return judge
+    shares = {p: _leaks(data[table].where(problem=p), data.settings.epsilon) for p in PLAIN}
+    measured = "; ".join(
+        f"{p}: {share:.0%} have ε* > ε, median ε* = {ratio:.2f} ε" for p, (share, ratio) in shares.items()
+    )
+    exceed = min(share for share, _ in shares.values()) >= ALMOST_ALL
+    factor = min(ratio for _, ratio in shares.values())
+    correction = f"almost all exceed ε, but by a factor of {factor:.2f} only" if exceed else ""
+    return Finding(measured, exceed and factor >= MUCH, correction)
 
 
 def leaks_over_n(data: Evidence) -> Finding:

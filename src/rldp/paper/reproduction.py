@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rldp._common.checks import shown
+from rldp._common.checks import shown, whole_number
 from rldp._common.process import needs
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.paper.claims import Checked, Evidence, as_csv, as_markdown, check_claims, evidence
@@ -84,8 +85,10 @@ def reproduce(
         If joblib or matplotlib is not installed; nothing is written then.
     """
     names = _checked_figures(figures)
-    _check_jobs(jobs)
-    _check_promises(names, settings)
+    if jobs is not None:
+        whole_number("jobs", jobs, 1, sys.maxsize)
+    for promise in PROMISES if "promises" in names else ():
+        settings.promise(promise)  # refuses a level that a promise does not support
     _require_libraries()
     store = Store.open(out, settings)
     experiments, notes = _experiments(names, settings)
@@ -116,20 +119,6 @@ def _checked_figures(figures: Iterable[str]) -> list[str]:
     if not given:
         raise InvalidArgument("figures must hold at least one name, got none")
     return [name for name in FIGURES if name in given or "all" in given]
-
-
-def _check_jobs(jobs: int | None) -> None:
-    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int)):
-        raise InvalidArgumentType(f"jobs must be a whole number, got {shown(jobs)}")
-    if jobs is not None and jobs < 1:
-        raise InvalidArgument(f"jobs must be at least 1, got {jobs}")
-
-
-def _check_promises(names: Sequence[str], settings: Settings) -> None:
-    """Raise an error for a level that a promise does not support, before any computation."""
-    if "promises" in names:
-        for promise in PROMISES:
-            settings.promise(promise)
 
 
 def _require_libraries() -> None:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 from rldp.paper import privacy_judges as privacy, utility_judges as utility
-from rldp.paper.claims import Claim
+from rldp.paper.claims import Claim, Finding
 from rldp.paper.words import SCATTERS
 
 __all__ = ["CLAIMS"]
 
 _FIRST, _SECOND = "Section V, first experiment", "Section V, second experiment"
+
+
+def _of_each_scatter(place: str, text: str, judge: Callable[..., Finding]) -> Iterator[Claim]:
+    """Return a claim about each of the two scatter plots."""
+    for table in SCATTERS:
+        yield Claim(place, f"{text} ({table}).", (table,), partial(judge, table=table))
+
 
 CLAIMS = (
     Claim(
@@ -18,29 +28,15 @@ CLAIMS = (
         privacy.private_over_the_set,
     ),
     Claim("Introduction", "The protocols are provably optimal.", (), utility.proved_optimal),
-    *(
-        Claim(
-            _FIRST,
-            f"Without robust privacy almost all instances have ε* ≫ ε ({table}).",
-            (table,),
-            privacy.leaks(table),
-        )
-        for table in SCATTERS
-    ),
+    *_of_each_scatter(_FIRST, "Without robust privacy almost all instances have ε* ≫ ε", privacy.leaks),
     Claim(
         "Introduction (i); Discussion",
         "Without robust privacy, privacy is much worse than designed for.",
         ("vs-n",),
         privacy.leaks_over_n,
     ),
-    *(
-        Claim(
-            f"Introduction (ii); {_FIRST}",
-            f"Robust privacy costs significant utility ({table}).",
-            (table,),
-            utility.costs(table),
-        )
-        for table in SCATTERS
+    *_of_each_scatter(
+        f"Introduction (ii); {_FIRST}", "Robust privacy costs significant utility", utility.costs
     ),
     Claim(
         "Introduction (ii)",
@@ -48,23 +44,15 @@ CLAIMS = (
         ("vs-n",),
         utility.cost_over_n,
     ),
-    *(
-        Claim(
-            f"Introduction (iii); {_FIRST}",
-            f"Under robust privacy, robust utility makes little difference: NURP ≈ RURP ({table}).",
-            (table,),
-            utility.similar(table),
-        )
-        for table in SCATTERS
+    *_of_each_scatter(
+        f"Introduction (iii); {_FIRST}",
+        "Under robust privacy, robust utility makes little difference: NURP ≈ RURP",
+        utility.similar,
     ),
-    *(
-        Claim(
-            _FIRST,
-            f"Robust privacy costs considerably more utility than robust utility gains ({table}).",
-            (table,),
-            utility.cost_against_benefit(table),
-        )
-        for table in SCATTERS
+    *_of_each_scatter(
+        _FIRST,
+        "Robust privacy costs considerably more utility than robust utility gains",
+        utility.cost_against_benefit,
     ),
     Claim(
         _SECOND,

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rldp.paper.claims import Evidence, Finding, Judge
+from rldp.paper.claims import Evidence, Finding
 from rldp.paper.figures import over_alpha
 from rldp.paper.words import (
     MUCH,
@@ -45,20 +45,15 @@ def proved_optimal(data: Evidence) -> Finding:
     return Finding(f"largest proved relative gap of {designs} designs: {worst:.1e}", worst <= _GAP)
 
 
-def costs(table: str) -> Judge:
+def costs(data: Evidence, table: str) -> Finding:
     """Holds if robust privacy raises the mean D* by ten per cent, for either utility."""
-
-    def judge(data: Evidence) -> Finding:
-        before = means(data[table], "distortion", PLAIN)
-        after = means(data[table], "distortion", ROBUST)
-        rises = [rise(a, b) for a, b in zip(before, after, strict=True)]
-        measured = (
-            f"mean D* rises by {rises[0]:.0%} (NUNP {before[0]:.3f} → NURP {after[0]:.3f}) and "
-            f"{rises[1]:.0%} (RUNP {before[1]:.3f} → RURP {after[1]:.3f})"
-        )
-        return Finding(measured, min(rises) >= SIGNIFICANT)
-
-    return judge
+    before, after = (means(data[table], "distortion", problems) for problems in (PLAIN, ROBUST))
+    rises = [rise(a, b) for a, b in zip(before, after, strict=True)]
+    measured = (
+        f"mean D* rises by {rises[0]:.0%} (NUNP {before[0]:.3f} → NURP {after[0]:.3f}) and "
+        f"{rises[1]:.0%} (RUNP {before[1]:.3f} → RURP {after[1]:.3f})"
+    )
+    return Finding(measured, min(rises) >= SIGNIFICANT)
 
 
 def cost_over_n(data: Evidence) -> Finding:
@@ -72,34 +67,25 @@ def cost_over_n(data: Evidence) -> Finding:
     )
 
 
-def similar(table: str) -> Judge:
+def similar(data: Evidence, table: str) -> Finding:
     """Holds if the means of D* and of ε* of NURP and RURP are within ten per cent."""
-
-    def judge(data: Evidence) -> Finding:
-        distortion = means(data[table], "distortion", ROBUST)
-        leakage = means(data[table], "leakage", ROBUST)
-        rises = rise(*distortion), rise(*leakage)
-        apart = [abs(each) for each in rises]
-        measured = (
-            f"mean D* {distortion[0]:.3f} and {distortion[1]:.3f} ({apart[0]:.1%} apart), "
-            f"mean ε* {leakage[0]:.3f} and {leakage[1]:.3f} ({apart[1]:.1%} apart)"
-        )
-        correction = f"robust utility changes mean D* by {rises[0]:+.0%} and mean ε* by {rises[1]:+.0%} here"
-        return Finding(measured, max(apart) <= SIGNIFICANT, correction)
-
-    return judge
+    distortion, leakage = (means(data[table], column, ROBUST) for column in ("distortion", "leakage"))
+    rises = rise(*distortion), rise(*leakage)
+    apart = [abs(each) for each in rises]
+    measured = (
+        f"mean D* {distortion[0]:.3f} and {distortion[1]:.3f} ({apart[0]:.1%} apart), "
+        f"mean ε* {leakage[0]:.3f} and {leakage[1]:.3f} ({apart[1]:.1%} apart)"
+    )
+    correction = f"robust utility changes mean D* by {rises[0]:+.0%} and mean ε* by {rises[1]:+.0%} here"
+    return Finding(measured, max(apart) <= SIGNIFICANT, correction)
 
 
-def cost_against_benefit(table: str) -> Judge:
+def cost_against_benefit(data: Evidence, table: str) -> Finding:
     """Holds if the cost of robust privacy is at least twice the gain of robust utility."""
-
-    def judge(data: Evidence) -> Finding:
-        plain, private, useful = means(data[table], "distortion", ("NUNP", "NURP", "RUNP"))
-        cost, benefit = private - plain, plain - useful
-        measured = f"mean D*: NURP − NUNP = {cost:.4f}, NUNP − RUNP = {benefit:.4f}"
-        return Finding(measured, cost > 0 and cost >= MUCH * benefit)
-
-    return judge
+    plain, private, useful = means(data[table], "distortion", ("NUNP", "NURP", "RUNP"))
+    cost, benefit = private - plain, plain - useful
+    measured = f"mean D*: NURP − NUNP = {cost:.4f}, NUNP − RUNP = {benefit:.4f}"
+    return Finding(measured, cost > 0 and cost >= MUCH * benefit)
 
 
 def little_impact_over_n(data: Evidence) -> Finding:
