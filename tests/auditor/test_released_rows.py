@@ -483,6 +483,11 @@ def test_a_null_is_the_output_missing_if_that_is_one():
     texts = [1, 2] * 25 + ["(missing)"] * 50
     nulls = [None if output == "(missing)" else output for output in texts]
     found = rldp.audit_release(secrets, nulls, outputs=outputs)
+    assert rldp.audit_release(secrets, nulls, missing="category").epsilon == found.epsilon
+    several = {"a": nulls, "b": [1] * 100}
+    assert rldp.audit_release(secrets, several, missing="category").epsilon == found.epsilon
+    with pytest.raises(rldp.InvalidArgument, match="missing must be 'refuse' or 'category', got 'skip'"):
+        rldp.audit_release(secrets, nulls, missing="skip")
     assert found == rldp.audit_release(secrets, texts, outputs=outputs, seed=found.seed)
     assert found.output == "(missing)"
 

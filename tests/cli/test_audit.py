@@ -264,3 +264,16 @@ def test_columns_that_are_not_there_are_one_line(command, released):
     code, out, err = command("audit-release", "released.csv", "--secret", "name", "--released", "shown")
     assert (code, out) == (1, "")
     assert err == "rldp: released.csv has no column 'name'; it has 'diagnosis', 'age', 'shown'\n"
+
+
+def test_a_missing_output_can_be_an_output_of_its_own(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"ill,{shown}" for shown in [1, 2] * 50] + ["well,"] * 100
+    (tmp_path / "released.csv").write_text("\n".join(["diagnosis,shown", *rows]) + "\n")
+    code, _, err = command(*audit_release())
+    assert (code, err) == (
+        1,
+        "rldp: released must hold no nulls, but row 101 has no value; 100 of 200 rows cannot be counted\n",
+    )
+    code, out, _ = command(*audit_release("--missing", "category", "--json"))
+    assert (code, json.loads(out)["output"]) == (0, "(missing)")

@@ -658,3 +658,12 @@ def test_a_frame_in_place_of_a_path_is_not_shown():
         with pytest.raises(rldp.InvalidArgumentType) as caught:
             rldp.release_file(protocol, frame, "out.csv")
         assert "SECRET" not in str(caught.value)
+
+
+def test_names_of_several_levels_are_listed_if_one_is_missing_and_are_found_by_their_text():
+    frame = pd.DataFrame([["f", 1]], columns=pd.MultiIndex.from_tuples([("who", "sex"), ("pay", "year")]))
+    with pytest.raises(rldp.DataError) as caught:
+        rldp.Sample.from_data(frame, secret="sex", value="pay")
+    assert str(caught.value) == "data has no column 'sex'; it has ('who', 'sex'), ('pay', 'year')"
+    sample = rldp.Sample.from_data(frame, secret="('who', 'sex')", value="('pay', 'year')")
+    assert sample.secrets == ("f",)

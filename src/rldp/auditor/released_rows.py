@@ -8,18 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, labels, level_number, seed_or_fresh, share_number
+from rldp._common.checks import Label, labels, level_number, seed_or_fresh, share_number, shown
 from rldp.auditor.leakage_shown import Columns, noticeable, shown_by
 from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
 from rldp.data.labels import Alphabet, Encoded, count_pairs, faults
 from rldp.data.meaning import number_of_text
-from rldp.data.rows import with_missing_labelled
+from rldp.data.rows import with_category, with_missing_labelled
 from rldp.errors import DataError, InvalidArgument
 
 __all__ = ["ReleaseAudit", "audit_release"]
@@ -155,6 +155,7 @@ def audit_release(
     epsilon: float | None = None,
     alpha: float = 0.01,
     outputs: Iterable[Label] | None = None,
+    missing: Literal["refuse", "category"] = "refuse",
     seed: int | None = None,
 ) -> ReleaseAudit:
     r"""Check released rows against a claimed ε, without using the protocol that made them.
@@ -189,6 +190,9 @@ def audit_release(
         All possible outputs; by default those that occur. Pass them if many outputs are rare: the bound
         requires an alphabet that was fixed before the rows were drawn. A missing entry is the output
         ``(missing)``, if that is one of them.
+    missing : {"refuse", "category"}
+        How missing entries of released columns are treated: "refuse" raises an error, "category" counts them
+        as the output ``(missing)``.
     seed : int, optional
         Seed of the draw of the rows that choose groups; by default fresh from the operating system. The
         result records it, and passing it repeats the result.
@@ -205,11 +209,16 @@ def audit_release(
     """
     claim = None if epsilon is None else level_number("epsilon", epsilon)
     miss = share_number("alpha", alpha)
-    shown = _columns(released, outputs)
-    _require_rows(secrets=secrets, **shown, **({} if values is None else {"values": values}))
+    if missing not in ("refuse", "category"):
+        raise InvalidArgument(f"missing must be 'refuse' or 'category', got {shown(missing)}")
+    columns = _columns(released, outputs)
+    _require_rows(secrets=secrets, **columns, **({} if values is None else {"values": values}))
     s = encode("secrets", secrets)
     alphabet = None if outputs is None else Alphabet(labels("outputs", outputs))
-    parts = [with_missing_labelled(encode(name, column, alphabet)) for name, column in shown.items()]
+    parts = [encode(name, column, alphabet) for name, column in columns.items()]
+    if missing == "category" and outputs is None:
+        parts = list(map(with_category, parts))
+    parts = list(map(with_missing_labelled, parts))
     u = None if values is None else encode("values", values)
     faults(s, *parts, *(() if u is None else (u,))).refuse()
     y = _Outputs.of(parts)

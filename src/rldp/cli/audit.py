@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -72,6 +72,13 @@ def audit_release(
         typer.Option(help="Released or kept column. Repeat it to test several columns together."),
     ],
     value: Annotated[str | None, typer.Option(help="Column with the true values, if you know them.")] = None,
+    missing: Annotated[
+        Literal["refuse", "category"],
+        typer.Option(
+            help="What to do with missing entries of released columns: refuse them, or count them as an "
+            "output of its own."
+        ),
+    ] = "refuse",
     epsilon: Annotated[float | None, typer.Option(help="Claimed privacy level.")] = None,
     alpha: Annotated[
         float, typer.Option(help="The lower bound is wrong with at most this probability.")
@@ -96,6 +103,7 @@ def audit_release(
             values=None if value is None else read[value],
             epsilon=epsilon,
             alpha=alpha,
+            missing=missing,
             seed=seed,
         )
     _show(result, {"ok": result.ok}, as_json, terminal.release_report)

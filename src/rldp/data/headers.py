@@ -259,7 +259,9 @@ def _place(present: Sequence[str], column: str, source: object) -> int:
 
 
 def _plausible(name: object) -> bool:
-    """Return whether a text may be the name of a column rather than data."""
+    """Return whether a text, or a tuple of texts, may be the name of a column rather than data."""
+    if isinstance(name, tuple):
+        return all(map(_plausible, name))
     if not isinstance(name, str) or not name.isprintable():
         return False
     return len(name) <= _LONGEST_NAME and _NO_NAME.fullmatch(name) is None
