@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -118,20 +118,11 @@ class Comparison(Tabular):
 
     def table(self) -> dict[str, list[Any]]:
         """Return the numbers as tidy columns, one row for each protocol, as data frames accept them."""
-        names = (
-            "name",
-            "kind",
-            "promised",
-            "estimate",
-            "relabelled",
-            "leakage_median",
-            "leakage_high",
-            "known_leakage",
-        )
+        names = [each.name for each in fields(Compared) if each.name not in ("risk", "proved", "protocol")]
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
-        for i, bound in enumerate(("risk_lower", "risk_upper")):
-            columns[bound] = [row.risk[i] for row in self.rows]
-        return columns | {"proved_for": [row.proved_for for row in self.rows]}
+        lower, upper = zip(*(row.risk for row in self.rows), strict=True)
+        proved_for = [row.proved_for for row in self.rows]
+        return columns | {"risk_lower": list(lower), "risk_upper": list(upper), "proved_for": proved_for}
 
     def __repr__(self) -> str:
         return f"<Comparison at ε = {self.epsilon:g}: {', '.join(row.name for row in self.rows)}>"
@@ -217,8 +208,8 @@ def compare(
         wanted.insert(len(chosen), (BLIND, next(iter(chosen.values())), 0.0))
     if len(sample.secrets) > 1 and sample.noise is None:  # noisy counts are not an estimate
         wanted.append((RIVAL, Nominal(), math.inf))
-    names_of_ours = [name for name, _, _ in wanted]
-    given = _checked_protocols({} if protocols is None else protocols, sample, [*names_of_ours, *SIMPLE])
+    taken = [*(name for name, _, _ in wanted), *SIMPLE]
+    given = _checked_protocols({} if protocols is None else protocols, sample, taken)
     total = len(wanted) + len(SIMPLE) + len(given)
     rows: list[Compared] = []
 

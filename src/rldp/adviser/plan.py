@@ -33,6 +33,7 @@ from rldp.sets import (
 )
 from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.hierarchy import alike_secrets, cells_apart
+from rldp.theory.model import Floats
 
 __all__ = ["Plan", "PlanRow", "plan"]
 
@@ -63,10 +64,10 @@ class PlanRow:
     low: float
     median: float
     high: float
-    promised: NDArray[np.float64] = field(repr=False)
+    promised: Floats = field(repr=False)
 
     @classmethod
-    def of(cls, size: float, promised: NDArray[np.float64]) -> PlanRow:
+    def of(cls, size: float, promised: Floats) -> PlanRow:
         """Return the row that summarises the promises of some samples."""
         low, median, high = np.quantile(promised, BAND).tolist()
         return cls(size, low, median, high, np.sort(promised))
@@ -218,45 +219,30 @@ def plan(
     private = checked_set("privacy", chosen, alpha=alpha, prior=prior)
     useful = checked_set("utility", usual_utility(sample, utility), alpha=alpha, prior=prior)
     measure = distortion_of(sample, distortion, outputs, weights)
-    d, names = measure.matrix, measure.outputs
+    same: dict[str, Any] = {
+        "distortion": measure.matrix,
+        "outputs": measure.outputs,
+        "epsilon_known": epsilon_known,
+    }
     count = whole_number("draws", draws, 10, 100_000)
     truths = _truths(sample, prior, count, seed)
     rows = []
 
-    def noisy(counts: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.float64]:
+    def noisy(counts: NDArray[np.int64], generator: np.random.Generator) -> Floats:
         """Return what new tables would promise with noise of the present level."""
         assert sample.count_noise is not None
         promises = []
         for table in _with_noise(counts, sample.count_noise, generator):
             if table.sum() <= 0:  # no rows remain: use the best constant
-                promises.append(float((truths.mean(axis=0).sum(axis=0) @ d).min()))
+                promises.append(float((truths.mean(axis=0).sum(axis=0) @ measure.matrix).min()))
                 continue
-            made = design(
-                Sample(table, sample.secrets, sample.values, noise=sample.count_noise),
-                level,
-                privacy=private,
-                utility=useful,
-                distortion=d,
-                outputs=names,
-                epsilon_known=epsilon_known,
-                chain=False,
-                gap=_NOISY_GAP,
-            )
+            new = Sample(table, sample.secrets, sample.values, noise=sample.count_noise)
+            made = design(new, level, privacy=private, utility=useful, chain=False, gap=_NOISY_GAP, **same)
             promises.append(made.objective)
         return np.array(promises)
 
-    def promised(counts: NDArray[np.int64], of_privacy: UncertaintySet, of_utility: UncertaintySet) -> Any:
-        made = design_batch(
-            counts,
-            level,
-            privacy=of_privacy,
-            utility=of_utility,
-            distortion=d,
-            outputs=names,
-            epsilon_known=epsilon_known,
-            gap=_GAP,
-        )
-        return made.objective
+    def promised(counts: NDArray[np.int64], privacy: UncertaintySet, utility: UncertaintySet) -> Floats:
+        return design_batch(counts, level, privacy=privacy, utility=utility, gap=_GAP, **same).objective
 
     with silenced(RldpWarning):
         for done, size in enumerate(wanted):
@@ -270,23 +256,10 @@ def plan(
         if callback is not None:
             callback(len(wanted), len(wanted) + 1, "known distribution")
         known = np.rint(truths * _AS_GOOD_AS_INFINITE).astype(np.int64)
-        limit = PlanRow.of(math.inf, promised(known, _of_known(private), Nominal()))
-        present = design(
-            sample,
-            level,
-            privacy=private,
-            utility=useful,
-            distortion=d,
-            outputs=names,
-            epsilon_known=epsilon_known,
-            gap=_GAP,
-        )
+        given_all = private if isinstance(private, AllDistributions) else Nominal()
+        limit = PlanRow.of(math.inf, promised(known, given_all, Nominal()))
+        present = design(sample, level, privacy=private, utility=useful, gap=_GAP, **same)
     return Plan(tuple(rows), limit, present.objective, sample, level, private, useful)
-
-
-def _of_known(privacy: UncertaintySet) -> UncertaintySet:
-    """Return a promise's limit for a known distribution: that one, unless all are promised."""
-    return privacy if isinstance(privacy, AllDistributions) else Nominal()
 
 
 def _checked_sizes(sizes: Iterable[int]) -> list[int]:
@@ -299,7 +272,7 @@ def _checked_sizes(sizes: Iterable[int]) -> list[int]:
     return checked
 
 
-def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> NDArray[np.float64]:
+def _truths(sample: Sample, prior: Prior, count: int, seed: int) -> Floats:
     """Draw distributions that the sample makes likely: (count, |S|, |U|)."""
     a = checked_prior(prior)
     if sample.noise is not None:
@@ -318,7 +291,7 @@ def _with_noise(counts: NDArray[np.int64], level: float, generator: np.random.Ge
     """Add discrete Laplace noise, as the difference of two geometric draws; for planning only."""
     stop = -math.expm1(-level)
     noise = [generator.geometric(stop, counts.shape) for _ in range(2)]
-    return np.asarray(counts + noise[0] - noise[1], dtype=np.int64)
+    return counts + noise[0] - noise[1]
 
 
 def _between(before: PlanRow, row: PlanRow, wanted: float) -> int:

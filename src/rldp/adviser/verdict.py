@@ -163,7 +163,7 @@ def worth(sample: Sample, designed: Design) -> Worth:
     """
     protocol, claim = designed.protocol, designed.protocol.guarantee
     assert claim is not None
-    p = sample.distribution
+    p, moved = sample.distribution, _moved(sample, protocol)
     return Worth(
         promised=designed.objective,
         is_robust=designed.problem.startswith("RU"),
@@ -172,8 +172,8 @@ def worth(sample: Sample, designed: Design) -> Worth:
         estimate_constant=float((p.sum(axis=0) @ claim.distortion).min()),
         unprotected=_unprotected(claim),
         estimate_unprotected=float(p.sum(axis=0) @ claim.distortion.min(axis=1)),
-        binned=_is_binned(sample),
-        changed=_changed(sample, designed),
+        binned=sample.reading is not None and any(each.edges is not None for each in sample.reading.value),
+        changed=None if moved is None else float(np.clip(moved.sum(), 0.0, 1.0)),
         outputs_used=outputs_used(protocol),
         outputs=len(protocol.outputs),
         without=_without(sample, designed, claim),
@@ -181,14 +181,10 @@ def worth(sample: Sample, designed: Design) -> Worth:
         values=len(sample.values),
         rows=sample.n,
         is_tiny=_is_tiny(sample, claim),
-        changed_of=_changed_of(sample, designed),
+        changed_of=None if moved is None else _changed_of(sample, moved),
         known_leakage=known_leakage(protocol),
-        gives_away=_gives_away(sample, protocol),
+        gives_away=None if moved is None else _gives_away(sample, protocol, moved),
     )
-
-
-def _is_binned(sample: Sample) -> bool:
-    return sample.reading is not None and any(each.edges is not None for each in sample.reading.value)
 
 
 def outputs_used(protocol: Protocol) -> int:
@@ -211,15 +207,8 @@ def _unprotected(claim: Guarantee) -> float:
     return float(bounds.objective(problem, np.ones((1, *counts.shape, 1)))[0][0])
 
 
-def _changed(sample: Sample, designed: Design) -> float | None:
-    moved = _moved(sample, designed.protocol)
-    return None if moved is None else float(np.clip(moved.sum(), 0.0, 1.0))
-
-
-def _changed_of(sample: Sample, designed: Design) -> tuple[tuple[Label, float], ...] | None:
-    moved, rows = _moved(sample, designed.protocol), sample.counts.sum(axis=1)
-    if moved is None:
-        return None
+def _changed_of(sample: Sample, moved: Floats) -> tuple[tuple[Label, float], ...]:
+    rows = sample.counts.sum(axis=1)
     order = [s for s in np.argsort(-rows, kind="stable").tolist() if rows[s]]
     shares = np.clip(moved.sum(axis=1) / np.maximum(rows / sample.n, 1e-300), 0.0, 1.0)
     return tuple((sample.secrets[s], float(shares[s])) for s in order)
@@ -234,11 +223,9 @@ def _moved(sample: Sample, protocol: Protocol) -> Floats | None:
     return np.asarray(sample.distribution * (1 - kept))
 
 
-def _gives_away(sample: Sample, protocol: Protocol) -> tuple[Label, Label, float] | None:
+def _gives_away(sample: Sample, protocol: Protocol, moved: Floats) -> tuple[Label, Label, float] | None:
     """Return the most frequent secret that never changes, and of what share of another's rows that tells."""
-    moved, rows = _moved(sample, protocol), sample.counts.sum(axis=1)
-    if moved is None:
-        return None
+    rows = sample.counts.sum(axis=1)
     most = int(rows.argmax())
     telling = np.where(protocol.matrix > CERTAIN * protocol.matrix[most], protocol.matrix, 0.0).sum(axis=2)
     shares = (sample.counts * telling).sum(axis=1) / np.maximum(rows, 1)

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from rldp.cli.project import Given, Option, Project
+from rldp.cli.project import Given, Project
 from rldp.cli.voice import note
 
 __all__ = ["PROJECT", "Command", "Commands", "SampleCommand", "is_on_command_line", "told"]
@@ -93,18 +93,14 @@ class Command(TyperCommand):
 
     def _given_elsewhere(self, ctx: Any) -> dict[str, Given]:
         """Return the values that the environment and the project file give, by parameter."""
-        options = {_long(option): option for option in self.params if isinstance(option, TyperOption)}
         siblings = getattr(ctx.parent and ctx.parent.command, "commands", {self.name: self})
-        elsewhere = Project.read(ctx.meta.get(PROJECT)).options(
-            str(self.name),
-            [Option(name[2:], bool(o.is_flag), bool(o.multiple)) for name, o in options.items()],
-            takes_shared=self.works_on_sample,
-            commands={
-                name: {_long(o)[2:] for o in command.params if isinstance(o, TyperOption)}
-                for name, command in siblings.items()
-            },
-        )
-        return {str(options[f"--{name}"].name): given for name, given in elsewhere.items()}
+        commands = {
+            str(name): {_long(each)[2:]: each for each in command.params if isinstance(each, TyperOption)}
+            for name, command in siblings.items()
+        }
+        own, project = str(self.name), Project.read(ctx.meta.get(PROJECT))
+        elsewhere = project.options(own, commands, takes_shared=self.works_on_sample)
+        return {str(commands[own][name].name): given for name, given in elsewhere.items()}
 
     def _option(self, name: str) -> Any:
         return next(option for option in self.params if option.name == name)

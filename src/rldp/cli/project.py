@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,26 +17,11 @@ from typing import Any
 from rldp._common.checks import shown
 from rldp.errors import FileError, InvalidArgument
 
-__all__ = ["FILE", "Given", "Option", "Project"]
+__all__ = ["FILE", "Given", "Project"]
 
 FILE = "rldp.toml"
 _PREFIX = "RLDP"
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option that can be set in the file or the environment.
-
-    Attributes
-    ----------
-    name : str
-        Without dashes, such as ``max-epsilon``.
-    is_flag, is_repeated : bool
-    """
-
-    name: str
-    is_flag: bool
-    is_repeated: bool
+_COMMON = ("quiet", "log-level")  # options of all commands
 
 
 @dataclass(frozen=True)
@@ -78,32 +63,26 @@ class Project:
             return cls()
         file = Path(FILE) if path is None else path
         try:
-            tree = tomllib.loads(file.read_text(encoding="utf-8"))
+            tree = _dashed(tomllib.loads(file.read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise FileError(f"{file} must be a project file in TOML, but: {reason}") from error
-        own = {_dashed(name): part for name, part in tree.items() if isinstance(part, dict)}
-        shared = {_dashed(name): value for name, value in tree.items() if not isinstance(value, dict)}
-        return cls(file, shared, {name: _with_dashes(part) for name, part in own.items()})
+        own = {name: part for name, part in tree.items() if isinstance(part, dict)}
+        shared = {name: value for name, value in tree.items() if name not in own}
+        return cls(file, shared, own)
 
     def options(
-        self,
-        command: str,
-        options: Collection[Option],
-        *,
-        takes_shared: bool,
-        commands: Mapping[str, Collection[str]],
+        self, command: str, commands: Mapping[str, Mapping[str, Any]], *, takes_shared: bool
     ) -> dict[str, Given]:
         """Return the options of a command that the environment and the file set.
 
         Parameters
         ----------
         command : str
-        options : collection of Option
+        commands : mapping
+            Every command → its options by name, such as ``max-epsilon``; any other name is refused.
         takes_shared : bool
             Whether the command works on a sample, so that options at the top of the file apply to it.
-        commands : mapping
-            Every command → the names of its options; any other name is refused.
 
         Raises
         ------
@@ -111,30 +90,28 @@ class Project:
             If the file has an unknown name, or a value that does not fit its option.
         """
         self._require_known(commands)
-        common = {"quiet", "log-level"}
         chosen = {}
-        for option in options:
-            shared = takes_shared or option.name in common
-            for given in self._places(command, option, shared):
-                chosen[option.name] = given
-                break
+        for name, option in commands[command].items():
+            given = self._given(command, name, option, takes_shared or name in _COMMON)
+            if given is not None:
+                chosen[name] = given
         return chosen
 
-    def _places(self, command: str, option: Option, shared: bool) -> Iterator[Given]:
-        """Yield the settings of an option, the strongest first."""
-        named = option.name.upper().replace("-", "_")
-        own = f"{_PREFIX}_{command.upper().replace('-', '_')}_{named}"
-        for variable in [own, f"{_PREFIX}_{named}"][: 1 + shared]:
+    def _given(self, command: str, name: str, option: Any, shared: bool) -> Given | None:
+        """Return the strongest setting of an option."""
+        for words in ((_PREFIX, command, name), (_PREFIX, name))[: 1 + shared]:
+            variable = "_".join(words).upper().replace("-", "_")
             text = os.environ.get(variable)
             if text:
-                yield Given(text.splitlines() if option.is_repeated else text, variable)
-        tables: list[tuple[str, Mapping[str, Any]]] = [(f"[{command}] ", self.own.get(command, {}))]
-        for table, given in [*tables, ("", self.shared)][: 1 + shared]:
-            if option.name in given:
-                place = f"{option.name} in {table}{'of ' * bool(table)}{self.path}"
-                yield Given(_fitting(option, given[option.name], place), str(self.path))
+                return Given(text.splitlines() if option.multiple else text, variable)
+        tables = ((f"[{command}] of ", self.own.get(command, {})), ("", self.shared))
+        for table, given in tables[: 1 + shared]:
+            if name in given:
+                value = _fitting(option, given[name], f"{name} in {table}{self.path}")
+                return Given(value, str(self.path))
+        return None
 
-    def _require_known(self, commands: Mapping[str, Collection[str]]) -> None:
+    def _require_known(self, commands: Mapping[str, Mapping[str, Any]]) -> None:
         """Refuse unknown names, so that a misspelt option is noticed."""
         every = {name for names in commands.values() for name in names}
         for name in self.shared:
@@ -150,23 +127,23 @@ class Project:
                     )
 
 
-def _with_dashes(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {_dashed(name): value for name, value in table.items()}
+def _dashed(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table whose names have dashes, as options do."""
+    return {
+        name.replace("_", "-"): _dashed(value) if isinstance(value, dict) else value
+        for name, value in table.items()
+    }
 
 
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
-
-
-def _fitting(option: Option, value: Any, place: str) -> Any:
+def _fitting(option: Any, value: Any, place: str) -> Any:
     """Return the value, if its type fits the option."""
     if option.is_flag:
         if not isinstance(value, bool):
             raise InvalidArgument(f"{place} must be true or false, got {shown(value)}")
         return value
-    entries = value if option.is_repeated and isinstance(value, list) else [value]
+    entries = value if option.multiple and isinstance(value, list) else [value]
     for entry in entries:
         if isinstance(entry, bool) or not isinstance(entry, str | int | float):
-            kinds = "a text, a number or a list of them" if option.is_repeated else "a text or a number"
+            kinds = "a text, a number or a list of them" if option.multiple else "a text or a number"
             raise InvalidArgument(f"{place} must be {kinds}, got {shown(entry)}")
-    return [str(entry) for entry in entries] if option.is_repeated else str(value)
+    return [str(entry) for entry in entries] if option.multiple else str(value)

@@ -10,7 +10,19 @@ from markupsafe import Markup
 from rldp._common.checks import Label
 from rldp.reporter.page.facts import OWN, Report
 from rldp.reporter.page.law import Law
-from rldp.reporter.page.svg import Axis, apart, element, letters, number, picture, short, width_of, words
+from rldp.reporter.page.svg import (
+    Axis,
+    apart,
+    bar,
+    element,
+    letters,
+    number,
+    path,
+    picture,
+    short,
+    width_of,
+    words,
+)
 
 __all__ = ["NARROW", "WIDE", "bars", "chances", "frontier_chart", "histogram", "marker", "shares_chart"]
 
@@ -45,19 +57,15 @@ def frontier_chart(report: Report, width: float, names: dict[str, str]) -> Marku
     if y.low < report.constant <= y.high:
         at = y(report.constant)
         parts += [
-            element("path", class_="level", d=f"M{x.start:g} {at:.1f}H{x.end:g}"),
+            path(f"M{x.start:g} {at:.1f}H{x.end:g}", "level"),
             words(x.end - 4, at - 6, "an output that ignores the data", "quiet", anchor="end"),
         ]
     for i, (name, places) in enumerate(drawn.items()):
         look = f"l{i % 6}{' own' if name == report.promise else ''}"
         (last_x, last_y), label_y = places[-1], ends[i]
         parts += [
-            element("path", class_=f"line {look}", d="M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places)),
-            element(
-                "path",
-                class_=f"hair {look}",
-                d=f"M{last_x + 3:.1f} {last_y:.1f}L{x.end + 8:.1f} {label_y:.1f}",
-            ),
+            path("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places), f"line {look}"),
+            path(f"M{last_x + 3:.1f} {last_y:.1f}L{x.end + 8:.1f} {label_y:.1f}", f"hair {look}"),
             words(x.end + 12, label_y + 4, names[name], f"name {look}"),
         ]
     parts += [element("g", class_="shown-marker"), _own_mark(report, x, y)]
@@ -108,36 +116,41 @@ def _own_mark(report: Report, x: Axis, y: Axis) -> Markup:
         return Markup("")
     at_x, at_y = x(report.epsilon), y(max(report.promised, y.low))
     left = at_x > x.start + 0.7 * (x.end - x.start)
-    place = at_x - 10 if left else at_x + 10
     return element(
         "g",
-        element("path", class_="drop", d=f"M{at_x:.1f} {at_y:.1f}V{y.start:g}"),
+        path(f"M{at_x:.1f} {at_y:.1f}V{y.start:g}", "drop"),
         element("circle", class_="mark", cx=at_x, cy=at_y, r=5.5),
-        words(place, at_y - 11, f"ε = {report.epsilon:g}", "strong halo", anchor="end" if left else None),
+        _beside(at_x, 10, left, at_y - 11, f"ε = {report.epsilon:g}", "strong halo"),
     )
+
+
+def _beside(x: float, gap: float, left: bool, y: float, text: str, class_: str) -> Markup:
+    """Return text that ends on the left of ``x`` or begins on its right."""
+    return words(x - gap if left else x + gap, y, text, class_, anchor="end" if left else None)
 
 
 def _grid(x: Axis, y: Axis, name: str, width: float) -> Markup:
-    few = width < 500
     across = [
-        element(
-            "g",
-            element("path", class_="grid", d=f"M{x(tick):.1f} {y.start:g}V{y.end:g}"),
-            words(x(tick), y.start + 17, number(tick), "tick", anchor="middle"),
-        )
-        for tick in x.ticks(5 if few else 9)
+        _tick(path(f"M{x(tick):.1f} {y.start:g}V{y.end:g}", "grid"), x(tick), y.start + 17, tick, "middle")
+        for tick in x.ticks(_most_across(width))
     ]
     up = [
-        element(
-            "g",
-            element("path", class_="grid", d=f"M{x.start:g} {y(tick):.1f}H{x.end:g}"),
-            words(x.start - 7, y(tick) + 4, number(tick), "tick", anchor="end"),
-        )
+        _tick(path(f"M{x.start:g} {y(tick):.1f}H{x.end:g}", "grid"), x.start - 7, y(tick) + 4, tick, "end")
         for tick in y.ticks(7)
     ]
-    return element(
-        "g", *across, *up, words((x.start + x.end) / 2, y.start + 38, name, "axis", anchor="middle")
-    )
+    return element("g", *across, *up, _name_below(x, y, name))
+
+
+def _tick(line: Markup, x: float, y: float, value: float, anchor: str) -> Markup:
+    return element("g", line, words(x, y, number(value), "tick", anchor=anchor))
+
+
+def _most_across(width: float) -> int:
+    return 5 if width < 500 else 9
+
+
+def _name_below(x: Axis, y: Axis, name: str) -> Markup:
+    return words((x.start + x.end) / 2, y.start + 38, name, "axis", anchor="middle")
 
 
 # The law of the leakage
@@ -150,40 +163,29 @@ def histogram(law: Law, width: float) -> Markup:
     tallest = max(law.shares) or 1.0
     y = Axis(0.0, tallest, height - 46, 34)
     bars = [
-        element(
-            "rect",
-            class_="bar beyond" if right > law.epsilon else "bar",
-            x=x(left) + 0.5,
-            y=y(share),
-            width=x(right) - x(left) - 1.0,
-            height=y.start - y(share),
+        bar(
+            "bar beyond" if right > law.epsilon else "bar",
+            x(left) + 0.5,
+            y(share),
+            x(right) - x(left) - 1.0,
+            y.start - y(share),
         )
         for left, right, share in zip(law.edges, law.edges[1:], law.shares, strict=False)
         if share > 0
     ]
     ticks = [
-        element(
-            "g",
-            element("path", class_="axis-tick", d=f"M{x(tick):.1f} {y.start:g}v5"),
-            words(x(tick), y.start + 18, number(tick), "tick", anchor="middle"),
-        )
-        for tick in x.ticks(5 if width < 500 else 9)
+        _tick(path(f"M{x(tick):.1f} {y.start:g}v5", "axis-tick"), x(tick), y.start + 18, tick, "middle")
+        for tick in x.ticks(_most_across(width))
     ]
     at = x(law.epsilon)
     left = at > width / 2
     parts = [
         *bars,
-        element("path", class_="base", d=f"M{x.start:g} {y.start:g}H{x.end:g}"),
+        path(f"M{x.start:g} {y.start:g}H{x.end:g}", "base"),
         *ticks,
-        element("path", class_="promised", d=f"M{at:.1f} {y.start:g}V14"),
-        words(
-            at - 7 if left else at + 7,
-            24,
-            f"promised: ε = {law.epsilon:g}",
-            "strong",
-            anchor="end" if left else None,
-        ),
-        words((x.start + x.end) / 2, y.start + 38, "leakage ε*", "axis", anchor="middle"),
+        path(f"M{at:.1f} {y.start:g}V14", "promised"),
+        _beside(at, 7, left, 24, f"promised: ε = {law.epsilon:g}", "strong"),
+        _name_below(x, y, "leakage ε*"),
     ]
     if law.beyond > 0:
         beyond = f"{100 * law.beyond:.2g} % beyond →"
@@ -213,19 +215,12 @@ def bars(report: Report, width: float, names: dict[str, str]) -> Markup:
             words(
                 left, top + 12, short(names[row.name], letters(width)), "strong" if row.name == OWN else ""
             ),
-            element(
-                "rect",
-                class_=f"bar {kind}{hollow}",
-                x=left,
-                y=top + 18,
-                width=max(end - left, 1.5),
-                height=14.0,
-            ),
+            bar(f"bar {kind}{hollow}", left, top + 18, max(end - left, 1.5), 14.0),
             words(end + 6, top + 30, ("→ " if broken else "") + number(row.promised, 3), "value"),
         ]
         if row.estimate < cap:
             at = x(row.estimate)
-            parts.append(element("path", class_="estimate", d=f"M{at:.1f} {top + 15:g}v20"))
+            parts.append(path(f"M{at:.1f} {top + 15:g}v20", "estimate"))
     label = f"Promised distortion of {len(report.compared)} mechanisms; the numbers are in the table below."
     return picture(width, step * len(report.compared) + 4, label, *parts, class_="chart bars")
 
@@ -241,7 +236,7 @@ def chances(rows: Sequence[tuple[str, float]], width: float) -> Markup:
     for i, (name, p) in enumerate(rows):
         parts += [
             words(2, step * i + 13, short(name, letters(width))),
-            element("rect", class_="bar own", x=2.0, y=step * i + 18, width=max(x(p) - 2, 1.0), height=12.0),
+            bar("bar own", 2.0, step * i + 18, max(x(p) - 2, 1.0), 12.0),
             words(x(p) + 6, step * i + 29, number(p, 3), "value"),
         ]
     label = "; ".join(f"{name}: {number(p, 3)}" for name, p in rows)
@@ -261,20 +256,13 @@ def shares_chart(
     parts = []
     for tick in y.ticks(4):
         parts += [
-            element("path", class_="grid", d=f"M{x.start:g} {y(tick):.1f}H{x.end:g}"),
+            path(f"M{x.start:g} {y(tick):.1f}H{x.end:g}", "grid"),
             words(x.start - 5, y(tick) + 4, number(tick), "tick", anchor="end"),
         ]
     for u, (seen, bad) in enumerate(zip(estimate, worst, strict=True)):
         parts += [
-            element(
-                "rect",
-                class_="bar own",
-                x=x(u) + 0.18 * slot,
-                y=y(bad),
-                width=0.64 * slot,
-                height=y.start - y(bad),
-            ),
-            element("path", class_="seen", d=f"M{x(u) + 0.06 * slot:.1f} {y(seen):.1f}h{0.88 * slot:.1f}"),
+            bar("bar own", x(u) + 0.18 * slot, y(bad), 0.64 * slot, y.start - y(bad)),
+            path(f"M{x(u) + 0.06 * slot:.1f} {y(seen):.1f}h{0.88 * slot:.1f}", "seen"),
         ]
         if u % every == 0:
             parts.append(words(x(u + 0.5), y.start + 16, short(values[u], 8), "tick", anchor="middle"))

@@ -208,9 +208,14 @@ def gathered(
         wanted = checked_levels([*checked_levels(epsilons), claim.epsilon])
         if math.isinf(wanted[-1]):
             raise InvalidArgument("epsilons must be finite, got inf")
-    steps = _Steps(callback)
+    told = callback or (lambda done, total, what: None)
+
+    def part(low: int, high: int) -> Told:
+        """Return a callback for a part of the work, in hundredths of the whole."""
+        return lambda done, total, what: told(round(low + (high - low) * done / max(total, 1)), 100, what)
+
     with silenced(RldpWarning):
-        steps.at(0.0, "verifying")
+        told(0, 100, "verifying")
         verdict = verify(protocol)
         text = protocol.to_json() if text is None else text
         is_chain = isinstance(protocol, Chain)
@@ -219,11 +224,12 @@ def gathered(
         claim = _checked_claim(protocol)
         promised = worst_case_distortion(protocol, claim.sample, claim.utility)[1]
         setting = _Setting(protocol, claim, draws, seed, beside)
-        compared = setting.compared(verdict, steps.within(0.05, 0.25))
-        curve = setting.frontier(wanted, steps.within(0.25, 0.75))
-        own = setting.level(claim.epsilon, promised, compared[0].estimate, verdict.ok, protocol)
-        levels = setting.levels(replace(own, is_own=True), curve, steps.within(0.75, 0.95))
-        steps.at(0.95, "worst distribution")
+        compared = setting.compared(verdict, part(5, 25))
+        curve = setting.frontier(wanted, part(25, 75))
+        law = setting.law(protocol, claim.epsilon)
+        own = Level(claim.epsilon, promised, compared[0].estimate, law, verdict.ok, protocol, is_own=True)
+        levels = setting.levels(own, curve, part(75, 95))
+        told(95, 100, "worst distribution")
         found_worth = worth(claim.sample, _as_design(protocol, claim, promised))
         if beside.earlier:  # most changes of whole rows are in columns that were released before
             found_worth = replace(found_worth, changed=None, changed_of=None)
@@ -234,7 +240,7 @@ def gathered(
             epsilon=claim.epsilon,
             promised=promised,
             worth=found_worth,
-            law=own.law,
+            law=law,
             worst=None if is_chain else worst_case(protocol, claim.sample, claim.privacy),
             compared=compared,
             frontier=curve,
@@ -247,7 +253,7 @@ def gathered(
             cover=cover or Cover(),
             beside=beside,
         )
-    steps.at(1.0, "")
+    told(100, 100, "")
     return report
 
 
@@ -273,7 +279,7 @@ def standard_levels(protocol: Protocol) -> list[float]:
 
 def _as_table(protocol: Protocol, privacy: UncertaintySet | None = None) -> Protocol:
     """Return a chain as the table of its whole rows, for comparisons, possibly with another promise."""
-    claim, matrix = protocol.guarantee, protocol.matrix
+    claim = protocol.guarantee
     assert claim is not None
     guarantee = Guarantee(
         epsilon=claim.epsilon,
@@ -285,28 +291,8 @@ def _as_table(protocol: Protocol, privacy: UncertaintySet | None = None) -> Prot
         lower_bound=claim.lower_bound,
         certificate=Certificate(None, None, None, None, None),
     )
-    return Protocol(
-        matrix,
-        protocol.secrets,
-        protocol.values,
-        protocol.outputs,
-        guarantee=guarantee,
-        reading=protocol.reading,
-    )
-
-
-class _Steps:
-    """Reports progress in hundredths."""
-
-    def __init__(self, callback: Told | None) -> None:
-        self._tell = callback or (lambda done, total, what: None)
-
-    def at(self, share: float, what: str) -> None:
-        self._tell(round(100 * share), 100, what)
-
-    def within(self, low: float, high: float) -> Told:
-        """Return a callback for a part of the work."""
-        return lambda done, total, what: self.at(low + (high - low) * done / max(total, 1), what)
+    labels = protocol.secrets, protocol.values, protocol.outputs
+    return Protocol(protocol.matrix, *labels, guarantee=guarantee, reading=protocol.reading)
 
 
 def _checked_claim(protocol: Protocol) -> Guarantee:
@@ -361,36 +347,28 @@ class _Setting:
 
     def compared(self, verdict: Verdict, tell: Told) -> tuple[Compared, ...]:
         """Return the protocol, then designs with other promises, then simple mechanisms."""
+        claim, outputs, utility = self.claim, self.protocol.outputs, _same_for_all(self.claim.utility)
         proved = self.claim.privacy if verdict.epsilon is not None else None
-        if self.beside:
-            return (self._row(OWN, self.protocol, proved, tell, 0.0),)
-        if self.protocol.matrix.size > SOME:
-            simple = baselines(
-                self.claim.sample,
-                self.claim.epsilon,
-                self.claim.distortion,
-                self.protocol.outputs,
-                _same_for_all(self.claim.utility),
-            )
-            rows = {OWN: self.protocol} | simple
-
-            def known(name: str, each: Protocol) -> UncertaintySet | None:
-                private = name != OWN and is_private_anyway(each, self.claim.epsilon)
-                return AllDistributions() if private else proved if name == OWN else None
-
-            return tuple(
-                self._row(name, each, known(name, each), tell, i / len(rows))
-                for i, (name, each) in enumerate(rows.items())
-            )
+        if self.beside or self.protocol.matrix.size > SOME:
+            mechanisms = {OWN: self.protocol}
+            if not self.beside:
+                mechanisms |= baselines(claim.sample, claim.epsilon, claim.distortion, outputs, utility)
+            rows = []
+            for done, (name, each) in enumerate(mechanisms.items()):
+                tell(done, len(mechanisms), name)
+                private = name != OWN and is_private_anyway(each, claim.epsilon)
+                known = AllDistributions() if private else proved if name == OWN else None
+                rows.append(self._row(name, each, known))
+            return tuple(rows)
         comparison = compare(
-            self.claim.sample,
-            self.claim.epsilon,
+            claim.sample,
+            claim.epsilon,
             privacy={self.promise: self.own, **self.others},  # the first is designed without the secret too
             protocols={OWN: self.protocol},
-            utility=_same_for_all(self.claim.utility),
-            distortion=self.claim.distortion,
-            outputs=self.protocol.outputs,
-            epsilon_known=self.claim.epsilon_known,
+            utility=utility,
+            distortion=claim.distortion,
+            outputs=outputs,
+            epsilon_known=claim.epsilon_known,
             prior=self.prior,
             draws=self.draws,
             seed=self.seed,
@@ -401,20 +379,15 @@ class _Setting:
         others = (row for row in comparison.rows if row.name not in {OWN, RIVAL, self.promise, *everything})
         return replace(comparison[OWN], proved=proved), *others
 
-    def _row(
-        self, name: str, protocol: Protocol, proved: UncertaintySet | None, tell: Told, done: float
-    ) -> Compared:
-        """Return the simple mechanisms, as in a comparison."""
-        tell(round(100 * done), 100, name)
-        claim = self.claim
-        law = self.law(protocol, claim.epsilon)
+    def _row(self, name: str, protocol: Protocol, proved: UncertaintySet | None) -> Compared:
+        """Return the row of a protocol, as in a comparison."""
+        claim, law = self.claim, self.law(protocol, self.claim.epsilon)
         estimate = distortion(protocol, claim.sample.distribution, claim.distortion)
+        utility = _same_for_all(claim.utility)
         return Compared(
             name=name,
             kind="given" if name == OWN else "simple",
-            promised=worst_case_distortion(
-                protocol, claim.sample, _same_for_all(claim.utility), claim.distortion
-            )[1],
+            promised=worst_case_distortion(protocol, claim.sample, utility, claim.distortion)[1],
             estimate=estimate,
             relabelled=estimate,
             leakage_median=law.median,
@@ -453,12 +426,6 @@ class _Setting:
             known=self.beside.known,
         )
 
-    def level(
-        self, epsilon: float, promised: float, estimate: float, proved: bool | None, protocol: Protocol
-    ) -> Level:
-        law = self.law(protocol, epsilon)
-        return Level(epsilon, promised, estimate, law, proved, protocol)
-
     def levels(self, own: Level, frontier: Frontier | None, tell: Told) -> tuple[Level, ...]:
         """Return the protocol, and designs with the same promise at the other ε."""
         points = () if frontier is None else frontier.of(self.promise)
@@ -468,7 +435,8 @@ class _Setting:
             if point.epsilon != own.epsilon:
                 made = point.design.protocol
                 ok = verify(made).ok if made.matrix.size <= FEW else None
-                levels.append(self.level(point.epsilon, point.promised, point.estimate, ok, made))
+                law = self.law(made, point.epsilon)
+                levels.append(Level(point.epsilon, point.promised, point.estimate, law, ok, made))
         return tuple(sorted(levels, key=lambda level: level.epsilon))
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from rldp._common.checks import Label
 from rldp.protocol import Protocol
-from rldp.reporter.page.svg import element, picture, short, width_of, words
+from rldp.reporter.page.svg import bar, element, picture, short, width_of, words
 from rldp.theory.model import Floats
 
 __all__ = ["MOST_ACROSS", "MOST_SECRETS", "cut_sentence", "heat_map", "heat_maps"]
@@ -59,7 +59,7 @@ def heat_map(
     upright = max(map(width_of, named_columns)) > cell
     top = 8 + (max(map(width_of, named_columns)) if upright else 14)
     every = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= 14)
-    parts = [element("rect", class_="ground", x=left, y=top, width=cell * columns, height=cell * rows)]
+    parts = [bar("ground", left, top, cell * columns, cell * rows)]
     parts += [
         element(
             "g", *_shades(p), class_="cells", transform=f"translate({left:.1f} {top:.1f}) scale({cell:.3f})"

@@ -34,7 +34,6 @@ _MOST_NUMBERS = 10_000
 
 def sections(report: Report) -> dict[str, Any]:
     """Return every name that the template uses, except style, script and versions."""
-    secret, value = words.columns(report)
     return {
         "report": report,
         "verdict": report.verdict,
@@ -44,8 +43,6 @@ def sections(report: Report) -> dict[str, Any]:
         "proved": [words.in_few_digits(each) for each in report.verdict.proved],
         "assumptions": [words.in_few_digits(each) for each in report.verdict.assumptions],
         "reasons": [_sentence(words.in_few_digits(reason)) for reason in report.verdict.reasons],
-        "secret": secret,
-        "value": value,
         "cards": _cards(report),
         "promise": words.promise_sentences(report),
         "worth": words.worth_of(report),
@@ -75,7 +72,6 @@ def _both(draw: Any, *arguments: Any) -> dict[str, Any]:
 def _cards(report: Report) -> list[tuple[str, str, str]]:
     """Return the cards: a heading, the number, what it means."""
     proved = report.verdict.epsilon is not None
-    secret, _ = words.columns(report)
     kept = and_of(report.beside.kept)
     knowing = f", among people with the same {kept}" if report.beside.is_known else ""
     reach = report.worth.reach
@@ -86,7 +82,7 @@ def _cards(report: Report) -> list[tuple[str, str, str]]:
             "Privacy level" if proved else "Privacy level, claimed only",
             f"ε = {report.epsilon:g}",
             f"{'' if proved else 'not proved: '}no output is more than {words.factor(report.epsilon)} times "
-            f"as likely for one entry of {secret.the} as for another{knowing}",
+            f"as likely for one entry of {words.secret_of(report)} as for another{knowing}",
         ),
         (
             "Distortion",

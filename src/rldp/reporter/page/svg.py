@@ -10,7 +10,19 @@ from markupsafe import Markup, escape
 
 from rldp._common.checks import printable
 
-__all__ = ["Axis", "apart", "element", "letters", "number", "picture", "short", "width_of", "words"]
+__all__ = [
+    "Axis",
+    "apart",
+    "bar",
+    "element",
+    "letters",
+    "number",
+    "path",
+    "picture",
+    "short",
+    "width_of",
+    "words",
+]
 
 _LETTER = 6.8
 """Average width of a character in the charts, in the units of the drawings."""
@@ -39,6 +51,16 @@ def _plain(value: object) -> str:
 def words(x: float, y: float, text: object, class_: str = "", *, anchor: str | None = None) -> Markup:
     """Return text in a drawing; ``anchor`` is "middle" or "end" if it does not start at ``x``."""
     return element("text", printable(text), class_=class_ or None, x=x, y=y, text_anchor=anchor)
+
+
+def path(d: str, class_: str) -> Markup:
+    """Return lines along the path ``d``."""
+    return element("path", class_=class_, d=d)
+
+
+def bar(class_: str, x: float, y: float, width: float, height: float) -> Markup:
+    """Return a rectangle."""
+    return element("rect", class_=class_, x=x, y=y, width=width, height=height)
 
 
 def picture(width: float, height: float, label: str, *children: str, class_: str = "chart") -> Markup:
@@ -102,7 +124,7 @@ class Axis:
         low, high, at = (math.log(x) if self.log else x for x in (self.low, self.high, value))
         return self.start + (self.end - self.start) * ((at - low) / (high - low) if high > low else 0.5)
 
-    def ticks(self, most: int = 6) -> list[float]:
+    def ticks(self, most: int) -> list[float]:
         """Return round numbers on the axis."""
         return (_log_ticks if self.log else _linear_ticks)(self.low, self.high, most)
 

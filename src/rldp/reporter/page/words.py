@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 
-from rldp._common.checks import printable
 from rldp._common.digits import at_least, rounded_up
 from rldp.adviser.ladder import MEANINGS
 from rldp.reporter.page.beside import and_of
@@ -26,9 +24,7 @@ from rldp.reporter.words import (
 __all__ = [
     "MECHANISMS",
     "PROMISE_NAMES",
-    "Noun",
     "at_most",
-    "columns",
     "conclusions",
     "factor",
     "in_few_digits",
@@ -39,6 +35,7 @@ __all__ = [
     "promise_meanings",
     "promise_names",
     "promise_sentences",
+    "secret_of",
     "worst_sentences",
     "worth_of",
 ]
@@ -117,28 +114,10 @@ def factor(epsilon: float) -> str:
     return at_most(math.exp(epsilon) * (1 + 1e-15)) if epsilon < _HUGE else f"e^{epsilon:g}"
 
 
-@dataclass(frozen=True)
-class Noun:
-    """The name of a column: “age” if known, else value, the value or a value."""
-
-    bare: str
-    the: str
-    a: str
-
-    @classmethod
-    def of(cls, names: Sequence[str], otherwise: str) -> Noun:
-        if not names:
-            return cls(otherwise, f"the {otherwise}", f"a {otherwise}")
-        quoted = " and ".join(f"“{printable(name)}”" for name in names)
-        return cls(quoted, quoted, quoted)
-
-
-def columns(report: Report) -> tuple[Noun, Noun]:
-    """Return the names of the secret and the drawn value."""
+def secret_of(report: Report) -> str:
+    """Return the name of the secret column, as a noun."""
     reading = report.protocol.reading
-    secret = () if reading is None else reading.secret_names
-    value = () if reading is None else report.beside.drawn
-    return Noun.of(secret, "secret"), Noun.of(value, "value")
+    return "the secret" if reading is None else and_of(reading.secret_names)
 
 
 def promise_names(report: Report) -> dict[str, str]:
@@ -163,24 +142,22 @@ def promise_meanings(report: Report) -> list[tuple[str, str]]:
 
 def promise_sentences(report: Report) -> list[str]:
     """Say what is promised about privacy: the ratio, the odds, for which distributions."""
-    secret, _ = columns(report)
-    beside = report.beside
-    value = Noun.of(beside.counted, "value")
+    secret, beside = secret_of(report), report.beside
+    value = and_of(beside.counted) or "value"
     knowing = f", among people with the same {and_of(beside.kept)}" if beside.is_known else ""
     first = f" and knows {and_of(beside.kept)}" if beside.is_known else ""
     epsilon, scope = report.epsilon, report.verdict.scope or report.claim.privacy.scope
     sure = per_cent(1 / (1 + math.exp(-epsilon)) * (1 + 1e-15), 3)
     sentences = [
-        f"No released {value.bare} is more than {factor(epsilon)} times as likely for people with one entry "
-        f"of {secret.the} as for people with another{knowing}. This number is e to the power of ε, and ε is "
+        f"No released {value} is more than {factor(epsilon)} times as likely for people with one entry "
+        f"of {secret} as for people with another{knowing}. This number is e to the power of ε, and ε is "
         f"{epsilon:g}.",
-        f"Somebody who thinks that two entries of {secret.the} are equally likely{first} before seeing a "
-        "person’s "
-        f"released {value.bare} is at most {sure} sure of one of them afterwards. With ε = 0 it would stay "
-        "at 50 %.",
+        f"Somebody who thinks that two entries of {secret} are equally likely{first} before seeing a "
+        f"person’s released {value} is at most {sure} sure of one of them afterwards. With ε = 0 it would "
+        "stay at 50 %.",
         *_levels(report),
         f"This holds for {scope}.",
-        *beside.sentences(epsilon, secret.the),
+        *beside.sentences(epsilon, secret),
     ]
     if report.verdict.epsilon is not None:
         return sentences
