@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from rldp.designer.designs import Design
 from rldp.errors import InvalidArgument, RldpWarning
 from rldp.sample import Sample
 
-__all__ = ["CANDIDATES", "Cut", "best", "coarser", "cuts", "is_fine"]
+__all__ = ["CANDIDATES", "Cut", "best", "coarser", "is_fine"]
 
 CANDIDATES = (4, 8, 16, 32)
 """Numbers of bins to try."""
@@ -29,35 +29,18 @@ class Cut:
     objective: float
 
 
-def cuts(
-    counted: Callable[[int], Sample], epsilon: float, candidates: Sequence[int] = CANDIDATES, **options: Any
-) -> Iterator[Cut]:
-    """Design for several numbers of bins.
+def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cut:
+    """Return the number of bins with the smallest promised distortion, which includes the loss by binning.
+
+    A number of bins that makes the table no finer ends the search.
 
     Parameters
     ----------
     counted : callable
         Maps a number of bins to the sample.
     epsilon : float
-    candidates : sequence of int
-        Numbers of bins to try. A number that makes the table no finer is skipped.
     **options
         Options of :func:`rldp.design`.
-    """
-    finest = 0
-    for bins in candidates:
-        with silenced(RldpWarning):
-            sample = counted(bins)
-        if len(sample.values) <= finest:
-            return
-        finest = len(sample.values)
-        with silenced(RldpWarning):
-            designed = design(sample, epsilon, **{"gap": _GAP, **options})
-        yield Cut(bins, sample, designed.objective)
-
-
-def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cut:
-    """Return the cut with the smallest promised distortion, which includes the loss by binning.
 
     Raises
     ------
@@ -66,7 +49,15 @@ def best(counted: Callable[[int], Sample], epsilon: float, **options: Any) -> Cu
     """
     if options.get("distortion", "squared") not in ("squared", "absolute"):
         raise InvalidArgument("bins='auto' needs the distortion 'squared' or 'absolute', got another")
-    return min(cuts(counted, epsilon, **options), key=lambda cut: cut.objective)
+    cuts: list[Cut] = []
+    for bins in CANDIDATES:
+        with silenced(RldpWarning):
+            sample = counted(bins)
+            if cuts and len(sample.values) <= len(cuts[-1].sample.values):
+                break
+            designed = design(sample, epsilon, **{"gap": _GAP, **options})
+        cuts.append(Cut(bins, sample, designed.objective))
+    return min(cuts, key=lambda cut: cut.objective)
 
 
 def is_fine(sample: Sample, distortion: object = "squared") -> bool:

@@ -214,10 +214,6 @@ def _points(
     best = designs[0]
     for epsilon, designed, bound in zip(levels, designs, bounds.tolist(), strict=True):
         best = designed if designed.objective <= best.objective else best
-        points.append(_point(name, epsilon, best, bound))
+        promised, bound = best.objective, max(0.0, min(bound, best.objective))
+        points.append(FrontierPoint(name, epsilon, promised, under_estimate(best), bound, best))
     return points
-
-
-def _point(name: str, epsilon: float, designed: Design, bound: float) -> FrontierPoint:
-    promised, estimate = designed.objective, under_estimate(designed)
-    return FrontierPoint(name, epsilon, promised, estimate, max(0.0, min(bound, promised)), designed)

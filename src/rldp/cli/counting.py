@@ -321,7 +321,7 @@ class Measuring:
     @property
     def distortion(self) -> str:
         """Return the distortion of all columns without their own."""
-        plain = [text for text in self.distortions or () if not _column_of(text)]
+        plain = [text for column, text in _by_column(self.distortions) if not column]
         if len(plain) > 1:
             raise InvalidArgument(f"--distortion must be given once for all columns, got {len(plain)}")
         return plain[0] if plain else "squared"
@@ -332,15 +332,12 @@ class Measuring:
         weights = _numbers("--weight", self.weight, float)
         if weights is not None and not isinstance(weights, dict):
             raise InvalidArgument(f"--weight must be COL=W, got {weights!r}")
-        named = {_column_of(text): text.partition("=")[2] for text in self.distortions or ()}
-        own: dict[str, Distortion] = {}
-        for column, text in named.items():
-            if column:
-                own[column] = _named("--distortion", text)
+        own: dict[str, Distortion] = {
+            column: _named(text) for column, text in _by_column(self.distortions) if column
+        }
         if own:
-            reading = sample.reading
-            others = () if reading is None else reading.value_names
-            rest: dict[str, Distortion] = {name: _named("--distortion", self.distortion) for name in others}
+            others = () if sample.reading is None else sample.reading.value_names
+            rest: dict[str, Distortion] = {name: _named(self.distortion) for name in others}
             return {"distortion": rest | own, "weights": weights, "outputs": published}
         if self.distortion in DISTORTIONS:
             return {"distortion": self.distortion, "weights": weights, "outputs": published}
@@ -355,28 +352,26 @@ class Measuring:
         return {"distortion": table, "weights": weights, "outputs": listed}
 
     def _outputs(self) -> list[Label] | dict[str, list[Label]] | None:
-        by_column: dict[str, list[Label]] = {}
-        for text in self.outputs or ():
-            column = _column_of(text)
-            if column:
-                by_column[column] = outputs_of(text.partition("=")[2]) or []
-        plain = [text for text in self.outputs or () if not _column_of(text)]
-        if len(plain) > 1 or (plain and by_column):
+        listed = {column: outputs_of(text) for column, text in _by_column(self.outputs)}
+        if "" in listed and len(self.outputs or ()) > 1:
             raise InvalidArgument("--outputs must be given once, or as COL=A,B,… for each column")
-        return by_column or (outputs_of(plain[0]) if plain else None)
+        return listed.get("", listed) if listed else None
 
 
-def _column_of(text: str) -> str:
-    """Return the column of an option such as ``age=6``; empty if it applies to all."""
-    column, equals, _ = text.partition("=")
-    return column if equals and not Path(text).exists() else ""
+def _by_column(given: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Split options such as ``age=6`` into columns and texts; the column is empty if the text is for all."""
+    parts = [(text, *text.partition("=")) for text in given or ()]
+    return [
+        (column, rest) if equals and not Path(text).exists() else ("", text)
+        for text, column, equals, rest in parts
+    ]
 
 
-def _named(option: str, text: str) -> DistortionName:
+def _named(text: str) -> DistortionName:
     for name in DISTORTIONS:
         if text == name:
             return name
-    raise InvalidArgument(f"{option} COL=… must be one of {', '.join(DISTORTIONS)}, got {text!r}")
+    raise InvalidArgument(f"--distortion COL=… must be one of {', '.join(DISTORTIONS)}, got {text!r}")
 
 
 def _alphabets(
@@ -397,16 +392,13 @@ def _numbers(
     """Parse a number such as ``6``, or numbers by column such as ``age=6``."""
     if not given:
         return None
-    numbers = {_column_of(text): _number(option, text, kind) for text in given}
+    needed = "a whole number or auto" if kind is int else "a number"
+    numbers = {}
+    for column, text in _by_column(given):
+        try:
+            numbers[column] = kind(text)
+        except ValueError as error:
+            raise InvalidArgument(f"{option} must be {needed}, got {text!r}") from error
     if len(numbers) < len(given) or ("" in numbers and len(numbers) > 1):
         raise InvalidArgument(f"{option} must be given once, or as COL=… once for each column")
     return numbers.get("", numbers)
-
-
-def _number(option: str, text: str, kind: type[Number]) -> Number:
-    number = text.partition("=")[2] if _column_of(text) else text
-    try:
-        return kind(number)
-    except ValueError as error:
-        needed = "a whole number or auto" if kind is int else "a number"
-        raise InvalidArgument(f"{option} must be {needed}, got {number!r}") from error

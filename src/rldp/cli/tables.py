@@ -37,10 +37,8 @@ def order_of(given: Sequence[str] | None) -> dict[str, list[Label]]:
     return orders
 
 
-def outputs_of(given: str | None) -> list[Label] | None:
+def outputs_of(given: str) -> list[Label]:
     """Return the outputs in a list, or in a file with one on every line."""
-    if given is None:
-        return None
     path = Path(given)
     if not path.is_file():
         return listed_labels("--outputs", given)

@@ -40,6 +40,7 @@ from rldp.errors import FileError, InvalidArgument
 with needs("drawing figures", "matplotlib", install="robust-ldp[plots]"):
     import matplotlib.style
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
@@ -328,8 +329,7 @@ def points(
     size: float = 26,
 ) -> None:
     """Draw points; use hollow ones for limits that are not measurements, or below other points."""
-    face = "none" if hollow else look.colour
-    edge, width = (look.colour, 1.0) if hollow else ("white", 0.4)
+    face, edge, width = ("none", look.colour, 1.0) if hollow else (look.colour, "white", 0.4)
     axes.scatter(
         x,
         y,
@@ -375,26 +375,27 @@ def level(
 @_in_style
 def log_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | None = None) -> None:
     """Make an axis logarithmic, with plain numbers as tick labels."""
-    (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
-    chosen = axes.xaxis if axis == "x" else axes.yaxis
+    chosen = _scaled(axes, axis, "log", ticks)
     if ticks is None:
         chosen.set_major_locator(_LogTicks())
     else:
-        chosen.set_ticks(list(ticks))
         chosen.set_minor_locator(NullLocator())
-    chosen.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     chosen.set_minor_formatter(NullFormatter())
 
 
 @_in_style
 def share_axis(axes: Axes, axis: Literal["x", "y"], *, ticks: Sequence[float] | None = None) -> None:
     """Give an axis for shares between 0 and 1, both excluded, equal room near 0 and near 1 (logit)."""
-    (axes.set_xscale if axis == "x" else axes.set_yscale)("logit")
+    _scaled(axes, axis, "logit", ticks).set_minor_locator(NullLocator())
+
+
+def _scaled(axes: Axes, axis: Literal["x", "y"], scale: str, ticks: Sequence[float] | None) -> Axis:
+    (axes.set_xscale if axis == "x" else axes.set_yscale)(scale)
     chosen = axes.xaxis if axis == "x" else axes.yaxis
     if ticks is not None:
         chosen.set_ticks(list(ticks))
-    chosen.set_minor_locator(NullLocator())
     chosen.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    return chosen
 
 
 class _LogTicks(LogLocator):

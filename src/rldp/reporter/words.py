@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rldp._common.checks import Label, printable
 from rldp._common.digits import at_most, rounded_up
@@ -83,13 +83,7 @@ def _association(pair: Association) -> str:
 
 def worth_sentences(worth: Worth, digits: int = 4) -> list[str]:
     """Return the sentences of "Is it any good?"; each stands alone, and the first matters most."""
-    return [
-        *_worth(worth, digits),
-        *_use(worth),
-        *_known(worth, digits),
-        *_rare(worth, digits),
-        *_doubts(worth),
-    ]
+    return [*_distortions(worth, digits), *_changes(worth), *_doubts(worth, digits)]
 
 
 def _about(x: float, digits: int) -> str:
@@ -100,60 +94,48 @@ def _at_most(x: float, digits: int) -> str:
     return f"{rounded_up(x, digits):.10g}"
 
 
-def _worth(worth: Worth, digits: int) -> list[str]:
-    sentences = [
+def _distortions(worth: Worth, digits: int) -> Iterator[str]:
+    if worth.is_robust:
+        yield (
+            f"The promised distortion is at most {_at_most(worth.promised, digits)}. For the same "
+            f"distributions, the best output that ignores the data has {_about(worth.constant, digits)}, and "
+            f"no privacy at all has {_about(worth.unprotected, digits)}."
+        )
+    yield (
         f"Under the estimate, the expected distortion is {_about(worth.estimate, digits)}. The best output "
         f"that ignores the data has {_about(worth.estimate_constant, digits)}; no privacy at all has "
         f"{_about(worth.estimate_unprotected, digits)}."
-    ]
-    if worth.is_robust:
-        promised = (
-            f"The promised distortion is at most {_at_most(worth.promised, digits)}. For the same "
-            "distributions, the best output that ignores the data has "
-            f"{_about(worth.constant, digits)}, and no privacy at all has "
-            f"{_about(worth.unprotected, digits)}."
-        )
-        sentences = [promised, *sentences]
-    else:
-        sentences[0] += " For other distributions, nothing is promised."
+        f"{'' if worth.is_robust else ' For other distributions, nothing is promised.'}"
+    )
     if worth.reach is not None:
-        sentences.append(
+        yield (
             "So on a scale from 0 % (ignores the data) to 100 % (no privacy) it "
             f"{'is promised to reach' if worth.is_robust else 'reaches'} {percent(worth.reach)}."
         )
-    return sentences
 
 
-def _use(worth: Worth) -> list[str]:
+def _changes(worth: Worth) -> Iterator[str]:
+    """Say how many rows change: of all, and of each secret, since one number could hide differences."""
+    if worth.binned:
+        yield "No raw number is published: each becomes the label of a bin."
+    what = "to get the label of another bin" if worth.binned else "to change"
+    if worth.changed == 0:
+        yield f"No row is expected {what}."
+    elif worth.changed is not None:
+        some = percent(worth.changed)
+        amount = some[0].upper() + some[1:] if some[0].isalpha() else f"About {some}"
+        yield f"{amount} of the rows are expected {what}."
+        parts = [
+            f"{share_of_rows(share)} of the rows with {printable(secret)!r}"
+            for secret, share in shares_by_secret(worth)
+        ]
+        if parts:
+            all_of_them = len(parts) == len(worth.changed_of or ())
+            yield f"By secret: {', '.join(parts) if all_of_them else f'from {parts[0]} to {parts[1]}'}."
     used = f"{worth.outputs_used} of {worth.outputs} outputs are used"
     if worth.outputs_used < worth.outputs:
         used += "; the others occur less than once in a million rows"
-    return [*_changes(worth), *_changes_of(worth), f"{used}."]
-
-
-def _changes(worth: Worth) -> list[str]:
-    """Say how many rows are published unchanged; with bins, none is."""
-    raw = ["No raw number is published: each becomes the label of a bin."] if worth.binned else []
-    share, what = worth.changed, "to get the label of another bin" if worth.binned else "to change"
-    if share is None:
-        return raw
-    if share == 0:
-        return [*raw, f"No row is expected {what}."]
-    some = percent(share)
-    amount = some[0].upper() + some[1:] if some[0].isalpha() else f"About {some}"
-    return [*raw, f"{amount} of the rows are expected {what}."]
-
-
-def _changes_of(worth: Worth) -> list[str]:
-    """Say how many rows of each secret change; one number for all could hide differences."""
-    shown = shares_by_secret(worth)
-    if not shown or not worth.changed:
-        return []
-    parts = [f"{share_of_rows(share)} of the rows with {printable(secret)!r}" for secret, share in shown]
-    all_of_them = len(parts) == len(worth.changed_of or ())
-    return [
-        f"By secret: {', '.join(parts)}." if all_of_them else f"By secret: from {parts[0]} to {parts[1]}."
-    ]
+    yield f"{used}."
 
 
 def shares_by_secret(worth: Worth) -> list[tuple[Label, float]]:
@@ -163,10 +145,6 @@ def shares_by_secret(worth: Worth) -> list[tuple[Label, float]]:
         return shares if len(shares) > 1 else []
     by_share = sorted(shares, key=lambda item: item[1])
     return [by_share[0], by_share[-1]]
-
-
-def _known(worth: Worth, digits: int) -> list[str]:
-    return [] if worth.secrets == 1 else [known_sentence(worth.known_leakage, digits)]
 
 
 def known_sentence(level: float, digits: int = 4) -> str:
@@ -202,32 +180,29 @@ def gives_away(worth: Worth) -> str | None:
     )
 
 
-def _rare(worth: Worth, digits: int) -> list[str]:
+def _doubts(worth: Worth, digits: int) -> Iterator[str]:
+    """Say what readers of the value learn, what drives the cost, and what is doubtful about the sample."""
+    if worth.secrets > 1:
+        yield known_sentence(worth.known_leakage, digits)
     without = worth.without
-    if without is None:
-        return []
-    names = " and ".join(repr(printable(secret)) for secret in without.secrets)
-    several = len(without.secrets) > 1
-    return [
-        f"{'Rare secrets drive' if several else 'A rare secret drives'} the cost: without {names} "
-        f"({_rows(without.rows)} of {worth.rows}) the distortion would be at most "
-        f"{_at_most(without.promised, digits)}. "
-        f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if merged with "
-        "another secret, nothing is promised about telling them apart."
-    ]
-
-
-def _doubts(worth: Worth) -> list[str]:
-    sentences = []
+    if without is not None:
+        names = " and ".join(repr(printable(secret)) for secret in without.secrets)
+        several = len(without.secrets) > 1
+        yield (
+            f"{'Rare secrets drive' if several else 'A rare secret drives'} the cost: without {names} "
+            f"({_rows(without.rows)} of {worth.rows}) the distortion would be at most "
+            f"{_at_most(without.promised, digits)}. "
+            f"If {'they are' if several else 'it is'} left out, such rows cannot be released; if merged with "
+            "another secret, nothing is promised about telling them apart."
+        )
     if worth.secrets == 1:
-        sentences.append("There is only one secret, so there is nothing to protect.")
+        yield "There is only one secret, so there is nothing to protect."
     elif worth.is_tiny:
         cells = worth.secrets * worth.values
-        sentences.append(
+        yield (
             f"The sample is tiny: {_rows(worth.rows)} for {cells} cells (secrets × values). Below {FEW} "
             "rows a cell, about half of what a cell shows is chance; more rows or fewer values help."
         )
-    return sentences
 
 
 def _rows(count: int) -> str:

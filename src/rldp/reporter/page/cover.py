@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -60,8 +60,15 @@ class _Cover:
     words: dict[str, str]
 
     def parts(self) -> dict[str, Any]:
-        words = self.words
-        asked = self.report.cover
+        words, asked = self.words, self.report.cover
+        rows = {
+            "what": self.published(),
+            "whom": self.whom(),
+            "protected": self.protected(),
+            "holds": self.holds(),
+            "cost": self.cost(),
+            "known": self.known(),
+        }
         facts = [
             (words["date"], asked.date or datetime.date.today().isoformat()),
             *([(words["author"], asked.author)] if asked.author else []),
@@ -72,24 +79,13 @@ class _Cover:
             "ruling": words["proved" if self.report.verdict.ok else "unproved"],
             "ruling_more": self.ruling(),
             "narrow": self.is_narrow,
-            "rows": [(words[key], list(row())) for key, row in self.rows().items()],
+            "rows": [(words[key], list(sentences)) for key, sentences in rows.items()],
             "not": words["not"],
             "not_rows": list(self.not_concluded()),
             "facts": facts,
             "file": words["file"],
             "check": words["check"],
             "appendix": words["appendix"],
-        }
-
-    def rows(self) -> dict[str, Callable[[], Iterator[str]]]:
-        """Return the key of each heading, and the sentences below it."""
-        return {
-            "what": self.published,
-            "whom": self.whom,
-            "protected": self.protected,
-            "holds": self.holds,
-            "cost": self.cost,
-            "known": self.known,
         }
 
     # Words
@@ -254,24 +250,15 @@ class _Cover:
         report, worth = self.report, self.report.worth
         unit = f" {report.cover.unit}" if report.cover.unit else ""
         binned = bool(columns) and columns[0].edges is not None
-        match measure(
-            report.claim.distortion, report.protocol.values, report.protocol.outputs, binned=binned
-        ):
-            case "squared":
-                off, constant = (
-                    self.at_most(math.sqrt(report.promised)),
-                    self.about(math.sqrt(worth.constant)),
-                )
-                yield self.say("cost_squared", off=off, constant=constant, unit=unit)
-            case "absolute":
-                off, constant = self.at_most(report.promised), self.about(worth.constant)
-                yield self.say("cost_absolute", off=off, constant=constant, unit=unit)
-            case "hamming":
-                off, constant = (f"{self.at_most(100 * x)} %" for x in (report.promised, worth.constant))
-                yield self.say("cost_hamming", off=off, constant=constant)
-            case _:
-                off, constant = self.at_most(report.promised), self.about(worth.constant)
-                yield self.say("cost_other", off=off, constant=constant)
+        values, outputs = report.protocol.values, report.protocol.outputs
+        by = measure(report.claim.distortion, values, outputs, binned=binned)
+        off, constant = report.promised, worth.constant
+        if by == "squared":
+            off, constant = math.sqrt(off), math.sqrt(constant)
+        shown = self.at_most(off), self.about(constant)
+        if by == "hamming":
+            shown = f"{self.at_most(100 * off)} %", f"{self.at_most(100 * constant)} %"
+        yield self.say(f"cost_{by or 'other'}", off=shown[0], constant=shown[1], unit=unit)
         yield self.say("cost_set" if worth.is_robust else "cost_sample")
 
     def cost_of_columns(self) -> Iterator[str]:
