@@ -166,8 +166,9 @@ def _distinct(piece: Any) -> Iterable[object]:
         # What is not a label may equal one, as Decimal(1) does, and must not stand for it.
         every = all(map(is_label, set(map(type, piece))))
         return dict.fromkeys(piece if every else (item for item in piece if is_label(type(item))))
-    distinct: list[object] = piece.unique().to_pylist()
-    return distinct
+    entries = piece.dictionary.to_pylist()
+    counts = np.bincount(piece.indices.drop_null().cast("int64"))
+    return [entries[place] for place in np.flatnonzero(counts).tolist()]
 
 
 # Pieces of a column: Arrow arrays, or lists of Python objects

@@ -61,8 +61,9 @@ def _fits(column: Any, kind: Any, patterns: tuple[str, ...]) -> bool:
         matches = arrow.compute.match_substring_regex(column, f"^{pattern}$")
         if arrow.compute.all(matches).as_py() is False:
             return False
-    try:
-        column.cast(kind)
-    except arrow.ArrowException:
-        return False
+    if patterns is _DATE:
+        try:
+            column.cast(kind)
+        except arrow.ArrowException:
+            return False
     return True
