@@ -88,7 +88,8 @@ class Confirmation:
                 "Not confirmed: the fresh sample equals the one that the protocol was designed on or planned "
                 "with; such rows confirm nothing.",
             )
-        return (*self._about_claim(), *self._about_bound(), *self._about_unseen(), self._about_order())
+        order = f"The rows were ordered at random, with seed {self.seed}; the same seed repeats this result."
+        return (*self._about_claim(), *self._about_bound(), *self._about_unseen(), order)
 
     def _about_claim(self) -> Iterator[str]:
         if self.claim is None:
@@ -134,9 +135,6 @@ class Confirmation:
             yield f"No fresh row has secret {which}. The rows therefore do not bound ε*."
         else:
             yield f"No fresh row has secret {which}: statements about it follow from the table alone."
-
-    def _about_order(self) -> str:
-        return f"The rows were ordered at random, with seed {self.seed}; the same seed repeats this result."
 
 
 def confirm(

@@ -203,10 +203,15 @@ class _Answer:
 
 
 def _own_sample(sources: Sequence[Released]) -> Sample | None:
-    """Return the sample that all protocols were designed on, if there is exactly one."""
+    """Return the sample that all protocols were designed on, if there is exactly one, without noise."""
+    samples = _designed_on(sources)
+    known = samples[0] if all(each == samples[0] for each in samples) else None
+    return None if known is None or known.noise else known
+
+
+def _designed_on(sources: Sequence[Released]) -> list[Sample | None]:
     promises = [source.protocol.guarantee for source in sources]
-    samples = [None if promise is None or promise.sample.noise else promise.sample for promise in promises]
-    return samples[0] if all(each == samples[0] for each in samples) else None
+    return [None if promise is None else promise.sample for promise in promises]
 
 
 # Estimates
@@ -298,15 +303,10 @@ def _estimate(
         naive=naive,
         rows=sum(source.n for source in sources),
         sample_rows=sample_rows,
-        designed_on_sample=sample_rows > 0
-        and any(_was_designed_on(source.protocol, sample) for source in sources),
+        designed_on_sample=sample_rows > 0 and any(sample == each for each in _designed_on(sources)),
         overall=overall,
         of_moments=of.derived is not None,
     )
-
-
-def _was_designed_on(protocol: Protocol, sample: Sample | None) -> bool:
-    return sample is not None and protocol.guarantee is not None and protocol.guarantee.sample == sample
 
 
 def _naive(sources: Sequence[Released], of: Functionals, secret: int | None = None) -> Floats | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import permutations, product
 
 from flint import arb
@@ -157,7 +157,7 @@ class Case:
                 continue
             if eta is not None and self._excess(y, s1, s2, [DENOMINATOR * arb(x) for x in eta[y][t]]) <= 0:
                 continue
-            searched = self._searched_eta(y, s1, s2)
+            searched = self._minimising(partial(self._excess, y, s1, s2), self._x(y, s1, s2))
             if searched is None:
                 return y, s1, s2, "the file carries no η that proves it"
             excess = self._excess(y, s1, s2, searched) / DENOMINATOR
@@ -205,10 +205,6 @@ class Case:
         """Return an upper bound on the constraint over the set, for any η, raised to max x if smaller."""
         groups = [self.conditionals.groups[s] for s in (s1, s2)]
         return _bracket(self.conditionals.region(s1, s2), groups, self._x(y, s1, s2), eta)
-
-    def _searched_eta(self, y: int, s1: int, s2: int) -> Sequence[arb] | None:
-        x = self._x(y, s1, s2)
-        return self._minimising(lambda eta: self._excess(y, s1, s2, eta), x)
 
     def _minimising(self, value: Callable[[Sequence[arb]], arb], x: Sequence[Balls]) -> Sequence[arb] | None:
         """Return η that nearly minimises the bound on the support function at x; None if too much work."""

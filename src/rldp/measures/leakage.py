@@ -383,7 +383,7 @@ def _worst_over(protocol: Protocol, sample: Sample, uncertainty: UncertaintySet)
     attained = leakage(protocol, joint)
     lower = _rounded_down(attained) if moved else attained
     upper = proved_ratio(problem, protocol.matrix, ratio.ratio)
-    return _worst_case(protocol, ratio, lower, max(lower, _log_rounded_up(upper)), joint)
+    return _worst_case(protocol, ratio, lower, upper, joint)
 
 
 def _in_set(
@@ -410,19 +410,17 @@ def _case_of_everything(protocol: Protocol) -> WorstCase:
     joint[list(ratio.pair)] = ratio.members
     joint /= len(protocol.secrets)
     lower = _rounded_down(leakage(protocol, joint))
-    return _worst_case(protocol, ratio, lower, max(lower, _log_rounded_up(ratio.ratio)), joint)
+    return _worst_case(protocol, ratio, lower, ratio.ratio, joint)
 
 
 def _worst_case(
-    protocol: Protocol, ratio: WorstRatio, lower: float, upper: float, joint: Floats
+    protocol: Protocol, ratio: WorstRatio, lower: float, proved: float, joint: Floats
 ) -> WorstCase:
+    """Return the case of a ratio, of which none in the set is more than ``proved``."""
     s1, s2 = ratio.pair
     secrets = protocol.secrets[s1], protocol.secrets[s2]
-    return WorstCase(lower, upper, protocol.outputs[ratio.output], secrets, joint)
-
-
-def _log_rounded_up(ratio: float) -> float:
-    return math.log(ratio) * (1 + 1e-15) + 1e-15
+    upper = math.log(proved) * (1 + 1e-15) + 1e-15
+    return WorstCase(lower, max(lower, upper), protocol.outputs[ratio.output], secrets, joint)
 
 
 def _require_memory(protocol: Protocol) -> None:

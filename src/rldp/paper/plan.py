@@ -100,12 +100,8 @@ class Task:
         return f"{self.experiment}-{self.number:02}-{self.first:06}.csv"
 
 
-def _at(multiple: int) -> Callable[[Settings], list[Cell]]:
-    return lambda settings: [Cell(multiple, settings.alpha, settings.alpha)]
-
-
-def _over_n(settings: Settings) -> list[Cell]:
-    return [Cell(multiple, settings.alpha, settings.alpha) for multiple in MULTIPLES]
+def _at(*multiples: int) -> Callable[[Settings], list[Cell]]:
+    return lambda settings: [Cell(multiple, settings.alpha, settings.alpha) for multiple in multiples]
 
 
 def _over_alpha(settings: Settings) -> list[Cell]:
@@ -127,7 +123,7 @@ EXPERIMENTS = {
     for experiment in (
         Experiment("scatter-small", 1, 30, _at(5)),
         Experiment("scatter-large", 2, 30, _at(1000)),
-        Experiment("vs-n", 3, 1000, _over_n),
+        Experiment("vs-n", 3, 1000, _at(*MULTIPLES)),
         Experiment("alpha", 4, 500, _over_alpha),
         Experiment("clarabel-small", 1, 30, _clarabel(5), chunk=5, cost=250, short=True),
         Experiment("clarabel-large", 2, 30, _clarabel(1000), chunk=5, cost=250, short=True),
