@@ -8,6 +8,7 @@ from scipy.stats import dirichlet_multinomial
 
 import rldp
 from rldp.designer import credible
+from rldp.designer.engine.settings import Settings
 from rldp.theory.binomial import lower_probability
 from rldp.theory.dirichlet import grid_for
 
@@ -107,14 +108,20 @@ def test_a_credible_promise_costs_less_than_the_set_of_the_same_level():
         assert cheaper.objective < joint.objective
 
 
-def test_a_batch_gives_what_single_designs_give():
+def test_a_batch_gives_what_single_designs_give_with_as_many_draws():
     counts = np.stack([COUNTS["3×5"], COUNTS["3×5"][::-1], 40 * COUNTS["3×5"]])
-    batch = rldp.design_batch(counts, [0.5, 1.0, 0.2], privacy=rldp.Credible(), utility=rldp.Credible(0.1))
+    promises = {"privacy": rldp.Credible(), "utility": rldp.Credible(0.1)}
+    batch = rldp.design_batch(counts, [0.5, 1.0, 0.2], **promises)
     for k, epsilon in enumerate([0.5, 1.0, 0.2]):
-        alone = rldp.design(
-            rldp.Sample(counts[k]), epsilon, privacy=rldp.Credible(), utility=rldp.Credible(0.1)
-        )
+        sample = rldp.Sample(counts[k])
+        alone = rldp.design(sample, epsilon, **promises, settings=Settings(hits=Settings().batch_hits))
         assert batch.objective[k] == pytest.approx(alone.objective, rel=1e-5)
+
+
+def test_more_draws_for_the_proof_make_a_design_cheaper():
+    sample = rldp.Sample(COUNTS["3×5"])
+    few, many = (rldp.design(sample, 0.5, privacy="credible", settings=Settings(hits=h)) for h in (100, 3000))
+    assert many.objective < 0.99 * few.objective
 
 
 def test_the_seed_decides_and_is_kept_in_the_file(tmp_path):
@@ -162,8 +169,8 @@ def test_a_level_that_nobody_could_check_is_refused():
 def test_such_a_level_is_refused_before_anything_is_designed(about):
     promises = {"privacy": rldp.Nominal(), "utility": rldp.Nominal()} | {about: rldp.Credible(1e-5)}
     with pytest.raises(rldp.InvalidArgument, match=r"^alpha must be larger to be checked by draws"):
-        credible.credible_risks(**promises, cells=4)
-    (risk,) = credible.credible_risks(**promises | {about: rldp.Credible(1e-3)}, cells=4)
+        credible.credible_risks(**promises, cells=4, settings=Settings())
+    (risk,) = credible.credible_risks(**promises | {about: rldp.Credible(1e-3)}, cells=4, settings=Settings())
     assert (risk.about, risk.promise, risk.cells) == (about, rldp.Credible(1e-3), 4)
 
 

@@ -14,7 +14,7 @@ from rldp.designer.certify import CertifiedBatch
 from rldp.designer.request import CPU, Device
 from rldp.designer.risks import Risk, checkable
 from rldp.judge.posterior import looks
-from rldp.theory.binomial import evidence_below
+from rldp.theory.binomial import tail_probability
 from rldp.theory.dirichlet import conditionals, masses
 from rldp.theory.model import DesignProblem
 from rldp.theory.posterior import distortions, failures, leakages
@@ -49,13 +49,13 @@ def test_draws_that_fail_are_counted_for_each_protocol_and_promise():
 
 def test_nothing_is_drawn_for_protocols_that_are_private_whatever_the_distribution(monkeypatch):
     problem, solved = tables(1)
-    drawn, blocks = [], risks.conditional_blocks
+    drawn, parts = [], risks.conditional_parts
 
-    def counted(counts, **options):
+    def counted(counts, *options):
         drawn.append(counts.tolist())
-        return blocks(counts, **options)
+        return parts(counts, *options)
 
-    monkeypatch.setattr(risks, "conditional_blocks", counted)
+    monkeypatch.setattr(risks, "conditional_parts", counted)
     before = risks._count(BOTH[:1], problem, solved, 5000, stream=3)
     assert sorted(drawn) == sorted(COUNTS[:2].tolist())  # the first sample and the third are one
     drawn.clear()
@@ -114,8 +114,9 @@ def test_what_an_accelerator_cannot_draw_is_drawn_in_memory(promises, device):
     assert np.array_equal(*found)
 
 
-def test_all_trials_share_the_error():
-    assert sum(risks._share(trial) for trial in range(60)) <= risks._ERROR * (1 + 1e-12)
+def test_all_looks_of_all_trials_share_the_error():
+    looks = ADAPTIVE.looks
+    assert sum(risks._share(trial, looks) for trial in range(60)) * looks <= risks._ERROR * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("cells", [15, 100])
@@ -123,10 +124,10 @@ def test_all_trials_share_the_error():
 def test_what_a_design_aims_for_is_mostly_accepted(alpha, cells):
     """After so many draws as are planned by half of the designs that hit their aim, after all by most."""
     risk = Risk("privacy", rldp.Credible(alpha), cells)
-    planned = risk.draws(risks._HITS)
+    planned, looks = risk.draws(risk.settings.hits), risk.looks
     for draws, accepted in ((planned, 0.45), (4 * planned, 0.99)):
         hits = np.arange(int(alpha * draws) + 1)  # more prove nothing
-        proving = hits[evidence_below(hits, draws, risk.level) >= -np.log(risks._share(0))]
+        proving = hits[tail_probability(hits, draws, risk.level) <= risks._share(0, looks)]
         assert binom(draws, 1 - ndtr(risk.target)).cdf(proving.max()) >= accepted
 
 
@@ -141,9 +142,11 @@ def test_the_judge_confirms_what_is_checkable_all_but_certainly(alpha, cells):
     assert binom(draws, level).sf(least) <= 1.1e-6
 
 
-@pytest.mark.parametrize("most", [-1, 0, 17, 9999])
-def test_the_largest_number_of_hits_that_proves_something_is_found(most):
-    assert risks._most_hits(10_000, lambda hits: hits <= most) == most
+@pytest.mark.parametrize("level", [1e-4, 0.01, 0.3, 1.0])
+def test_the_largest_number_of_hits_that_proves_something_is_found(level):
+    tails = tail_probability(np.arange(1001), 1000, level)
+    for error in (1e-12, 1e-6, 0.5):
+        assert risks._most_hits(1000, level, error) == (tails <= error).sum() - 1
 
 
 @pytest.mark.parametrize(("share", "accepted"), [(0.6, True), (1.2, False), (1.7, False)])
@@ -174,14 +177,14 @@ def test_nothing_is_proved_by_draws_that_were_looked_at_before(monkeypatch):
 
 
 @pytest.mark.parametrize("trial", [0, 5])
-def test_hits_prove_a_promise_where_the_evidence_is_enough(monkeypatch, trial):
+def test_hits_prove_a_promise_where_so_few_are_unlikely_above_the_level(monkeypatch, trial):
     """As many as that at the second look, and one more at all looks; what was proved stays proved."""
     both = Risk("privacy", rldp.Credible(0.3), 6), Risk("utility", rldp.Credible(0.02), 6)
-    more = max(risk.draws(risks._HITS) for risk in both) // risks._LOOKS_PLANNED
+    more = max(risk.look for risk in both)
 
     def most(risk, draws):
-        needed = -np.log(1e-6 / 2 ** (trial + 1))
-        return risks._most_hits(draws, lambda hits: evidence_below(hits, draws, risk.level) >= needed)
+        error = 1e-6 / 2 ** (trial + 1) / risk.looks
+        return risks._most_hits(draws, risk.level, error)
 
     totals = [np.array([[most(r, more * (look + 1)) + (look != 1)] * 3 for r in both]) for look in range(99)]
     for look, each in enumerate(totals):
@@ -208,4 +211,4 @@ def test_neither_another_look_nor_the_next_trial_uses_draws_again(monkeypatch):
     monkeypatch.setattr(risks, "_count", undecided)
     for trial in range(4):
         assert not risks.proved(BOTH, *tables(5), trial)[0].any()
-    assert len(set(streams)) == len(streams) == 1 + risks._LOOKS * 4
+    assert len(set(streams)) == len(streams) == 1 + BOTH[0].looks * 4

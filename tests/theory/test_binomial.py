@@ -1,6 +1,5 @@
 """Bounds on a probability from hits among trials: never on the wrong side more often than they say."""
 
-import math
 from fractions import Fraction
 from math import comb
 
@@ -9,7 +8,7 @@ import pytest
 from mpmath import mpf, workdps
 
 from rldp.theory import binomial
-from rldp.theory.binomial import evidence_below, lower_probability, upper_probability
+from rldp.theory.binomial import lower_probability, tail_probability, upper_probability
 
 pytestmark = pytest.mark.numerical
 
@@ -96,24 +95,15 @@ def test_arrays_of_hits_and_trials_go_together():
     assert found[1, 2] == upper_probability(3, 30, 0.05)
 
 
-@pytest.mark.parametrize("level", [0.02, 0.3])
-@pytest.mark.parametrize("excess", [1.0, 1.2])
-@pytest.mark.parametrize("x", [1.0, 3.0])
-def test_evidence_against_a_level_that_is_reached_is_rarely_strong(level, excess, x):
-    """The probability that it ever exceeds x within 900 trials, by going through all numbers of hits."""
-    p, most = level * excess, 900
-    law, crossed = np.array([1.0]), 0.0
-    for trials in range(1, most + 1):
-        law = np.append(law * (1 - p), 0.0) + np.append(0.0, law * p)
-        strong = evidence_below(np.arange(trials + 1), trials, level) >= x
-        crossed += law[strong].sum()
-        law = np.where(strong, 0.0, law)
-    assert 0 < crossed <= math.exp(-x)
-
-
-def test_evidence_grows_with_the_trials_where_the_probability_is_smaller():
-    """By about the divergence of the two coins for each trial, less the logarithm of the mixture's size."""
-    level, p, trials = 0.05, 0.04, 100_000
-    divergence = p * math.log(p / level) + (1 - p) * math.log((1 - p) / (1 - level))
-    found = float(evidence_below(round(p * trials), trials, level))
-    assert found == pytest.approx(divergence * trials - math.log(6), abs=0.1)
+@pytest.mark.parametrize("level", [1e-4, 0.05, 0.5, 0.999])
+@pytest.mark.parametrize("trials", [1, 20, 700])
+def test_a_tail_is_the_sum_of_its_terms_rounded_up(level, trials):
+    """Terms with 50 digits; where they do not underflow."""
+    tails = tail_probability(np.arange(trials + 1), trials, level).tolist()
+    with workdps(50):
+        p, exact = mpf(level), mpf(0)
+        for hits, found in enumerate(tails):
+            exact += comb(trials, hits) * p**hits * (1 - p) ** (trials - hits)
+            if exact > 1e-290:
+                assert exact * (1 - mpf(10) ** -40) <= found <= exact * (1 + mpf(3) / 10**6) or found == 1
+    assert tails[-1] == 1

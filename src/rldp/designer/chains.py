@@ -220,7 +220,7 @@ def solve_chain(
         Of the columns; searched for by default.
     """
     cells = len(problem.counts) * prod(max(d.shape) for d in problem.distortions)  # that a check sees
-    risk = Risk("privacy", problem.promise, cells)
+    risk = Risk("privacy", problem.promise, cells, problem.settings)
     target = _aim(float(ndtr(-risk.target)), problem)
     candidate = _searched(problem, solve, target, order)
     arranged = problem.arranged(candidate.plan.order)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rldp.designer.certify import CertifiedBatch
+from rldp.designer.engine.settings import Settings
 from rldp.designer.request import CPU, Device, Promised, SolveResult
 from rldp.designer.risks import Risk, estimated, proved
 from rldp.errors import InvalidArgument, RldpError
@@ -32,16 +33,15 @@ __all__ = ["Solve", "credible_risks", "solve_credible", "with_noise"]
 Solve = Callable[[DesignProblem, float], CertifiedBatch]
 
 _CHECKED_SHARE = 0.3  # of α: what could not be used to this share is refused
-_ROUGH_GAP = 1e-3
-_ROUGH = (0.8, 0.95)  # of the t that would do if no two constraints failed together
-_SLOPES = (0.5, 4.0)  # of the line that are believed
-_RANGE = (0.2, 3.0)  # of the first guess of t, where the line ends
-_LEAST_T = 0.1
-_LARGER = 0.01  # of t is added at least where a design is not accepted; each time twice as much
 _MOST_TRIALS = 20  # by then the sets are so large that everything is accepted
+_LEAST_SLOPE = 0.5  # of the line that is believed; no sample measured has less
+_RANGE = (0.2, 3.0)  # of the first guess of t, where the line ends; no sample measured comes near
+_LEAST_T = 0.1  # where α leaves more than half to each constraint
 
 
-def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int) -> tuple[Risk, ...]:
+def credible_risks(
+    privacy: UncertaintySet, utility: UncertaintySet, cells: int, settings: Settings
+) -> tuple[Risk, ...]:
     """Return the credible promises; the others are sets that need no search.
 
     Raises
@@ -50,7 +50,7 @@ def credible_risks(privacy: UncertaintySet, utility: UncertaintySet, cells: int)
         If α is too small to be checked by draws, for a table of so many cells.
     """
     both: tuple[tuple[Promised, UncertaintySet], ...] = (("privacy", privacy), ("utility", utility))
-    risks = tuple(Risk(about, given, cells) for about, given in both if isinstance(given, Credible))
+    risks = tuple(Risk(about, given, cells, settings) for about, given in both if isinstance(given, Credible))
     for risk in risks:
         if risk.level < _CHECKED_SHARE * risk.promise.alpha:
             raise InvalidArgument(
@@ -92,7 +92,7 @@ def solve_credible(
     problem = _centred(problem, risks)
     given = not searches or all(risk.promise.radius is not None for risk in risks)
     t, slope, steps = _guessed(problem, risks) if given else _searched(problem, risks, solve, device)
-    target = np.array([[risk.target] for risk in risks])
+    target, settings = np.array([[risk.target] for risk in risks]), risks[0].settings
     left = np.arange(len(problem.counts))
     solved: CertifiedBatch | None = None
     for trial in range(_MOST_TRIALS):
@@ -105,7 +105,7 @@ def solve_credible(
         if accepted.all():
             radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
             return SolveResult(_at(problem, risks, t), replace(solved, steps=steps), radii)
-        further = np.maximum((target - quantile) / slope[:, left], _LARGER * 2.0**trial * t[:, left])
+        further = np.maximum((target - quantile) / slope[:, left], settings.larger * 2.0**trial * t[:, left])
         t[:, left] += np.where(accepted, 0.0, further)
         left = left[~accepted.all(axis=0)]
     raise RldpError(f"no set was found that keeps the posterior risk at alpha, in {_MOST_TRIALS} designs")
@@ -118,19 +118,20 @@ def _searched(
 
     Sizes and slopes are (risks, K).
     """
-    k = len(problem.counts)
+    k, settings = len(problem.counts), risks[0].settings
     guess = _guessed(problem, risks)[0]
-    tried = np.concatenate([factor * guess for factor in _ROUGH], axis=1)
+    tried = np.concatenate([factor * guess for factor in settings.rough_sizes], axis=1)
     rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
-    solved = solve(rough, _ROUGH_GAP)
+    solved = solve(rough, settings.rough_gap)
     quantile = estimated(risks, rough, solved, device)
-    slope = np.clip((quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k]), *_SLOPES)
+    slope = (quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k])
+    slope = np.maximum(slope, _LEAST_SLOPE)
     slope[[risk.about == "utility" for risk in risks]] = 1.0  # of one mean, nearly normal, measured in its σ
     missing = np.array([[risk.target] for risk in risks]) - quantile
     nearer = np.abs(missing[:, k:]) < np.abs(missing[:, :k])
     t = np.where(nearer, tried[:, k:], tried[:, :k])
     t = t + np.where(nearer, missing[:, k:], missing[:, :k]) / slope
-    steps = solved.steps.reshape(len(_ROUGH), k).sum(axis=0)
+    steps = solved.steps.reshape(len(settings.rough_sizes), k).sum(axis=0)
     return np.clip(t, _RANGE[0] * guess, _RANGE[1] * guess), slope, steps
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,20 @@ from scipy.special import ndtri
 
 from rldp._common.process import on_every_core
 from rldp.designer.certify import CertifiedBatch
+from rldp.designer.engine.settings import Settings
 from rldp.designer.request import CPU, Device, Promised
 from rldp.sets import Credible, Prior
 from rldp.theory.arrays import Array
-from rldp.theory.binomial import evidence_below, lower_probability, upper_probability
-from rldp.theory.dirichlet import BLOCK, conditional_blocks, mass_blocks, mixture
+from rldp.theory.binomial import lower_probability, tail_probability
+from rldp.theory.dirichlet import BLOCK, conditional_parts, mass_parts, mixture
 from rldp.theory.model import DesignProblem, Floats
 from rldp.theory.posterior import can_fail, excesses, failures
 
 __all__ = ["Risk", "by_looks", "checkable", "estimated", "proved"]
 
 _ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
-_ROUGH_HITS, _HITS = 100, 300  # draws are so many that α allows this number of failures
-_FEW_CELLS, _MOST_TIMES = 10, 4  # times as many where a table has more cells, whose designs take far longer
-_MOST_DRAWS = 2**22
-_LOOKS_PLANNED, _LOOKS = 3, 12  # after which a design that hits its aim is accepted, and after which none is
+_TIMES_PLANNED = 4  # a design that is not accepted after so many times the planned draws is given up
+_MOST_DRAWS = 2**22  # however small α is
 _ON_DEVICE = 2  # tells the draws of an accelerator from the processor's
 _LEAST_PRIOR = 1 / 16  # whose gamma variables do not underflow; less is drawn by logarithms
 _LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all odds
@@ -43,6 +42,10 @@ _CHECKED_NUMBERS = 5e8  # cells times draws that it can afford
 _CHECK_ERROR, _CHECK_MISSES = 1e-10, 1e-6
 
 
+_Task: TypeAlias = tuple[list[int], NDArray[np.int64], Callable[[], Floats], Callable[[], Floats]]
+"""Promises, protocols of one sample, and functions that return a block of draws."""
+
+
 @dataclass(frozen=True)
 class Risk:
     """A credible promise, and what may fail: privacy, or the promised distortion."""
@@ -50,6 +53,7 @@ class Risk:
     about: Promised
     promise: Credible
     cells: int
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def level(self) -> float:
@@ -58,17 +62,25 @@ class Risk:
 
     def draws(self, hits: int) -> int:
         """So many that α allows ``hits`` failures, in whole blocks; more where the table is large."""
-        times = min(max(self.cells // _FEW_CELLS, 1), _MOST_TIMES)
-        blocks = math.ceil(times * hits / self.promise.alpha / BLOCK)
+        few, most = self.settings.few_cells, self.settings.most_times
+        blocks = math.ceil(min(max(self.cells // few, 1), most) * hits / self.promise.alpha / BLOCK)
         return min(blocks * BLOCK, _MOST_DRAWS)
+
+    @property
+    def look(self) -> int:
+        """The number of draws from one look at a proof to the next."""
+        return self.draws(self.settings.hits) // self.settings.looks
+
+    @property
+    def looks(self) -> int:
+        """The number of looks after which a design is given up."""
+        return _TIMES_PLANNED * self.settings.looks
 
     @property
     def target(self) -> float:
         """The normal quantile of 1 − π that a design should aim for: the looks then mostly accept it."""
-        draws = self.draws(_HITS)
-        needed = -np.log(_share(0))
-        most = _most_hits(draws, lambda hits: bool(evidence_below(hits, draws, self.level) >= needed))
-        return float(_quantile(max(most, 0), draws))
+        draws, error = self.draws(self.settings.hits), _share(0, self.looks)
+        return float(_quantile(max(_most_hits(draws, self.level, error), 0), draws))
 
     @property
     def source(self) -> tuple[Prior, int]:
@@ -92,7 +104,7 @@ def estimated(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, device: Device = CPU
 ) -> Floats:
     """Return normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
-    draws = max(risk.draws(_ROUGH_HITS) for risk in risks)
+    draws = max(risk.draws(risk.settings.rough_hits) for risk in risks)
     return np.asarray(_quantile(_count(risks, problem, solved, draws, 0, device), draws))
 
 
@@ -123,6 +135,9 @@ def by_looks(
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Use more and more fresh draws, until they prove the promises or clearly cannot.
 
+    Every look at them may accept with a probability of at most its share of the error, by exact binomial
+    tails.
+
     Parameters
     ----------
     risks : sequence of Risk
@@ -137,11 +152,11 @@ def by_looks(
     accepted = np.zeros((len(risks), protocols), dtype=bool)
     hits, quantile = np.zeros(accepted.shape, dtype=np.int64), np.zeros(accepted.shape)
     left, draws = np.arange(protocols), 0
-    more = max(risk.draws(_HITS) for risk in risks) // _LOOKS_PLANNED
-    for look in range(_LOOKS):
-        stream, draws = 1 + _LOOKS * trial + look, draws + more
+    more, looks = max(risk.look for risk in risks), risks[0].looks
+    for look in range(looks):
+        stream, draws = 1 + looks * trial + look, draws + more
         hits[:, left] += count(left, more, stream)
-        accepted[:, left] |= evidence_below(hits[:, left], draws, level) >= -np.log(_share(trial))
+        accepted[:, left] |= tail_probability(hits[:, left], draws, level) <= _share(trial, looks)
         quantile[:, left] = _quantile(hits[:, left], draws)
         hopeful = (accepted[:, left] | (hits[:, left] <= _hopeless(level, draws))).all(axis=0)
         left = left[hopeful & ~accepted[:, left].all(axis=0)]
@@ -160,22 +175,25 @@ def checkable(alpha: float, cells: int) -> float:
     """
     affordable = _CHECKED_NUMBERS // cells
     draws = int(_CHECKS[affordable >= _CHECKS].max(initial=min(affordable, _CHECKS[0])))
-    most = _most_hits(draws, lambda hits: bool(upper_probability(hits, draws, _CHECK_ERROR) <= alpha))
+    most = _most_hits(draws, alpha, _CHECK_ERROR)
     return float(lower_probability(most + 1, draws, _CHECK_MISSES)) if most >= 0 else 0.0
 
 
-def _most_hits(draws: int, proves: Callable[[int], bool]) -> int:
-    """Return the largest number of failures among ``draws`` that still proves the level; −1 if none does."""
+def _most_hits(draws: int, level: float, error: float) -> int:
+    """Return the largest number of failures that has a probability of at most ``error``; −1 if none does.
+
+    It is that of so many failures or fewer, if each of the draws fails with probability ``level``.
+    """
     low, high = -1, draws
     while low + 1 < high:
         middle = (low + high) // 2
-        low, high = (middle, high) if proves(middle) else (low, middle)
+        low, high = (middle, high) if tail_probability(middle, draws, level) <= error else (low, middle)
     return low
 
 
-def _share(trial: int) -> float:
-    """Of the error, for one trial; all of them add up to less than ``_ERROR``."""
-    return _ERROR * 0.5 ** (trial + 1)
+def _share(trial: int, looks: int) -> float:
+    """Of the error, for one look of one trial; all of them add up to less than ``_ERROR``."""
+    return _ERROR * 0.5 ** (trial + 1) / looks
 
 
 def _hopeless(level: Floats, draws: int) -> Floats:
@@ -262,12 +280,14 @@ def _components_drawn(
 def _count_on_cpu(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, draws: int, stream: int
 ) -> NDArray[np.int64]:
-    """Count on every core; equal samples share their draws."""
-    hits = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
-    tables, sample = np.unique(problem.published.reshape(len(hits[0]), -1), axis=0, return_inverse=True)
-
-    def count(number: int) -> None:
-        alike, counts = np.flatnonzero(sample == number), tables[number].reshape(problem.counts.shape[1:])
+    """Count on every core, block by block; equal samples share their draws."""
+    shape, noise = problem.counts.shape[1:], problem.noise
+    tables, sample = np.unique(
+        problem.published.reshape(len(problem.counts), -1), axis=0, return_inverse=True
+    )
+    tasks: list[_Task] = []
+    for number, table in enumerate(tables):
+        alike, counts = np.flatnonzero(sample == number), table.reshape(shape)
         for prior, seed in dict.fromkeys(risk.source for risk in risks):
             own = [
                 i
@@ -276,13 +296,22 @@ def _count_on_cpu(
             ]
             if not own:
                 continue  # private whatever the distribution: there is nothing to count
-            options: dict[str, Any] = {"prior": prior, "draws": draws, "seed": seed, "stream": stream}
-            options["noise"] = problem.noise
+            drawn = (counts, prior, draws, (seed, stream), noise)
             with_masses = any(risks[i].about == "utility" for i in own)
-            masses = mass_blocks(counts, **options) if with_masses else repeat(np.empty(0))
-            for block, mass in zip(conditional_blocks(counts, **options), masses, strict=False):
-                for i in own:
-                    hits[i, alike] += [risks[i].failing(problem, solved, int(k), block, mass) for k in alike]
+            masses = mass_parts(*drawn) if with_masses else repeat(lambda: np.empty((1, 0)))
+            parts = zip(conditional_parts(*drawn), masses, strict=False)
+            tasks += [(own, alike, part, mass) for part, mass in parts]
 
-    on_every_core(count, range(len(tables)))
+    hits = np.zeros((len(risks), len(problem.counts)), dtype=np.int64)
+    counted: list[tuple[Any, Any]] = []
+
+    def count(task: _Task) -> None:
+        own, alike, part, mass = task
+        block, (masses,) = part(), mass()
+        failing = [[risks[i].failing(problem, solved, int(k), block, masses) for k in alike] for i in own]
+        counted.append((np.ix_(np.array(own), alike), failing))
+
+    on_every_core(count, tasks)
+    for where, failing in counted:
+        hits[where] += failing
     return hits

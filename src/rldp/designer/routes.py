@@ -75,8 +75,11 @@ def solve(
     def solve_to(problem: DesignProblem, gap: float) -> CertifiedBatch:
         return solve_batch(problem, replace(request, gap=gap))
 
-    risks = credible_risks(privacy, utility, problem.counts[0].size)
-    searches = 2 * request.settings.usual_steps * _seconds_a_step(problem, request) <= request.seconds_left
+    settings = request.settings
+    searches = 2 * settings.usual_steps * _seconds_a_step(problem, request) <= request.seconds_left
+    if not searches or (problem.published != problem.published[0]).any():
+        settings = replace(settings, hits=min(settings.batch_hits, settings.hits))
+    risks = credible_risks(privacy, utility, problem.counts[0].size, settings)
     return solve_credible(problem, risks, request.gap, solve_to, request.device, searches=searches)
 
 

@@ -10,36 +10,30 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, betainccinv, betaincinv, logsumexp
+from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-__all__ = ["evidence_below", "lower_probability", "upper_probability"]
+__all__ = ["lower_probability", "tail_probability", "upper_probability"]
 
 Floats = NDArray[np.float64]
 
 _DISTRUST = 1e-6  # relative; far above the error of SciPy's tails, and negligible in the bounds
 _FIRST_STEP = 2.0**-50  # as a share of the remaining way
 _MOST_STEPS = 50  # the last one goes half of the way
-_PARTS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95])  # alternatives in the mixture, relative to the level
 
 
-def evidence_below(hits: ArrayLike, trials: ArrayLike, level: ArrayLike) -> Floats:
-    r"""Return the log evidence of hits against every probability of at least ``level``, rounded down.
-
-    The evidence is a mixture of likelihood ratios :math:`(p/\ell)^f((1-p)/(1-\ell))^{M-f}` over some p below
-    the level ℓ. As trials are added, each ratio is a supermartingale under every probability of at least ℓ.
-    The evidence therefore ever reaches x with probability at most :math:`e^{-x}` (Ville's inequality).
+def tail_probability(hits: ArrayLike, trials: ArrayLike, level: ArrayLike) -> Floats:
+    r"""Return :math:`\Pr(\mathrm{Bin}(M, \ell)\le f)`, rounded up; 0 if it underflows.
 
     Parameters
     ----------
     hits, trials : array_like of int
-        f and M.
+        f and M, with f ≤ M.
     level : array_like
         ℓ, between 0 and 1.
     """
-    f, m, p = np.broadcast_arrays(hits, trials, np.asarray(level, dtype=float))
-    q = p[..., None] * _PARTS
-    logs = f[..., None] * np.log(_PARTS) + (m - f)[..., None] * (np.log1p(-q) - np.log1p(-p)[..., None])
-    return np.asarray(logsumexp(logs, axis=-1) - np.log(len(_PARTS)) - _DISTRUST)
+    f, m = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))
+    tail = betaincc(f + 1, np.maximum(m - f, 1.0), level)
+    return np.where(f < m, np.minimum(tail * (1 + _DISTRUST), 1.0), 1.0)
 
 
 def upper_probability(hits: ArrayLike, trials: ArrayLike, error: float) -> Floats:

@@ -41,6 +41,7 @@ __all__ = [
     "conditionals",
     "grid_for",
     "mass_blocks",
+    "mass_parts",
     "masses",
     "mixture",
     "posterior_mean",
@@ -154,7 +155,14 @@ def mass_blocks(
     counts: NDArray[np.int64], *, prior: Prior, draws: int, seed: int, stream: int = 0, noise: Noise = None
 ) -> Iterator[Floats]:
     """Yield P(s) from the posterior, an array (|S|, m) for every block of :func:`conditional_blocks`."""
-    return (make()[0] for make in _parts(_mass_law(counts, prior, noise), draws, (seed, stream)))
+    return (make()[0] for make in mass_parts(counts, prior, draws, (seed, stream), noise))
+
+
+def mass_parts(
+    counts: NDArray[np.int64], prior: Prior, draws: int, key: tuple[int, int], noise: Noise = None
+) -> Iterator[Callable[[], Floats]]:
+    """Yield functions that return these blocks as arrays (1, |S|, m), on any thread."""
+    return _parts(_mass_law(counts, prior, noise), draws, key)
 
 
 def conditionals(
