@@ -140,8 +140,6 @@ def command(
     """
 
     def registered(function: Callable[..., None]) -> Callable[..., None]:
-        common = {"quiet": (Quiet, False), "log_level": (Logged, None)}
-
         @wraps(function)
         def run(*, quiet: bool, log_level: LogLevel | None, **given: Any) -> None:
             voice.be(quiet=quiet or None, log_level=log_level)
@@ -153,11 +151,9 @@ def command(
         groups = {each.name: each.annotation for each in own.parameters.values() if _is_group(each)}
         options = [option for each in own.parameters.values() for option in _options(each)]
         options.sort(key=lambda option: option.default is not Parameter.empty)  # required ones come first
-        added = [
-            Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for option, (kind, default) in common.items()
-        ]
-        parameters = [*(each.replace(kind=Parameter.KEYWORD_ONLY) for each in options), *added]
+        options.append(Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Quiet))
+        options.append(Parameter("log_level", Parameter.KEYWORD_ONLY, default=None, annotation=Logged))
+        parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in options]
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         app.command(name, cls=SampleCommand if on_sample else Command, epilog=example)(run)

@@ -19,10 +19,11 @@ import numpy as np
 from markupsafe import Markup
 
 from rldp._common.checks import Label, printable
-from rldp._common.digits import rounded_up
 from rldp.data.reading import Column, Reading
+from rldp.measures.leakage import distortion
 from rldp.reporter.page.asked import LANGUAGES, Cover
 from rldp.reporter.page.svg import number, short
+from rldp.reporter.page.words import at_most, factor
 from rldp.reporter.words import shares_by_secret
 from rldp.sets import AllDistributions, Credible, Nominal, Pairs, PowerDivergence, UncertaintySet
 from rldp.theory.model import Floats
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LANGUAGES", "Cover", "cover", "measure", "ranges_of"]
 
-_DIGITS = 3
-_HUGE = 700.0  # no float holds e to the power of more
 _SURE = math.log(1000)  # a reader who can change odds by more can become practically certain
 _LIKELY = 0.1  # a risk that is worth a word beside the verdict
 _LONGEST = 30  # letters of a label
@@ -133,10 +132,10 @@ class _Cover:
         return text.replace(".", self.words["decimal"])
 
     def at_most(self, x: float) -> str:
-        return self.localised(number(rounded_up(x, _DIGITS), _DIGITS))
+        return self.localised(at_most(x))
 
     def about(self, x: float) -> str:
-        return self.localised(number(x, _DIGITS))
+        return self.localised(number(x))
 
     def share(self, share: float) -> str:
         per_cent = 100 * share
@@ -152,12 +151,7 @@ class _Cover:
         )
 
     def factor(self, level: float) -> str:
-        if level == 0:
-            return "1"
-        return self.at_most(math.exp(level) * (1 + 1e-15)) if level < _HUGE else f"e^{level:g}"
-
-    def kappa(self, level: float) -> str:
-        return "∞" if math.isinf(level) else self.at_most(level)
+        return self.localised(factor(level))
 
     # Sentences
 
@@ -269,15 +263,13 @@ class _Cover:
             j = self.reading.row_names.index(name)
             own = np.array([column.values.index(label) for label in _of_column(report.protocol.values, j)])
             masses = report.sample.distribution @ np.eye(len(column.values))[own]  # P(s, u_j)
-            joint = np.einsum("su,suy->uy", masses, column.matrix)
             noun = self.noun([name], "value")
             if all(map(_is_number, (*column.values, *column.outputs))):
-                values, outputs = (np.array(x, dtype=float) for x in (column.values, column.outputs))
-                off = float((joint * np.subtract.outer(values, outputs) ** 2).sum())
-                yield self.say("column_off", column=noun, off=self.about(math.sqrt(off)))
+                off = math.sqrt(distortion(column, masses, "squared"))
+                yield self.say("column_off", column=noun, off=self.about(off))
             else:
-                other = np.array([[float(u != y) for y in column.outputs] for u in column.values])
-                yield self.say("column_changed", column=noun, off=self.share(float((joint * other).sum())))
+                changed = distortion(column, masses, "hamming")
+                yield self.say("column_changed", column=noun, off=self.share(changed))
 
     def known(self) -> Iterator[str]:
         level, promised = self.report.worth.known_leakage, self.report.claim.epsilon_known
@@ -287,11 +279,11 @@ class _Cover:
         if level == 0:
             yield self.say("known_nothing", **value)
         elif level > _SURE and math.isinf(promised):
-            yield self.say("known_sure", kappa=self.kappa(level), **value)
+            yield self.say("known_sure", kappa=self.at_most(level), **value)
         else:
             proved = not math.isinf(promised)
             bound = promised if proved else level
-            yield self.say("known_factor", factor=self.factor(bound), kappa=self.kappa(bound), **value)
+            yield self.say("known_factor", factor=self.factor(bound), kappa=self.at_most(bound), **value)
             if proved and self.report.verdict.ok:
                 yield self.say("known_promised")
 
