@@ -404,15 +404,20 @@ class Chain(Protocol):
 
     def expected_distortion(self, distribution: Floats) -> float:
         """Return the weighted sum of the drawn columns' distortions under P (|S|, |U|)."""
+        whole = self._in_stage_order(distribution, self._columns)
+        tables = [stage.table for stage in self.stages]
+        return float(chains.expected_distortions(tables, self.distortions, whole).sum())
+
+    @property
+    def distortions(self) -> list[Floats]:
+        """The weighted distortion d(u, y) of each stage; columns that are not drawn lose nothing."""
         assert isinstance(self.guarantee, ChainGuarantee)
         proofs = iter(self.guarantee.columns)
         by_stage = []
         for stage in self.stages:
-            own = next(proofs) if stage.is_drawn else None  # other columns lose nothing
+            own = next(proofs) if stage.is_drawn else None
             by_stage.append(np.zeros(stage.table.shape[2:]) if own is None else own.weight * own.distortion)
-        whole = self._in_stage_order(distribution, self._columns)
-        tables = [stage.table for stage in self.stages]
-        return float(chains.expected_distortions(tables, by_stage, whole).sum())
+        return by_stage
 
     @property
     def words(self) -> int:

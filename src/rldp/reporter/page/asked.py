@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp._common.checks import shown
-from rldp.errors import InvalidArgument, InvalidArgumentType
+from rldp._common.checks import choice
+from rldp.errors import InvalidArgumentType
 
 __all__ = ["LANGUAGES", "Cover"]
 
@@ -38,6 +38,4 @@ class Cover:
             given = getattr(self, name)
             if given is not None and not isinstance(given, str):
                 raise InvalidArgumentType(f"{name} must be text, got {type(given).__name__}")
-        if self.language not in LANGUAGES:
-            known = ", ".join(LANGUAGES)
-            raise InvalidArgument(f"language must be one of {known}, got {shown(self.language)}")
+        choice("language", self.language, LANGUAGES)

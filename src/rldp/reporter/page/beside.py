@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from rldp._common.checks import printable
-from rldp.chain import Chain, ChainGuarantee
+from rldp.chain import Chain
 from rldp.protocol import Protocol
 from rldp.theory.model import Floats
 
@@ -97,19 +97,8 @@ def and_of(names: tuple[str, ...] | list[str]) -> str:
 
 def distortion_of_rows(protocol: Chain) -> Floats:
     """Return d(u, y) of whole rows (|U|, |Y|); kept columns and earlier releases lose nothing."""
-    claim = protocol.guarantee
-    assert isinstance(claim, ChainGuarantee)
-    proofs = iter(claim.columns)
-    by_column = {}
-    for stage in protocol.stages:
-        own = next(proofs) if stage.is_drawn else None
-        by_column[stage.column] = (
-            np.zeros(stage.table.shape[2:]) if own is None else own.weight * own.distortion
-        )
-    assert protocol.reading is not None
     total = np.zeros((1, 1))
-    for own_column in (by_column[name] for name in protocol.reading.row_names):
-        total = (total[:, None, :, None] + own_column[None, :, None, :]).reshape(
-            total.shape[0] * own_column.shape[0], -1
-        )
+    for stage in np.argsort(protocol.order):  # in the order of the row
+        own = protocol.distortions[stage]
+        total = np.add.outer(total, own).swapaxes(1, 2).reshape(len(total) * len(own), -1)
     return total
