@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rldp._common.checks import Label, kind_name
 from rldp.data import arrow
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, is_label
-from rldp.data.meaning import Kind
+from rldp.data.meaning import Kind, labels_read_as
 from rldp.data.reading import MISSING
 from rldp.errors import DataError, InvalidArgument, InvalidArgumentType
 
@@ -122,7 +122,7 @@ def encode_texts(name: str, column: Any, given: Alphabet | Kind | None = None) -
         alphabet = given
     else:
         texts = {text for chunk in chunks for text in chunk.dictionary.to_pylist()}
-        alphabet = Alphabet.read(name, texts, given)
+        alphabet = Alphabet.inferred(name, labels_read_as(given, texts))
         others = (alphabet.of_texts(sorted(texts)) == NOT_A_LABEL).sum() if given == "number" else 0
         if others:
             raise DataError(
@@ -328,7 +328,11 @@ def decode(like: Any, codes: Codes, outputs: Sequence[Label]) -> Any:
         array = labels.array.take(codes)
         return pandas.Series(array, index=like.index, name=like.name, dtype=labels.dtype)
     if kind == "polars":
-        return _polars_labels(outputs, like.dtype).alias(like.name).gather(codes)
+        import polars
+
+        labels = polars.Series(arrow_labels(outputs))
+        labels = _as_it_was(labels, lambda: _as_polars(outputs, like), outputs)
+        return labels.alias(like.name).gather(codes)
     column = arrow_labels(outputs, like.type).take(arrow.array(codes))
     return arrow.chunked_array([column]) if isinstance(like, arrow.ChunkedArray) else column
 
@@ -377,20 +381,6 @@ def arrow_labels(outputs: Sequence[Label], like: Any = None) -> Any:
     return _as_it_was(labels, lambda: _as_arrow(labels, like), outputs)
 
 
-def _polars_labels(outputs: Sequence[Label], like: Any) -> Any:
-    """Return the labels as a Polars series, of the type ``like`` if that can hold all of them."""
-    import polars
-
-    labels = polars.Series(arrow_labels(outputs))
-
-    def cast() -> Any:
-        if getattr(like, "time_zone", None) is None:
-            return (labels.str.to_date() if like.is_temporal() else labels).cast(like)
-        return labels.str.to_datetime(time_unit=like.time_unit).dt.replace_time_zone(like.time_zone)
-
-    return _as_it_was(labels, cast, outputs)
-
-
 def _as_arrow(labels: Any, kind: Any) -> Any:
     if getattr(kind, "tz", None) is not None:
         return arrow.compute.assume_timezone(labels.cast(arrow.timestamp(kind.unit)), kind.tz)
@@ -401,6 +391,11 @@ def _as_arrow(labels: Any, kind: Any) -> Any:
     entries = labels.cast(kind.value_type)
     places = arrow.array(range(len(labels)), kind.index_type)
     return arrow.DictionaryArray.from_arrays(places, entries, ordered=kind.ordered)
+
+
+def _as_polars(outputs: Sequence[Label], like: Any) -> Any:
+    kind = like.clear().to_arrow().type if like.dtype.is_temporal() else None  # texts become days in Arrow
+    return type(like)(arrow_labels(outputs, kind)).cast(like.dtype)
 
 
 def _as_pandas(outputs: Sequence[Label], labels: Any, dtype: Any) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._common.checks import Label, needed_of_label, shown
-from rldp.data.meaning import TRUTHS, Kind, labels_read_as, number_of_text, whole_of_text
+from rldp.data.meaning import TRUTHS, number_of_text, whole_of_text
 from rldp.data.reading import MISSING
 from rldp.errors import DataError
 
@@ -111,22 +111,6 @@ class Alphabet:
                 "group or round them first"
             )
         return cls(sorted(labels, key=lambda label: (isinstance(label, str), label)))
-
-    @classmethod
-    def read(cls, name: str, texts: Iterable[str | None], kind: Kind | None = None) -> Alphabet:
-        """Return the labels that entries of a CSV file stand for, in the order of :meth:`inferred`.
-
-        They are numbers or booleans if that loses nothing: no leading zeros, no exponents, at most 15 digits,
-        and no two texts for one number. Otherwise they are text. ``kind`` sets the type; texts that are not
-        numbers are then not labels.
-
-        Examples
-        --------
-        >>> Alphabet.read("zip", ["10115", "01067"]).labels, Alphabet.read("age", ["39", "7"]).labels
-        (('01067', '10115'), (7, 39))
-        """
-        distinct = dict.fromkeys(text for text in texts if text is not None)
-        return cls.inferred(name, labels_read_as(kind, distinct))
 
     def and_label(self, label: Label) -> Alphabet:
         """Return these labels and one more."""

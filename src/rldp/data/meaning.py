@@ -65,7 +65,13 @@ def number_of_text(text: str | None) -> float | None:
 
 
 def labels_of_texts(texts: Collection[str]) -> Iterable[Label]:
-    """Return what distinct texts stand for: numbers or booleans if that loses nothing, else the texts."""
+    """Return what distinct texts stand for: numbers or booleans if that loses nothing, else the texts.
+
+    That is: no leading zeros, no exponents, at most 15 digits, and no two texts for one number.
+
+    >>> labels_of_texts(["10115", "01067"]), labels_of_texts(["39", "7"])
+    (['10115', '01067'], [39, 7])
+    """
     for patterns, read in _WITHOUT_LOSS:
         bare = [text.strip(" \t") for text in texts]
         if all(re.fullmatch(pattern, text) for text in bare for pattern in patterns):
