@@ -302,11 +302,10 @@ class Faults:
     def and_in(self, *columns: Encoded, among: NDArray[np.bool_] | None = None) -> Faults:
         """Add the faults of the rows that follow; of a subset, if ``among`` is a mask (n,)."""
         at_fault = _at_fault(columns, among)
-        more = int(np.count_nonzero(at_fault))
-        first = self.first
-        if more and first is None:
+        first = None
+        if self.first is None and at_fault.any():
             first = _reason_of(columns, int(np.argmax(at_fault)), self.rows, self.show_labels)
-        return Faults(self.rows + len(columns[0]), self.at_fault + more, first, self.show_labels)
+        return self + Faults(len(columns[0]), int(np.count_nonzero(at_fault)), first)
 
     def refuse(self, purpose: str = "counted", hint: str = "", *, advice: str = "") -> None:
         """Raise an error about these rows, if there are any.
