@@ -104,7 +104,7 @@ class Settings:
     """The next μ as a share of the current one, at least; half of one minus the last step length if larger.
     Chosen."""
     near: float = 0.3
-    """A correction with a step length up to this is halved, and then dropped. Chosen."""
+    """A step of less than this length is short: shares of its correction are tried. Measured: stress."""
     known_cell_share: float = 0.02
     """Product of Q and its multiplier on the central path, in units of μ, if windows for readers who know the
     value already imply Q > 0. Measured: NUNP 10×50 takes 21 steps with κ = 1 and 24 with κ = 0.2; with a
@@ -118,18 +118,18 @@ class Settings:
     """Weight of σ on that path, per value and other secret. Measured in the same way: without it, 2×640 takes
     34 steps and 2×128 16; from .12 to .25 there is little difference."""
     large: int = 100
-    """Number of cells from which these two apply, and short steps are corrected once more. The extra
-    correction was measured on single designs over a set: 0.7 of the time at 10×60, 0.9 at 2×60 and with
+    """Number of cells from which these two apply, and short steps are corrected once more. That correction
+    was measured on single designs over a set: 0.7 of the time at 10×60, 0.9 at 2×60 and with
     windows at 10×60, the same at 5×20, and more in the small tables of ``stress.py``."""
     blends: tuple[float, ...] = (1.0, 0.5, 0.2, 0.0)
-    """Shares of a correction to try for a short step in a large table. Measured on joint designs of two
-    columns, 2×80 to 5×80 at a gap of 1e-3: 151 steps, and 145 to 148 with six to ten shares; 236 if the point
-    and the multipliers use the same share."""
+    """Shares of a correction to try for a short step. Measured on joint designs of two columns, 2×80 to 5×80
+    at a gap of 1e-3: 151 steps, and 145 to 148 with six to ten shares; 236 if the point and the multipliers
+    use the same share."""
     careful_blends: tuple[float, ...] = (1.0, 0.0)
     """The same in a second try of nominal windows. Measured: 3 of 8 RUNP designs of 5×40 miss a gap of 1e-5
     with ``blends``, and none with these, in a third more steps."""
     far: float = 0.8
-    """A step of at least this length is not short. Chosen."""
+    """The same in a large table, where another solve is cheap. Chosen."""
     accuracy: float = 10.0
     """Accuracy of a direction, in units of μ. Measured: stress."""
 

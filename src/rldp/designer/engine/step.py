@@ -18,7 +18,7 @@ system, whose products are accurate. See ``docs/theory.md``, 'The engine'.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -213,38 +213,9 @@ class NewtonModel:
         """Return the step length, at most ``most`` (K,), that σ with this slope and curve allows."""
         return reach_of_sigma(self.iterate.privacy.sigma, slope, curve, most, self.settings)
 
-    def tempered(self, plain: Direction, corrected: Direction, lengths: Lengths) -> tuple[Direction, Lengths]:
-        """Return the direction, with less correction where its step is too short, and the step lengths."""
-        xp, step = namespace(plain.slacks), corrected
-        for share in (0.5, 0.0):
-            lost = ~(lengths.least >= self.settings.near)
-            if not bool(xp.any(lost)):
-                break
-            step, lengths = self.farther(step, lengths, self._between(plain, corrected, share), lost)
-        return step, lengths
-
-    def _between(self, one: Direction, other: Direction, share: float) -> Direction:
-        """Return the direction at a ``share`` of the way from ``one`` to ``other``."""
-        pairs = zip(one.unknowns, other.unknowns, strict=True)
-        unknowns = tuple(x + share * (y - x) for x, y in pairs)
-        slacks = one.slacks + share * (other.slacks - one.slacks)
-        multipliers = one.multipliers + share * (other.multipliers - one.multipliers)
-        return Direction(unknowns, slacks, multipliers, self._variation(slacks), other.rough)
-
     def _variation(self, slacks: Array) -> Variation | None:
         """Return the curvature of the privacy constraints along moves (K, M) of the slacks."""
         return self.iterate.privacy.along(self.layout.split(slacks)[1 : self._utility_from])
-
-    def farther(
-        self, one: Direction, lengths: Lengths, other: Direction, short: Array
-    ) -> tuple[Direction, Lengths]:
-        """Return the direction with the longer step where ``short`` (K,), else ``one``; and its lengths."""
-        reached = self.reach(other)
-        better = short & (reached.least > lengths.least)
-        chosen = choose(better, other, one)
-        if chosen is not one and chosen is not other:
-            chosen = replace(chosen, variation=self._variation(chosen.slacks))
-        return chosen, choose(better, reached, lengths)
 
     def blended(
         self, one: Direction, other: Direction, short: Array, kept: tuple[float, Lengths]
@@ -302,14 +273,10 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Setti
     if not bool(xp.all(lengths.least >= enough)):
         if bool(xp.any(step.rough & ~iterate.rough)):  # blends start from a refined direction
             plain = model.direction(target, rough=step.rough)
-        if large:
-            short = ~(lengths.least >= enough)
-            step, lengths = model.blended(plain, step, short, (1.0, lengths))
-        else:
-            step, lengths = model.tempered(plain, step, lengths)
+        step, lengths = model.blended(plain, step, ~(lengths.least >= enough), (1.0, lengths))
     if large and not bool(xp.all(lengths.least >= enough)):
-        again, short = model.direction(target, step, step.rough), ~(lengths.least >= enough)
-        step, lengths = model.blended(step, again, short, (0.0, lengths))
+        again = model.direction(target, step, step.rough)
+        step, lengths = model.blended(step, again, ~(lengths.least >= enough), (0.0, lengths))
     return _moved(model, step, lengths)
 
 
