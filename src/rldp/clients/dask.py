@@ -5,16 +5,12 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, Unpack
 
-from rldp._common.checks import kind_name
 from rldp._common.process import needs
-from rldp.clients._arguments import protocol_first, require_no_ledger
-from rldp.errors import InvalidArgumentType
-from rldp.gate.inspection import Inspection
+from rldp.clients._arguments import prepared
 from rldp.gate.kept import warn_of_kept
-from rldp.gate.release import requested
 from rldp.protocol import Protocol
 from rldp.releaser.frames import released_part, tally_of_part
-from rldp.releaser.options import Asked, ReleaseOptions, asked_for
+from rldp.releaser.options import Asked, ReleaseOptions
 from rldp.releaser.requests import Request
 
 with needs("rldp.dask", "Dask", install="robust-ldp[dask]"):
@@ -64,15 +60,9 @@ def release(
     InvalidArgument, InvalidArgumentType
         If ``frame`` is not a Dask frame, or the requested columns contradict each other.
     """
-    protocol, frame = protocol_first(protocol, frame)
-    if not isinstance(frame, dask.dataframe.DataFrame):
-        raise InvalidArgumentType(f"frame must be a Dask data frame, got {kind_name(frame)}")
-    asked = asked_for(options, keywords)
-    require_no_ledger(asked)
-    request, admitted = requested(protocol, asked)
-    empty = released_part(request, frame._meta)  # refuses missing columns, and yields the types
-    partitions: Any = frame
-    inspect = Inspection(admitted.protocol, asked)
+    kind = dask.dataframe.DataFrame
+    partitions, request, inspect = prepared(protocol, frame, kind, "Dask", options, keywords)
+    empty = released_part(request, partitions._meta)  # refuses missing columns, and yields the types
     if inspect.is_due or request.stable is not None:
         count = delayed(tally_of_part)
         parts = [count(request.without_kept(), part) for part in partitions.to_delayed()]

@@ -13,19 +13,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rldp._common.checks import Label, kind_name
+from rldp._common.checks import Label
 from rldp._common.process import needs
-from rldp.clients._arguments import protocol_first, require_no_ledger
+from rldp.clients._arguments import prepared
 from rldp.data.columns import arrow_labels
 from rldp.data.readers import Columns
-from rldp.errors import InvalidArgumentType
-from rldp.gate.inspection import Inspection
 from rldp.gate.kept import warn_of_kept
-from rldp.gate.release import requested
 from rldp.protocol import Protocol
 from rldp.releaser.frames import released_batches, tally_of_part
 from rldp.releaser.ids import repeated_people
-from rldp.releaser.options import Asked, ReleaseOptions, asked_for
+from rldp.releaser.options import Asked, ReleaseOptions
 from rldp.releaser.requests import Request, Tally
 
 with needs("rldp.spark", "PySpark", install="robust-ldp[spark]"):
@@ -82,12 +79,8 @@ def release(
     InvalidArgument, InvalidArgumentType
         If ``frame`` is not a Spark frame, or the requested columns contradict each other.
     """
-    protocol, frame = protocol_first(protocol, frame)
-    if not isinstance(frame, pyspark.sql.DataFrame):
-        raise InvalidArgumentType(f"frame must be a Spark data frame, got {kind_name(frame)}")
-    asked = asked_for(options, keywords)
-    require_no_ledger(asked)
-    request, admitted = requested(protocol, asked)
+    kind = pyspark.sql.DataFrame
+    frame, request, inspect = prepared(protocol, frame, kind, "Spark", options, keywords)
     request = request.named(frame.schema.names, "the frame")
     fields = {field.name: field for field in frame.schema.fields}
     names = request.columns.names
@@ -113,7 +106,6 @@ def release(
         return (_as_announced(batch, arrow) for batch in released_batches(request, named))
 
     rows = frame.select(*needed)
-    inspect = Inspection(admitted.protocol, asked)
     if inspect.is_due:
         inspect(_counted(request, rows))
     if request.stable is not None:

@@ -18,7 +18,7 @@ from rldp.auditor.new_data import membership, predicted
 from rldp.chain import Chain, ChainGuarantee
 from rldp.errors import DataError
 from rldp.measures.leakage import leakage, leakages_of_outputs
-from rldp.protocol import Protocol
+from rldp.protocol import Guarantee, Protocol
 from rldp.releaser.options import ReleaseOptions
 from rldp.releaser.requests import Tally
 from rldp.sample import Sample
@@ -92,7 +92,7 @@ class Inspection:
         if claim is None or self.options.unproved or not tally.pairs.any():
             return
         self.leakage = self._leakage(tally.pairs)
-        self.drift = self._drift(tally)
+        self.drift = self._drift(claim, tally)
         if self.drift is not None and not self.options.allow_drift:
             raise DataError(
                 "data must come from the population that the protocol was designed for, but its rows differ "
@@ -101,19 +101,21 @@ class Inspection:
         if self.absence is not None and not self.options.allow_absence:
             if isinstance(claim, ChainGuarantee) and claim.given_known:
                 raise DataError(_ABSENT_TO_THOSE_WHO_KNOW)
-            self._require_discreet_absence(self.absence, claim.least_level)
+            if self.absence > claim.least_level + _ROUNDING:
+                raise DataError(
+                    "rows with missing entries must not reveal more by being left out than the protocol's "
+                    f"ε = {claim.least_level:.3g}, but the ε of being left out is {self.absence:.3g} among "
+                    "these rows; a design with missing='category' publishes them, and allow_absence=True "
+                    "leaves them out anyway"
+                )
 
-    def _drift(self, tally: Tally) -> str | None:
+    def _drift(self, claim: Guarantee, tally: Tally) -> str | None:
         """Return how the rows differ from the sample, if chance does not explain it."""
-        claim = self.protocol.guarantee
-        assert claim is not None
         if not isinstance(claim, ChainGuarantee):  # a chain has no set
             rows = Sample(tally.pairs, self.protocol.secrets, self.protocol.values)
             if membership(claim, claim.privacy, rows).inside:
                 return None
-        if (
-            claim.sample.noise is not None
-        ):  # the test includes the noise, and noisy samples have no earlier outputs
+        if claim.sample.noise is not None:  # the test includes it, and such samples have no earlier outputs
             chance = predicted(claim.sample, tally.pairs, claim.privacy)
         else:
             before, after = self._expected_counts(claim.sample.counts), tally.pairs
@@ -122,8 +124,9 @@ class Inspection:
             chance = p_value(before, after)
         if chance > LEVEL:
             return None
+        bound = f"≤ {chance:.2g}" if chance > 1e-9 else "< 1e-9"
         return (
-            f"from the sample more than chance explains (p {_bounded(chance)}), and ε* among them is "
+            f"from the sample more than chance explains (p {bound}), and ε* among them is "
             f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised"
         )
 
@@ -145,15 +148,6 @@ class Inspection:
             return counts
         return chain.with_earlier_drawn(counts, np.random.default_rng())
 
-    def _require_discreet_absence(self, leakage: float, epsilon: float) -> None:
-        if leakage > epsilon + _ROUNDING:
-            raise DataError(
-                "rows with missing entries must not reveal more by being left out than the protocol's ε = "
-                f"{epsilon:.3g}, but the ε of being left out is {leakage:.3g} among these rows; a design "
-                "with missing='category' publishes them, and allow_absence=True leaves them out "
-                "anyway"
-            )
-
 
 def _and_unseen(before: NDArray[np.int64], after: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """Return tables with one row more: how many people have a secret that ``before`` holds, and one not."""
@@ -163,10 +157,6 @@ def _and_unseen(before: NDArray[np.int64], after: NDArray[np.int64]) -> tuple[ND
         row[0, :2] = counts[seen].sum(), counts[~seen].sum()
     wide = [np.pad(counts, ((0, 0), (0, further.shape[2] - counts.shape[1]))) for counts in (before, after)]
     return tuple(np.concatenate(pair) for pair in zip(wide, further, strict=True))
-
-
-def _bounded(chance: float) -> str:
-    return f"≤ {chance:.2g}" if chance > 1e-9 else "< 1e-9"
 
 
 def absence(tally: Tally) -> float:
