@@ -229,6 +229,7 @@ class Chain(Protocol):
     """
 
     stages: tuple[Stage, ...]
+    reading: Reading
 
     def __init__(
         self,
@@ -255,7 +256,6 @@ class Chain(Protocol):
     @property
     def order(self) -> tuple[int, ...]:
         """The position of each stage's column among the columns of the row."""
-        assert self.reading is not None
         return tuple(self.reading.row_names.index(stage.column) for stage in self.stages)
 
     @property
@@ -266,7 +266,6 @@ class Chain(Protocol):
     @property
     def given_columns(self) -> tuple[str, ...]:
         """Names of the columns published unchanged, inside the promise."""
-        assert self.reading is not None
         return self.reading.given_names
 
     @property
@@ -277,7 +276,6 @@ class Chain(Protocol):
     @cached_property
     def reading_of_rows(self) -> Reading:
         """How the rows of a release are read: with earlier outputs in place of their values."""
-        assert self.reading is not None
         earlier = {stage.column: stage.outputs for stage in self.stages if stage.earlier is not None}
         by_name = {column.name: column for column in self.reading.value}
         out = tuple(Column(name, outputs) for name, outputs in earlier.items())
@@ -313,7 +311,7 @@ class Chain(Protocol):
     @cached_property
     def table_sha256(self) -> str:
         """SHA-256 of the tables of all stages, in order."""
-        labels = {column.name: column.labels for column in self._columns}
+        labels = {column.name: column.labels for column in self.reading.row}
         stages = [
             [stage.column, labels[stage.column], stage.outputs, table_bytes(numerators(stage.table))]
             for stage in self.stages
@@ -349,7 +347,7 @@ class Chain(Protocol):
         """For each value its place in every stage's column; the code of outputs in the order of stages."""
         reading, widths = self.reading_of_rows, [len(stage.outputs) for stage in self.stages]
         sizes = [len(column.labels) for column in reading.row]
-        order = [reading.row_names.index(stage.column) for stage in self.stages]
+        order = self.order
         own = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
         codes = np.arange(prod(widths), dtype=np.int32)
         by_column = codes.reshape([widths[k] for k in np.argsort(order)]).transpose(order)
@@ -357,7 +355,7 @@ class Chain(Protocol):
 
     def output_law(self, distribution: Floats) -> Floats:
         """Return P(y|s) of whole rows (|S|, |Y|) under P (|S|, |U|), outputs in the order of the stages."""
-        return self._law(distribution, self._columns, [stage.table for stage in self.stages])
+        return self._law(distribution, self.reading.row, [stage.table for stage in self.stages])
 
     def law_of_rows(self, distribution: Floats) -> Floats:
         """Return the same for rows of a release, which hold the outputs of earlier releases."""
@@ -373,7 +371,7 @@ class Chain(Protocol):
         self, counts: NDArray[np.int64], generator: np.random.Generator
     ) -> NDArray[np.int64]:
         """Count rows by secret and content, with an earlier output drawn for each person."""
-        sizes = [len(column.labels) for column in self._columns]
+        sizes = [len(column.labels) for column in self.reading.row]
         fixed = [stage for stage in self.stages if not stage.is_drawn]
         drawn = np.asarray(counts).reshape(len(counts), 1, -1)  # axes: secret, outputs so far, columns left
         for stage, size in zip(fixed, sizes, strict=False):
@@ -404,7 +402,7 @@ class Chain(Protocol):
 
     def expected_distortion(self, distribution: Floats) -> float:
         """Return the weighted sum of the drawn columns' distortions under P (|S|, |U|)."""
-        whole = self._in_stage_order(distribution, self._columns)
+        whole = self._in_stage_order(distribution, self.reading.row)
         tables = [stage.table for stage in self.stages]
         return float(chains.expected_distortions(tables, self.distortions, whole).sum())
 
@@ -424,17 +422,11 @@ class Chain(Protocol):
         """Number of random words a row needs: one for each drawn column, in the order of the stages."""
         return sum(stage.is_drawn for stage in self.stages)
 
-    @property
-    def _columns(self) -> tuple[Column, ...]:
-        assert self.reading is not None
-        return self.reading.row
-
     def alone(self) -> Chain:
-        return Chain(self.stages, self.secrets, self.reading)  # type: ignore[arg-type]
+        return Chain(self.stages, self.secrets, self.reading)
 
     def without_secret(self) -> Chain:
         """Return the stages for the first secret: earlier outputs are still read and not drawn again."""
-        assert self.reading is not None
         stages = [replace(stage, table=stage.table[:, :1]) for stage in self.stages]
         return Chain(stages, self.secrets[:1], self.reading)
 

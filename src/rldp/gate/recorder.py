@@ -131,7 +131,7 @@ def _traces(tally: Tally) -> Traces:
 
 def _people(traces: Traces, rows: int) -> tuple[str | None, str | None]:
     """Digests of the identifiers, in any order, alone and each with its secret."""
-    if traces.people is None:
+    if not traces.people:
         return None, None
     lanes = list(map(str, traces.people))
     return digest_of([rows, lanes[:2]]).hex(), digest_of([rows, lanes]).hex()

@@ -147,7 +147,6 @@ def _of_table(protocol: Protocol, p: Floats) -> list[Floats]:
 
 def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
     """Compute the joint distributions stage by stage, without squaring the product of all columns."""
-    assert protocol.reading is not None
     order, tables = protocol.order, [stage.table for stage in protocol.stages]
     sizes = [len(column.labels) for column in protocol.reading.row]
     whole = p.reshape(len(p), *sizes).transpose(0, *(1 + j for j in order)).reshape(len(p), -1)

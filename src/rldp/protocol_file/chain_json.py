@@ -38,7 +38,6 @@ def to_json(protocol: Chain) -> str:
 
 def _document(protocol: Chain) -> ChainDocument:
     claim = protocol.guarantee
-    assert protocol.reading is not None
     return ChainDocument(
         generator=f"rldp {__version__}",
         secrets=protocol.secrets,
@@ -60,7 +59,6 @@ def _table(stage: Stage, protocol: Chain) -> StageTable:
 
 def digest_of_stage(stage: Stage, protocol: Chain) -> str:
     """Return the digest of a stage's table: as this file has it if earlier, else as later files will."""
-    assert protocol.reading is not None
     out = stage.earlier
     table, absent = (stage.table, False) if out is None else (out.table, out.absent)
     before = {each.column: each.outputs for each in protocol.stages[: protocol.stages.index(stage)]}

@@ -311,7 +311,7 @@ class Request:
         return Traces(
             tuple(trace_of(column.labels, column.codes) for column in part.columns),
             tuple(trace_of(column.labels, codes, rows.used) for column, codes in drawn),
-            people_in(people[0], self.protocol.secrets, rows.secrets) if people else None,
+            people_in(people[0], self.protocol.secrets, rows.secrets) if people else (),
         )
 
     def named(self, header: Sequence[str], source: str) -> Request:

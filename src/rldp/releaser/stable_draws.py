@@ -93,7 +93,6 @@ class StableDraws:
         if not protocol.reads_secret:
             secrets = [encoded(None)] * len(secrets)
         if isinstance(protocol, Chain):
-            assert protocol.reading is not None
             labels = {column.name: column.labels for column in protocol.reading.row}
             parts = [([stage.column], labels[stage.column], stage.outputs) for stage in protocol.stages]
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,23 +69,20 @@ class Traces:
         Of the columns that were read, in the order of the reading's names.
     released : tuple of Trace
         Of the drawn columns; a row that is left out has no entry.
-    people : tuple of four int, or None
-        Sums of digests of the people, and of the people with their secrets; they do not depend on the order.
+    people : tuple of int
+        Sums of digests of the people, two, and of the people with their secrets, two; they do not depend on
+        the order. Empty without identifiers.
     """
 
     read: tuple[Trace, ...]
     released: tuple[Trace, ...]
-    people: tuple[int, ...] | None
+    people: tuple[int, ...]
 
     def __add__(self, other: Traces) -> Traces:
-        people = None
-        if self.people is not None and other.people is not None:
-            people = tuple((a + b) % _LANE for a, b in zip(self.people, other.people, strict=True))
-        return Traces(_sums(self.read, other.read), _sums(self.released, other.released), people)
-
-
-def _sums(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Trace, ...]:
-    return tuple(a + b for a, b in zip(first, second, strict=True))
+        people = tuple((a + b) % _LANE for a, b in zip(self.people, other.people, strict=True))
+        return Traces(
+            tuple(map(add, self.read, other.read)), tuple(map(add, self.released, other.released)), people
+        )
 
 
 def trace_of(labels: Sequence[Label], codes: Codes, used: NDArray[np.bool_] | None = None) -> Trace:
