@@ -67,9 +67,7 @@ def release(
         count = delayed(tally_of_part)
         parts = [count(request.without_kept(), part) for part in partitions.to_delayed()]
         tallies: Any = compute(*parts)  # type: ignore[no-untyped-call]
-        tally = sum(tallies, start=request.no_rows())
-        request.require_sound(tally)
-        inspect(tally)
+        request.require_sound(sum(tallies, start=request.no_rows()), inspect)
     warn_of_kept(request)
     return partitions.map_partitions(_part, request, meta=empty)
 

@@ -136,14 +136,13 @@ def release_file(
             recording.enter_context(recorder.files(outcome))
     seconds = time.perf_counter() - started
     _log.info("released %d rows of %s into %s, %.2g s", outcome.tally.rows, given, path, seconds)
-    kept = tuple(asked.keep) if to_folder else outcome.kept  # a folder keeps partitions beside
     files = () if isinstance(protocol, Protocol) else (protocol, given)
-    warn_of_kept(request, outcome.released, kept, *files)
+    warn_of_kept(request, outcome.released, outcome.kept, *files)
     return ReleaseResult(
         rows=outcome.tally.rows,
         skipped=outcome.tally.skipped,
         released=outcome.released,
-        kept=kept,
+        kept=outcome.kept,
         verdict=admitted.verdict,
         sha256=admitted.sha256,
         leakage=inspect.leakage,

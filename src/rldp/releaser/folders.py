@@ -70,7 +70,8 @@ def release_folder(
         outcome = _released(request, tables, written, threads, words, callback)
         request.require_sound(outcome.tally, advice=HOW_TO_SHOW)
         appeared = appears_as(scratch.stat(), target)
-        yield replace(outcome, read=source.paths, written=written, appeared=appeared)
+        kept = whole.columns.keep  # partitions are kept beside
+        yield replace(outcome, kept=kept, read=source.paths, written=written, appeared=appeared)
 
 
 def _released(

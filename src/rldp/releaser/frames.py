@@ -6,7 +6,7 @@ The result holds the kept columns, then the released ones, and nothing else: no 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rldp.data.headers import column_name
 from rldp.data.readers import Part
 from rldp.errors import InvalidArgument, InvalidArgumentType, RldpError
 from rldp.releaser.randomness import secure_words
-from rldp.releaser.requests import Request, Tally
+from rldp.releaser.requests import Inspect, Request, Tally
 from rldp.theory.sampling import Randomness
 
 __all__ = ["release_frame", "released_batches", "released_part", "tally_of_part"]
@@ -26,15 +26,12 @@ _PART = "a part of the data"  # the number of earlier rows is unknown
 _STREAMS = ("polars.LazyFrame", "pyarrow.RecordBatchReader", "duckdb.DuckDBPyRelation")
 _CLUSTERS = {"pyspark": "spark", "dask": "dask"}
 
-_Inspect: TypeAlias = Callable[[Tally], object]
-"""Checks all rows, and raises an error to refuse them."""
-
 
 def release_frame(
     request: Request,
     frame: Any,
     words: Randomness,
-    inspect: _Inspect,
+    inspect: Inspect,
     *,
     record: Callable[[Tally, Sequence[Any]], None] | None = None,
     first: bool = False,
@@ -48,8 +45,7 @@ def release_frame(
     kind = _kind(frame)
     if kind in WHOLE_FRAMES:
         released, names, tally = _released(request, frame, words, "data")
-        request.require_sound(tally)
-        inspect(tally)
+        request.require_sound(tally, inspect)
         if record is not None:
             record(tally, names)
         return released
@@ -73,13 +69,11 @@ def released_part(
     frame: Any,
     words: Randomness = secure_words,
     source: str = _PART,
-    inspect: _Inspect | None = None,
+    inspect: Inspect | None = None,
 ) -> Any:
     """Release some rows of a larger frame as a frame of the same kind."""
     released, _, tally = _released(request, frame, words, source)
-    request.require_sound(tally)
-    if inspect is not None:
-        inspect(tally)
+    request.require_sound(tally, inspect)
     return released
 
 
@@ -98,16 +92,14 @@ def released_batches(
     batches: Iterable[Any],
     words: Randomness = secure_words,
     source: str = _PART,
-    inspect: _Inspect | None = None,
+    inspect: Inspect | None = None,
 ) -> Iterator[Any]:
     """Release record batches one by one, and inspect the tally of all rows after the last one."""
     tally = request.no_rows()
     for batch in batches:
         released, _, tally = _released(request, batch, words, source, tally)
         yield released
-    request.require_sound(tally)
-    if inspect is not None:
-        inspect(tally)
+    request.require_sound(tally, inspect)
 
 
 def _kind(frame: object) -> str:
@@ -203,7 +195,7 @@ def _together(frame: Any, places: Sequence[int], kept: Mapping[Any, Any], releas
 # Lazy frames and streams
 
 
-def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: _Inspect | None) -> Any:
+def _of_lazy_polars(frame: Any, request: Request, words: Randomness, inspect: Inspect | None) -> Any:
     """Release a lazy Polars frame; ``inspect`` checks all rows, which are then released in one piece."""
     import polars
 
@@ -256,7 +248,7 @@ def _mapped(
     )
 
 
-def _of_reader(reader: Any, request: Request, words: Randomness, inspect: _Inspect) -> Any:
+def _of_reader(reader: Any, request: Request, words: Randomness, inspect: Inspect) -> Any:
     import pyarrow
 
     schema = released_part(request, reader.schema.empty_table(), words, "data").schema
@@ -264,7 +256,7 @@ def _of_reader(reader: Any, request: Request, words: Randomness, inspect: _Inspe
     return pyarrow.RecordBatchReader.from_batches(schema, released)
 
 
-def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: _Inspect) -> Any:
+def _of_duckdb(relation: Any, request: Request, words: Randomness, inspect: Inspect) -> Any:
     """Release a DuckDB relation at once: a lazy relation would draw again at each use."""
     if len(set(relation.columns)) == len(relation.columns):
         request = request.named(relation.columns, "data")

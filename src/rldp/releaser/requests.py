@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, Protocol as Interface
+from typing import Any, Protocol as Interface, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from rldp.releaser.stable_draws import StableDraws
 from rldp.releaser.traces import Traces, people_in, trace_of
 from rldp.theory.sampling import Randomness
 
-__all__ = ["Drawn", "Guard", "ReleasedColumn", "Request", "Tally"]
+__all__ = ["Drawn", "Guard", "Inspect", "ReleasedColumn", "Request", "Tally"]
 
 
 class Guard(Interface):
@@ -87,6 +87,10 @@ class Tally:
             (*self.people, *other.people),
             (*self.traces, *other.traces),
         )
+
+
+Inspect: TypeAlias = Callable[[Tally], object]
+"""Checks all rows, and raises an error to refuse them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +266,7 @@ class Request:
 
         ``source`` is the name of the table in messages.
         """
-        ids = self._ids(part, source)
-        rows = self._rows(part, before.faults, ids)
+        rows, ids = self._read(part, before.faults, source)
         before = replace(before, faults=rows.faults, skipped=before.skipped + rows.skipped)
         if rows.faults.at_fault:
             return Drawn((np.empty(0, dtype=np.int32),) * len(self.released), rows.used, before)
@@ -279,22 +282,22 @@ class Request:
 
     def tally(self, part: Part, source: object) -> Tally:
         """Count rows without drawing; raise an error if some cannot be released."""
-        ids = self._ids(part, source)
-        rows = self._rows(part, self.no_rows().faults, ids)
+        rows, ids = self._read(part, self.no_rows().faults, source)
         rows.faults.refuse("released")
         return self._counted(part, rows, ids)
 
-    def require_sound(self, tally: Tally, advice: str = "") -> None:
-        """Refuse unusable rows, and people with two rows."""
+    def require_sound(self, tally: Tally, inspect: Inspect | None = None, *, advice: str = "") -> None:
+        """Refuse unusable rows, people with two rows, and rows that an inspection refuses."""
         tally.faults.refuse("released", advice=advice)
         require_distinct(str(self.columns.id), tally.people)
+        if inspect is not None:
+            inspect(tally)
 
-    def _ids(self, part: Part, source: object) -> Ids | None:
-        return None if part.ids is None else ids_of(column_name(str(self.columns.id), source), part.ids)
-
-    def _rows(self, part: Part, before: Faults, ids: Ids | None) -> Rows:
+    def _read(self, part: Part, before: Faults, source: object) -> tuple[Rows, Ids | None]:
+        """Return the rows of a part, and who they are about."""
+        ids = None if part.ids is None else ids_of(column_name(str(self.columns.id), source), part.ids)
         beside = () if ids is None else (ids.column,)
-        return rows_of(self.columns.reading, part.columns, before, self.unknown, beside)
+        return rows_of(self.columns.reading, part.columns, before, self.unknown, beside), ids
 
     def _counted(self, part: Part, rows: Rows, ids: Ids | None) -> Tally:
         secret, absent = self.columns.reading.secret, np.zeros(self.shape[0], dtype=np.int64)
