@@ -486,7 +486,7 @@ def test_a_null_is_the_output_missing_if_that_is_one():
     assert rldp.audit_release(secrets, nulls, missing="category").epsilon == found.epsilon
     several = {"a": nulls, "b": [1] * 100}
     assert rldp.audit_release(secrets, several, missing="category").epsilon == found.epsilon
-    with pytest.raises(rldp.InvalidArgument, match="missing must be 'refuse' or 'category', got 'skip'"):
+    with pytest.raises(rldp.InvalidArgument, match="missing must be one of refuse, category, got 'skip'"):
         rldp.audit_release(secrets, nulls, missing="skip")
     assert found == rldp.audit_release(secrets, texts, outputs=outputs, seed=found.seed)
     assert found.output == "(missing)"

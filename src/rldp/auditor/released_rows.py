@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rldp._common.checks import Label, labels, level_number, seed_or_fresh, share_number, shown
+from rldp._common.checks import Label, choice, labels, level_number, seed_or_fresh, share_number
 from rldp.auditor.leakage_shown import Columns, noticeable, shown_by
 from rldp.auditor.repetition import MOST_ROWS, find_repetition, tallied
 from rldp.data.columns import encode, kind_of
@@ -209,8 +209,7 @@ def audit_release(
     """
     claim = None if epsilon is None else level_number("epsilon", epsilon)
     miss = share_number("alpha", alpha)
-    if missing not in ("refuse", "category"):
-        raise InvalidArgument(f"missing must be 'refuse' or 'category', got {shown(missing)}")
+    choice("missing", missing, ("refuse", "category"))
     columns = _columns(released, outputs)
     _require_rows(secrets=secrets, **columns, **({} if values is None else {"values": values}))
     s = encode("secrets", secrets)
